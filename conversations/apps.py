@@ -2,7 +2,7 @@
 
 from django.apps import AppConfig
 from django.contrib.auth.signals import user_logged_out
-from django.db.models.signals import post_delete, post_migrate, post_save
+from django.db.models.signals import m2m_changed, post_delete, post_migrate, post_save
 from django.utils.translation import gettext_lazy as _
 
 
@@ -21,6 +21,8 @@ class ConversationsConfig(AppConfig):
         from conversations.assistants.choice import keep_default
         from conversations.models import Assistant, AssistantVersion, ModelProfile, PromptTemplate
         from conversations.prompts.versions import keep_defaults
+        from conversations.turns import rights
+        from knowledge.models import KnowledgeBase, Membership
         from ragsite.accounts import stream_auth
         from ragsite.audit import watch
         from ragsite.models import ApiToken, AuditEntry
@@ -37,5 +39,11 @@ class ConversationsConfig(AppConfig):
         user_logged_out.connect(stream_auth.tell_signed_out, dispatch_uid="conversations.sign_outs")
         for changed in (post_save, post_delete):
             changed.connect(stream_auth.tell_changed, sender=User, dispatch_uid="conversations.users")
-        post_save.connect(stream_auth.end_sign_ins, sender=User, dispatch_uid="conversations.deactivated")
+            changed.connect(stream_auth.end_sign_ins, sender=User, dispatch_uid="conversations.deactivated")
+        post_save.connect(rights.user_saved, sender=User, dispatch_uid="conversations.rights.users")
+        post_save.connect(rights.base_saved, sender=KnowledgeBase, dispatch_uid="conversations.rights.bases")
+        post_delete.connect(rights.share_deleted, sender=Membership, dispatch_uid="conversations.rights.shares")
+        m2m_changed.connect(
+            rights.groups_changed, sender=User.groups.through, dispatch_uid="conversations.rights.groups"
+        )
         post_delete.connect(stream_auth.tell_changed, sender=ApiToken, dispatch_uid="conversations.tokens")

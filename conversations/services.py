@@ -15,6 +15,8 @@ from conversations import access, turn_store
 from conversations.groups import tell_pages
 from conversations.models import ChatSession, Feedback, Message
 from knowledge import access as knowledge_access
+from ragsite.audit.log import record
+from ragsite.models import AuditEntry
 
 TITLE_LENGTH = 200
 
@@ -94,6 +96,7 @@ def delete_session(session: ChatSession) -> ChatSession | None:
     session.status = ChatSession.Status.DELETED
     session.deleted_at = timezone.now()
     session.save(update_fields=["status", "deleted_at"])
+    record(AuditEntry.Action.DELETED, session, name=f"#{session.pk}")
     tell_pages(session.pk, "session.deleted")
     turn_store.stop_answers(session.pk)
     if access.sessions(session.owner).exists():

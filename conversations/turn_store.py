@@ -4,7 +4,7 @@ Every write to a running answer is conditional on `status = streaming`, so that 
 """
 
 import uuid
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
@@ -237,6 +237,21 @@ def stop_answers(session_id: int) -> None:
     Message.objects.filter(turn__session_id=session_id, status=Message.Status.STREAMING).update(
         status=Message.Status.STOPPED
     )
+
+
+def stop_answers_of(user_ids: Collection[int], knowledge_base_id: int | None = None) -> int:
+    """End every running answer of some people, as `request_stop` ends one; return how many.
+
+    With a knowledge base, only those that may rest on it: of sessions that ask all, this base, or a document of it.
+    """
+    running = Message.objects.filter(turn__session__owner_id__in=user_ids, status=Message.Status.STREAMING)
+    if knowledge_base_id is not None:
+        asks_all = Q(turn__session__knowledge_bases=None, turn__session__documents=None)
+        asks_it = Q(turn__session__knowledge_bases=knowledge_base_id)
+        running = running.filter(asks_all | asks_it | Q(turn__session__documents__knowledge_base=knowledge_base_id))
+    ids = list(running.values_list("pk", flat=True))
+    stopped = Message.objects.filter(pk__in=ids, status=Message.Status.STREAMING)
+    return stopped.update(status=Message.Status.STOPPED)
 
 
 def is_stale(message: Message) -> bool:

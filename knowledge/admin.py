@@ -2,16 +2,20 @@
 
 from typing import Any
 
+from django import forms
 from django.contrib import admin, messages
+from django.contrib.auth.models import User
 from django.db.models import Count, QuerySet
-from django.http import HttpRequest
+from django.http import HttpRequest, HttpResponse
+from django.template.response import TemplateResponse
 from django.urls import reverse
 from django.utils.html import format_html
 from django.utils.translation import gettext_lazy as _
 from django.utils.translation import ngettext
 
 from knowledge import services
-from knowledge.models import Chunk, Document, KnowledgeBase, Membership, Picture
+from knowledge.invitations import invitations
+from knowledge.models import Chunk, Document, Invitation, KnowledgeBase, Membership, Picture
 
 
 class ReadOnly(admin.ModelAdmin[Any]):
@@ -183,3 +187,95 @@ class MembershipAdmin(admin.ModelAdmin[Membership]):
     search_fields = ["knowledge_base__name", "user__username", "group__name"]
     autocomplete_fields = ["knowledge_base", "user", "group"]
     list_select_related = ["knowledge_base", "user", "group"]
+
+
+_RECORDED = ["made_by", "created_at", "expires_at", "revoked_at", "used_at", "used_by"]
+
+
+class InvitationForm(forms.ModelForm[Invitation]):
+    """A link that lets someone in, with what it gives them."""
+
+    days = forms.IntegerField(
+        label=_("Valid for how many days"), min_value=1, max_value=invitations.MOST_DAYS, initial=invitations.DAYS
+    )
+
+    class Meta:
+        """All that an administrator may give."""
+
+        model = Invitation
+        fields = ["email", "role", "groups", "knowledge_base", "base_role"]
+
+
+@admin.register(Invitation)
+class InvitationAdmin(admin.ModelAdmin[Invitation]):
+    """Invitations to the site and to bases; administrators make them, and take back those that are open."""
+
+    form = InvitationForm
+    list_display = ["__str__", "state_shown", "role", "knowledge_base", "made_by", "expires_at"]
+    list_filter = ["role", "created_at", "used_at"]
+    list_select_related = ["made_by", "knowledge_base"]
+    search_fields = ["email", "made_by__username", "used_by__username", "knowledge_base__name"]
+    autocomplete_fields = ["knowledge_base"]
+    filter_horizontal = ["groups"]
+    actions = ["revoke_links"]
+
+    @admin.display(description=_("State"))
+    def state_shown(self, invitation: Invitation) -> str:
+        """Say what has become of it."""
+        return str(invitation.state.label)
+
+    def get_fields(self, request: HttpRequest, obj: Invitation | None = None) -> Any:
+        """Show what became of one that is there."""
+        return [*InvitationForm.Meta.fields, "days"] if obj is None else [*InvitationForm.Meta.fields, *_RECORDED]
+
+    def get_readonly_fields(self, request: HttpRequest, obj: Invitation | None = None) -> Any:
+        """Let nothing of one that is there be changed."""
+        return [] if obj is None else [*InvitationForm.Meta.fields, *_RECORDED]
+
+    def has_add_permission(self, request: HttpRequest) -> bool:
+        """Let administrators invite; owners do so on the pages of their bases."""
+        return bool(request.user.is_active and request.user.is_superuser)
+
+    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        """Refuse: what a link gives is not changed once it is on its way."""
+        return False
+
+    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        """Refuse on its own pages: one that is revoked stays listed; it goes with its base or with who made it."""
+        match = request.resolver_match
+        own = match is None or (match.url_name or "").startswith("knowledge_invitation_")
+        return False if own else super().has_delete_permission(request, obj)
+
+    def save_model(self, request: HttpRequest, obj: Invitation, form: Any, change: bool) -> None:
+        """Make the invitation, and keep its link for the page that shows it."""
+        assert isinstance(request.user, User)
+        data = form.cleaned_data
+        made, key = invitations.invite(
+            request.user,
+            base=data["knowledge_base"],
+            base_role=data["base_role"],
+            email=data["email"],
+            role=data["role"],
+            groups=data["groups"],
+            days=data["days"],
+        )
+        for field in Invitation._meta.concrete_fields:
+            setattr(obj, field.attname, getattr(made, field.attname))
+        told: Any = obj
+        told.link = invitations.address(request, key)
+        told.mailed = invitations.send(request, made, told.link)
+
+    def save_related(self, request: HttpRequest, form: Any, formsets: Any, change: bool) -> None:
+        """Do nothing: the groups were given with the rest."""
+
+    def response_add(self, request: HttpRequest, obj: Invitation, post_url_continue: str | None = None) -> HttpResponse:
+        """Show the link, this once."""
+        context = self.admin_site.each_context(request) | {"original": obj, "title": _("Invitation")}
+        return TemplateResponse(request, "admin/knowledge/invitation/link.html", context)
+
+    @admin.action(description=_("Revoke"), permissions=["add"])
+    def revoke_links(self, request: HttpRequest, queryset: QuerySet[Invitation]) -> None:
+        """Close the chosen links for good."""
+        count = sum(invitations.revoke(invitation) for invitation in queryset)
+        message = ngettext("%(count)d invitation was revoked.", "%(count)d invitations were revoked.", count)
+        messages.success(request, message % {"count": count})

@@ -12,11 +12,13 @@ class KnowledgeConfig(AppConfig):
     verbose_name = _("Knowledge")
 
     def ready(self) -> None:
-        """Keep the schedules registered, look after stalled documents when a worker starts, and check the indexer."""
+        """Keep the schedules registered, hear of who signs up, look after stalled documents, and check the indexer."""
+        from allauth.account.signals import user_signed_up
         from django_q.signals import post_spawn
 
         from knowledge import checks, indexer  # noqa: F401
         from knowledge.ingestion import schedules
+        from knowledge.invitations import invitations
         from knowledge.models import KnowledgeBase, Membership
         from ragsite.audit import watch
         from ragsite.models import AuditEntry
@@ -25,6 +27,7 @@ class KnowledgeConfig(AppConfig):
         watch.model(Membership, action.SHARED, removed=action.UNSHARED)
         watch.model(KnowledgeBase, action.VISIBILITY, only=("visibility",), added=False, removed=action.DELETED)
 
+        user_signed_up.connect(invitations.accept_held, dispatch_uid="knowledge.invitations")
         post_migrate.connect(schedules.register, sender=self, dispatch_uid="knowledge.ingestion.schedules")
         post_spawn.connect(schedules.worker_started, dispatch_uid="knowledge.worker_started")
         pre_delete.connect(indexer.document_deleted, sender="knowledge.Document", dispatch_uid="knowledge.indexer")

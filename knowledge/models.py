@@ -12,9 +12,22 @@ from django.db.models import F, Q
 from django.utils.translation import gettext_lazy as _
 
 from knowledge.explanations import explain
+from knowledge.invitations.models import Invitation
 from knowledge.labels import LONGEST_TAG
 from knowledge.parsing.errors import ParseError
 from knowledge.parsing.registry import check_name
+
+__all__ = [
+    "Attachment",
+    "BulkJob",
+    "Chunk",
+    "Document",
+    "Invitation",
+    "KnowledgeBase",
+    "Membership",
+    "Picture",
+    "ScannedPage",
+]
 
 
 class KnowledgeBase(models.Model):

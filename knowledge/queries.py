@@ -25,6 +25,7 @@ from django.db.models import (
     When,
 )
 from django.db.models.functions import Coalesce
+from django.http import Http404
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.functional import Promise
@@ -33,7 +34,7 @@ from django.utils.translation import gettext_lazy as _
 from knowledge import access
 from knowledge.access import Actor
 from knowledge.ingestion.ingestion import STORED
-from knowledge.models import Chunk, Document, KnowledgeBase, Membership
+from knowledge.models import Chunk, Document, Invitation, KnowledgeBase, Membership
 from knowledge.web.highlights import Marks
 
 NEIGHBOURS = 1
@@ -121,6 +122,14 @@ def members(knowledge_base: KnowledgeBase) -> QuerySet[Membership]:
         .annotate(people=Coalesce(Subquery(people, output_field=IntegerField()), 0))
         .order_by("group__name", "user__username")
     )
+
+
+def get_invitation(knowledge_base: KnowledgeBase, pk: int) -> Invitation:
+    """Return an invitation to a knowledge base; raises `Http404`."""
+    found = knowledge_base.invitations.filter(pk=pk).first()
+    if found is None:
+        raise Http404(_("There is no such invitation."))
+    return found
 
 
 def count_of(rows: QuerySet[Any], owner: str) -> Coalesce:

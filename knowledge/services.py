@@ -29,7 +29,9 @@ from knowledge.labels import clean_metadata, clean_tags
 from knowledge.models import Document, KnowledgeBase, Membership
 from knowledge.parsing.errors import ParseError
 from knowledge.parsing.registry import OLE, check_name, format_of
+from ragsite.audit.log import has_request, record
 from ragsite.limits import use
+from ragsite.models import AuditEntry
 from ragsite.site_settings.config import config, refresh
 
 _TASK = "knowledge.tasks.ingest_waiting"
@@ -122,6 +124,7 @@ def transfer_ownership(knowledge_base: KnowledgeBase, owner: Actor) -> None:
         KnowledgeBase.objects.filter(pk=knowledge_base.pk).update(
             owner_id=key(owner), name=name, updated_at=timezone.now()
         )
+        record(AuditEntry.Action.OWNER, knowledge_base, before=before, after=owner.get_username())
 
 
 def set_member(knowledge_base: KnowledgeBase, username: str, role: str) -> Membership:
@@ -281,6 +284,8 @@ def delete_document(document: Document) -> None:
             return
         pk, name = document.pk, str(document.file.name)
         attached = list(Document.objects.filter(carried_by__mail=pk).distinct())
+        if has_request():
+            record(AuditEntry.Action.DELETED, document, base=document.knowledge_base.name)
         passages.delete_passages(document)
         document.delete()
         transaction.on_commit(lambda: passages.delete_files(pk, name))
@@ -460,18 +465,35 @@ def _insert(document: Document, file: "File[bytes]") -> bool:
 def _take_room(document: Document) -> None:
     """Raise `UploadRefused("storage_full")` where a new document is more than the base's owner may store."""
     owner = document.knowledge_base.owner_id
-    limit = use.allowed(owner).storage
-    if limit is None:
+    if use.allowed(owner).storage is None:
         return
     use.hold_storage(owner)
+    left = room(document.knowledge_base)
+    if left is not None and document.size > left.size:
+        raise UploadRefused("storage_full", left.message.format(name=document.original_filename))
+
+
+@dataclass(frozen=True, slots=True)
+class Room:
+    """How many bytes of documents still fit into a knowledge base, and what is said of a `{name}` that doesn't."""
+
+    size: int
+    message: str
+
+
+def room(knowledge_base: KnowledgeBase) -> Room | None:
+    """Return what the owner of a knowledge base may still store; None where that is any number of bytes."""
+    owner = knowledge_base.owner_id
+    limit = use.allowed(owner).storage
+    if limit is None:
+        return None
     taken = Document.objects.filter(knowledge_base__owner_id=owner).aggregate(size=Sum("size"))["size"] or 0
-    if taken + document.size > limit:
-        message = _(
-            "“{name}” doesn't fit: the documents of this knowledge base's owner may take {limit} MB, and {taken} MB "
-            "are taken. Delete some, or ask an administrator of this site for more."
-        )
-        shown = {"limit": limit // use.MB, "taken": round(taken / use.MB, 1)}
-        raise UploadRefused("storage_full", message.format(name=document.original_filename, **shown))
+    message = _(
+        "“{name}” doesn't fit: the documents of this knowledge base's owner may take {limit} MB, and {taken} MB "
+        "are taken. Delete some, or ask an administrator of this site for more."
+    )
+    shown = {"limit": limit // use.MB, "taken": round(taken / use.MB, 1)}
+    return Room(max(0, limit - taken), message.format(name="{name}", **shown))
 
 
 def _digest(file: "File[bytes]") -> str:

@@ -206,6 +206,15 @@ STORAGE_MB = env.optional_integer(
     pgettext_lazy("setting", "any number"),
     live="site",
 )
+OWNERS_INVITE = env.boolean(
+    "RAGSITE_OWNERS_INVITE",
+    True,
+    _(
+        "whether the owner of a knowledge base may invite someone without an account to it, who then makes one; "
+        "administrators always may"
+    ),
+    live="site",
+)
 AUDIT_DAYS = env.integer(
     "AUDIT_DAYS",
     365,

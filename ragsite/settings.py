@@ -229,6 +229,7 @@ MFA_ADAPTER = "ragsite.accounts.adapters.SecondFactorAdapter"
 MFA_FORMS = {
     "authenticate": "ragsite.accounts.forms.CodeForm",
     "reauthenticate": "ragsite.accounts.forms.CodeAgainForm",
+    "add_webauthn": "ragsite.accounts.forms.AddKeyForm",
 }
 MFA_SUPPORTED_TYPES = ["totp", "webauthn", "recovery_codes"]
 MFA_PASSKEY_LOGIN_ENABLED = True
@@ -243,25 +244,31 @@ SOCIALACCOUNT_ADAPTER = "ragsite.accounts.adapters.ProviderAdapter"
 # The address of a form may not lead elsewhere (see `form-action` below), so that a link has to.
 SOCIALACCOUNT_LOGIN_ON_GET = True
 SOCIALACCOUNT_EMAIL_AUTHENTICATION_AUTO_CONNECT = True
-SOCIALACCOUNT_PROVIDERS: dict[str, Any] = {}
-if options.OIDC_SERVER_URL:
-    if not (options.OIDC_CLIENT_ID and options.OIDC_CLIENT_SECRET):
+
+
+def oidc_providers(url: str, client_id: str, secret: str, name: str, *, link_by_email: bool) -> dict[str, Any]:
+    """Return what allauth takes for an OpenID Connect provider; none without its address."""
+    if not url:
+        return {}
+    if not (client_id and secret):
         raise ImproperlyConfigured("OIDC_SERVER_URL is set; it takes OIDC_CLIENT_ID and OIDC_CLIENT_SECRET too.")
-    SOCIALACCOUNT_PROVIDERS["openid_connect"] = {
-        "OAUTH_PKCE_ENABLED": True,
-        "APPS": [
-            {
-                "provider_id": "provider",
-                "name": options.OIDC_NAME or urlsplit(options.OIDC_SERVER_URL).hostname,
-                "client_id": options.OIDC_CLIENT_ID,
-                "secret": options.OIDC_CLIENT_SECRET,
-                "settings": {
-                    "server_url": options.OIDC_SERVER_URL,
-                    "email_authentication": options.OIDC_LINK_BY_EMAIL,
-                },
-            }
-        ],
+    app = {
+        "provider_id": "provider",
+        "name": name or urlsplit(url).hostname,
+        "client_id": client_id,
+        "secret": secret,
+        "settings": {"server_url": url, "email_authentication": link_by_email},
     }
+    return {"openid_connect": {"OAUTH_PKCE_ENABLED": True, "APPS": [app]}}
+
+
+SOCIALACCOUNT_PROVIDERS = oidc_providers(
+    options.OIDC_SERVER_URL,
+    options.OIDC_CLIENT_ID,
+    options.OIDC_CLIENT_SECRET,
+    options.OIDC_NAME,
+    link_by_email=options.OIDC_LINK_BY_EMAIL,
+)
 
 LANGUAGES = [("en", _("English")), ("zh-hans", _("Simplified Chinese"))]
 LOCALE_PATHS = [options.BASE_DIR / "locale"]
@@ -363,6 +370,8 @@ if options.EMBEDDING_PROVIDER == "openai" and (not options.EMBEDDING_BASE_URL or
 EMBEDDING_GIVEN = env.given("EMBEDDING_PROVIDER", "EMBEDDING_MODEL", "EMBEDDING_BASE_URL")
 # Makes documents findable: a class with the methods of `knowledge.indexer.Indexer`, by its dotted path.
 INDEXER = "retrieval.indexer.Indexer"
+# Whether a visitor may make an account by an invitation that they hold.
+INVITED = "knowledge.invitations.invitations.is_invited"
 # Says how the admin has the endpoint reached: a function that returns an `EmbeddingModel` or None, by its dotted path.
 EMBEDDING_PROFILE = "conversations.prompts.profiles.embedding_model"
 BUNDLED_MODEL_DIR = options.BASE_DIR / "retrieval" / "bundled" / "all-MiniLM-L6-v2-int8"

@@ -1,32 +1,43 @@
 """Pages about the person who is signed in: password, tokens, look; and what is answered when something fails."""
 
 import sys
+from collections.abc import AsyncGenerator, AsyncIterator
+from typing import Any
 from urllib.parse import quote
 
+from allauth.account.decorators import reauthentication_required
 from allauth.account.signals import password_changed
 from django import forms
 from django.conf import settings
 from django.contrib import messages
-from django.contrib.auth import update_session_auth_hash
+from django.contrib.auth import logout, update_session_auth_hash
 from django.contrib.auth.decorators import login_required
-from django.contrib.auth.models import User
+from django.contrib.auth.models import AnonymousUser, User
 from django.core.exceptions import RequestDataTooBig, TooManyFieldsSent, TooManyFilesSent
-from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.core.handlers.asgi import ASGIRequest
+from django.http import HttpRequest, HttpResponse, JsonResponse, StreamingHttpResponse
+from django.http.response import HttpResponseBase
 from django.shortcuts import get_object_or_404, redirect, render
 from django.template.loader import render_to_string
-from django.utils.http import url_has_allowed_host_and_scheme
+from django.utils import timezone
+from django.utils.http import content_disposition_header, url_has_allowed_host_and_scheme
+from django.utils.translation import get_language, gettext_lazy
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
-from django.views.decorators.http import require_GET, require_POST
+from django.views.decorators.http import require_GET, require_http_methods, require_POST
 from django.views.defaults import bad_request as default_bad_request
 from django.views.defaults import page_not_found
 
 from conversations.memory import facts
+from conversations.own_data import archive, deletion
+from ragsite.accounts import stream_auth
 from ragsite.accounts.forms import ChangePasswordForm
 from ragsite.accounts.pauses import telling_pauses
+from ragsite.accounts.roles import is_last_administrator
 from ragsite.accounts.tokens import create_token
+from ragsite.audit.log import record
 from ragsite.db import DATABASE_UNAVAILABLE, database_unavailable_message
-from ragsite.models import ApiToken
+from ragsite.models import ApiToken, AuditEntry
+from ragsite.public_url import absolute
 
 THEMES = ("auto", "light", "dark")
 _YEAR = 365 * 24 * 3600
@@ -106,6 +117,72 @@ def revoke_token(request: HttpRequest, pk: int) -> HttpResponse:
     return redirect("account")
 
 
+@login_required
+@require_POST
+def download_data(request: HttpRequest) -> HttpResponseBase:
+    """Hand out all that is the person's, as a zip that is made while it is sent, and ends with their sign-in."""
+    assert isinstance(request.user, User)
+    user: User = User.objects.get(pk=request.user.pk)
+    site = absolute(request, "/").rstrip("/")
+    pieces: Any = archive.archive(user, site)
+    if isinstance(request, ASGIRequest):
+        made = archive.stream(user, site, get_language() or settings.LANGUAGE_CODE)
+        pieces = _while_signed_in(user, request.session.session_key or "", made)
+    response = StreamingHttpResponse(pieces, content_type="application/zip")
+    name = f"ragsite-{user.get_username()}-{timezone.localdate()}.zip"
+    response["Content-Disposition"] = content_disposition_header(True, name) or "attachment"
+    record(AuditEntry.Action.EXPORTED, user, what="own data")
+    return response
+
+
+async def _while_signed_in(user: User, session_key: str, pieces: AsyncGenerator[bytes]) -> AsyncIterator[bytes]:
+    async with stream_auth.watched(stream_auth.Grant(user.pk, user.password, session_key), pieces) as stream:
+        async for piece in stream:
+            yield piece
+
+
+class DeletionForm(forms.Form):
+    """Asks for the user name, so that nobody deletes an account by a slip of the hand."""
+
+    username = forms.CharField(
+        label=gettext_lazy("Your user name, to confirm"),
+        widget=forms.TextInput(attrs={"autocomplete": "off", "autocapitalize": "none", "spellcheck": "false"}),
+    )
+
+    def __init__(self, user: User, *args: Any) -> None:
+        super().__init__(*args)
+        self.user = user
+
+    def clean_username(self) -> str:
+        """Refuse another name."""
+        typed = str(self.cleaned_data["username"])
+        if typed != self.user.get_username():
+            raise forms.ValidationError(_("This is not your user name."))
+        return typed
+
+
+@login_required
+@reauthentication_required
+@require_http_methods(["GET", "POST"])
+def delete_account(request: HttpRequest) -> HttpResponse:
+    """Say what goes with the account; once its name is typed, delete it and end all it had open."""
+    assert isinstance(request.user, User)
+    user: User = User.objects.get(pk=request.user.pk)
+    form = DeletionForm(user, request.POST or None)
+    is_last = is_last_administrator(user)
+    if request.method == "POST" and not is_last and form.is_valid():
+        try:
+            deletion.delete_account(user)
+        except deletion.LastAdministrator:
+            return redirect("delete-account")
+        request.user = AnonymousUser()
+        logout(request)
+        messages.success(request, _("Your account is deleted."))
+        return redirect("login")
+    context = {"form": form, "is_last": is_last, "losses": deletion.losses(user)}
+    return render(request, "ragsite/delete_account.html", context, status=422 if form.errors else 200)
+
+
 @require_POST
 def set_theme(request: HttpRequest) -> HttpResponse:
     """Remember light, dark or automatic in a cookie and go back to where the person was."""
@@ -142,6 +219,16 @@ def csrf_failure(request: HttpRequest, reason: str = "") -> HttpResponse:
     if request.headers.get("HX-Request"):
         return HttpResponse(words, status=403, headers={"X-Message": quote(words)})
     return HttpResponse(render_to_string("403_csrf.html", request=request), status=403)
+
+
+def forbidden(request: HttpRequest, exception: Exception) -> HttpResponse:
+    """Answer for what the person may not do: a page that says why, a message where a part of one asked, or an error."""
+    words = str(exception) or _("You may not do this.")
+    if is_api(request.path):
+        return JsonResponse({"detail": words, "code": "permission_denied"}, status=403)
+    if request.headers.get("HX-Request"):
+        return HttpResponse(words, status=403, headers={"X-Message": quote(words)})
+    return HttpResponse(render_to_string("403.html", {"message": words}, request), status=403)
 
 
 def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:

@@ -14,11 +14,16 @@ class RetrievalConfig(AppConfig):
     verbose_name = _("Retrieval")
 
     def ready(self) -> None:
-        """Listen to workers that start, and register the system checks."""
+        """Listen to workers that start, register the system checks, and tell the audit log of embedding models."""
         from django_q.signals import post_spawn
 
+        from ragsite.audit import watch
+        from ragsite.models import AuditEntry
         from retrieval import checks  # noqa: F401
+        from retrieval.embedding_models.models import ModelJob, RegisteredModel
 
+        watch.model(RegisteredModel, AuditEntry.Action.EMBEDDING, only=("base_url", "encrypted_key", "languages"))
+        watch.model(ModelJob, AuditEntry.Action.EMBEDDING, only=("kind",))
         post_spawn.connect(_worker_started, dispatch_uid="retrieval.worker_started")
         post_migrate.connect(_drop_orphans, sender=self)
 

@@ -10,6 +10,7 @@ from typing import Any
 
 import pypdfium2
 import pytest
+from allauth.usersessions.models import UserSession
 from channels.testing import WebsocketCommunicator
 from django.conf import settings
 from django.contrib.auth.models import Group, Permission, User
@@ -22,8 +23,8 @@ from conversations import services
 from conversations.models import Assistant, ChatSession, ContextEntry, MemoryFact, Message, Rehearsal, ShareLink
 from conversations.turns import lifecycle
 from conversations.web.routing import websocket_urlpatterns
-from knowledge import services as knowledge_services
-from knowledge.models import BulkJob, Chunk, Document, KnowledgeBase, Picture
+from knowledge.invitations import invitations
+from knowledge.models import BulkJob, Chunk, Document, Invitation, KnowledgeBase, Membership, Picture
 from ragsite.db import in_database
 from ragsite.models import ApiToken
 from retrieval.evaluation import sets as evaluation_sets
@@ -42,7 +43,6 @@ class World:
 
     owner: User
     member: User
-    group: Group
     base: KnowledgeBase
     document: Document
     picture: Picture
@@ -58,13 +58,14 @@ class World:
     assistant: Assistant
     rehearsal: Rehearsal
     job: BulkJob
+    invitation: Invitation
+    group: Group
+    sign_in: UserSession
 
 
 def make_world(owner: User, member: User) -> World:
     base = factories.make_knowledge_base(owner)
     factories.share(base, member)
-    group = Group.objects.create(name=f"Readers of {base.pk}")
-    knowledge_services.set_group(base, group.name, "viewer")
     document = factories.make_document(base, "page.pdf", _pdf(), media_type="application/pdf", pages=1)
     picture = Picture.objects.create(document=document, alt="A port", file=ContentFile(_png(), "port.png"))
     chunk = factories.make_chunk(document, picture=picture, page_from=1, page_to=1)
@@ -87,9 +88,13 @@ def make_world(owner: User, member: User) -> World:
     assistant.versions.create(number=1)
     rehearsal = Rehearsal.objects.create(assistant=assistant, user=owner, version=1, run=run, beside=run)
     job = BulkJob.objects.create(knowledge_base=base, user=owner, action="retry", total=0, status="done")
+    invitation, _key = invitations.invite(owner, base=base)
+    group = Group.objects.create(name=f"Group {base.pk}")
+    Membership.objects.create(knowledge_base=base, group=group)
+    sign_in = UserSession.objects.create(user=owner, ip="127.0.0.1", session_key=f"none-{base.pk}")
     return World(
-        owner, member, group, base, document, picture, chunk, session, deleted, answer, token, fact, question, run,
-        link, assistant, rehearsal, job,
+        owner, member, base, document, picture, chunk, session, deleted, answer, token, fact, question, run, link,
+        assistant, rehearsal, job, invitation, group, sign_in,
     )  # fmt: skip
 
 
@@ -116,6 +121,10 @@ def base(world: World) -> dict[str, Any]:
 
 def member(world: World) -> dict[str, Any]:
     return {"pk": world.base.pk, "user_id": world.member.pk}
+
+
+def invitation(world: World) -> dict[str, Any]:
+    return {"pk": world.base.pk, "invitation_id": world.invitation.pk}
 
 
 def shared_group(world: World) -> dict[str, Any]:
@@ -234,6 +243,7 @@ MATRIX: dict[str, Ids] = {
     "ask-assistant": assistant,
     "take-up-version": version,
     "revoke-token": token,
+    "end-sign-in": lambda world: {"pk": world.sign_in.pk},
     "knowledge-base": base,
     "knowledge-base-upload": base,
     "knowledge-base-bulk": base,
@@ -242,7 +252,10 @@ MATRIX: dict[str, Ids] = {
     "knowledge-base-settings": base,
     "knowledge-base-members": base,
     "knowledge-base-member-remove": member,
-    "knowledge-base-group-remove": lambda world: {"pk": world.base.pk, "group_id": world.group.pk},
+    "knowledge-base-group-remove": shared_group,
+    "knowledge-base-invitations": base,
+    "knowledge-base-invitation-revoke": invitation,
+    "invitation": lambda world: {"key": "none"},
     "knowledge-base-delete": base,
     "document": document,
     "document-row": document,
@@ -258,6 +271,8 @@ MATRIX: dict[str, Ids] = {
     "api-knowledge-base": base,
     "api-members": base,
     "api-shared-groups": base,
+    "api-invitations": base,
+    "api-invitation": invitation,
     "api-member": member,
     "api-shared-group": shared_group,
     "api-documents": base,
@@ -345,6 +360,7 @@ PUBLIC: dict[str, str] = {
     "openid_connect_callback": "who isn't signed in yet",
     "mfa_remove_webauthn": "the password is asked for first; see ragsite/accounts/test_sign_in.py",
     "mfa_edit_webauthn": "likewise",
+    "invitation": "whoever has the link; see knowledge/invitations/test_invitations.py for those who shouldn't",
     "shared": "whoever has the link may read what was shared; see conversations/test_sharing.py for what that is",
 }
 SOCKETS: dict[str, Callable[[World], str]] = {

@@ -30,6 +30,7 @@ ROOMS = (
     ("turns",),
     ("sharing",),
     ("api",),
+    ("own_data",),
     ("web",),
     ("admin",),
 )

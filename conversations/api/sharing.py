@@ -29,6 +29,8 @@ from conversations.sharing import export, links
 from knowledge import access as knowledge_access
 from ragsite.api.async_views import FirstRenderer
 from ragsite.api.base import ID, ApiErrorSerializer, Conflict, counted
+from ragsite.audit.log import record
+from ragsite.models import AuditEntry
 from ragsite.public_url import absolute
 
 _MARKDOWN: dict[Any, Any] = {(200, "text/markdown"): OpenApiTypes.STR}
@@ -109,7 +111,9 @@ class ExportJson(APIView):
     @extend_schema(responses={200: SessionExportSerializer})
     def get(self, request: Request, pk: int) -> Response:
         """Return the session with the messages of all branches."""
-        return Response(exported(access.get_session(request.user, pk)))
+        session = access.get_session(request.user, pk)
+        record(AuditEntry.Action.EXPORTED, session, name=f"#{session.pk}", format="json")
+        return Response(exported(session))
 
 
 class ExportMarkdown(APIView):

@@ -17,6 +17,8 @@ from conversations.models import ChatSession, Citation, Message
 from conversations.queries import TurnView
 from conversations.sharing import withheld
 from knowledge.web.locations import place
+from ragsite.audit.log import record
+from ragsite.models import AuditEntry
 from retrieval.types import AnswerState
 
 SNIPPET_LENGTH = 300
@@ -30,8 +32,9 @@ def filename(session: ChatSession, suffix: str) -> str:
 
 
 def as_file(response: HttpResponse, session: ChatSession, suffix: str) -> HttpResponse:
-    """Have a response saved under a name that tells the session."""
+    """Have an export saved under a name that tells the session, and note in the audit log that it left the site."""
     response["Content-Disposition"] = content_disposition_header(True, filename(session, suffix))
+    record(AuditEntry.Action.EXPORTED, session, name=f"#{session.pk}", format=suffix)
     return response
 
 

@@ -20,6 +20,8 @@ from conversations.models import ChatSession, Citation, ShareLink, Turn
 from conversations.turn_tree import TurnTree
 from knowledge import access as knowledge_access
 from knowledge.models import KnowledgeBase
+from ragsite.audit.log import record
+from ragsite.models import AuditEntry
 
 
 class NothingToShare(Exception):
@@ -38,12 +40,17 @@ def create_link(session: ChatSession, last_turn_id: int | None = None) -> ShareL
     if turn_id not in tree.parent:
         raise NothingToShare
     existing = ShareLink.objects.filter(session=session, last_turn_id=turn_id, revoked_at=None).first()
-    return existing or ShareLink.objects.create(session=session, last_turn_id=turn_id)
+    if existing is not None:
+        return existing
+    made = ShareLink.objects.create(session=session, last_turn_id=turn_id)
+    record(AuditEntry.Action.LINK_MADE, session, name=f"#{session.pk}")
+    return made
 
 
 def revoke(link: ShareLink) -> None:
     """Close a link for good."""
-    ShareLink.objects.filter(pk=link.pk, revoked_at=None).update(revoked_at=timezone.now())
+    if ShareLink.objects.filter(pk=link.pk, revoked_at=None).update(revoked_at=timezone.now()):
+        record(AuditEntry.Action.LINK_REVOKED, link.session, name=f"#{link.session_id}")
 
 
 @dataclass(frozen=True, slots=True)

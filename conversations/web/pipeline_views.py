@@ -17,7 +17,8 @@ from conversations.pipeline.drawing import drawing, mermaid
 from conversations.turns.lifecycle import pipeline
 from conversations.web import settings_page as pipeline_settings
 from conversations.web.rendering import markdown
-from ragsite.models import SettingChange, SiteSetting
+from ragsite.audit.log import record
+from ragsite.models import AuditEntry, SettingChange, SiteSetting
 from ragsite.site_settings import config
 
 # Changes of settings that the page lists.
@@ -83,6 +84,8 @@ def settings_page(request: HttpRequest) -> HttpResponse:
         if request.method == "POST" and form.is_valid():
             # What was at hand when the page was opened may have been set by the environment since.
             changed = config.change(request.user, form.cleaned_data)
+            for change in changed:
+                record(AuditEntry.Action.SETTING, name=change.name)
             config.refresh()
             words = ngettext("%(count)d setting changed.", "%(count)d settings changed.", len(changed))
             messages.success(request, words % {"count": len(changed)} if changed else _("Nothing was changed."))

@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from knowledge.api import views
+from knowledge.api import invitations, views
 
 urlpatterns = [
     path("knowledge-bases", views.KnowledgeBaseList.as_view(), name="api-knowledge-bases"),
@@ -11,6 +11,12 @@ urlpatterns = [
     path("knowledge-bases/<int:pk>/members/<int:user_id>", views.MemberDetail.as_view(), name="api-member"),
     path("knowledge-bases/<int:pk>/groups", views.SharedGroupList.as_view(), name="api-shared-groups"),
     path("knowledge-bases/<int:pk>/groups/<int:group_id>", views.SharedGroupDetail.as_view(), name="api-shared-group"),
+    path("knowledge-bases/<int:pk>/invitations", invitations.InvitationList.as_view(), name="api-invitations"),
+    path(
+        "knowledge-bases/<int:pk>/invitations/<int:invitation_id>",
+        invitations.InvitationDetail.as_view(),
+        name="api-invitation",
+    ),
     path("knowledge-bases/<int:pk>/documents", views.DocumentList.as_view(), name="api-documents"),
     path("knowledge-bases/<int:pk>/documents/bulk", views.BulkJobs.as_view(), name="api-documents-bulk"),
     path("bulk-jobs/<int:pk>", views.BulkJobDetail.as_view(), name="api-bulk-job"),

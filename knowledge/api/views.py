@@ -40,14 +40,8 @@ from ragsite.api.base import ApiErrorSerializer, Conflict, Refused, validated
 from ragsite.api.uploads import MultiPartParser
 
 # What is refused for these reasons fits the document, and its answer tells what there is; all else is 400.
-_STATUSES = {
-    "name_taken": 409,
-    "is_owner": 409,
-    "unknown_user": 404,
-    "unknown_group": 404,
-    "too_large": 413,
-    "storage_full": 413,
-}
+_STATUSES = {"name_taken": 409, "is_owner": 409, "unknown_user": 404, "unknown_group": 404}
+_STATUSES |= {"too_large": 413, "storage_full": 413}
 _STATUSES |= {"unsupported": 415, "missing_tool": 415}
 _STATES: list[str] = Document.Status.values
 

@@ -22,6 +22,8 @@ from knowledge.ingestion.claims import release_tasks, stale_before
 from knowledge.labels import MOST_FIELDS, MOST_TAGS, clean_metadata, clean_tags
 from knowledge.many.moving import move
 from knowledge.models import BulkJob, Document, KnowledgeBase
+from ragsite.audit.log import record
+from ragsite.models import AuditEntry
 
 logger = logging.getLogger(__name__)
 
@@ -89,6 +91,7 @@ def start(
             document_ids=ids,
             total=len(ids),
         )
+        record(AuditEntry.Action.BULK, knowledge_base, what=action, documents=job.total)
         if job.total > AT_ONCE:
             async_task(_TASK, job.pk)
     if job.total <= AT_ONCE:

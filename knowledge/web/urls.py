@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from knowledge.web import document_views, views
+from knowledge.web import document_views, invitation_views, views
 
 urlpatterns = [
     path("", views.knowledge, name="knowledge"),
@@ -15,6 +15,12 @@ urlpatterns = [
     path("<int:pk>/members/", views.members, name="knowledge-base-members"),
     path("<int:pk>/members/<int:user_id>/remove/", views.remove_member, name="knowledge-base-member-remove"),
     path("<int:pk>/groups/<int:group_id>/remove/", views.remove_group, name="knowledge-base-group-remove"),
+    path("<int:pk>/invitations/", invitation_views.invite_to_base, name="knowledge-base-invitations"),
+    path(
+        "<int:pk>/invitations/<int:invitation_id>/revoke/",
+        invitation_views.revoke_invitation,
+        name="knowledge-base-invitation-revoke",
+    ),
     path("<int:pk>/delete/", views.delete_knowledge_base, name="knowledge-base-delete"),
     path("documents/<int:pk>/", document_views.document, name="document"),
     path("documents/<int:pk>/row/", document_views.row, name="document-row"),

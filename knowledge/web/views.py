@@ -6,7 +6,7 @@ from urllib.parse import urlencode
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
-from django.contrib.auth.models import Group
+from django.contrib.auth.models import Group, User
 from django.core.paginator import Paginator
 from django.http import HttpRequest, HttpResponse, HttpResponseBadRequest
 from django.shortcuts import redirect, render
@@ -19,6 +19,7 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 from knowledge import access, queries, services
 from knowledge.explanations import explain
 from knowledge.ingestion import ingestion
+from knowledge.invitations import invitations
 from knowledge.labels import LabelError, tags_in
 from knowledge.many import bulk
 from knowledge.many.table import KINDS, Totals, View
@@ -90,7 +91,7 @@ def knowledge_base(request: HttpRequest, pk: int) -> HttpResponse:
     page = paginator.get_page(request.GET.get("page"))
     shown = queries.with_chunk_count(Document.objects.filter(pk__in=page.object_list))
     page.object_list = list(view.order(shown))  # type: ignore[arg-type]
-    context = _base_context(request, base) | {
+    context = base_context(request, base) | {
         "page": page,
         "words": view.words,
         "view": view,
@@ -113,6 +114,8 @@ def knowledge_base(request: HttpRequest, pk: int) -> HttpResponse:
             "unnamed": explain("unsupported.no_extension", known=", ".join(registry.kinds())),
         },
     }
+    if context["can_edit"] and (left := services.room(base)) is not None:
+        context["upload_rules"] |= {"room": left.size, "full": left.message}
     partial = "#table" if request.htmx and request.htmx.target == "documents" else ""  # type: ignore[attr-defined]
     return render(request, f"knowledge/knowledge_base.html{partial}", context)
 
@@ -240,7 +243,7 @@ def knowledge_base_settings(request: HttpRequest, pk: int) -> HttpResponse:
         else:
             messages.success(request, _("Saved."))
             return redirect("knowledge-base-settings", base.pk)
-    context = _base_context(request, base) | {"form": form, "heading": name}
+    context = base_context(request, base) | {"form": form, "heading": name}
     return render(request, "knowledge/settings.html", context, status=422 if form.errors else 200)
 
 
@@ -264,8 +267,10 @@ def members(request: HttpRequest, pk: int) -> HttpResponse:
             sent.add_error("group" if to_group else "username", refusal.message)
         else:
             return redirect("knowledge-base-members", base.pk)
-    context = _base_context(request, base) | {"form": form, "members": queries.members(base)}
+    context = base_context(request, base) | {"form": form, "members": queries.members(base)}
     context["group_form"] = group_form if Group.objects.exists() else None
+    assert isinstance(request.user, User)
+    context["may_invite"] = invitations.may_invite(request.user, base)
     return render(request, "knowledge/members.html", context, status=422 if sent.errors else 200)
 
 
@@ -316,6 +321,7 @@ def confirm(request: HttpRequest, name: str, consequence: str, back: str, row: s
     return render(request, f"knowledge/confirm.html{'#dialog' if request.htmx else ''}", context)  # type: ignore[attr-defined]
 
 
-def _base_context(request: HttpRequest, base: KnowledgeBase) -> dict[str, Any]:
+def base_context(request: HttpRequest, base: KnowledgeBase) -> dict[str, Any]:
+    """Return what the pages of a base have in common."""
     role = queries.role_of(request.user, base)
     return {"base": base, "role": role, "can_edit": role != "viewer", "is_owner": role in ("owner", "curator")}

@@ -14,6 +14,7 @@ from django.contrib import messages
 from django.contrib.auth.models import Group, User
 from django.http import HttpRequest
 from django.urls import reverse
+from django.utils.module_loading import import_string
 from django.utils.translation import gettext as _
 
 from ragsite.accounts import stream_auth
@@ -53,13 +54,15 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
         """Whether mail can be sent."""
         return bool(settings.EMAIL_HOST)
 
-    def send_mail(self, template_prefix: str, email: str, context: dict[str, Any]) -> None:
-        """Send a mail; where that fails, it is logged, and the page says so."""
+    def send_mail(self, template_prefix: str, email: str, context: dict[str, Any]) -> bool:
+        """Send a mail and return whether it was taken; where not, that is logged, and the page says so."""
         try:
             super().send_mail(template_prefix, email, context)
         except (OSError, SMTPException):
             logger.exception("Mail can't be sent")
             messages.error(self.request, _("The mail could not be sent. Please tell your administrator."))
+            return False
+        return True
 
     def get_reset_password_from_key_url(self, key: str) -> str:
         """Return the link to a new password, on the site's public address."""
@@ -104,8 +107,9 @@ class ProviderAdapter(DefaultSocialAccountAdapter):  # type: ignore[misc]
     """People whom an OpenID Connect provider signs in."""
 
     def is_open_for_signup(self, request: HttpRequest, sociallogin: Any) -> bool:
-        """Whether whom the provider knows gets an account."""
-        return bool(settings.OIDC_SIGN_UP or super().is_open_for_signup(request, sociallogin))
+        """Whether whom the provider knows gets an account: everyone, by a setting, or who holds an invitation."""
+        is_open = settings.OIDC_SIGN_UP or super().is_open_for_signup(request, sociallogin)
+        return bool(is_open or import_string(settings.INVITED)(request, sociallogin.user.email or ""))
 
 
 def take_groups(sender: Any, user: User, **kwargs: Any) -> None:

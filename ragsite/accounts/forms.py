@@ -4,6 +4,7 @@ from typing import Any
 
 from allauth.account.forms import LoginForm, SignupForm
 from allauth.mfa.base.forms import AuthenticateForm, ReauthenticateForm
+from allauth.mfa.webauthn.forms import AddWebAuthnForm
 from django.contrib.auth.forms import PasswordChangeForm
 from django.contrib.auth.models import User
 from django.http import HttpRequest
@@ -33,6 +34,7 @@ class SignUpForm(SignupForm):  # type: ignore[misc]
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
+        self.fields["email"].label = _("E-mail address (optional)")
         for field in self.fields.values():
             field.widget.attrs.pop("placeholder", None)
 
@@ -57,6 +59,16 @@ class CodeForm(_Code, AuthenticateForm):  # type: ignore[misc]
 
 class CodeAgainForm(_Code, ReauthenticateForm):  # type: ignore[misc]
     """The code where it is asked for again."""
+
+
+class AddKeyForm(AddWebAuthnForm):  # type: ignore[misc]
+    """A passkey or security key, and what it is called."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields["name"].label = _("Name")
+        self.fields["passwordless"].label = _("Sign in with it alone, without the password")
+        self.fields["passwordless"].help_text = _("It then asks for your fingerprint, your face or a PIN.")
 
 
 class ChangePasswordForm(PasswordChangeForm):

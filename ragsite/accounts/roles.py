@@ -10,6 +10,9 @@ from django.db import models, transaction
 from django.db.models import Q
 from django.utils.translation import gettext_lazy as _
 
+from ragsite.audit.log import record
+from ragsite.audit.models import AuditEntry
+
 CURATE = "knowledge.curate_knowledgebase"
 CURATOR_PERMISSIONS = (
     CURATE,
@@ -44,6 +47,7 @@ def is_last_administrator(user: User) -> bool:
 @transaction.atomic
 def assign(user: User, role: Role) -> None:
     """Give a person a role and take the other ones away; permissions of no role are left."""
+    record(AuditEntry.Action.ROLE, user, role=role.value)
     user.is_superuser = user.is_staff = role == Role.ADMINISTRATOR
     user.save(update_fields=["is_superuser", "is_staff"])
     named = Q()

@@ -188,11 +188,12 @@ def end_streams(session_key: str) -> None:
 
 
 def end_sign_ins(sender: Any, instance: User, **kwargs: Any) -> None:
-    """End the sign-ins of someone who was deactivated, so that none comes back; a receiver of `post_save`.
+    """End the sign-ins of someone who was deactivated or deleted, so that none comes back.
 
-    Sessions tell whose they are in their data alone, so all that last are read.
+    A receiver of `post_save` and `post_delete`. Sessions tell whose they are in their data alone, so all that last are
+    read.
     """
-    if instance.is_active or kwargs.get("created"):
+    if "created" in kwargs and (instance.is_active or kwargs["created"]):
         return
     for session in Session.objects.filter(expire_date__gt=timezone.now()).iterator():
         if session.get_decoded().get(auth.SESSION_KEY) == str(instance.pk):

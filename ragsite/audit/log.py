@@ -67,8 +67,9 @@ def record(
     if actor is None and request is not None:
         user = getattr(request, "user", None)
         actor = user if user is not None and user.is_authenticated else None
+    is_gone = action == Action.DELETED and isinstance(about, User) and actor is not None and about.pk == actor.pk
     AuditEntry.objects.create(
-        actor_id=actor.pk if actor is not None else None,
+        actor_id=actor.pk if actor is not None and not is_gone else None,
         actor_name=actor.get_username() if actor is not None else "",
         action=action,
         object_type=about._meta.label_lower if about is not None else "",

@@ -23,6 +23,7 @@ class AuditEntry(models.Model):
         OWNER = "owner", _("handed over")
         LINK_MADE = "link_made", _("made a link")
         LINK_REVOKED = "link_revoked", _("revoked a link")
+        INVITED = "invited", _("changed an invitation")
         DELETED = "deleted", _("deleted")
         EXPORTED = "exported", _("exported")
         ACCOUNT = "account", _("changed an account")

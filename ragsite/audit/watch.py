@@ -1,8 +1,10 @@
 """Passes on to the audit log what signals tell: sign-ins, and changes of models, by whatever page or program."""
 
 from collections.abc import Collection
+from functools import partial
 from typing import Any
 
+from allauth.mfa.signals import authenticator_added, authenticator_removed, authenticator_reset
 from django.contrib.auth.models import Group, Permission, User
 from django.contrib.auth.signals import user_logged_in, user_logged_out, user_login_failed
 from django.db.models import Model
@@ -69,6 +71,12 @@ def people() -> None:
     user_login_failed.connect(_sign_in_failed, dispatch_uid="audit.sign_in_failed")
     model(User, Action.ACCOUNT, ignored=("last_login", "date_joined"), removed=Action.DELETED)
     model(Group, Action.GROUP)
+    for told, what in (
+        (authenticator_added, "added"),
+        (authenticator_removed, "removed"),
+        (authenticator_reset, "changed"),
+    ):
+        told.connect(partial(_second_factor, what), weak=False, dispatch_uid=f"audit.second_factor.{what}")
     for through in (User.groups.through, Group.permissions.through, User.user_permissions.through):
         m2m_changed.connect(_related, sender=through, dispatch_uid=f"audit.{through.__name__}")
 
@@ -87,6 +95,11 @@ def _sign_in_failed(sender: Any, credentials: Any, request: Any = None, **kwargs
     typed = str(credentials.get("username") or credentials.get("email") or "").replace("\x00", "")
     user = User.objects.filter(username__iexact=typed).first() if typed else None
     record(Action.SIGN_IN_FAILED, user, request=request)
+
+
+def _second_factor(what: str, *, user: User, authenticator: Any, **kwargs: Any) -> None:
+    """Tell which kind of second factor came, went or was made anew."""
+    record(Action.ACCOUNT, user, what=what, kind="second factor", names=[str(authenticator.type)])
 
 
 def _related(sender: Any, instance: Any, action: str, reverse: bool, model: Any, pk_set: Any, **kwargs: Any) -> None:

@@ -30,8 +30,10 @@ class Upload {
 
   // What can't be read is told before its bytes travel.
   async check() {
-    const reason =
-      this.file.size > Number(form.dataset.limit) * 1024 * 1024 ? this.label.dataset.large : await refusal(this.file);
+    let reason = "";
+    if (this.file.size > Number(form.dataset.limit) * 1024 * 1024) reason = this.label.dataset.large;
+    else if (this.file.size > rules.room) reason = rules.full.replace("{name}", this.file.name);
+    else reason = await refusal(this.file);
     if (reason) this.fail(reason, false);
     else if (!this.cancelled) this.queue();
   }

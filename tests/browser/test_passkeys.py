@@ -28,7 +28,7 @@ def test_a_passkey_signs_in_without_a_password(page: Page) -> None:
         page.get_by_role("button", name="Confirm").click()
         page.get_by_role("checkbox").check()
         page.locator("#mfa_webauthn_add").click()
-        expect(page.get_by_role("heading", name="Recovery Codes")).to_be_visible()
+        expect(page.get_by_role("heading", name="Recovery codes")).to_be_visible()
         page.context.clear_cookies()
         page.goto(f"{site.url}/login/")
         page.get_by_role("button", name="Use a passkey").click()

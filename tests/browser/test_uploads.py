@@ -84,3 +84,21 @@ def test_a_mail_and_its_attachments(page: Page, site: Site, tmp_path: Path) -> N
     expect(page.locator(".reading")).to_contain_text("Forty barrels")
     page.get_by_role("link", name="Lamp oil for the harbour").click()
     expect(page.locator(".reading")).to_contain_text("ann@example.com")
+
+
+def test_what_doesn_t_fit_is_told_before_it_is_sent(page: Page, site: Site, tmp_path: Path) -> None:
+    def with_little_room(route: Route) -> None:
+        """Serve the page as that of an owner with a limit that is nearly reached."""
+        response = route.fetch()
+        rules = '"room": 10, "full": "“{name}” doesn\'t fit.", "unnamed"'
+        route.fulfill(response=response, body=response.text().replace('"unnamed"', rules))
+
+    sign_in(page, site)
+    page.route(re.compile(r"/knowledge/\d+/$"), with_little_room)
+    _open_samples(page, site)
+    sent: list[Request] = []
+    page.on("request", lambda request: sent.append(request) if request.method == "POST" else None)
+    (tmp_path / "long.txt").write_bytes(b"longer than that")
+    page.set_input_files("#upload-files", tmp_path / "long.txt")
+    expect(page.locator("tr.uploading .row-error")).to_have_text("“long.txt” doesn't fit.")
+    assert sent == []

@@ -13,6 +13,7 @@ from pytest_django import DjangoAssertNumQueries, Settings
 from knowledge.models import Document, KnowledgeBase
 from knowledge.parsing.legacy import libreoffice
 from knowledge.parsing.registry import OLE
+from ragsite.models import Limit
 from tests import factories
 from tests.knowledge.conftest import add, upload_of
 
@@ -95,9 +96,9 @@ def test_a_base_takes_the_same_queries_for_any_number(
 ) -> None:
     for number in range(12):
         factories.make_chunk(factories.make_document(base, f"{number}.txt"))
-    # session, user, base, two for the stalled, totals, passages, page, other bases, bulk job; the model in use and the
-    # passages by language
-    with django_assert_num_queries(12):
+    # session, user, base, two for the stalled, totals, passages, page, other bases, bulk job, limits; the model in use
+    # and the passages by language
+    with django_assert_num_queries(13):
         as_owner.get(url("knowledge-base", base.pk))
 
 
@@ -271,3 +272,12 @@ def test_a_missing_program_is_told_by_name(
     assert (
         as_owner.post(url("knowledge-base-upload", base.pk), {"file": named_wrongly}, headers=HTMX).status_code == 200
     )
+
+
+def test_the_page_knows_what_still_fits(as_owner: Client, owner: User, base: KnowledgeBase) -> None:
+    url = f"/knowledge/{base.pk}/"
+    assert "room" not in as_owner.get(url).context["upload_rules"]
+    Limit.objects.create(user=owner, storage_mb=1)
+    factories.make_document(base, "half.txt", b"x" * 524_288)
+    rules = as_owner.get(url).context["upload_rules"]
+    assert rules["room"] == 524_288 and "{name}" in rules["full"] and "0.5 MB" in rules["full"]

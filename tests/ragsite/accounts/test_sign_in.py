@@ -8,11 +8,18 @@ from allauth.mfa.models import Authenticator
 from allauth.mfa.recovery_codes.internal.auth import RecoveryCodes
 from allauth.mfa.totp.internal.auth import TOTP, format_hotp_value, hotp_value, yield_hotp_counters_from_time
 from allauth.usersessions.models import UserSession
+from channels.testing import WebsocketCommunicator
 from django.contrib.auth.models import User
 from django.contrib.sessions.models import Session
 from django.core import mail
 from django.test import Client
 from django.urls import reverse
+
+from ragsite.accounts.views import browser_of
+from ragsite.asgi import application
+from ragsite.db import in_database
+from tests import factories
+from tests.conversations.records import make_session
 
 pytestmark = pytest.mark.django_db
 SECRET = "JBSWY3DPEHPK3PXP"
@@ -158,3 +165,62 @@ def test_an_expired_form_is_answered_in_words(owner: User, language: str) -> Non
     part = client.post("/account/theme/", headers={"HX-Request": "true"})
     assert part.status_code == 403 and part["X-Message"]
     assert client.post("/api/knowledge-bases", {}).json()["code"]
+
+
+FIREFOX = "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0"
+EDGE = "Mozilla/5.0 (Windows NT 10.0; Win64; x64) Chrome/140.0 Safari/537.36 Edg/140.0"
+SAFARI = "Mozilla/5.0 (iPhone; CPU iPhone OS 18_0 like Mac OS X) Version/18 Safari/604.1"
+
+
+def test_browsers_are_told_by_their_names() -> None:
+    assert [browser_of(agent) for agent in (FIREFOX, EDGE, SAFARI, "curl/8")] == [
+        ("Firefox", "Linux"), ("Edge", "Windows"), ("Safari", "iPhone"), ("", "")
+    ]  # fmt: skip
+
+
+def test_one_sign_in_is_ended_and_the_others_stay(owner: User, stranger: User) -> None:
+    here, there, third = Client(), Client(HTTP_USER_AGENT=EDGE), Client()
+    for client in (here, there, third):
+        sign_in(client, "owner")
+    assert "Edge on Windows" in here.get(reverse("usersessions_list")).content.decode()
+    ended = UserSession.objects.get(user_agent=EDGE)
+    nosy = Client()
+    sign_in(nosy, "stranger")
+    assert nosy.post(reverse("end-sign-in", args=[ended.pk])).status_code == 404
+    assert here.post(reverse("end-sign-in", args=[ended.pk])).status_code == 302
+    statuses = [client.get("/account/").status_code for client in (here, there, third)]
+    assert statuses == [200, 302, 200]
+    own = UserSession.objects.get(session_key=here.session.session_key)
+    assert here.post(reverse("end-sign-in", args=[own.pk]))["Location"] == "/login/"
+    assert here.get("/account/").status_code == 302
+
+
+def test_what_may_not_be_done_is_said_on_a_page_of_the_site(owner: User, colleague: User, as_colleague: Client) -> None:
+    base = factories.make_knowledge_base(owner)
+    factories.share(base, colleague)
+    response = as_colleague.get(f"/knowledge/{base.pk}/members/")
+    assert response.status_code == 403
+    page = response.content.decode()
+    assert "Only its owner can do this." in page and "site.css" in page and "signed in as colleague" in page
+    part = as_colleague.get(f"/knowledge/{base.pk}/members/", headers={"HX-Request": "true"})
+    assert part.status_code == 403 and part.headers["X-Message"]
+
+
+@pytest.mark.django_db(transaction=True)
+async def test_the_sockets_of_one_sign_in_close_with_it(owner: User) -> None:
+    session = await in_database(make_session, owner)
+    sockets = []
+    for _each in range(2):
+        client = Client()
+        await in_database(sign_in, client, "owner")
+        headers = [(b"cookie", f"sessionid={client.cookies['sessionid'].value}".encode())]
+        socket = WebsocketCommunicator(application, f"/ws/sessions/{session.pk}/", headers=headers)
+        assert (await socket.connect())[0]
+        sockets.append((client, socket))
+    (here, kept), (there, closed) = sockets
+    key = there.cookies["sessionid"].value
+    ended = await UserSession.objects.aget(session_key=key)
+    await in_database(here.post, reverse("end-sign-in", args=[ended.pk]))
+    assert (await closed.receive_output(timeout=2))["type"] == "websocket.close"
+    assert await kept.receive_nothing(timeout=0.2)
+    await kept.disconnect()

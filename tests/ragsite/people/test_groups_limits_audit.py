@@ -4,9 +4,10 @@ import pytest
 from django.contrib.auth.models import Group, User
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
+from django.urls import reverse
 
 from conversations.turn_store import TurnRefused
-from knowledge import access
+from knowledge import access, services
 from knowledge.models import Membership
 from ragsite.accounts.roles import Role, assign
 from ragsite.db import in_database
@@ -14,7 +15,7 @@ from ragsite.limits import use
 from ragsite.models import AuditEntry, Limit, Usage
 from tests import factories
 from tests.conversations.conftest import run_turn
-from tests.conversations.records import make_session
+from tests.conversations.records import make_session, make_turn
 
 
 def test_a_group_reads_and_edits_by_its_highest_role(owner: User, colleague: User, stranger: User) -> None:
@@ -94,3 +95,40 @@ def test_who_comes_into_a_group_in_the_administration_is_recorded(owner: User, a
     as_staff.post(f"/admin/auth/user/{owner.pk}/change/", data | {"date_joined_1": "00:00:00"})
     entry = AuditEntry.objects.get(actor__username="staff", details__kind="groups")
     assert entry.object_name == "owner" and entry.details["names"] == ["Readers"]
+
+
+def test_what_leaves_the_site_or_goes_is_recorded_without_content(owner: User, as_owner: Client) -> None:
+    session = make_session(owner, title="My secret plan")
+    answer = make_turn(session)
+    as_owner.get(f"/c/{session.pk}/export.md")
+    as_owner.get(f"/api/chat/sessions/{session.pk}/export.json")
+    as_owner.post(f"/c/{session.pk}/share/", {"parent_turn_id": answer.turn_id})
+    as_owner.post(f"/shared/{session.share_links.get().pk}/revoke/")
+    as_owner.post(f"/c/{session.pk}/delete/")
+    entries = AuditEntry.objects.filter(actor=owner, object_type="conversations.chatsession").order_by("pk")
+    assert list(entries.values_list("action", flat=True)) == [
+        "exported", "exported", "link_made", "link_revoked", "deleted"
+    ]  # fmt: skip
+    assert {entry.object_name for entry in entries} == {f"#{session.pk}"}
+    assert "secret" not in str(list(AuditEntry.objects.values()))
+
+
+def test_documents_that_go_and_bulk_work_are_recorded(owner: User, as_owner: Client) -> None:
+    base = factories.make_knowledge_base(owner, "Rules")
+    document, other = factories.make_document(base, "a.txt"), factories.make_document(base, "b.txt")
+    as_owner.post(f"/knowledge/documents/{document.pk}/delete/")
+    as_owner.post(f"/knowledge/{base.pk}/bulk/", {"action": "tag", "tags": "x", "document": [other.pk]})
+    told = list(AuditEntry.objects.order_by("pk").values_list("action", "object_name", "details"))
+    assert ("deleted", "a.txt", {"base": "Rules"}) in told
+    assert ("bulk", "Rules", {"what": "tag", "documents": 1}) in told
+
+
+def test_roles_owners_settings_and_second_factors_are_recorded(owner: User, staff: User, as_staff: Client) -> None:
+    services.transfer_ownership(factories.make_knowledge_base(owner), staff)
+    assign(owner, Role.CURATOR)
+    as_staff.post(reverse("pipeline-settings"), {"MAX_CONCURRENT_TURNS": "3"})
+    told = {(entry.action, entry.object_name): entry.details for entry in AuditEntry.objects.all()}
+    assert told["role", "owner"] == {"role": "curator"}
+    assert ("setting", "MAX_CONCURRENT_TURNS") in told
+    owners = next(details for (action, _name), details in told.items() if action == "owner")
+    assert owners == {"before": "owner", "after": "staff"}

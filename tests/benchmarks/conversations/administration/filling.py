@@ -22,7 +22,7 @@ from conversations.models import (
     Rehearsal,
     TokenCalibration,
 )
-from knowledge.models import Chunk, Document, KnowledgeBase, Membership, Picture
+from knowledge.models import Chunk, Document, Invitation, KnowledgeBase, Membership, Picture
 from ragsite.models import ApiToken, AuditEntry, Limit, SettingChange
 from retrieval.embedding_models.models import RegisteredModel
 from retrieval.engine import bm25
@@ -106,6 +106,10 @@ def _knowledge(people: list[User], documents: int, random: Random, writer: Write
     )
     Membership.objects.bulk_create(
         Membership(knowledge_base=base, user=people[-1 - number]) for number, base in enumerate(bases)
+    )
+    Invitation.objects.bulk_create(
+        Invitation(made_by=base.owner, knowledge_base=base, digest=f"{base.pk:064x}", expires_at=timezone.now())
+        for base in bases
     )
     made = Document.objects.bulk_create(_document(random, writer, bases, number) for number in range(documents))
     Picture.objects.bulk_create(

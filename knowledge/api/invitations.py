@@ -1,0 +1,114 @@
+"""Invitations to a knowledge base for programs."""
+
+import re
+from typing import Any
+
+from django.contrib.auth.models import User
+from django.db.models import QuerySet
+from django.utils.translation import gettext as _
+from drf_spectacular.utils import extend_schema, extend_schema_view
+from rest_framework import generics, serializers, status
+from rest_framework.exceptions import NotFound, PermissionDenied
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.views import APIView
+
+from knowledge import access, queries
+from knowledge.invitations import invitations
+from knowledge.models import Invitation, Membership
+from ragsite.api.base import ApiErrorSerializer, validated
+from ragsite.api.fields import ChoiceField, IntegerField, ModelSerializer, TextField
+
+
+class EmailField(TextField):
+    """An e-mail address, or nothing."""
+
+    pattern = (  # type: ignore[assignment]
+        r"^([A-Za-z0-9_+-]+(\.[A-Za-z0-9_+-]+)*@([A-Za-z0-9]([A-Za-z0-9-]{0,40}[A-Za-z0-9])?\.)+[A-Za-z]{2,20})?$"
+    )
+
+    def run_validation(self, data: Any = serializers.empty) -> Any:
+        """Read the address and check it; raises `ValidationError`."""
+        text = super().run_validation(data)
+        if isinstance(text, str) and not re.search(self.pattern.replace("$", r"\Z"), text):
+            raise serializers.ValidationError(_("This is no e-mail address."))
+        return text
+
+
+class NewInvitationSerializer(serializers.Serializer[Any]):
+    """What an invitation is to be."""
+
+    email = EmailField(
+        max_length=254, allow_blank=True, default="", help_text="The link then works for this address alone."
+    )
+    role = ChoiceField(Membership.Role.choices, default=Membership.Role.VIEWER)
+    days = IntegerField(min_value=1, max_value=invitations.MOST_DAYS, default=invitations.DAYS)
+
+
+class InvitationSerializer(ModelSerializer[Invitation]):
+    """An invitation that can still be used."""
+
+    email = serializers.CharField(help_text="The only address that it works for; empty is any.")
+    role = serializers.CharField(source="base_role")
+    made_by = serializers.CharField(source="made_by.username")
+
+    class Meta:
+        """What an owner sees of it; the link is told once, when it is made."""
+
+        model = Invitation
+        fields = ["id", "email", "role", "made_by", "created_at", "expires_at"]
+        read_only_fields = fields
+
+
+class MadeInvitationSerializer(InvitationSerializer):
+    """A new invitation, with its link."""
+
+    url = serializers.URLField(help_text="The link, which is told this once.", source="link")
+    mailed = serializers.BooleanField(help_text="Whether it was sent to the address.")
+
+    class Meta(InvitationSerializer.Meta):
+        """With what isn't kept."""
+
+        fields = [*InvitationSerializer.Meta.fields, "url", "mailed"]
+        read_only_fields = fields
+
+
+@extend_schema_view(get=extend_schema(operation_id="knowledge_bases_invitations_list"))
+class InvitationList(generics.ListAPIView[Invitation]):
+    """The open invitations to a base, for its owner; making one."""
+
+    serializer_class = InvitationSerializer
+    queryset = Invitation.objects.none()
+
+    def get_queryset(self) -> QuerySet[Invitation]:
+        """Newest first."""
+        return invitations.invitations_to(access.get_owned_knowledge_base(self.request.user, self.kwargs["pk"]))
+
+    @extend_schema(request=NewInvitationSerializer, responses={201: MadeInvitationSerializer, 403: ApiErrorSerializer})
+    def post(self, request: Request, pk: int) -> Response:
+        """Invite someone by a link, which is mailed where an address is given and the site sends mail."""
+        base = access.get_owned_knowledge_base(request.user, pk)
+        data = validated(NewInvitationSerializer(data=request.data))
+        assert isinstance(request.user, User)
+        try:
+            made, key = invitations.invite(
+                request.user, base=base, base_role=data["role"], email=data["email"], days=data["days"]
+            )
+        except invitations.InvitationRefused as refusal:
+            raise PermissionDenied(refusal.message, refusal.code) from None
+        link = invitations.address(request._request, key)
+        told: Any = made
+        told.link, told.mailed = link, invitations.send(request._request, made, link)
+        return Response(MadeInvitationSerializer(told).data, status=status.HTTP_201_CREATED)
+
+
+class InvitationDetail(APIView):
+    """One invitation."""
+
+    @extend_schema(responses={204: None})
+    def delete(self, request: Request, pk: int, invitation_id: int) -> Response:
+        """Close its link for good."""
+        base = access.get_owned_knowledge_base(request.user, pk)
+        if not invitations.revoke(queries.get_invitation(base, invitation_id)):
+            raise NotFound(_("There is no such invitation."))
+        return Response(status=status.HTTP_204_NO_CONTENT)

@@ -1,0 +1,1 @@
+"""Invitations by link: to the site, and to a knowledge base."""

@@ -1,0 +1,224 @@
+"""Invitations from their making to their use.
+
+A link works once, until it expires or is revoked, and only as long as who made it might still make it: an administrator
+any, the owner of a knowledge base one to that base. It never takes anything from an account that is there already.
+"""
+
+import hashlib
+import secrets
+from collections.abc import Iterable
+from datetime import timedelta
+from typing import Any
+
+from allauth.account.adapter import get_adapter
+from allauth.account.models import EmailAddress
+from django.conf import settings
+from django.contrib.auth.models import Group, User
+from django.db import transaction
+from django.db.models import QuerySet
+from django.http import HttpRequest
+from django.urls import reverse
+from django.utils import timezone
+from django.utils.translation import gettext as _
+
+from knowledge import access
+from knowledge.models import Invitation, KnowledgeBase, Membership
+from ragsite.accounts.roles import Role, assign
+from ragsite.audit.log import record
+from ragsite.context import SITE_NAME
+from ragsite.models import AuditEntry
+from ragsite.public_url import absolute
+from ragsite.site_settings.config import config, refresh
+
+DAYS, MOST_DAYS = 7, 90
+# Where a visitor's session keeps the digest of the invitation that they are about to use.
+_SESSION = "invitation"
+
+
+class InvitationRefused(Exception):
+    """An invitation that can't be made or used. `code` is a stable slug, `message` is for the person.
+
+    Codes: unknown, used, revoked, expired, withdrawn (who made it no longer may), not_for_you, is_owner, not_allowed.
+    """
+
+    def __init__(self, code: str, message: str) -> None:
+        super().__init__(message)
+        self.code, self.message = code, message
+
+
+def may_invite(user: User, base: KnowledgeBase | None) -> bool:
+    """Whether someone may invite to the site (`base` None), or to a knowledge base and by that to the site."""
+    if not user.is_active:
+        return False
+    if user.is_superuser:
+        return True
+    refresh()
+    return base is not None and bool(config.OWNERS_INVITE) and access.owned(user).filter(pk=base.pk).exists()
+
+
+@transaction.atomic
+def invite(
+    user: User,
+    *,
+    base: KnowledgeBase | None = None,
+    base_role: str = Membership.Role.VIEWER,
+    email: str = "",
+    role: str = Role.MEMBER,
+    groups: Iterable[Group] = (),
+    days: int = DAYS,
+) -> tuple[Invitation, str]:
+    """Make an invitation and return it with its key, which is not stored; raises `InvitationRefused("not_allowed")`."""
+    groups = list(groups)
+    if not may_invite(user, base) or ((role != Role.MEMBER or groups) and not user.is_superuser):
+        raise InvitationRefused("not_allowed", _("You may not make such an invitation."))
+    key = secrets.token_urlsafe(32)
+    made = Invitation.objects.create(
+        digest=_digest(key),
+        made_by=user,
+        email=email.strip(),
+        role=role,
+        knowledge_base=base,
+        base_role=base_role,
+        expires_at=timezone.now() + timedelta(days=days),
+    )
+    made.groups.set(groups)
+    record(AuditEntry.Action.INVITED, made, what="added", **_told(made))
+    return made, key
+
+
+def send(request: HttpRequest, invitation: Invitation, link: str) -> bool:
+    """Mail the link where the invitation has an address and the site sends mail; return whether it was sent."""
+    if not (settings.EMAIL_HOST and invitation.email):
+        return False
+    context = {"invitation": invitation, "link": link, "base": invitation.knowledge_base, "site_name": SITE_NAME}
+    return bool(get_adapter(request).send_mail("knowledge/email/invitation", invitation.email, context))
+
+
+def address(request: HttpRequest, key: str) -> str:
+    """Return the link of a key."""
+    return absolute(request, reverse("invitation", args=[key]))
+
+
+def invitations_to(base: KnowledgeBase) -> QuerySet[Invitation]:
+    """Return the invitations to a knowledge base that can still be used, newest first."""
+    open_ones = Invitation.objects.filter(used_at=None, revoked_at=None, expires_at__gt=timezone.now())
+    return open_ones.filter(knowledge_base=base).select_related("made_by", "knowledge_base")
+
+
+def revoke(invitation: Invitation) -> bool:
+    """Close an invitation for good; return whether it was open."""
+    unused = Invitation.objects.filter(pk=invitation.pk, used_at=None, revoked_at=None)
+    closed = bool(unused.update(revoked_at=timezone.now()))
+    if closed:
+        record(AuditEntry.Action.INVITED, invitation, what="removed", **_told(invitation))
+    return closed
+
+
+def find(key: str) -> Invitation:
+    """Return the invitation of a key that can be used now; raises `InvitationRefused`."""
+    return _usable(Invitation.objects.filter(digest=_digest(key)))
+
+
+def used_by(key: str, user: Any) -> Invitation | None:
+    """Return the invitation of a key if this person has used it."""
+    found = Invitation.objects.filter(digest=_digest(key), used_by=user.pk)
+    return found.select_related("knowledge_base").first()
+
+
+def hold(request: HttpRequest, invitation: Invitation) -> None:
+    """Remember that a visitor holds an invitation, while they sign in or up through a provider."""
+    request.session[_SESSION] = invitation.digest
+
+
+def held(request: HttpRequest) -> Invitation | None:
+    """Return the usable invitation that a visitor holds."""
+    digest = getattr(request, "session", {}).get(_SESSION)
+    if not digest:
+        return None
+    try:
+        return _usable(Invitation.objects.filter(digest=digest))
+    except InvitationRefused:
+        return None
+
+
+def is_invited(request: HttpRequest, email: str = "") -> bool:
+    """Whether a visitor, known by an address to a provider, may make an account by an invitation that they hold."""
+    invitation = held(request)
+    return invitation is not None and invitation.email.casefold() in ("", email.casefold())
+
+
+def is_for(invitation: Invitation, user: User) -> bool:
+    """Whether an invitation is for someone who has an account."""
+    if not invitation.email:
+        return True
+    addresses = EmailAddress.objects.filter(user=user, email__iexact=invitation.email)
+    return user.email.casefold() == invitation.email.casefold() or addresses.exists()
+
+
+@transaction.atomic
+def accept(invitation: Invitation, user: User, *, is_new: bool = False) -> None:
+    """Give someone what they are invited to, once; raises `InvitationRefused`.
+
+    A new account also gets the role. A share is never lowered, nor made with the base's owner.
+    """
+    invitation = _usable(Invitation.objects.select_for_update(of=("self",)).filter(pk=invitation.pk))
+    if not is_new and not is_for(invitation, user):
+        message = _("This invitation is for {email}. Sign in with the account that has this address.")
+        raise InvitationRefused("not_for_you", message.format(email=invitation.email))
+    base = invitation.knowledge_base
+    if base is not None and base.owner_id == user.pk:
+        raise InvitationRefused("is_owner", _("This knowledge base is your own. Pass the link on to someone else."))
+    if is_new and invitation.role != Role.MEMBER:
+        assign(user, Role(invitation.role))
+    user.groups.add(*invitation.groups.all())
+    if base is not None:
+        shared, _made = Membership.objects.get_or_create(
+            knowledge_base=base, user=user, defaults={"role": invitation.base_role}
+        )
+        if invitation.base_role == Membership.Role.EDITOR and shared.role != invitation.base_role:
+            shared.role = invitation.base_role
+            shared.save(update_fields=["role"])
+    Invitation.objects.filter(pk=invitation.pk).update(used_at=timezone.now(), used_by=user)
+    record(AuditEntry.Action.INVITED, invitation, actor=user, what="used", **_told(invitation))
+
+
+def accept_held(sender: Any, request: HttpRequest, user: User, **kwargs: Any) -> None:
+    """Let someone whom a provider has just given an account use the invitation they hold; hears `user_signed_up`."""
+    if kwargs.get("sociallogin") is None:
+        return
+    invitation = held(request)
+    if invitation is not None and is_invited(request, user.email):
+        del request.session[_SESSION]
+        accept(invitation, user, is_new=True)
+
+
+def _usable(found: QuerySet[Invitation]) -> Invitation:
+    invitation = found.select_related("made_by", "knowledge_base").first()
+    if invitation is None:
+        raise InvitationRefused("unknown", _("There is no such invitation. Was the whole link copied?"))
+    by = invitation.made_by.get_full_name() or invitation.made_by.get_username()
+    messages = {
+        Invitation.State.USED: _("This invitation has been used. Each works once; ask {name} for another one."),
+        Invitation.State.REVOKED: _("This invitation was taken back. Ask {name} whether that was meant."),
+        Invitation.State.EXPIRED: _("This invitation has expired. Ask {name} for a new one."),
+    }
+    if invitation.state in messages:
+        raise InvitationRefused(invitation.state.value, messages[invitation.state].format(name=by))
+    if not may_invite(invitation.made_by, invitation.knowledge_base):
+        raise InvitationRefused(
+            "withdrawn", _("This invitation no longer works: {name} may not invite to this.").format(name=by)
+        )
+    return invitation
+
+
+def _told(invitation: Invitation) -> dict[str, Any]:
+    """Return what the audit log says of an invitation besides its name."""
+    base = invitation.knowledge_base
+    told: dict[str, Any] = {"role": invitation.role}
+    if base is not None:
+        told |= {"knowledge_base": base.name, "base_role": invitation.base_role}
+    return told
+
+
+def _digest(key: str) -> str:
+    return hashlib.sha256(key.encode()).hexdigest()

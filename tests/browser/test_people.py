@@ -1,0 +1,116 @@
+"""People's days: an invited newcomer, strangers with a link that is spent, a member, a curator, an administrator."""
+
+import re
+import zipfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from tests.browser.conftest import PATIENCE, ask, sign_in
+from tests.site import Site
+
+pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("browser")]
+SECRET = "b1 long and new"
+
+
+@pytest.fixture
+def other(browser: Browser) -> Iterator[Page]:
+    """Another person's browser, in which a page may be refused."""
+    context = browser.new_context(locale="en-GB", viewport={"width": 390, "height": 844})
+    context.set_default_timeout(PATIENCE)
+    yield context.new_page()
+    context.close()
+
+
+def invite(page: Page, site: Site, role: str = "Viewer") -> str:
+    """Make a link to the samples as their owner, from the page of members, and return it."""
+    page.goto(f"{site.url}/knowledge/")
+    page.get_by_role("link", name="Samples").first.click()
+    page.get_by_role("link", name="Members").click()
+    page.get_by_role("link", name="Invite by a link").click()
+    page.get_by_label("May").select_option(role)
+    page.get_by_role("button", name="Make a link").click()
+    link = page.locator("#new-link").text_content()
+    assert link and link.startswith(f"{site.url}/invitations/")
+    return link
+
+
+def join(page: Page, link: str, username: str) -> None:
+    """Make an account by a link."""
+    page.goto(link)
+    page.get_by_label("Username").fill(username)
+    page.get_by_label("Password", exact=True).fill(SECRET)
+    page.get_by_label("Password (again)").fill(SECRET)
+    page.get_by_role("button", name="Make my account").click()
+
+
+def test_an_invited_newcomer_reads_asks_takes_their_data_and_goes(
+    page: Page, other: Page, site: Site, tmp_path: Path
+) -> None:
+    sign_in(page, site)
+    link = invite(page, site)
+    join(other, link, "nora")
+    expect(other.get_by_role("heading", name="Samples")).to_be_visible()
+    expect(other.locator("#upload")).to_have_count(0)  # a viewer
+    other.get_by_role("button", name="Ask these documents").click()
+    ask(other, "Which port is used?")
+    expect(other.locator(".answer").first).to_contain_text(re.compile(r"\w{3}"))
+    other.goto(f"{site.url}/account/")
+    with other.expect_download() as download:
+        other.get_by_role("button", name="Download my data").click()
+    download.value.save_as(tmp_path / "own.zip")
+    with zipfile.ZipFile(tmp_path / "own.zip") as packed:
+        assert packed.testzip() is None and [name for name in packed.namelist() if name.startswith("chats/")]
+    other.get_by_role("link", name="Delete my account").click()
+    other.get_by_label("Password").fill(SECRET)
+    other.get_by_role("button", name="Confirm").click()
+    expect(other.get_by_text("This is lost for good")).to_be_visible()
+    other.get_by_label("Your user name").fill("nora")
+    other.get_by_role("button", name="Delete my account for good").click()
+    expect(other.get_by_text("Your account is deleted.")).to_be_visible()
+
+
+def test_a_link_that_is_used_or_revoked_lets_nobody_in(page: Page, other: Page, site: Site) -> None:
+    sign_in(page, site)
+    used, revoked = invite(page, site), invite(page, site)
+    page.get_by_role("button", name="Revoke").first.click()
+    expect(page.get_by_text("The link no longer works.")).to_be_visible()
+    join(other, used, "ulla")
+    expect(other.get_by_role("heading", name="Samples")).to_be_visible()
+    other.context.clear_cookies()
+    for link, words in ((used, "has been used"), (revoked, "taken back"), (used[:-9], "no such invitation")):
+        other.goto(link)
+        expect(other.get_by_role("heading", name="This link doesn't work")).to_be_visible()
+        expect(other.locator("main")).to_contain_text(words)
+    other.goto(f"{site.url}/sign-up/")
+    expect(other.get_by_role("heading", name="You have no account here yet")).to_be_visible()
+
+
+def test_a_member_a_curator_and_an_administrator(page: Page, other: Page, site: Site) -> None:
+    sign_in(page, site)
+    # The administrator invites a curator, without any base.
+    page.goto(f"{site.url}/admin/knowledge/invitation/add/")
+    page.get_by_label("Role on the site").select_option("Curator")
+    page.get_by_role("button", name="Save", exact=True).click()
+    link = page.locator("code.key").text_content()
+    assert link
+    join(other, link, "cora")
+    expect(other.get_by_label("Your question")).to_be_visible()
+    # The curator sets up a base that is somebody else's.
+    other.goto(f"{site.url}/knowledge/")
+    other.get_by_role("link", name="Samples").first.click()
+    other.get_by_role("link", name="Settings", exact=True).click()
+    expect(other.get_by_role("button", name="Save")).to_be_visible()
+    # A member has a base of their own, may not set up that of others, and ends a sign-in that isn't theirs.
+    member = invite(page, site)
+    other.context.clear_cookies()
+    join(other, member, "mia")
+    base = re.search(r"/knowledge/(\d+)/", other.url)
+    assert base
+    other.goto(f"{site.url}/knowledge/{base[1]}/settings/")
+    expect(other.get_by_role("heading", name="You may not do this")).to_be_visible()
+    expect(other.get_by_text("You are signed in as mia.")).to_be_visible()
+    other.goto(f"{site.url}/account/sessions/")
+    expect(other.get_by_text("This one")).to_have_count(1)

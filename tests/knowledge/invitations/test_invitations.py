@@ -1,0 +1,210 @@
+"""Invitations: what a link gives, to whom, how often, and what closes it."""
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import Group, User
+from django.core import mail
+from django.test import Client
+from django.utils import timezone
+
+from knowledge import access
+from knowledge.invitations import invitations
+from knowledge.models import Invitation, KnowledgeBase, Membership
+from ragsite.accounts.roles import Role, role_of
+from ragsite.models import AuditEntry
+from tests import factories
+
+pytestmark = pytest.mark.django_db
+ACCOUNT = {"username": "newcomer", "password1": "b1 long and new", "password2": "b1 long and new"}
+
+
+@pytest.fixture
+def base(owner: User) -> KnowledgeBase:
+    return factories.make_knowledge_base(owner, "Harbour rules")
+
+
+def link_to(base: KnowledgeBase | None, by: User, **fields: Any) -> str:
+    _made, key = invitations.invite(by, base=base, **fields)
+    return f"/invitations/{key}/"
+
+
+def test_an_owner_invites_on_a_page_and_the_link_is_shown_once(as_owner: Client, base: KnowledgeBase) -> None:
+    page = as_owner.post(f"/knowledge/{base.pk}/invitations/", {"email": "", "role": "editor", "days": "7"})
+    made = Invitation.objects.get()
+    key = page.context["link"].rstrip("/").rpartition("/")[2]
+    assert (
+        key in page.content.decode() and key not in as_owner.get(f"/knowledge/{base.pk}/invitations/").content.decode()
+    )
+    assert key not in str(Invitation.objects.values().get()), "only its hash is kept"
+    assert (made.base_role, made.role, made.state) == ("editor", "member", "open")
+    assert 6 < (made.expires_at - timezone.now()).total_seconds() / 86400 <= 7
+
+
+def test_a_newcomer_makes_an_account_and_lands_in_the_base(base: KnowledgeBase, owner: User) -> None:
+    link, newcomer = link_to(base, owner), Client()
+    page = newcomer.get(link)
+    assert "Harbour rules" in page.content.decode() and page["Referrer-Policy"] == "same-origin"
+    assert newcomer.post(link, ACCOUNT)["Location"] == f"/knowledge/{base.pk}/"
+    assert newcomer.get(f"/knowledge/{base.pk}/").status_code == 200
+    user = User.objects.get(username="newcomer")
+    assert Membership.objects.get(user=user).role == "viewer" and role_of(user) == Role.MEMBER
+    assert newcomer.get(link)["Location"] == f"/knowledge/{base.pk}/", "who has used it is led on"
+
+
+def test_a_password_that_is_too_weak_uses_nothing_up(base: KnowledgeBase, owner: User) -> None:
+    link = link_to(base, owner)
+    assert Client().post(link, ACCOUNT | {"password1": "1", "password2": "1"}).status_code == 422
+    assert Client().post(link, ACCOUNT).status_code == 302
+
+
+def test_it_works_once(base: KnowledgeBase, owner: User, as_stranger: Client) -> None:
+    link = link_to(base, owner)
+    Client().post(link, ACCOUNT)
+    for second in (Client().post(link, ACCOUNT | {"username": "second"}), as_stranger.post(link)):
+        assert second.status_code == 410 and "has been used" in second.content.decode()
+    assert not User.objects.filter(username="second").exists() and Membership.objects.count() == 1
+
+
+def test_what_closes_a_link(base: KnowledgeBase, owner: User, as_owner: Client, colleague: User, settings: Any) -> None:
+    link = link_to(base, owner)
+    made = Invitation.objects.get()
+    settings.OWNERS_INVITE = False
+    assert Client().get(link).status_code == 410
+    settings.OWNERS_INVITE = True
+    KnowledgeBase.objects.filter(pk=base.pk).update(owner=colleague)
+    assert Client().get(link).status_code == 410, "the base is no longer theirs"
+    KnowledgeBase.objects.filter(pk=base.pk).update(owner=owner)
+    User.objects.filter(pk=owner.pk).update(is_active=False)
+    assert Client().get(link).status_code == 410
+    User.objects.filter(pk=owner.pk).update(is_active=True)
+    Invitation.objects.update(expires_at=timezone.now() - timedelta(seconds=1))
+    assert "has expired" in Client().post(link, ACCOUNT).content.decode()
+    Invitation.objects.update(expires_at=timezone.now() + timedelta(days=1))
+    assert Client().get(link).status_code == 200
+    as_owner.post(f"/knowledge/{base.pk}/invitations/{made.pk}/revoke/")
+    assert "taken back" in Client().post(link, ACCOUNT).content.decode()
+    assert Client().get("/invitations/guessed/").status_code == 404
+    assert not User.objects.filter(username="newcomer").exists()
+
+
+def test_who_has_an_account_gets_the_share_and_keeps_the_role(
+    base: KnowledgeBase, staff: User, colleague: User
+) -> None:
+    group = Group.objects.create(name="Pilots")
+    link = link_to(base, staff, base_role="editor", role=Role.CURATOR, groups=[group])
+    client = Client()
+    client.force_login(colleague)
+    assert "Accept as colleague" in client.get(link).content.decode()
+    assert not Membership.objects.exists(), "looking is not accepting"
+    assert client.post(link)["Location"] == f"/knowledge/{base.pk}/"
+    assert base in access.editable(colleague) and group in colleague.groups.all()
+    assert role_of(colleague) == Role.MEMBER
+
+
+def test_the_owner_does_not_use_up_their_own_link(base: KnowledgeBase, owner: User, as_owner: Client) -> None:
+    link = link_to(base, owner)
+    assert "Pass the link on" in as_owner.get(link).content.decode()
+    assert as_owner.post(link).status_code == 409
+    assert Client().post(link, ACCOUNT).status_code == 302
+
+
+def test_a_share_is_not_lowered(base: KnowledgeBase, owner: User, colleague: User, as_colleague: Client) -> None:
+    factories.share(base, colleague, "editor")
+    as_colleague.post(link_to(base, owner))
+    assert Membership.objects.get().role == "editor"
+
+
+def test_an_administrator_invites_with_role_and_groups(staff: User) -> None:
+    group = Group.objects.create(name="Pilots")
+    link = link_to(None, staff, role=Role.CURATOR, groups=[group])
+    newcomer = Client()
+    assert newcomer.post(link, ACCOUNT)["Location"] == "/"
+    user = User.objects.get(username="newcomer")
+    assert role_of(user) == Role.CURATOR and list(user.groups.all()) == [group]
+
+
+@pytest.mark.parametrize("fields", [{"role": Role.CURATOR}, {"groups": True}, {"base": None}])
+def test_owners_give_no_role_no_group_and_no_other_base(
+    base: KnowledgeBase, owner: User, fields: dict[str, Any]
+) -> None:
+    asked = {"base": base} | fields
+    if "groups" in asked:
+        asked["groups"] = [Group.objects.create(name="Pilots")]
+    with pytest.raises(invitations.InvitationRefused):
+        invitations.invite(owner, **asked)
+
+
+def test_members_and_strangers_invite_nobody(base: KnowledgeBase, colleague: User, as_colleague: Client) -> None:
+    factories.share(base, colleague, "editor")
+    assert as_colleague.post(f"/knowledge/{base.pk}/invitations/", {"role": "viewer", "days": "1"}).status_code == 403
+    assert not Invitation.objects.exists()
+
+
+def test_an_address_binds_it(base: KnowledgeBase, owner: User, colleague: User, as_colleague: Client) -> None:
+    link = link_to(base, owner, email="ann@example.org")
+    assert as_colleague.post(link).status_code == 403 and not Membership.objects.exists()
+    Client().post(link, ACCOUNT | {"email": "someone@example.org"})
+    assert User.objects.get(username="newcomer").email == "ann@example.org"
+    colleague.email = "Bob@example.org"
+    colleague.save()
+    assert as_colleague.post(link_to(base, owner, email="bob@example.org")).status_code == 302
+
+
+def test_it_is_mailed_where_mail_is_sent(base: KnowledgeBase, as_owner: Client, settings: Any) -> None:
+    form = {"email": "ann@example.org", "role": "viewer", "days": "1"}
+    as_owner.post(f"/knowledge/{base.pk}/invitations/", form)
+    assert not mail.outbox
+    settings.EMAIL_HOST, settings.PUBLIC_URL = "mail.example.org", "https://ask.example.org"
+    settings.DEFAULT_FROM_EMAIL = "ask@example.org"
+    page = as_owner.post(f"/knowledge/{base.pk}/invitations/", form)
+    assert mail.outbox[0].to == ["ann@example.org"] and page.context["link"] in mail.outbox[0].body
+    assert page.context["link"].startswith("https://ask.example.org/invitations/")
+    assert "Harbour rules" in mail.outbox[0].subject
+
+
+def test_it_is_in_the_audit_log_without_its_key(base: KnowledgeBase, as_owner: Client) -> None:
+    page = as_owner.post(f"/knowledge/{base.pk}/invitations/", {"role": "viewer", "days": "1"})
+    link = page.context["link"].removeprefix("http://testserver")
+    Client().post(link, ACCOUNT)
+    told = AuditEntry.objects.filter(action="invited").order_by("pk").values_list("actor_name", "details__what")
+    assert list(told) == [("owner", "added"), ("newcomer", "used")]
+    assert link.split("/")[2] not in str(list(AuditEntry.objects.values()))
+
+
+def test_programs_invite_too(base: KnowledgeBase, as_owner: Client, settings: Any) -> None:
+    address = f"/api/knowledge-bases/{base.pk}/invitations"
+    made = as_owner.post(address, {"role": "editor"}, content_type="application/json")
+    assert (
+        made.status_code == 201
+        and Client().get(made.json()["url"].removeprefix("http://testserver")).status_code == 200
+    )
+    assert [item["role"] for item in as_owner.get(address).json()["results"]] == ["editor"]
+    assert as_owner.post(address, {"email": "no address"}, content_type="application/json").status_code == 400
+    assert as_owner.delete(f"{address}/{made.json()['id']}").status_code == 204
+    assert as_owner.get(address).json()["results"] == []
+    settings.OWNERS_INVITE = False
+    refused = as_owner.post(address, {}, content_type="application/json")
+    assert (refused.status_code, refused.json()["code"]) == (403, "not_allowed")
+
+
+def test_administrators_make_list_and_revoke_them_in_the_admin(base: KnowledgeBase, as_staff: Client) -> None:
+    group = Group.objects.create(name="Pilots")
+    form = {
+        "email": "",
+        "role": "curator",
+        "groups": [group.pk],
+        "knowledge_base": base.pk,
+        "base_role": "editor",
+        "days": 3,
+    }
+    page = as_staff.post("/admin/knowledge/invitation/add/", form).content.decode()
+    made = Invitation.objects.get()
+    assert (made.role, list(made.groups.all()), made.base_role) == ("curator", [group], "editor")
+    link = page.partition('class="key">http://testserver')[2].partition("<")[0]
+    assert Client().get(link).status_code == 200
+    assert as_staff.get(f"/admin/knowledge/invitation/{made.pk}/change/").status_code == 200
+    as_staff.post("/admin/knowledge/invitation/", {"action": "revoke_links", "_selected_action": [made.pk]})
+    assert Client().get(link).status_code == 410
+    assert "Revoked" in as_staff.get("/admin/knowledge/invitation/").content.decode()
