@@ -33,6 +33,7 @@ from django.utils.translation import gettext_lazy as _
 from knowledge import access
 from knowledge.access import Actor
 from knowledge.ingestion.ingestion import STORED
+from knowledge.labels import LabelFilter
 from knowledge.models import Chunk, Document, KnowledgeBase, Membership
 from knowledge.web.highlights import Marks
 
@@ -142,6 +143,12 @@ def with_chunk_count(documents: QuerySet[Document]) -> QuerySet[Document]:
     return documents.annotate(chunk_count=count_of(Chunk.objects.all(), "document"))
 
 
+def place_of(document: Document) -> str:
+    """Return the address of what holds a document: its base, or the chat that it was put into."""
+    name = "chat-of-files" if document.knowledge_base.of_chat else "knowledge-base"
+    return reverse(name, args=[document.knowledge_base_id])
+
+
 def search_documents(documents: QuerySet[Document], words: str) -> QuerySet[Document]:
     """Keep the documents whose title, file name and folder hold every one of the words."""
     condition = Q()
@@ -234,19 +241,24 @@ def seconds_silent(document: Document) -> int | None:
     return round(silent.total_seconds()) if silent > SILENT_AFTER else None
 
 
-def languages_of(knowledge_base_ids: Collection[int], document_ids: Collection[int] = ()) -> Mapping[str, int]:
+def languages_of(
+    knowledge_base_ids: Collection[int], document_ids: Collection[int] = (), labels: LabelFilter | None = None
+) -> Mapping[str, int]:
     """Return how many documents of knowledge bases are in which language (`"en"`, `"zh"`); kept a minute.
 
-    Of `document_ids`, or of all; only documents that can be searched and whose language is known. The caller checks
-    who may read them.
+    Of `document_ids`, or of all, and of those labelled as asked; only documents that can be searched and whose language
+    is known. The caller checks who may read them.
     """
-    key = _LANGUAGES_KEY + sha256(repr((sorted(knowledge_base_ids), sorted(document_ids))).encode()).hexdigest()
+    asked_of = sorted(knowledge_base_ids), sorted(document_ids), labels or LabelFilter()
+    key = _LANGUAGES_KEY + sha256(repr(asked_of).encode()).hexdigest()
     found: dict[str, int] | None = cache.get(key)
     if found is None:
         searchable = Document.objects.filter(status__in=(*_INDEXED, Document.Status.READY)).exclude(language="")
         asked = searchable.filter(knowledge_base__in=knowledge_base_ids).order_by()
         if document_ids:
             asked = asked.filter(pk__in=document_ids)
+        if labels:
+            asked = asked.filter(labels.condition)
         found = dict(asked.values_list("language").annotate(Count("pk")))
         cache.set(key, found, 60)
     return found

@@ -56,6 +56,7 @@ class World:
     assistant: Assistant
     rehearsal: Rehearsal
     job: BulkJob
+    file: Document
 
 
 def make_world(owner: User, member: User) -> World:
@@ -83,9 +84,12 @@ def make_world(owner: User, member: User) -> World:
     assistant.versions.create(number=1)
     rehearsal = Rehearsal.objects.create(assistant=assistant, user=owner, version=1, run=run, beside=run)
     job = BulkJob.objects.create(knowledge_base=base, user=owner, action="retry", total=0, status="done")
+    session.files = factories.make_knowledge_base(owner, f"chat {session.pk}", of_chat=True)
+    session.save(update_fields=["files"])
+    file = factories.make_document(session.files, "put-in.txt")
     return World(
         owner, member, base, document, picture, chunk, session, deleted, answer, token, fact, question, run, link,
-        assistant, rehearsal, job,
+        assistant, rehearsal, job, file,
     )  # fmt: skip
 
 
@@ -160,6 +164,14 @@ def citation(world: World) -> dict[str, Any]:
 
 def answer_in_session(world: World) -> dict[str, Any]:
     return {"pk": world.session.pk, "message_id": world.answer.pk}
+
+
+def file_in_session(world: World) -> dict[str, Any]:
+    return {"pk": world.session.pk, "document_id": world.file.pk}
+
+
+def chat_of_files(world: World) -> dict[str, Any]:
+    return {"pk": world.file.knowledge_base_id}
 
 
 def links_of_session(world: World) -> dict[str, Any]:
@@ -279,6 +291,9 @@ MATRIX: dict[str, Ids] = {
     "api-session": session,
     "api-content": session,
     "api-content-stream": answer_in_session,
+    "api-session-files": session,
+    "api-session-file": file_in_session,
+    "api-keep-session-file": file_in_session,
     "api-export-json": session,
     "api-export-markdown": session,
     "api-share-links": links_of_session,
@@ -296,6 +311,7 @@ MATRIX: dict[str, Ids] = {
     "delete-session": session,
     "restore-session": deleted_session,
     "choose-scope": session,
+    "chat-of-files": chat_of_files,
     "ask-document": document,
     "ask-knowledge-base": base,
     "share": session,

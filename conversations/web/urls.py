@@ -25,6 +25,7 @@ urlpatterns = [
     path("assistants/<int:pk>/rehearsals/<int:number>/", rehearsal_views.rehearsal, name="rehearsal"),
     path("assistants/<int:pk>/ask/", assistant_views.ask_assistant, name="ask-assistant"),
     path("c/<int:pk>/scope/", session_views.choose_scope, name="choose-scope"),
+    path("knowledge/<int:pk>/chat/", session_views.chat_of_files, name="chat-of-files"),
     path("knowledge/<int:pk>/ask/", session_views.ask_knowledge_base, name="ask-knowledge-base"),
     path("knowledge/documents/<int:pk>/ask/", session_views.ask_document, name="ask-document"),
     path("c/<int:pk>/share/", share_views.share, name="share"),
