@@ -1,6 +1,7 @@
 """Reading: what pages, API and commands show of knowledge bases and documents."""
 
 import re
+from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
@@ -16,6 +17,7 @@ from django.db.models import (
     Count,
     Exists,
     F,
+    Func,
     IntegerField,
     OuterRef,
     Q,
@@ -43,6 +45,7 @@ _PACE_DOCUMENTS = 20
 WINDOW = 100  # chunks on one page of the document view
 FOUND = 100  # passages listed of those found in a document
 SECTIONS = 200  # listed of a document
+_DESCRIBED = 1000  # documents whose fields are looked at for their names
 _PATH = Chunk._meta.get_field("heading_path")
 _MOST_WORDS = 20  # looked for at once
 _BEFORE, _AROUND = 60, 200  # characters shown before the first word found, and in all
@@ -155,6 +158,23 @@ def search_documents(documents: QuerySet[Document], words: str) -> QuerySet[Docu
     for word in words.replace("\x00", " ").split():  # PostgreSQL takes no U+0000
         condition &= Q(title__icontains=word) | Q(original_filename__icontains=word) | Q(folder__icontains=word)
     return documents.filter(condition)
+
+
+def tags_of(documents: QuerySet[Document], words: str = "", most: int = 20) -> list[str]:
+    """Return the tags of documents that hold some words, those of most documents first."""
+    tag = Func(F("tags"), function="unnest", output_field=CharField())
+    rows = Document.objects.filter(pk__in=documents.exclude(tags=[]).order_by().values("pk")).order_by()
+    counted: Counter[str] = Counter(rows.annotate(tag=tag).values_list("tag", flat=True))
+    held = [name for name, _count in counted.most_common() if words.casefold() in name.casefold()]
+    return held[:most]
+
+
+def field_names_of(documents: QuerySet[Document], most: int = 50) -> list[str]:
+    """Return the names of the fields that the newest documents have, by name."""
+    name = Func(F("metadata"), function="jsonb_object_keys", output_field=CharField())
+    newest = documents.exclude(metadata={}).order_by("-pk").values("pk")[:_DESCRIBED]
+    rows = Document.objects.filter(pk__in=newest).order_by().annotate(field=name)
+    return sorted(set(rows.values_list("field", flat=True)))[:most]
 
 
 def status(document: Document) -> dict[str, Any]:

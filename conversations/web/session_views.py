@@ -138,20 +138,6 @@ def chat_of_files(request: HttpRequest, pk: int) -> HttpResponse:
     return redirect("session", pk=chat_session.pk)
 
 
-@login_required
-@require_POST
-def choose_scope(request: HttpRequest, pk: int) -> HttpResponse:
-    """Ask only the chosen knowledge bases from now on, or the documents of before where none is; neither means all."""
-    chat_session = access.get_session(request.user, pk)
-    bases, documents = (
-        [int(value) for value in request.POST.getlist(name) if _is_id(value)] for name in ("knowledge_base", "document")
-    )
-    services.set_scope(request.user, chat_session, bases, documents)
-    if is_htmx(request):
-        return render(request, "conversations/_scope.html", contexts.composer_context(request.user, chat_session))
-    return redirect("session", pk=pk)
-
-
 def _latest(request: HttpRequest) -> str:
     return reverse("session", args=[services.latest_or_new_session(request.user).pk])
 

@@ -1,4 +1,4 @@
-"""The files of a chat: asked in it, reached by nobody else and from nowhere else, kept in a base without being read anew."""
+"""The files of a chat: asked in it, reached by nobody else and from nowhere else, kept in a base as they were read."""
 
 from collections.abc import Iterator
 from typing import Any

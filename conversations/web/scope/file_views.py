@@ -1,0 +1,105 @@
+"""The files of a chat on its page: put in, shown while they are read, removed, kept in a base."""
+
+from typing import Any
+
+from django.contrib import messages
+from django.contrib.auth.decorators import login_required
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.template.loader import render_to_string
+from django.utils.html import format_html
+from django.utils.safestring import mark_safe
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_GET, require_POST
+
+from conversations import access
+from conversations.files import chat_files
+from conversations.models import ChatSession
+from conversations.web import contexts
+from conversations.web.session_views import is_htmx, number, refusal
+from knowledge import access as knowledge_access
+from knowledge.ingestion import ingestion
+from knowledge.queries import seconds_silent
+from knowledge.services import Refused, reingest_document
+
+
+@login_required
+@require_POST
+def attach(request: HttpRequest, pk: int) -> HttpResponse:
+    """Take in files for a chat. The page's script sends one at a time; without script it is a plain form."""
+    session = access.get_session(request.user, pk)
+    for file in request.FILES.getlist("file"):
+        try:
+            added = chat_files.attach(request.user, session, file.name or "", file)
+        except Refused as refused:
+            if is_htmx(request):
+                code = {"too_large": 413, "storage_full": 413, "too_many": 409}.get(refused.code, 415)
+                return refusal(refused.message, code)
+            messages.error(request, refused.message)
+        else:
+            if added.already_here and not is_htmx(request):
+                messages.info(request, _("“{name}” is already here.").format(name=added.document.original_filename))
+    return _shown(request, session)
+
+
+@login_required
+@require_GET
+def file(request: HttpRequest, pk: int, document_id: int) -> HttpResponse:
+    """Return a file's chip as it stands; those of unfinished files ask for themselves again."""
+    session = access.get_session(request.user, pk)
+    document = chat_files.files_of(session).filter(pk=document_id).first()
+    if document is None:
+        return HttpResponse()  # it is gone, and so goes its chip
+    if seconds_silent(document) is not None:
+        ingestion.requeue_stalled()
+    return render(request, "conversations/_file.html", contexts.files_context(request.user, session, document))
+
+
+@login_required
+@require_POST
+def remove_file(request: HttpRequest, pk: int, document_id: int) -> HttpResponse:
+    """Take a file out of a chat."""
+    session = access.get_session(request.user, pk)
+    chat_files.remove(session, document_id)
+    return _shown(request, session)
+
+
+@login_required
+@require_POST
+def retry_file(request: HttpRequest, pk: int, document_id: int) -> HttpResponse:
+    """Read a file anew."""
+    session = access.get_session(request.user, pk)
+    reingest_document(chat_files.get_file(session, document_id))
+    return _shown(request, session)
+
+
+@login_required
+@require_POST
+def keep_file(request: HttpRequest, pk: int, document_id: int) -> HttpResponse:
+    """Move a file of a chat into the knowledge base that was chosen."""
+    session = access.get_session(request.user, pk)
+    document = chat_files.get_file(session, document_id)
+    base = knowledge_access.get_editable_knowledge_base(request.user, number(request, "knowledge_base") or 0)
+    try:
+        chat_files.keep(session, document.pk, base)
+    except Refused as refused:
+        if is_htmx(request):
+            return refusal(refused.message)
+        messages.error(request, refused.message)
+        return redirect("session", pk=pk)
+    return _shown(request, session, _("“{name}” is kept in “{base}”.").format(name=document.name, base=base.name))
+
+
+def _shown(request: HttpRequest, session: ChatSession, said: str = "") -> HttpResponse:
+    """Return the chat's files, with what is asked and a message where something was said; without htmx, its page."""
+    if not is_htmx(request):
+        if said:
+            messages.success(request, said)
+        return redirect("session", pk=session.pk)
+    context: dict[str, Any] = contexts.composer_context(request.user, session)
+    html = render_to_string("conversations/_files.html", context, request)
+    if said:
+        toast = render_to_string("partials/toast.html", {"text": said, "kind": "success"})
+        told = format_html('<div hx-swap-oob="beforeend:#toasts">{}</div>', mark_safe(toast))
+        html += render_to_string("conversations/_scope.html", context | {"oob": True}, request) + told
+    return HttpResponse(html)
