@@ -10,7 +10,7 @@ from django.db.models import QuerySet
 from django.http import Http404
 from django.utils.translation import gettext as _
 
-from conversations.models import ChatSession
+from conversations.models import ChatSession, Turn
 from knowledge import services
 from knowledge.many.moving import move
 from knowledge.models import Document, KnowledgeBase
@@ -82,14 +82,20 @@ def keep(session: ChatSession, pk: int, target: KnowledgeBase) -> Document:
     return document
 
 
-def reading_of(session_id: int) -> Reading:
-    """Return how far the files of a chat are: of mails what they carry, too."""
+def reading_of(session_id: int, turn_id: int) -> Reading:
+    """Return how far the files of a chat are, of mails what they carry, too: as a turn is to be told.
+
+    What failed before the turn that came before it, has been told.
+    """
     rows = Document.objects.filter(
         knowledge_base__of_chat=True, knowledge_base__in=ChatSession.objects.filter(pk=session_id).values("files")
     ).exclude(status__in=SEARCHABLE)
+    before = Turn.objects.filter(session=session_id, pk__lt=turn_id).order_by("-pk").first()
     unread, failed = [], []
     for document in with_chunk_count(rows).order_by("created_at", "pk"):
         if document.status not in Document.UNFINISHED:
+            if before is not None and document.finished_at and document.finished_at < before.created_at:
+                continue
             failed.append(document.name)
         elif not getattr(document, "chunk_count", 0):  # else its scanned pages are read, and its words are found
             unread.append((document.name, document.progress))
@@ -106,7 +112,9 @@ def session_deleted(sender: Any, instance: ChatSession, **kwargs: Any) -> None:
 def _base_of(session: ChatSession) -> KnowledgeBase:
     """Return the base of a chat's files, made where there is none; raises `UploadRefused` where it is full."""
     with transaction.atomic():
-        held = ChatSession.objects.select_for_update(of=("self",)).select_related("files").get(pk=session.pk)
+        held = ChatSession.objects.select_for_update().get(
+            pk=session.pk
+        )  # of files that come at once, the first makes it
         if held.files is None:
             held.files = KnowledgeBase.objects.create(owner_id=held.owner_id, name=f"chat {uuid.uuid4()}", of_chat=True)
             held.save(update_fields=["files"])

@@ -1,5 +1,6 @@
 """What the chat's pages are made of: used by the views and, for what changes while one looks, by the socket."""
 
+import json
 import re
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
@@ -176,7 +177,8 @@ def composer_context(user: Any, session: ChatSession) -> dict[str, Any]:
         **files_context(user, session),
         **answering_context(user, session),
         "max_question": settings.MAX_QUESTION_CHARACTERS,
-        "upload_rules": upload_rules(),
+        "upload_rules": (rules := upload_rules()),
+        "upload_rules_json": json.dumps(rules, ensure_ascii=False),
     }
 
 

@@ -8,13 +8,12 @@ const composer = document.getElementById("composer");
 const input = document.getElementById("attach-files");
 const held = document.getElementById("held");
 const template = document.getElementById("uploading-template");
-const rules = JSON.parse(document.getElementById("upload-rules").textContent);
+const rules = JSON.parse(form.dataset.rules);
 const AT_ONCE = 2;
 
 const waiting = [];
 let running = 0;
 
-const list = () => document.getElementById("chat-files");
 const isUploading = () => running > 0 || waiting.length > 0;
 
 class Upload {
@@ -29,7 +28,7 @@ class Upload {
     name.textContent = name.title = file.name;
     this.chip.querySelector("[data-upload-cancel]").addEventListener("click", () => this.cancel());
     this.retry.addEventListener("click", () => this.queue());
-    list().append(this.chip);
+    document.getElementById("chat-files").append(this.chip);
     this.queue();
   }
 
@@ -66,22 +65,21 @@ class Upload {
   finish() {
     const { status, responseText } = this.request;
     const words = this.request.getResponseHeader("X-Message");
-    if (status === 200 && responseText.includes('id="chat-files"')) this.become(responseText);
+    if (status === 200 && responseText.includes("<li")) this.become(responseText);
     else if (words) this.end(decodeURIComponent(words), false);
     else if (status === 413) this.end(this.state.dataset.large, false);
     else if (this.cancelled) this.end("", false);
     else this.end(this.state.dataset.broken, true);
   }
 
-  // The server's chips take the places of theirs; those of other uploads stay behind them.
+  // The server's chip takes its place; of the same bytes the chat has one.
   become(html) {
     const holder = document.createElement("template");
     holder.innerHTML = html;
-    const fresh = holder.content.querySelector("#chat-files");
-    this.chip.remove();
-    fresh.append(...list().querySelectorAll(".uploading"));
-    list().replaceWith(fresh);
-    htmx.process(fresh);
+    const chip = holder.content.querySelector("li");
+    document.getElementById(chip.id)?.remove();
+    this.chip.replaceWith(chip);
+    htmx.process(chip);
     this.end();
   }
 
@@ -159,6 +157,10 @@ document.addEventListener("paste", (event) => {
   event.preventDefault();
   add(files);
 });
+
+// Files make the composer higher; what lies under it can be scrolled to all the same.
+const place = composer.parentElement;
+new ResizeObserver(() => document.documentElement.style.setProperty("--composer-size", `${place.offsetHeight}px`)).observe(place);
 
 // The area to drop on lies over the page, and not in the composer.
 document.body.append(document.getElementById("drop-template").content);

@@ -83,6 +83,13 @@ def test_what_can_not_be_read_is_told_on_its_chip_and_removed(page: Page, site: 
     expect(answer.locator("a[data-citation]").first).to_be_visible()
     page.get_by_role("button", name="Remove “damaged.pdf”").click()
     expect(page.locator(".chat-file")).to_have_count(0)
+    for name in ("east.md", "west.md"):
+        (tmp_path / name).write_text(f"The {name} quay.")
+    page.set_input_files("#attach-files", [tmp_path / "east.md", tmp_path / "west.md"])
+    expect(page.locator(".chat-file", has_text="Ready")).to_have_count(2)
+    page.get_by_role("button", name="Remove “east.md”").click()
+    page.get_by_role("button", name="Remove “west.md”").click()
+    expect(page.locator(".chat-file")).to_have_count(0)
     page.evaluate(PASTE, ["pasted.txt", "The harbour of Orvane has four cranes."])
     expect(page.locator(".chat-file")).to_contain_text("pasted.txt")
     expect(page.locator(".chat-file")).to_contain_text("Ready")

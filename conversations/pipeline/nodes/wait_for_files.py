@@ -36,6 +36,7 @@ class WaitForFiles(Node):
     on_error = "skip"
     reports = ("wait_for_files",)
     after = ("save_question",)
+    reads = ("started",)
     writes = ("answer.blocks",)
 
     def wanted(self, state: State) -> bool:
@@ -44,15 +45,15 @@ class WaitForFiles(Node):
 
     async def run(self, state: State, ctx: Context) -> None:
         """Wait, and tell what is not to be had."""
-        assert state.request.session_id is not None
+        assert state.request.session_id is not None and state.started is not None
         began, step, said = time.perf_counter(), replace(step_event(self, "processing"), step=1), ""
-        reading = await in_database(reading_of, state.request.session_id)
+        reading = await in_database(reading_of, state.request.session_id, state.started.turn_id)
         while reading.unread and time.perf_counter() - began < config.FILE_WAIT_SECONDS:
             if (message := _progress(reading)) != said:
                 await ctx.emit(replace(step, message=message))
                 said = message
             await asyncio.sleep(PACE)
-            reading = await in_database(reading_of, state.request.session_id)
+            reading = await in_database(reading_of, state.request.session_id, state.started.turn_id)
         unread = [name for name, _percent in reading.unread]
         if said:
             ms = elapsed(began)

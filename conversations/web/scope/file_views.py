@@ -1,7 +1,5 @@
 """The files of a chat on its page: put in, shown while they are read, removed, kept in a base."""
 
-from typing import Any
-
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse
@@ -19,6 +17,7 @@ from conversations.web import contexts
 from conversations.web.session_views import is_htmx, number, refusal
 from knowledge import access as knowledge_access
 from knowledge.ingestion import ingestion
+from knowledge.models import Document
 from knowledge.queries import seconds_silent
 from knowledge.services import Refused, reingest_document
 
@@ -26,8 +25,9 @@ from knowledge.services import Refused, reingest_document
 @login_required
 @require_POST
 def attach(request: HttpRequest, pk: int) -> HttpResponse:
-    """Take in files for a chat. The page's script sends one at a time; without script it is a plain form."""
+    """Take in files for a chat. The page's script sends one and gets its chip; without script it is a plain form."""
     session = access.get_session(request.user, pk)
+    chips: list[HttpResponse] = []
     for file in request.FILES.getlist("file"):
         try:
             added = chat_files.attach(request.user, session, file.name or "", file)
@@ -37,9 +37,8 @@ def attach(request: HttpRequest, pk: int) -> HttpResponse:
                 return refusal(refused.message, code)
             messages.error(request, refused.message)
         else:
-            if added.already_here and not is_htmx(request):
-                messages.info(request, _("“{name}” is already here.").format(name=added.document.original_filename))
-    return _shown(request, session)
+            chips.append(_chip(request, session, added.document))
+    return HttpResponse([chip.content for chip in chips]) if is_htmx(request) else redirect("session", pk=pk)
 
 
 @login_required
@@ -52,16 +51,15 @@ def file(request: HttpRequest, pk: int, document_id: int) -> HttpResponse:
         return HttpResponse()  # it is gone, and so goes its chip
     if seconds_silent(document) is not None:
         ingestion.requeue_stalled()
-    return render(request, "conversations/_file.html", contexts.files_context(request.user, session, document))
+    return _chip(request, session, document)
 
 
 @login_required
 @require_POST
 def remove_file(request: HttpRequest, pk: int, document_id: int) -> HttpResponse:
-    """Take a file out of a chat."""
-    session = access.get_session(request.user, pk)
-    chat_files.remove(session, document_id)
-    return _shown(request, session)
+    """Take a file out of a chat; its chip goes."""
+    chat_files.remove(access.get_session(request.user, pk), document_id)
+    return HttpResponse() if is_htmx(request) else redirect("session", pk=pk)
 
 
 @login_required
@@ -70,16 +68,21 @@ def retry_file(request: HttpRequest, pk: int, document_id: int) -> HttpResponse:
     """Read a file anew."""
     session = access.get_session(request.user, pk)
     reingest_document(chat_files.get_file(session, document_id))
-    return _shown(request, session)
+    if not is_htmx(request):
+        return redirect("session", pk=pk)
+    return _chip(request, session, chat_files.get_file(session, document_id))
 
 
 @login_required
 @require_POST
 def keep_file(request: HttpRequest, pk: int, document_id: int) -> HttpResponse:
-    """Move a file of a chat into the knowledge base that was chosen."""
+    """Move a file of a chat into the knowledge base that was chosen; its chip goes, and what is asked may be more."""
     session = access.get_session(request.user, pk)
     document = chat_files.get_file(session, document_id)
-    base = knowledge_access.get_editable_knowledge_base(request.user, number(request, "knowledge_base") or 0)
+    if (chosen := number(request, "knowledge_base")) is None:
+        return refusal(_("Choose a knowledge base to keep it in."), 422)
+    base = knowledge_access.get_editable_knowledge_base(request.user, chosen)
+    said = _("“{name}” is kept in “{base}”.").format(name=document.name, base=base.name)
     try:
         chat_files.keep(session, document.pk, base)
     except Refused as refused:
@@ -87,19 +90,14 @@ def keep_file(request: HttpRequest, pk: int, document_id: int) -> HttpResponse:
             return refusal(refused.message)
         messages.error(request, refused.message)
         return redirect("session", pk=pk)
-    return _shown(request, session, _("“{name}” is kept in “{base}”.").format(name=document.name, base=base.name))
-
-
-def _shown(request: HttpRequest, session: ChatSession, said: str = "") -> HttpResponse:
-    """Return the chat's files, with what is asked and a message where something was said; without htmx, its page."""
     if not is_htmx(request):
-        if said:
-            messages.success(request, said)
-        return redirect("session", pk=session.pk)
-    context: dict[str, Any] = contexts.composer_context(request.user, session)
-    html = render_to_string("conversations/_files.html", context, request)
-    if said:
-        toast = render_to_string("partials/toast.html", {"text": said, "kind": "success"})
-        told = format_html('<div hx-swap-oob="beforeend:#toasts">{}</div>', mark_safe(toast))
-        html += render_to_string("conversations/_scope.html", context | {"oob": True}, request) + told
-    return HttpResponse(html)
+        messages.success(request, said)
+        return redirect("session", pk=pk)
+    context = contexts.composer_context(request.user, session) | {"oob": True}
+    toast = render_to_string("partials/toast.html", {"text": said, "kind": "success"})
+    told = format_html('<div hx-swap-oob="beforeend:#toasts">{}</div>', mark_safe(toast))
+    return HttpResponse(render_to_string("conversations/_scope.html", context, request) + told)
+
+
+def _chip(request: HttpRequest, session: ChatSession, document: Document) -> HttpResponse:
+    return render(request, "conversations/_file.html", contexts.files_context(request.user, session, document))

@@ -9,6 +9,7 @@ from django.core.files.storage import default_storage
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.db.models import QuerySet
 from django.test import Client
+from django.utils import timezone
 
 from conversations import retention, services
 from conversations.files import chat_files
@@ -192,12 +193,12 @@ async def test_a_question_waits_for_a_file_that_is_being_read(owner: User, sessi
     looks = 0
     reading_of = chat_files.reading_of
 
-    def read_at_last(session_id: int) -> chat_files.Reading:
+    def read_at_last(session_id: int, turn_id: int) -> chat_files.Reading:
         nonlocal looks
         looks += 1
         if looks == 3:
             read(document)
-        return reading_of(session_id)
+        return reading_of(session_id, turn_id)
 
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr("conversations.pipeline.nodes.wait_for_files.reading_of", read_at_last)
@@ -217,12 +218,16 @@ async def test_what_is_not_ready_in_time_is_said_at_the_head_of_the_answer(
         lambda: chat_files.attach(owner, session, "velm.md", SimpleUploadedFile("velm.md", LAMP.encode()))
     )
     broken = await in_database(put_in, owner, session, "Broken.", "broken.md")
-    await Document.objects.filter(pk=broken.pk).aupdate(status="failed", error_code="broken")
+    await Document.objects.filter(pk=broken.pk).aupdate(
+        status="failed", error_code="broken", finished_at=timezone.now()
+    )
     answer = await answer_to(owner, session, "How many ports has the TL-SE2109 switch?")
     assert answer.content.startswith("*“velm.md” was still being read, and was not searched. “broken.md” could not be")
     assert await cited(answer) == {"handbook.txt"}
     step = await TraceStep.objects.aget(turn=answer.turn_id, key="wait_for_files")
     assert (step.detail["unread"], step.detail["failed"]) == (["velm.md"], ["broken.md"])
+    again = await answer_to(owner, session, "How many ports has the TL-SE2109 switch?")
+    assert "broken.md" not in again.content  # it has been told
 
 
 async def test_sum_this_up_means_the_file(owner: User, session: ChatSession, handbook: KnowledgeBase) -> None:
