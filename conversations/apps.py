@@ -19,7 +19,8 @@ class ConversationsConfig(AppConfig):
 
         from conversations import checks, schedules  # noqa: F401
         from conversations.assistants.choice import keep_default
-        from conversations.models import Assistant, AssistantVersion, ModelProfile, PromptTemplate
+        from conversations.files import chat_files
+        from conversations.models import Assistant, AssistantVersion, ChatSession, ModelProfile, PromptTemplate
         from conversations.prompts.versions import keep_defaults
         from conversations.turns import rights
         from knowledge.models import KnowledgeBase, Membership
@@ -36,6 +37,7 @@ class ConversationsConfig(AppConfig):
         post_migrate.connect(keep_defaults, sender=self, dispatch_uid="conversations.prompts.templates")
         post_migrate.connect(keep_default, sender=self, dispatch_uid="conversations.assistants")
         post_migrate.connect(schedules.register, sender=self, dispatch_uid="conversations.schedules")
+        post_delete.connect(chat_files.session_deleted, sender=ChatSession, dispatch_uid="conversations.files")
         user_logged_out.connect(stream_auth.tell_signed_out, dispatch_uid="conversations.sign_outs")
         for changed in (post_save, post_delete):
             changed.connect(stream_auth.tell_changed, sender=User, dispatch_uid="conversations.users")

@@ -14,6 +14,7 @@ from conversations.assistants.models import Assistant, AssistantVersion, Rehears
 from conversations.memory.models import MemoryFact, MemorySwitch
 from conversations.message_search import word_vector
 from conversations.prompts.models import ModelProfile, PromptTemplate, TokenCalibration
+from knowledge.labels import LONGEST_TAG
 from retrieval.types import AnswerState
 
 __all__ = [
@@ -63,6 +64,19 @@ class ChatSession(models.Model):
     )
     # Where there are some, they are what is asked, and there are no knowledge bases above.
     documents = models.ManyToManyField("knowledge.Document", blank=True, related_name="+", verbose_name=_("documents"))
+    # Of either, only documents with one of these tags and with such fields, as `LabelFilter.read` takes them.
+    tags = ArrayField(models.CharField(max_length=LONGEST_TAG), verbose_name=_("tags"), default=list, blank=True)
+    metadata = models.JSONField(_("fields"), default=dict, blank=True)
+    # Holds the files that were put into the chat, which are asked in any case; None where there never were any.
+    files = models.OneToOneField(
+        "knowledge.KnowledgeBase",
+        on_delete=models.SET_NULL,
+        null=True,
+        blank=True,
+        editable=False,
+        related_name="+",
+        verbose_name=_("files"),
+    )
     # Who answers, the default assistant where nobody chose; and the model that was chosen to write, where one was.
     assistant = models.ForeignKey(
         Assistant, on_delete=models.SET_NULL, null=True, blank=True, related_name="+", verbose_name=_("assistant")

@@ -1,7 +1,7 @@
 """What people do with their sessions and answers, apart from asking."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from itertools import chain, count
 from typing import Any
 
@@ -15,15 +15,23 @@ from conversations import access, turn_store
 from conversations.groups import tell_pages
 from conversations.models import ChatSession, Feedback, Message
 from knowledge import access as knowledge_access
+from knowledge.labels import LabelFilter
 from ragsite.audit.log import record
 from ragsite.models import AuditEntry
 
 TITLE_LENGTH = 200
+# Tags, and what fields have to be.
+Labels = tuple[Iterable[str], Mapping[str, Any]]
+NO_LABELS: Labels = ((), {})
 
 
 @transaction.atomic
 def create_session(
-    user: Any, title: str = "", knowledge_base_ids: Iterable[int] = (), document_ids: Iterable[int] = ()
+    user: Any,
+    title: str = "",
+    knowledge_base_ids: Iterable[int] = (),
+    document_ids: Iterable[int] = (),
+    labels: Labels = NO_LABELS,
 ) -> ChatSession:
     """Make a session; without a title it is called "New chat", "New chat 1", … unique for the user.
 
@@ -41,7 +49,7 @@ def create_session(
     session = ChatSession.objects.create(
         owner=user, title=title, title_is_automatic=automatic, last_activity_at=timezone.now()
     )
-    set_scope(user, session, knowledge_base_ids, document_ids)
+    set_scope(user, session, knowledge_base_ids, document_ids, labels)
     return session
 
 
@@ -70,21 +78,31 @@ def set_pinned(session: ChatSession, pinned: bool) -> ChatSession:
 
 @transaction.atomic
 def set_scope(
-    user: Any, session: ChatSession, knowledge_base_ids: Iterable[int] = (), document_ids: Iterable[int] = ()
+    user: Any,
+    session: ChatSession,
+    knowledge_base_ids: Iterable[int] = (),
+    document_ids: Iterable[int] = (),
+    labels: Labels = NO_LABELS,
 ) -> None:
     """Ask only these knowledge bases or else only these documents; none means all that the user may read.
 
-    What the user may not read is left out. Where there are knowledge bases, documents are not looked at.
+    Of them, only what has one of the tags and such fields, as `LabelFilter.read` takes them: raises `LabelError`. What
+    the user may not read is left out. Where there are knowledge bases, documents are not looked at.
     """
+    tags, metadata = labels
+    narrowing = LabelFilter.read(tags, metadata)
     bases = list(knowledge_access.readable(user).filter(pk__in=list(knowledge_base_ids)))
-    documents = knowledge_access.readable_documents(user).filter(pk__in=[] if bases else list(document_ids))
+    documents = knowledge_access.searchable_documents(user).filter(pk__in=[] if bases else list(document_ids))
     session.knowledge_bases.set(bases)
     session.documents.set(documents)
+    session.tags, session.metadata = list(narrowing.tags), dict(metadata)
+    session.save(update_fields=["tags", "metadata"])
 
 
 def empty_session(user: Any, knowledge_base_ids: Iterable[int] = (), document_ids: Iterable[int] = ()) -> ChatSession:
     """Return a session without turns that asks this, see `set_scope`: an unused one of the user's, or a fresh one."""
-    session = access.sessions(user).filter(turns=None, title_is_automatic=True).first() or create_session(user)
+    unused = access.sessions(user).filter(turns=None, title_is_automatic=True, files=None)
+    session = unused.first() or create_session(user)
     set_scope(user, session, knowledge_base_ids, document_ids)
     return session
 

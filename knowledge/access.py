@@ -27,7 +27,7 @@ def readable(user: Actor) -> QuerySet[KnowledgeBase]:
     """Return the knowledge bases that the user may read: those at hand, and for who curates all."""
     if not _is_person(user):
         return KnowledgeBase.objects.none()
-    return KnowledgeBase.objects.filter(_at_hand(user) | Exists(_curating(user)))
+    return _listed().filter(_at_hand(user) | Exists(_curating(user)))
 
 
 def at_hand(user: Actor) -> QuerySet[KnowledgeBase]:
@@ -37,7 +37,17 @@ def at_hand(user: Actor) -> QuerySet[KnowledgeBase]:
     """
     if not _is_person(user):
         return KnowledgeBase.objects.none()
-    return KnowledgeBase.objects.filter(_at_hand(user))
+    return _listed().filter(_at_hand(user))
+
+
+def of_chats(user: Actor) -> QuerySet[KnowledgeBase]:
+    """Return the bases of the files in the user's own chats: not even who curates reads those of others.
+
+    They are among none of the others here, so that nothing lists or searches them but who asks for them.
+    """
+    if not _is_person(user):
+        return KnowledgeBase.objects.none()
+    return KnowledgeBase.objects.filter(of_chat=True, owner_id=user.pk)
 
 
 def readable_ids(user: Actor, ids: Collection[int]) -> list[int]:
@@ -49,8 +59,8 @@ def readable_ids(user: Actor, ids: Collection[int]) -> list[int]:
 
 
 def readable_document_ids(user: Actor, ids: Collection[int]) -> list[int]:
-    """Return ids of documents, sorted; raises `Http404` where one is of none that the user may read."""
-    found = sorted(readable_documents(user).filter(pk__in=ids).values_list("pk", flat=True))
+    """Return ids of documents to be searched, sorted; raises `Http404` where one is of none that the user may."""
+    found = sorted(searchable_documents(user).filter(pk__in=ids).values_list("pk", flat=True))
     if found != sorted(set(ids)):
         raise Http404(_("There is no such document, or it is not shared with you."))
     return found
@@ -61,14 +71,14 @@ def editable(user: Actor) -> QuerySet[KnowledgeBase]:
     if not _is_person(user):
         return KnowledgeBase.objects.none()
     editor = memberships(user).filter(role=Membership.Role.EDITOR).values("knowledge_base_id")
-    return KnowledgeBase.objects.filter(Q(owner_id=user.pk) | Q(pk__in=editor) | Exists(_curating(user)))
+    return _listed().filter(Q(owner_id=user.pk) | Q(pk__in=editor) | Exists(_curating(user)))
 
 
 def owned(user: Actor) -> QuerySet[KnowledgeBase]:
     """Return the knowledge bases that the user may set up, share and delete: their own, and for who curates all."""
     if not _is_person(user):
         return KnowledgeBase.objects.none()
-    return KnowledgeBase.objects.filter(Q(owner_id=user.pk) | Exists(_curating(user)))
+    return _listed().filter(Q(owner_id=user.pk) | Exists(_curating(user)))
 
 
 def memberships(user: Actor) -> QuerySet[Membership]:
@@ -90,6 +100,8 @@ def curators() -> QuerySet[User]:
 def readers(knowledge_base: KnowledgeBase) -> QuerySet[User]:
     """Return the people who may read a knowledge base, as `readable` has it."""
     people = User.objects.filter(is_active=True)
+    if knowledge_base.of_chat:
+        return people.filter(pk=knowledge_base.owner_id)
     if knowledge_base.visibility == KnowledgeBase.Visibility.SITE:
         return people
     shared = knowledge_base.memberships.all()
@@ -103,18 +115,23 @@ def readers(knowledge_base: KnowledgeBase) -> QuerySet[User]:
 
 
 def readable_documents(user: Actor) -> QuerySet[Document]:
-    """Return the documents that the user may read."""
+    """Return the documents that the user may read, those in their own chats among them."""
+    return Document.objects.filter(_within("knowledge_base", user))
+
+
+def searchable_documents(user: Actor) -> QuerySet[Document]:
+    """Return the documents that the user may read and search anywhere: those in chats belong to their chat alone."""
     return Document.objects.filter(knowledge_base__in=readable(user))
 
 
 def readable_chunks(user: Actor) -> QuerySet[Chunk]:
-    """Return the chunks that the user may read."""
-    return Chunk.objects.filter(document__knowledge_base__in=readable(user))
+    """Return the chunks that the user may read, those of files in their own chats among them."""
+    return Chunk.objects.filter(_within("document__knowledge_base", user))
 
 
 def readable_pictures(user: Actor) -> QuerySet[Picture]:
-    """Return the pictures that the user may see."""
-    return Picture.objects.filter(document__knowledge_base__in=readable(user))
+    """Return the pictures that the user may see, those of files in their own chats among them."""
+    return Picture.objects.filter(_within("document__knowledge_base", user))
 
 
 def get_knowledge_base(user: Actor, pk: int) -> KnowledgeBase:
@@ -144,9 +161,14 @@ def get_document(user: Actor, pk: int) -> Document:
 def get_editable_document(user: Actor, pk: int) -> Document:
     """Return a document that the user may change; `Http404`, or `PermissionDenied` for a reader."""
     document = get_document(user, pk)
-    allowed = editable(user).filter(pk=document.knowledge_base_id).exists()
-    _require(allowed, _("Only its owner and editors can change these documents."))
+    _require(may_edit(user, document), _("Only its owner and editors can change these documents."))
     return document
+
+
+def may_edit(user: Actor, document: Document) -> bool:
+    """Tell whether the user may change or remove a document."""
+    bases = editable(user).filter(pk=document.knowledge_base_id)
+    return bases.exists() or of_chats(user).filter(pk=document.knowledge_base_id).exists()
 
 
 def get_bulk_job(user: Actor, pk: int) -> BulkJob:
@@ -171,6 +193,16 @@ def key(user: Actor) -> int:
 
 def _is_person(user: Actor) -> bool:
     return user.is_authenticated and bool(getattr(user, "is_active", False))
+
+
+def _listed() -> QuerySet[KnowledgeBase]:
+    """Return the bases that people make and see; those of the files in chats are not among them."""
+    return KnowledgeBase.objects.filter(of_chat=False)
+
+
+def _within(base: str, user: Actor) -> Q:
+    """Return the condition that what leads to a base by this name is in one that the user reads."""
+    return Q(**{f"{base}__in": readable(user)}) | Q(**{f"{base}__in": of_chats(user)})
 
 
 def _at_hand(user: Actor) -> Q:

@@ -54,8 +54,8 @@ class KnowledgeBaseAdmin(admin.ModelAdmin[KnowledgeBase]):
     inlines = [MembershipInline]
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[KnowledgeBase]:
-        """Count the documents."""
-        return super().get_queryset(request).annotate(documents_here=Count("documents"))
+        """Count the documents. The files of chats belong to these."""
+        return super().get_queryset(request).filter(of_chat=False).annotate(documents_here=Count("documents"))
 
     @admin.display(description=_("documents"), ordering="documents_here")
     def document_count(self, base: KnowledgeBase) -> int:

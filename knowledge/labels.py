@@ -27,6 +27,8 @@ _NUMBER = re.compile(r"-?\d{1,15}(\.\d{1,15})?")
 Scalar = str | int | float | bool
 Operator = Literal["==", ">=", ">", "<=", "<"]
 OPERATORS: dict[str, Operator] = {"eq": "==", "gte": ">=", "gt": ">", "lte": "<=", "lt": "<"}
+# As people read them.
+SIGNS: dict[Operator, str] = {"==": "=", ">=": "≥", ">": ">", "<=": "≤", "<": "<"}
 
 
 class LabelError(ValueError):
@@ -116,6 +118,10 @@ class Condition:
     operator: Operator
     value: Scalar
 
+    def __str__(self) -> str:
+        value = str(self.value).lower() if isinstance(self.value, bool) else str(self.value)
+        return f"{self.field} {SIGNS[self.operator]} {value}"
+
     @property
     def path(self) -> str:
         """The condition as an SQL/JSON path predicate."""
@@ -127,11 +133,13 @@ class Condition:
 class LabelFilter:
     """Documents that have any of the tags, and fulfil all conditions; false where there is nothing to narrow by.
 
-    `where` is the same in SQL, of a row of `knowledge_document`, with the named parameters of `parameters`.
+    Those in the bases `besides` are not narrowed. `where` is the same in SQL, of a row of `knowledge_document`, with
+    the named parameters of `parameters`.
     """
 
     tags: tuple[str, ...] = ()
     conditions: tuple[Condition, ...] = ()
+    besides: tuple[int, ...] = ()
 
     @classmethod
     def read(cls, tags: Iterable[Any] = (), metadata: Any = None) -> "LabelFilter":
@@ -169,19 +177,22 @@ class LabelFilter:
             matches = Func("metadata", Value(self._path), template="(%(expressions)s::jsonpath)", arg_joiner=" @@ ")
             matches.output_field = BooleanField()
             wanted &= Q(matches)
-        return wanted
+        return wanted | Q(knowledge_base__in=self.besides) if wanted and self.besides else wanted
 
     @property
     def where(self) -> str:
         """The condition in SQL; true without tags and conditions."""
         parts = ["tags && %(tags)s::varchar[]"] if self.tags else []
         parts += ["metadata @@ %(metadata)s::jsonpath"] if self.conditions else []
-        return " AND ".join(parts) or "true"
+        if not parts:
+            return "true"
+        where = " AND ".join(parts)
+        return f"({where} OR knowledge_base_id = ANY(%(besides)s))" if self.besides else where
 
     @property
     def parameters(self) -> dict[str, Any]:
         """The parameters of `where`."""
-        return {"tags": list(self.tags), "metadata": self._path}
+        return {"tags": list(self.tags), "metadata": self._path, "besides": list(self.besides)}
 
     @property
     def _path(self) -> str:

@@ -9,6 +9,7 @@ from django.contrib.postgres.indexes import GinIndex
 from django.core.validators import MaxValueValidator, MinValueValidator
 from django.db import models
 from django.db.models import F, Q
+from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from knowledge.explanations import explain
@@ -64,6 +65,9 @@ class KnowledgeBase(models.Model):
         default=True,
         help_text=_("When nothing is found, let the language model answer by itself, marked as such."),
     )
+    # Holds the files that belong to one chat: only its owner reads them, and nothing but that chat lists or searches
+    # it. Its name is shown to nobody, and unique.
+    of_chat = models.BooleanField(_("files of a chat"), default=False, editable=False)
     created_at = models.DateTimeField(_("created"), auto_now_add=True)
     updated_at = models.DateTimeField(_("updated"), auto_now=True)
 
@@ -76,13 +80,16 @@ class KnowledgeBase(models.Model):
         permissions = [("curate_knowledgebase", "Can manage every knowledge base")]
         constraints = [
             models.UniqueConstraint(fields=["owner", "name"], name="knowledge_base_name_unique_per_owner"),
+            models.CheckConstraint(
+                condition=Q(of_chat=False) | Q(visibility="private"), name="files_of_a_chat_are_private"
+            ),
             models.CheckConstraint(condition=Q(chunk_overlap__lt=F("chunk_size")), name="overlap_less_than_chunk"),
             models.CheckConstraint(condition=Q(visibility__in=["private", "site"]), name="knowledge_base_visibility"),
         ]
         indexes = [models.Index(fields=["visibility"])]
 
     def __str__(self) -> str:
-        return self.name
+        return gettext("Files of a chat") if self.of_chat else self.name
 
 
 class Membership(models.Model):

@@ -1,6 +1,7 @@
 """Reading: what pages, API and commands show of knowledge bases and documents."""
 
 import re
+from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
@@ -16,6 +17,7 @@ from django.db.models import (
     Count,
     Exists,
     F,
+    Func,
     IntegerField,
     OuterRef,
     Q,
@@ -34,6 +36,7 @@ from django.utils.translation import gettext_lazy as _
 from knowledge import access
 from knowledge.access import Actor
 from knowledge.ingestion.ingestion import STORED
+from knowledge.labels import LabelFilter
 from knowledge.models import Chunk, Document, Invitation, KnowledgeBase, Membership
 from knowledge.web.highlights import Marks
 
@@ -43,6 +46,7 @@ _PACE_DOCUMENTS = 20
 WINDOW = 100  # chunks on one page of the document view
 FOUND = 100  # passages listed of those found in a document
 SECTIONS = 200  # listed of a document
+_DESCRIBED = 1000  # documents whose fields are looked at for their names
 _PATH = Chunk._meta.get_field("heading_path")
 _MOST_WORDS = 20  # looked for at once
 _BEFORE, _AROUND = 60, 200  # characters shown before the first word found, and in all
@@ -151,12 +155,35 @@ def with_chunk_count(documents: QuerySet[Document]) -> QuerySet[Document]:
     return documents.annotate(chunk_count=count_of(Chunk.objects.all(), "document"))
 
 
+def place_of(document: Document) -> str:
+    """Return the address of what holds a document: its base, or the chat that it was put into."""
+    name = "chat-of-files" if document.knowledge_base.of_chat else "knowledge-base"
+    return reverse(name, args=[document.knowledge_base_id])
+
+
 def search_documents(documents: QuerySet[Document], words: str) -> QuerySet[Document]:
     """Keep the documents whose title, file name and folder hold every one of the words."""
     condition = Q()
     for word in words.replace("\x00", " ").split():  # PostgreSQL takes no U+0000
         condition &= Q(title__icontains=word) | Q(original_filename__icontains=word) | Q(folder__icontains=word)
     return documents.filter(condition)
+
+
+def tags_of(documents: QuerySet[Document], words: str = "", most: int = 20) -> list[str]:
+    """Return the tags of documents that hold some words, those of most documents first."""
+    tag = Func(F("tags"), function="unnest", output_field=CharField())
+    rows = Document.objects.filter(pk__in=documents.exclude(tags=[]).order_by().values("pk")).order_by()
+    counted: Counter[str] = Counter(rows.annotate(tag=tag).values_list("tag", flat=True))
+    held = [name for name, _count in counted.most_common() if words.casefold() in name.casefold()]
+    return held[:most]
+
+
+def field_names_of(documents: QuerySet[Document], most: int = 50) -> list[str]:
+    """Return the names of the fields that the newest documents have, by name."""
+    name = Func(F("metadata"), function="jsonb_object_keys", output_field=CharField())
+    newest = documents.exclude(metadata={}).order_by("-pk").values("pk")[:_DESCRIBED]
+    rows = Document.objects.filter(pk__in=newest).order_by().annotate(field=name)
+    return sorted(set(rows.values_list("field", flat=True)))[:most]
 
 
 def status(document: Document) -> dict[str, Any]:
@@ -243,19 +270,24 @@ def seconds_silent(document: Document) -> int | None:
     return round(silent.total_seconds()) if silent > SILENT_AFTER else None
 
 
-def languages_of(knowledge_base_ids: Collection[int], document_ids: Collection[int] = ()) -> Mapping[str, int]:
+def languages_of(
+    knowledge_base_ids: Collection[int], document_ids: Collection[int] = (), labels: LabelFilter | None = None
+) -> Mapping[str, int]:
     """Return how many documents of knowledge bases are in which language (`"en"`, `"zh"`); kept a minute.
 
-    Of `document_ids`, or of all; only documents that can be searched and whose language is known. The caller checks
-    who may read them.
+    Of `document_ids`, or of all, and of those labelled as asked; only documents that can be searched and whose language
+    is known. The caller checks who may read them.
     """
-    key = _LANGUAGES_KEY + sha256(repr((sorted(knowledge_base_ids), sorted(document_ids))).encode()).hexdigest()
+    asked_of = sorted(knowledge_base_ids), sorted(document_ids), labels or LabelFilter()
+    key = _LANGUAGES_KEY + sha256(repr(asked_of).encode()).hexdigest()
     found: dict[str, int] | None = cache.get(key)
     if found is None:
         searchable = Document.objects.filter(status__in=(*_INDEXED, Document.Status.READY)).exclude(language="")
         asked = searchable.filter(knowledge_base__in=knowledge_base_ids).order_by()
         if document_ids:
             asked = asked.filter(pk__in=document_ids)
+        if labels:
+            asked = asked.filter(labels.condition)
         found = dict(asked.values_list("language").annotate(Count("pk")))
         cache.set(key, found, 60)
     return found

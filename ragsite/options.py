@@ -610,6 +610,13 @@ READ_PART_TIMEOUT = env.decimal(
 READ_TIMEOUT = env.decimal(
     "READ_TIMEOUT", 900.0, (0.1, None), _("seconds for all; the answer names what was not read"), live="site"
 )
+FILE_WAIT_SECONDS = env.decimal(
+    "FILE_WAIT_SECONDS",
+    90.0,
+    (0, 900),
+    _("how long a question waits for the files of its chat to be read; then it is answered without them, and says so"),
+    live="site",
+)
 THOROUGH_ROUNDS = env.integer(
     "THOROUGH_ROUNDS",
     2,

@@ -392,6 +392,7 @@ PIPELINES = {
     "default": [
         "conversations.pipeline.nodes.system_context.SystemContext",
         "conversations.pipeline.nodes.save_question.SaveQuestion",
+        "conversations.pipeline.nodes.wait_for_files.WaitForFiles",
         "conversations.pipeline.nodes.load_history.LoadHistory",
         "conversations.pipeline.nodes.memory.Memory",
         "conversations.pipeline.nodes.read_documents.ReadDocuments",
@@ -415,6 +416,7 @@ PIPELINES = {
     "thorough": [
         "conversations.pipeline.nodes.system_context.SystemContext",
         "conversations.pipeline.nodes.save_question.SaveQuestion",
+        "conversations.pipeline.nodes.wait_for_files.WaitForFiles",
         "conversations.pipeline.nodes.load_history.LoadHistory",
         "conversations.pipeline.nodes.memory.Memory",
         "conversations.pipeline.nodes.read_documents.ReadDocuments",
@@ -440,6 +442,7 @@ PIPELINES = {
     "quick": [
         "conversations.pipeline.nodes.system_context.SystemContext",
         "conversations.pipeline.nodes.save_question.SaveQuestion",
+        "conversations.pipeline.nodes.wait_for_files.WaitForFiles",
         "conversations.pipeline.nodes.load_history.LoadHistory",
         "conversations.pipeline.nodes.memory.Memory",
         "conversations.pipeline.nodes.relevant_history.RelevantHistoryWithoutRewriting",

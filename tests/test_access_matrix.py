@@ -61,6 +61,7 @@ class World:
     invitation: Invitation
     group: Group
     sign_in: UserSession
+    file: Document
 
 
 def make_world(owner: User, member: User) -> World:
@@ -92,9 +93,12 @@ def make_world(owner: User, member: User) -> World:
     group = Group.objects.create(name=f"Group {base.pk}")
     Membership.objects.create(knowledge_base=base, group=group)
     sign_in = UserSession.objects.create(user=owner, ip="127.0.0.1", session_key=f"none-{base.pk}")
+    session.files = factories.make_knowledge_base(owner, f"chat {session.pk}", of_chat=True)
+    session.save(update_fields=["files"])
+    file = factories.make_document(session.files, "put-in.txt")
     return World(
         owner, member, base, document, picture, chunk, session, deleted, answer, token, fact, question, run, link,
-        assistant, rehearsal, job, invitation, group, sign_in,
+        assistant, rehearsal, job, invitation, group, sign_in, file,
     )  # fmt: skip
 
 
@@ -173,6 +177,14 @@ def citation(world: World) -> dict[str, Any]:
 
 def answer_in_session(world: World) -> dict[str, Any]:
     return {"pk": world.session.pk, "message_id": world.answer.pk}
+
+
+def file_in_session(world: World) -> dict[str, Any]:
+    return {"pk": world.session.pk, "document_id": world.file.pk}
+
+
+def chat_of_files(world: World) -> dict[str, Any]:
+    return {"pk": world.file.knowledge_base_id}
 
 
 def links_of_session(world: World) -> dict[str, Any]:
@@ -298,6 +310,9 @@ MATRIX: dict[str, Ids] = {
     "api-session": session,
     "api-content": session,
     "api-content-stream": answer_in_session,
+    "api-session-files": session,
+    "api-session-file": file_in_session,
+    "api-keep-session-file": file_in_session,
     "api-export-json": session,
     "api-export-markdown": session,
     "api-share-links": links_of_session,
@@ -315,6 +330,13 @@ MATRIX: dict[str, Ids] = {
     "delete-session": session,
     "restore-session": deleted_session,
     "choose-scope": session,
+    "find-scope": session,
+    "attach": session,
+    "chat-file": file_in_session,
+    "remove-chat-file": file_in_session,
+    "retry-chat-file": file_in_session,
+    "keep-chat-file": file_in_session,
+    "chat-of-files": chat_of_files,
     "ask-document": document,
     "ask-knowledge-base": base,
     "share": session,

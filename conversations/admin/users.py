@@ -178,7 +178,11 @@ class UserAdmin(BaseUserAdmin):
         if user is not None and is_last_administrator(user):
             messages.error(request, _("This is the last administrator. Make someone else one first."))
             return HttpResponseRedirect(reverse("admin:auth_user_change", args=[user.pk]))
-        if user is None or not self.has_delete_permission(request, user) or not user.knowledge_bases.exists():
+        if (
+            user is None
+            or not self.has_delete_permission(request, user)
+            or not user.knowledge_bases.filter(of_chat=False).exists()
+        ):
             return super().delete_view(request, object_id, extra_context)
         form = self._form(request, user)
         if request.method == "POST" and not form.is_valid():
@@ -191,7 +195,7 @@ class UserAdmin(BaseUserAdmin):
         """Count what goes along instead of listing it: a user's documents have passages without number."""
         user = objs[0]
         documents = Document.objects.filter(knowledge_base__owner=user).count()
-        chats, bases = user.chat_sessions.count(), user.knowledge_bases.count()
+        chats, bases = user.chat_sessions.count(), user.knowledge_bases.filter(of_chat=False).count()
         lines = [
             str(user),
             ngettext("%(count)d chat", "%(count)d chats", chats) % {"count": chats},
@@ -208,7 +212,7 @@ class UserAdmin(BaseUserAdmin):
         heir = form.cleaned_data["heir"] if form.is_valid() and form.cleaned_data["bases"] == form.HAND_OVER else None
         with transaction.atomic():
             for base in list(obj.knowledge_bases.select_related("owner")):
-                if heir is not None:
+                if heir is not None and not base.of_chat:
                     services.transfer_ownership(base, heir)
                 else:
                     services.delete_knowledge_base(base)

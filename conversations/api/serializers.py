@@ -13,6 +13,8 @@ from conversations.assistants.choice import Choices
 from conversations.models import ChatSession, Citation, Feedback, Message, ShareLink, TraceStep, Turn
 from conversations.services import TITLE_LENGTH
 from conversations.turns.lifecycle import INVISIBLE, Ask
+from knowledge.api.fields import MetadataFilterField, TagsField
+from knowledge.labels import LabelFilter
 from ragsite.api.fields import (
     BooleanField,
     ChoiceField,
@@ -50,8 +52,8 @@ class SessionSerializer(serializers.ModelSerializer[ChatSession]):
 
         model = ChatSession
         fields = [
-            "id", "chat_title", "chat_time", "created_at", "pinned", "knowledge_bases", "documents", "assistant",
-            "model_id",
+            "id", "chat_title", "chat_time", "created_at", "pinned", "knowledge_bases", "documents", "tags", "metadata",
+            "assistant", "model_id",
         ]  # fmt: skip
         read_only_fields = fields
 
@@ -79,6 +81,8 @@ class ScopeSerializer(serializers.Serializer[Any]):
 
     knowledge_bases = IdsField(required=False, help_text="With no documents either, all that the caller may read.")
     documents = IdsField(required=False, help_text="Only these are asked; in place of knowledge bases.")
+    tags = TagsField(required=False, help_text="Of these, only documents that have one of these tags.")
+    metadata = MetadataFilterField(required=False, help_text="Of these, only documents with such fields.")
     assistant = IntegerField(
         required=False, allow_null=True, min_value=1, help_text="One of `/api/assistants`; null is the default."
     )
@@ -379,6 +383,15 @@ class ChoicesSerializer(serializers.Serializer[Any]):
         required=False, allow_null=True, help_text="have a model judge each passage for whether it answers"
     )
 
+    tags = TagsField(
+        required=False,
+        allow_null=True,
+        help_text="Ask only documents that have one of these tags, in place of the session's.",
+    )
+    metadata = MetadataFilterField(
+        required=False, allow_null=True, help_text="Ask only documents with such fields, likewise: a value, or bounds."
+    )
+
     def ask(self, **fields: Any) -> Ask:
         """Return the question with what was chosen for it; `fields` are further ones of `Ask`."""
         data = self.validated_data
@@ -391,6 +404,8 @@ class ChoicesSerializer(serializers.Serializer[Any]):
             k=data.get("k"),
         )
         asked = {"use_filter": data.get("use_insert_block"), "top_n": data.get("rerank_top_n"), "choices": choices}
+        if data.get("tags") is not None or data.get("metadata") is not None:
+            asked["labels"] = LabelFilter.read(data.get("tags") or (), data.get("metadata"))
         return Ask(question=data["question"], parent_turn_id=data.get("parent_turn_id"), **asked | fields)
 
 

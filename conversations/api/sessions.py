@@ -114,8 +114,11 @@ class SessionList(generics.ListAPIView[ChatSession]):
         given = SessionCreateSerializer(data=request.data)
         given.is_valid(raise_exception=True)
         bases, documents = _asked(request.user, given.validated_data)
+        labels = given.validated_data.get("tags", []), given.validated_data.get("metadata", {})
         with transaction.atomic():
-            session = services.create_session(request.user, given.validated_data["chat_title"], bases, documents)
+            session = services.create_session(
+                request.user, given.validated_data["chat_title"], bases, documents, labels
+            )
             _choose(request.user, session, given.validated_data)
         body = {"success": True, "session_id": session.pk, "chat_title": session.title}
         return Response(body, status=status.HTTP_201_CREATED)
@@ -153,10 +156,13 @@ class SessionDetail(APIView):
         bases, documents = _asked(request.user, changes)
         if "chat_title" in changes:
             services.rename_session(session, changes["chat_title"])
-        if "knowledge_bases" in changes or "documents" in changes:
+        if not changes.keys().isdisjoint(("knowledge_bases", "documents", "tags", "metadata")):
             if "knowledge_bases" not in changes and not documents:
                 bases = list(session.knowledge_bases.values_list("pk", flat=True))
-            services.set_scope(request.user, session, bases, documents)
+            if "knowledge_bases" not in changes and "documents" not in changes:
+                documents = list(session.documents.values_list("pk", flat=True))
+            labels = changes.get("tags", session.tags), changes.get("metadata", session.metadata)
+            services.set_scope(request.user, session, bases, documents, labels)
         _choose(request.user, session, changes)
         if "pinned" in changes:
             services.set_pinned(session, changes["pinned"])

@@ -2,8 +2,8 @@
 
 from django.urls import path
 
+from conversations.api import files, sessions, sharing, streams
 from conversations.api import memory as memory_api
-from conversations.api import sessions, sharing, streams
 
 urlpatterns = [
     path("chat/sessions", sessions.SessionList.as_view(), name="api-sessions"),
@@ -13,6 +13,13 @@ urlpatterns = [
         "chat/sessions/<int:pk>/content/<int:message_id>/stream",
         streams.ContentStream.as_view(),
         name="api-content-stream",
+    ),
+    path("chat/sessions/<int:pk>/files", files.SessionFiles.as_view(), name="api-session-files"),
+    path("chat/sessions/<int:pk>/files/<int:document_id>", files.SessionFile.as_view(), name="api-session-file"),
+    path(
+        "chat/sessions/<int:pk>/files/<int:document_id>/keep",
+        files.KeepSessionFile.as_view(),
+        name="api-keep-session-file",
     ),
     path("chat/sessions/<int:pk>/export.json", sharing.ExportJson.as_view(), name="api-export-json"),
     path("chat/sessions/<int:pk>/export.md", sharing.ExportMarkdown.as_view(), name="api-export-markdown"),

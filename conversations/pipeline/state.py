@@ -15,6 +15,7 @@ from conversations.events import Answer
 from conversations.history import PastTurn
 from conversations.pipeline.whole_documents.sections import Reading
 from conversations.turn_store import Started
+from knowledge.labels import LabelFilter
 from ragsite.language import language_of
 from ragsite.llm.types import ChatMessage
 from retrieval.engine.fulltext import Frequencies
@@ -47,6 +48,8 @@ class Request:
     # Without a session, whose choice these are: the only knowledge bases and documents that are asked; none are all.
     asked_knowledge_base_ids: tuple[int, ...] = ()
     asked_document_ids: tuple[int, ...] = ()
+    # Of what is asked, only documents labelled so; None is as its session is set.
+    labels: LabelFilter | None = None
     # Whether the reader wants to see what the model thinks; None is yes, where it does by itself.
     thinking: bool | None = None
     # The assistant's version, and its name, by which the question is answered; None where the site has no assistant.
@@ -152,6 +155,7 @@ class Found:
 
     knowledge_base_ids: tuple[int, ...] = ()
     document_ids: tuple[int, ...] = ()  # where only these of them are asked
+    labels: LabelFilter = LabelFilter()  # noqa: RUF009 - it can't be changed
     general_knowledge_allowed: bool = True
     search_request: SearchRequest | None = None  # None where there was nothing to search
     rankings: list[Ranking] = field(default_factory=list)

@@ -23,6 +23,7 @@ from conversations.prompts import active
 from conversations.turn_store import Started, TurnRefused
 from conversations.turns import titles
 from conversations.turns.runner import TurnRunner
+from knowledge.labels import LabelFilter
 from ragsite.db import in_database
 from ragsite.llm.stream.unicode_repair import whole
 
@@ -41,7 +42,7 @@ class Ask:
     `from_newest`: where the parent was gone on from meanwhile, it goes on from the newest turn of that branch.
     The same `request_id` twice is one turn. `continues`: the answer goes on with its parent's, which was cut.
     `use_filter` has a model judge each hit, or not, and `top_n` passages are given to the answer at most; None is what
-    is set.
+    is set. `labels` are tags and fields of the documents that this question is asked of, None as the session is set.
     """
 
     session_id: int
@@ -55,6 +56,7 @@ class Ask:
     top_n: int | None = None
     choices: Choices = field(default_factory=Choices)
     continues: bool = False
+    labels: LabelFilter | None = None
 
 
 _runners: set[TurnRunner] = set()
@@ -237,6 +239,7 @@ def _prepare(user: Any, ask: Ask) -> tuple[str, State]:
         use_filter=ask.use_filter,
         top_n=ask.top_n,
         knowledge_base_ids=chosen.configuration.knowledge_bases,
+        labels=ask.labels,
         thinking=ask.choices.thinking,
         assistant_version_id=chosen.version.pk if chosen.version else None,
         assistant=str(chosen.version or ""),

@@ -1,5 +1,6 @@
 """What the chat's pages are made of: used by the views and, for what changes while one looks, by the socket."""
 
+import json
 import re
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
@@ -18,13 +19,16 @@ from django.utils.translation import gettext as _
 
 from conversations import access, queries
 from conversations.assistants import choice
+from conversations.files import chat_files
 from conversations.memory import summaries
 from conversations.models import ChatSession, ModelProfile, Turn
 from conversations.pipeline.writing import extractive_answer
 from conversations.prompts.endpoints import profile_endpoint
 from conversations.web.rendering.answer import AnswerPage
 from knowledge import access as knowledge_access
+from knowledge.labels import LabelFilter
 from knowledge.models import Chunk, Document, KnowledgeBase
+from knowledge.web.files import upload_rules
 from ragsite.llm.default import default_endpoint, notice_ollama
 
 # Sessions in the side bar; older ones are found by searching.
@@ -159,16 +163,30 @@ def composer_context(user: Any, session: ChatSession) -> dict[str, Any]:
     documents = [document for document in chosen_documents if document.knowledge_base_id in ids]
     documents.sort(key=lambda document: document.name)
     names = [document.name for document in documents] or [base.name for base in bases if base.pk in chosen]
+    conditions = LabelFilter.read((), session.metadata).conditions
     withdrawn = not names and (bool(chosen_documents) or any(base.any_chosen for base in bases))
     return {
         "session": session,
         "bases": bases,
         "chosen": chosen,
         "documents": documents,
+        "chosen_bases": [base for base in bases if base.pk in chosen],
+        "conditions": conditions,
+        "narrowed": bool(chosen_documents or chosen or withdrawn or session.tags or conditions),
         "scope": _("Nothing that you may read") if withdrawn else scope_name(bases, names),
+        **files_context(user, session),
         **answering_context(user, session),
         "max_question": settings.MAX_QUESTION_CHARACTERS,
+        "upload_rules": (rules := upload_rules()),
+        "upload_rules_json": json.dumps(rules, ensure_ascii=False),
     }
+
+
+def files_context(user: Any, session: ChatSession, only: Document | None = None) -> dict[str, Any]:
+    """Return what the chips of a chat's files show, or of one of them: how far they are, and where they may be kept."""
+    files = [] if session.files_id is None else [only] if only is not None else list(chat_files.files_of(session))
+    targets = knowledge_access.editable(user).order_by("name") if files else ()
+    return {"session": session, "files": files, "file": only, "targets": targets}
 
 
 def answering_context(user: Any, session: ChatSession) -> dict[str, Any]:

@@ -4,7 +4,7 @@ from typing import Any
 from urllib.parse import quote
 
 from django.contrib.auth.decorators import login_required
-from django.http import HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils.translation import gettext as _
@@ -113,8 +113,10 @@ def restore_session(request: HttpRequest, pk: int) -> HttpResponse:
 @login_required
 @require_POST
 def ask_document(request: HttpRequest, pk: int) -> HttpResponse:
-    """Lead to a session in which this document alone is asked."""
+    """Lead to a session in which this document alone is asked; a file of a chat is asked in that chat."""
     document = knowledge_access.get_document(request.user, pk)
+    if document.knowledge_base.of_chat:
+        return redirect("chat-of-files", document.knowledge_base_id)
     return redirect("session", pk=services.empty_session(request.user, document_ids=[document.pk]).pk)
 
 
@@ -127,17 +129,13 @@ def ask_knowledge_base(request: HttpRequest, pk: int) -> HttpResponse:
 
 
 @login_required
-@require_POST
-def choose_scope(request: HttpRequest, pk: int) -> HttpResponse:
-    """Ask only the chosen knowledge bases from now on, or the documents of before where none is; neither means all."""
-    chat_session = access.get_session(request.user, pk)
-    bases, documents = (
-        [int(value) for value in request.POST.getlist(name) if _is_id(value)] for name in ("knowledge_base", "document")
-    )
-    services.set_scope(request.user, chat_session, bases, documents)
-    if is_htmx(request):
-        return render(request, "conversations/_scope.html", contexts.composer_context(request.user, chat_session))
-    return redirect("session", pk=pk)
+@require_GET
+def chat_of_files(request: HttpRequest, pk: int) -> HttpResponse:
+    """Lead to the chat that a base of files belongs to."""
+    chat_session = access.sessions(request.user).filter(files=pk).first()
+    if chat_session is None:
+        raise Http404(_("There is no such chat."))
+    return redirect("session", pk=chat_session.pk)
 
 
 def _latest(request: HttpRequest) -> str:

@@ -3,6 +3,7 @@
 from django.urls import include, path
 
 from conversations.web import assistant_views, pipeline_views, rehearsal_views, session_views, share_views, turn_views
+from conversations.web.scope import file_views, scope_views
 
 urlpatterns = [
     path("", session_views.chat, name="chat"),
@@ -24,7 +25,14 @@ urlpatterns = [
     path("assistants/<int:pk>/versions/<int:number>/", assistant_views.take_up_version, name="take-up-version"),
     path("assistants/<int:pk>/rehearsals/<int:number>/", rehearsal_views.rehearsal, name="rehearsal"),
     path("assistants/<int:pk>/ask/", assistant_views.ask_assistant, name="ask-assistant"),
-    path("c/<int:pk>/scope/", session_views.choose_scope, name="choose-scope"),
+    path("c/<int:pk>/scope/", scope_views.choose_scope, name="choose-scope"),
+    path("c/<int:pk>/scope/find/", scope_views.find_scope, name="find-scope"),
+    path("c/<int:pk>/files/", file_views.attach, name="attach"),
+    path("c/<int:pk>/files/<int:document_id>/", file_views.file, name="chat-file"),
+    path("c/<int:pk>/files/<int:document_id>/remove/", file_views.remove_file, name="remove-chat-file"),
+    path("c/<int:pk>/files/<int:document_id>/retry/", file_views.retry_file, name="retry-chat-file"),
+    path("c/<int:pk>/files/<int:document_id>/keep/", file_views.keep_file, name="keep-chat-file"),
+    path("knowledge/<int:pk>/chat/", session_views.chat_of_files, name="chat-of-files"),
     path("knowledge/<int:pk>/ask/", session_views.ask_knowledge_base, name="ask-knowledge-base"),
     path("knowledge/documents/<int:pk>/ask/", session_views.ask_document, name="ask-document"),
     path("c/<int:pk>/share/", share_views.share, name="share"),

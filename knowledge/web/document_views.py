@@ -4,7 +4,6 @@ from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase, JsonResponse
 from django.shortcuts import redirect, render
-from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
@@ -58,7 +57,7 @@ def cancel(request: HttpRequest, pk: int) -> HttpResponse:
 def delete(request: HttpRequest, pk: int) -> HttpResponse:
     """Ask, then remove a document; htmx takes its row out."""
     document = access.get_editable_document(request.user, pk)
-    base = reverse("knowledge-base", args=[document.knowledge_base_id])
+    base = queries.place_of(document)
     attached = Document.objects.filter(carried_by__mail=document, is_attachment=True).distinct().count()
     if request.method == "POST":
         services.delete_document(document)
@@ -198,11 +197,11 @@ def _said(value: object) -> str:
 def _row(request: HttpRequest, document: Document) -> HttpResponse:
     """Return the document's row, or to the base's page without htmx."""
     if not request.htmx:  # type: ignore[attr-defined]
-        return redirect("knowledge-base", document.knowledge_base_id)
+        return redirect(queries.place_of(document))
     shown = queries.with_chunk_count(Document.objects.filter(pk=document.pk)).first()
     if shown is None:
         return HttpResponse()
-    can_edit = access.editable(request.user).filter(pk=shown.knowledge_base_id).exists()
+    can_edit = access.may_edit(request.user, shown)
     return render(request, "knowledge/row.html", {"document": shown, "can_edit": can_edit})
 
 

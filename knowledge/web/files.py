@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import AsyncIterator, Generator
-from typing import IO
+from typing import IO, Any
 
 from asgiref.sync import sync_to_async
 from django.core.files.storage import default_storage
@@ -12,7 +12,9 @@ from django.http.response import ResponseHeaders
 from django.utils.http import content_disposition_header
 from django.utils.translation import gettext as _
 
+from knowledge.explanations import explain
 from knowledge.models import Document, Picture
+from knowledge.parsing import registry
 
 _PIECE = 256 * 1024
 _RANGE = re.compile(r"bytes=(\d{0,18})-(\d{0,18})", re.ASCII)
@@ -110,3 +112,13 @@ async def _pieces_async(file: IO[bytes], length: int) -> AsyncIterator[bytes]:
     finally:
         pieces.close()
         file.close()
+
+
+def upload_rules() -> dict[str, Any]:
+    """Return what a page's script refuses by a file's name, in words; `{kind}` is where the extension goes."""
+    return {
+        "extensions": registry.extensions(),
+        "missing": {name: explain(error.key, **error.params) for name, error in registry.missing().items()},
+        "unsupported": explain("unsupported", kind="{kind}", known=", ".join(registry.kinds())),
+        "unnamed": explain("unsupported.no_extension", known=", ".join(registry.kinds())),
+    }

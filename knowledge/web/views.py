@@ -17,7 +17,6 @@ from django.utils.translation import gettext_lazy, ngettext
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from knowledge import access, queries, services
-from knowledge.explanations import explain
 from knowledge.ingestion import ingestion
 from knowledge.invitations import invitations
 from knowledge.labels import LabelError, tags_in
@@ -25,6 +24,7 @@ from knowledge.many import bulk
 from knowledge.many.table import KINDS, Totals, View
 from knowledge.models import BulkJob, Document, KnowledgeBase
 from knowledge.parsing import registry
+from knowledge.web import files
 from knowledge.web.forms import GroupForm, KnowledgeBaseForm, MemberForm, NewKnowledgeBaseForm
 
 PER_PAGE = 50
@@ -106,13 +106,7 @@ def knowledge_base(request: HttpRequest, pk: int) -> HttpResponse:
         "job": base.bulk_jobs.filter(user_id=access.key(request.user), status__in=BulkJob.UNFINISHED).first(),
         "kinds": registry.kinds(),
         "extensions": registry.extensions(),
-        # What the page's script refuses by its name, in words; `{kind}` is where the extension goes.
-        "upload_rules": {
-            "extensions": registry.extensions(),
-            "missing": {name: explain(error.key, **error.params) for name, error in registry.missing().items()},
-            "unsupported": explain("unsupported", kind="{kind}", known=", ".join(registry.kinds())),
-            "unnamed": explain("unsupported.no_extension", known=", ".join(registry.kinds())),
-        },
+        "upload_rules": files.upload_rules(),
     }
     if context["can_edit"] and (left := services.room(base)) is not None:
         context["upload_rules"] |= {"room": left.size, "full": left.message}

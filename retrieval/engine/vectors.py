@@ -94,9 +94,8 @@ AND chunk_id IN (
 """
 # Looked up for each row that is met in the graph: these are few, where many rows are labelled so.
 _IS_LABELLED = """
-AND (SELECT {where} FROM retrieval_indexentry AS entry
-     JOIN knowledge_document AS document ON document.id = entry.document_id
-     WHERE entry.chunk_id = {table}.chunk_id)
+AND (SELECT {where} FROM knowledge_document
+     WHERE id = (SELECT document_id FROM retrieval_indexentry AS entry WHERE entry.chunk_id = {table}.chunk_id))
 """
 # Of documents labelled so, whether they have more passages than are compared one by one.
 _MANY = """

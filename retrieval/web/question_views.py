@@ -8,6 +8,7 @@ from urllib.parse import quote
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.db import transaction
+from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import get_object_or_404, redirect, render
 from django.template.loader import render_to_string
@@ -90,7 +91,7 @@ def add(request: HttpRequest) -> HttpResponse:
         preferred = next(iter(_numbers(request.GET.getlist("set"))), None)
         return render_offer(request, offer(request.user, text_of(request.GET, "q"), chunk_ids, chunk_ids, preferred))
     text, chunk_ids = text_of(request.POST, "q"), _numbers(request.POST.getlist("chunk"))
-    found = access.readable_chunks(request.user).filter(pk__in=chunk_ids)
+    found = _in_bases(request.user).filter(pk__in=chunk_ids)
     places = dict(found.values_list("pk", "document__knowledge_base_id"))
     try:
         with transaction.atomic():  # a new set stays only with its question
@@ -127,7 +128,7 @@ def offer(
     user: Any, text: str, chunk_ids: Sequence[int], ticked: Collection[int], preferred: int | None = None
 ) -> dict[str, Any]:
     """Return what the popover shows: the question, its passages as far as the user may read them, and the sets."""
-    chunks = access.readable_chunks(user).select_related("document__knowledge_base").in_bulk(chunk_ids)
+    chunks = _in_bases(user).select_related("document__knowledge_base").in_bulk(chunk_ids)
     there = [chunks[chunk_id] for chunk_id in dict.fromkeys(chunk_ids) if chunk_id in chunks]
     bases = {chunk.document.knowledge_base_id: chunk.document.knowledge_base for chunk in there}
     return {
@@ -138,6 +139,11 @@ def offer(
         "bases": list(bases.values()),
         "sets": pages.sets_to_add_to(user, list(bases), preferred),
     }
+
+
+def _in_bases(user: Any) -> QuerySet[Chunk]:
+    """Return the chunks that may be the right ones of a set: files of a chat are in no base that has sets."""
+    return access.readable_chunks(user).filter(document__knowledge_base__of_chat=False)
 
 
 def render_offer(request: HttpRequest, context: dict[str, Any], status: int = 200) -> HttpResponse:

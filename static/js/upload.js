@@ -1,12 +1,13 @@
 // Files onto the page: each becomes a row with its upload's progress, then the server's row takes its place.
 
+import { refusal } from "./file-rules.js";
+
 const form = document.getElementById("upload");
 const inputs = [document.getElementById("upload-files"), document.getElementById("upload-folder")];
 const overlay = document.getElementById("drop-area");
 const template = document.getElementById("upload-row");
 const rules = JSON.parse(document.getElementById("upload-rules").textContent);
 const AT_ONCE = 2;
-const OFFICE_97 = "d0cf11e0";
 
 const waiting = [];
 let running = 0;
@@ -33,7 +34,7 @@ class Upload {
     let reason = "";
     if (this.file.size > Number(form.dataset.limit) * 1024 * 1024) reason = this.label.dataset.large;
     else if (this.file.size > rules.room) reason = rules.full.replace("{name}", this.file.name);
-    else reason = await refusal(this.file);
+    else reason = await refusal(this.file, rules);
     if (reason) this.fail(reason, false);
     else if (!this.cancelled) this.queue();
   }
@@ -105,18 +106,6 @@ class Upload {
     this.request?.abort();
     this.row.remove();
   }
-}
-
-// Returns why a file so named can't be read here, or nothing. Where a program is missing that reads older Office files,
-// its first bytes tell whether it is one.
-async function refusal(file) {
-  const extension = /[^.]\.([^.]+)$/.exec(file.name)?.[1].toLowerCase();
-  if (!extension) return rules.unnamed;
-  if (rules.extensions.includes(extension)) return "";
-  if (!(extension in rules.missing)) return rules.unsupported.replace("{kind}", `.${extension}`);
-  const head = new Uint8Array(await file.slice(0, 4).arrayBuffer());
-  const is97 = [...head].map((byte) => byte.toString(16).padStart(2, "0")).join("") === OFFICE_97;
-  return is97 ? rules.missing[extension] : "";
 }
 
 function next() {

@@ -37,8 +37,8 @@ class Generate(Node):
     reads = ("plan.action", "found.hits", "prompt.evidence", "prompt.citations", "prompt.messages", "prompt.model")
     may_read = (
         "plan.reply", "plan.ranking_query", "prompt.answer_tokens", "found.pictures", "found.knowledge_base_ids",
-        "found.document_ids", "found.general_knowledge_allowed", "found.unsearched", "found.frequencies",
-        "found.key_passages", "found.reasons", "found.parts", "found.reading",
+        "found.document_ids", "found.labels", "found.general_knowledge_allowed", "found.unsearched",
+        "found.frequencies", "found.key_passages", "found.reasons", "found.parts", "found.reading",
     )  # fmt: skip
     writes = (
         "answer.blocks", "answer.usage", "answer.finish_reason", "prompt.cited", "prompt.evidence", "prompt.citations",

@@ -64,7 +64,7 @@ class ReadDocuments(Node):
     timeout = None  # `READ_TIMEOUT` bounds it, and answers from what was read
     on_error = "skip"
     reports = ("read_documents",)
-    after = ("load_history", "memory", "system_context")
+    after = ("load_history", "memory", "system_context", "wait_for_files")
     branches = ("understand",)  # which decides on every other question
     may_read = ("past.turns", "plan.reply")
     writes = (

@@ -43,7 +43,7 @@ class RelevanceGate(Node):
     reads = ("plan.action", "found.rankings", "found.hits")
     may_read = (
         "plan.deferred_action", "plan.ranking_query", "plan.rewrite", "plan.translations", "found.search_request",
-        "found.frequencies", "found.knowledge_base_ids", "found.document_ids",
+        "found.frequencies", "found.knowledge_base_ids", "found.document_ids", "found.labels",
     )  # fmt: skip
     writes = ("plan.action", "found.hits", "found.answer_state", "found.unsearched")
 
@@ -69,7 +69,7 @@ class RelevanceGate(Node):
             # Words are found in their own language alone, and meaning where the embedding model knows both.
             unknown = frozenset[str]().union(*(ranking.unknown for ranking in found.rankings))
             mine, ids = state.request.question_language, found.knowledge_base_ids
-            held = await in_database(languages_of, ids, found.document_ids) if ids else {}
+            held = await in_database(languages_of, ids, found.document_ids, found.labels) if ids else {}
             found.unsearched = {
                 language: count
                 for language, count in held.items()

@@ -44,7 +44,7 @@ class Search(Node):
     may_read = ("plan.ranking_query",)
     writes = (
         "found.search_request", "found.rankings", "found.frequencies", "found.knowledge_base_ids", "found.document_ids",
-        "found.general_knowledge_allowed",
+        "found.labels", "found.general_knowledge_allowed",
     )  # fmt: skip
 
     async def run(self, state: State, ctx: Context) -> None:
@@ -56,6 +56,7 @@ class Search(Node):
         scope = await in_database(searchable, request)
         ids = found.knowledge_base_ids = scope.knowledge_base_ids
         found.document_ids, found.general_knowledge_allowed = scope.document_ids, scope.general_knowledge_allowed
+        found.labels = scope.labels
         cached = False
         if ids:
             ranking_query, top_n = plan.ranking_query or request.question, request.top_n
@@ -68,6 +69,7 @@ class Search(Node):
                 merge_neighbours=config.MERGE_NEIGHBOURS,
                 per_document=(config.BROAD_MAX_HITS_PER_DOCUMENT or None) if many_documents else None,
                 document_ids=scope.document_ids,
+                labels=scope.labels,
                 ranking_query=ranking_query,
             )
             # How rare the words are, which the hits are judged by, is looked up while the search is waited for.
@@ -90,11 +92,20 @@ class Search(Node):
             }
             for ranking in found.rankings
         ]
-        ctx.note(knowledge_bases=list(ids), documents=list(scope.document_ids), cached=cached, rankings=rankings)
+        ctx.note(
+            knowledge_bases=list(ids),
+            documents=list(scope.document_ids),
+            files=scope.files_id,
+            tags=list(scope.labels.tags),
+            fields=[str(condition) for condition in scope.labels.conditions],
+            cached=cached,
+            rankings=rankings,
+        )
 
     def describe(self, detail: Mapping[str, Any]) -> Description:
         """List what each retriever found for each query."""
         told = Description()
+        told.facts += _searched(detail)
         titles = {"vector": _("By meaning"), "bm25": _("By words")}
         if detail.get("cached"):
             told.facts.append((_("Note"), _("as found by the same search a moment ago, whose times these are")))
@@ -103,6 +114,22 @@ class Search(Node):
             hits = [Passage(hit["chunk_id"], hit["score"]) for hit in ranking["hits"]]
             told.lists.append(PassageList(title, hits, str(ranking.get("note", "")), ranking["ms"]))
         return told
+
+
+def _searched(detail: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """Say what was searched, in numbers: the names of what is no longer shared are nobody's to read."""
+    files = detail.get("files")
+    bases = sum(pk != files for pk in detail.get("knowledge_bases", []))
+    if documents := len(detail.get("documents", [])):
+        asked = ngettext("%(count)d document", "%(count)d documents", documents) % {"count": documents}
+    else:
+        asked = ngettext("%(count)d knowledge base", "%(count)d knowledge bases", bases) % {"count": bases}
+    facts = [(_("Searched"), asked + (" · " + _("files of this chat") if files and not documents else ""))]
+    if detail.get("tags"):
+        facts.append((_("Tagged"), ", ".join(detail["tags"])))
+    if detail.get("fields"):
+        facts.append((_("Fields"), " · ".join(detail["fields"])))
+    return facts if "knowledge_bases" in detail else []
 
 
 def _finished(step: Step, searched: Sequence[Ranking], total_ms: float, cached: bool) -> StepEvent:

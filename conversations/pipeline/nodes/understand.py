@@ -75,7 +75,7 @@ class Understand(Node):
     title = gettext_lazy("Understand the question")
     progress = gettext_lazy("Understanding the question")
     timeout = None  # `UNDERSTAND_TIMEOUT` bounds the model, and leaves the rules
-    after = ("load_history", "memory", "system_context")
+    after = ("load_history", "memory", "system_context", "wait_for_files")
     reads = ("past.turns",)
     may_read = ("plan.reply", "plan.whole", "past.summary", "past.unanswered")
     writes = (

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 
 from django.contrib.auth.models import User
 from django.contrib.postgres.expressions import ArraySubquery
-from django.db.models import Exists, OuterRef, Q
+from django.db.models import Exists, OuterRef, Q, QuerySet
 
 from conversations.models import ChatSession
 from conversations.pipeline.state import Request, State
@@ -13,7 +13,8 @@ from conversations.pipeline.understanding.carry_over import Known
 from conversations.pipeline.understanding.keywords import content_terms
 from conversations.pipeline.understanding.rules import context_probe_query, spoken_of
 from knowledge import access
-from knowledge.models import Document
+from knowledge.labels import LabelFilter
+from knowledge.models import Document, KnowledgeBase
 from knowledge.queries import languages_of
 from ragsite.site_settings.config import config
 from retrieval.engine import fulltext
@@ -50,21 +51,34 @@ TITLES = 3
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """What a turn may search: knowledge bases, and if `document_ids` are given, only these of their documents."""
+    """What a turn may search: knowledge bases, and if `document_ids` are given, only these of their documents.
+
+    `labels` narrow it further, but not what is in `files_id`: the base of the files that were put into the chat.
+    """
 
     knowledge_base_ids: tuple[int, ...]
     document_ids: tuple[int, ...]
     general_knowledge_allowed: bool  # by all of the bases
+    labels: LabelFilter = LabelFilter()  # noqa: RUF009 - it can't be changed
+    files_id: int | None = None
+
+    @property
+    def documents(self) -> QuerySet[Document]:
+        """The documents that may be searched."""
+        found = Document.objects.filter(self.labels.condition, knowledge_base__in=self.knowledge_base_ids)
+        return found.filter(pk__in=self.document_ids) if self.document_ids else found
 
 
 def searchable(request: Request) -> Scope:
     """Return what is asked, narrowed to what the user may read now and to what the assistant is asked about.
 
-    No choice means everything readable.
+    No choice means everything readable; the files that were put into the chat are asked in any case.
     """
     user_id, session_id = request.user_id, request.session_id
     person = User(pk=user_id)
-    bases = access.readable(person).filter(Exists(User.objects.filter(pk=user_id, is_active=True)))
+    is_active = Exists(User.objects.filter(pk=user_id, is_active=True))
+    bases = access.readable(person).filter(is_active)
+    labels, files_id = request.labels or LabelFilter(), None
     at_hand = Q(pk__in=access.at_hand(person).order_by().values("pk"))  # what is meant where nothing is named
     if session_id is None:
         theirs = Document.objects.filter(pk__in=request.asked_document_ids)
@@ -84,20 +98,31 @@ def searchable(request: Request) -> Scope:
         )
         if not request.knowledge_base_ids:
             bases = bases.filter(Exists(chosen) | Exists(documents) | at_hand)
+        tags, metadata, files_id = ChatSession.objects.values_list("tags", "metadata", "files").get(pk=session_id)
+        if request.labels is None and (tags or metadata):
+            labels = LabelFilter.read(tags, metadata)
     if request.knowledge_base_ids:
         bases = bases.filter(pk__in=request.knowledge_base_ids)
+    if files_id is not None:
+        own = access.of_chats(person).filter(is_active, pk=files_id).order_by()
+        bases = KnowledgeBase.objects.filter(Q(pk__in=bases.order_by().values("pk")) | Q(pk__in=own.values("pk")))
+        asks_documents = Q(Exists(documents))
+        theirs = Document.objects.filter(Q(pk__in=theirs.values("pk")) | asks_documents & Q(knowledge_base_id=files_id))
+        labels = replace(labels, besides=(files_id,)) if labels else labels
     asked = ArraySubquery(theirs.filter(knowledge_base=OuterRef("pk")).order_by("pk").values("pk"))
     rows = list(bases.values_list("pk", "answer_from_general_knowledge", asked))
     return Scope(
         tuple(pk for pk, _allowed, _ids in rows),
         tuple(pk for _pk, _allowed, ids in rows for pk in ids or ()),  # without documents to ask it is None
         config.ANSWER_MODE == "general" and all(allowed for _pk, allowed, _ids in rows),
+        labels,
+        files_id,
     )
 
 
 def _of_session(request: Request, earlier: Sequence[str]) -> Known:
     scope = searchable(request)
-    languages = languages_of(scope.knowledge_base_ids, scope.document_ids)
+    languages = languages_of(scope.knowledge_base_ids, scope.document_ids, scope.labels)
     asked = Document.objects.filter(pk__in=scope.document_ids[:TITLES]) if scope.document_ids else ()
     return replace(
         look_up(request.question, earlier, scope.knowledge_base_ids),

@@ -36,12 +36,11 @@ def meant(request: Request, past: Sequence[PastTurn]) -> tuple[Meant | None, Sco
     """Return what a question wants of whole documents and of which, None where it doesn't; and what it is asked of.
 
     Documents are known by their names, by the session's choice of documents, as the one that the last answer cites
-    where the question speaks of "the document", or as the only one there is. Texts are in the language that is active.
+    where the question speaks of "the document", as the files put into the chat, or as the only one there is. Texts are
+    in the language that is active.
     """
     scope = searchable(request)
-    readable = Document.objects.filter(knowledge_base_id__in=scope.knowledge_base_ids)
-    if scope.document_ids:
-        readable = readable.filter(pk__in=scope.document_ids)
+    readable = scope.documents
     named = _named(request.question, readable)
     wanted = whole_request(request.question, [name for name, _document in named])
     if wanted is None:
@@ -132,6 +131,10 @@ def _documents(
         if len(ids) == len(spoken_of) == pair:
             return spoken_of
     if wanted.means == "documents" or (wanted.kind == "summary" and wanted.means == "something"):
+        if scope.files_id is not None:
+            put_in = list(readable.filter(knowledge_base=scope.files_id).order_by("created_at", "pk"))
+            if len(put_in) >= pair:
+                return put_in
         only = list(readable.order_by("created_at", "pk")[: pair + 1])
         if len(only) == pair:
             return only

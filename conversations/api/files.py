@@ -1,0 +1,111 @@
+"""REST endpoints of the files that are put into a chat."""
+
+from typing import Any
+
+from django.utils.translation import gettext as _
+from drf_spectacular.utils import extend_schema
+from rest_framework import serializers, status
+from rest_framework.exceptions import ValidationError
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.views import APIView
+
+from conversations import access
+from conversations.files import chat_files
+from knowledge import queries
+from knowledge.access import get_editable_knowledge_base
+from knowledge.api.serializers import AddedDocumentSerializer, DocumentSerializer
+from knowledge.services import Refused as NotTaken
+from knowledge.services import check_format, check_size
+from ragsite.api.base import ApiErrorSerializer, Refused, validated
+from ragsite.api.fields import IntegerField
+from ragsite.api.uploads import MultiPartParser
+
+_STATUSES = {"too_large": 413, "storage_full": 413, "unsupported": 415, "missing_tool": 415, "too_many": 409}
+_STATUSES |= {"busy": 409, "already_there": 409}
+
+
+class ChatUploadSerializer(serializers.Serializer[Any]):
+    """One or more files, as a form: `file`, repeatable."""
+
+    file = serializers.FileField()
+
+
+class KeepSerializer(serializers.Serializer[Any]):
+    """Where a file is kept."""
+
+    knowledge_base = IntegerField(min_value=1, help_text="One whose documents the caller may change.")
+
+
+class SessionFiles(APIView):
+    """The files of a session, which belong to it alone: no base lists them, and no other search finds them."""
+
+    parser_classes = [MultiPartParser]
+
+    @extend_schema(operation_id="chat_sessions_files_list", responses=DocumentSerializer(many=True))
+    def get(self, request: Request, pk: int) -> Response:
+        """List them, as they were put in; those that are `failed` say why."""
+        session = access.get_session(request.user, pk)
+        found = chat_files.files_of(session).prefetch_related("attachments__document", "carried_by")
+        return Response([queries.status(document) for document in found])
+
+    @extend_schema(
+        request={"multipart/form-data": ChatUploadSerializer},
+        responses={202: AddedDocumentSerializer(many=True), 409: ApiErrorSerializer},
+    )
+    def post(self, request: Request, pk: int) -> Response:
+        """Put files into the session, which are read at once; questions are asked of them in any case.
+
+        A question that is asked meanwhile waits for them. Where one is too large (413) or of a format that can't be
+        read here (415, see `/formats`), none is taken. 409 where the session has as many as it takes.
+        """
+        session = access.get_session(request.user, pk)
+        uploads = request.FILES.getlist("file")
+        if not uploads:
+            raise ValidationError({"file": [_("No file was sent.")]}, code="no_file")
+        try:
+            for upload in uploads:
+                check_size(upload.name or "", upload.size or 0)
+                check_format(upload.name or "", upload)
+            added = [chat_files.attach(request.user, session, upload.name or "", upload) for upload in uploads]
+        except NotTaken as refusal:
+            raise Refused(refusal, _STATUSES) from None
+        body = [queries.status(item.document) | {"already_here": item.already_here} for item in added]
+        return Response(body, status=status.HTTP_202_ACCEPTED)
+
+
+class SessionFile(APIView):
+    """One file of a session."""
+
+    @extend_schema(operation_id="chat_sessions_files_retrieve", responses=DocumentSerializer)
+    def get(self, request: Request, pk: int, document_id: int) -> Response:
+        """Return how far it is."""
+        session = access.get_session(request.user, pk)
+        return Response(queries.status(chat_files.get_file(session, document_id)))
+
+    @extend_schema(responses={204: None})
+    def delete(self, request: Request, pk: int, document_id: int) -> Response:
+        """Take it out of the session, for good; old answers keep what they quoted of it."""
+        chat_files.remove(access.get_session(request.user, pk), document_id)
+        return Response(status=status.HTTP_204_NO_CONTENT)
+
+
+class KeepSessionFile(APIView):
+    """Keeping a file in a knowledge base."""
+
+    @extend_schema(request=KeepSerializer, responses={200: DocumentSerializer, 409: ApiErrorSerializer})
+    def post(self, request: Request, pk: int, document_id: int) -> Response:
+        """Move it into a knowledge base as it is: nothing is read anew, and its id stays. Who reads the base then
+        reads it, too.
+
+        409 while it is being read, and where the base has the same bytes already.
+        """
+        session = access.get_session(request.user, pk)
+        chat_files.get_file(session, document_id)
+        given = validated(KeepSerializer(data=request.data))
+        try:
+            base = get_editable_knowledge_base(request.user, given["knowledge_base"])
+            kept = chat_files.keep(session, document_id, base)
+        except NotTaken as refusal:
+            raise Refused(refusal, _STATUSES) from None
+        return Response(queries.status(kept))

@@ -1,0 +1,1 @@
+"""Files that belong to one chat: put in, read, removed, kept in a knowledge base."""

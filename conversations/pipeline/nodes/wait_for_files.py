@@ -1,0 +1,97 @@
+"""Wait until the files that were put into the chat can be searched."""
+
+import asyncio
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from django.utils import translation
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy, ngettext
+
+from conversations.files.chat_files import Reading, reading_of
+from conversations.pipeline.description import Description
+from conversations.pipeline.graph import Context, Node, elapsed
+from conversations.pipeline.node_run import step_event
+from conversations.pipeline.state import State
+from conversations.pipeline.writing.blocks import BlockWriter, escape_markdown
+from conversations.pipeline.writing.extractive_answer import reply_language
+from ragsite.db import in_database
+from ragsite.site_settings.config import config
+
+# Seconds between two looks at how far they are.
+PACE = 0.3
+
+
+class WaitForFiles(Node):
+    """Holds a question back until the words of its chat's files are found, for `FILE_WAIT_SECONDS` at most.
+
+    What can't be searched by then is named at the head of the answer.
+    """
+
+    key = "wait_for_files"
+    title = gettext_lazy("Read the files of this chat")
+    timeout = None  # `FILE_WAIT_SECONDS` bounds it
+    on_error = "skip"
+    reports = ("wait_for_files",)
+    after = ("save_question",)
+    reads = ("started",)
+    writes = ("answer.blocks",)
+
+    def wanted(self, state: State) -> bool:
+        """Only chats have files; and where the documents are not asked, they aren't either."""
+        return state.request.session_id is not None and config.ANSWER_MODE != "chat"
+
+    async def run(self, state: State, ctx: Context) -> None:
+        """Wait, and tell what is not to be had."""
+        assert state.request.session_id is not None and state.started is not None
+        began, step, said = time.perf_counter(), replace(step_event(self, "processing"), step=1), ""
+        reading = await in_database(reading_of, state.request.session_id, state.started.turn_id)
+        while reading.unread and time.perf_counter() - began < config.FILE_WAIT_SECONDS:
+            if (message := _progress(reading)) != said:
+                await ctx.emit(replace(step, message=message))
+                said = message
+            await asyncio.sleep(PACE)
+            reading = await in_database(reading_of, state.request.session_id, state.started.turn_id)
+        unread = [name for name, _percent in reading.unread]
+        if said:
+            ms = elapsed(began)
+            await ctx.emit(replace(step, status="completed", message=_not_ready(unread, reading.failed), ms=ms))
+        ctx.note(waited=bool(said), unread=unread, failed=list(reading.failed))
+        if unread or reading.failed:
+            writer = BlockWriter(state, ctx.emit)
+            with translation.override(reply_language(state)):
+                await writer.text("*" + escape_markdown(_not_ready(unread, reading.failed)) + "*")
+            await writer.close()
+
+    def describe(self, detail: Mapping[str, Any]) -> Description:
+        """Name the files that were not searched."""
+        told = Description()
+        if detail.get("unread"):
+            told.facts.append((_("Not read in time"), ", ".join(detail["unread"])))
+        if detail.get("failed"):
+            told.facts.append((_("Can't be read"), ", ".join(detail["failed"])))
+        if detail.get("waited") and not told.facts:
+            told.facts.append((_("Waited for"), _("the files of this chat")))
+        return told
+
+
+def _progress(reading: Reading) -> str:
+    name, percent = reading.unread[0]
+    told = _("Reading “%(name)s” · %(percent)d %%") % {"name": name, "percent": percent}
+    return told if len(reading.unread) == 1 else f"{told} · +{len(reading.unread) - 1}"
+
+
+def _not_ready(unread: Sequence[str], failed: Sequence[str]) -> str:
+    """Say which files are not part of an answer; empty where all are."""
+    told = []
+    for names, words in (
+        (unread, ngettext("%(names)s was still being read, and was not searched.",
+                          "%(names)s were still being read, and were not searched.", len(unread))),
+        (failed, ngettext("%(names)s could not be read, and was not searched.",
+                          "%(names)s could not be read, and were not searched.", len(failed))),
+    ):  # fmt: skip
+        if names:
+            told.append(words % {"names": _(", ").join(_("“%(name)s”") % {"name": name} for name in names)})
+    return " ".join(told)

@@ -1,0 +1,192 @@
+// Files into the chat: chosen, dropped or pasted. Each becomes a chip with its upload's progress, then the server's takes
+// its place. A question asked meanwhile is held back until they are there.
+
+import { refusal } from "./file-rules.js";
+
+const form = document.getElementById("attach");
+const composer = document.getElementById("composer");
+const input = document.getElementById("attach-files");
+const held = document.getElementById("held");
+const template = document.getElementById("uploading-template");
+const rules = JSON.parse(form.dataset.rules);
+const AT_ONCE = 2;
+
+const waiting = [];
+let running = 0;
+
+const isUploading = () => running > 0 || waiting.length > 0;
+
+class Upload {
+  constructor(file, isFolder = false) {
+    this.file = file;
+    this.isFolder = isFolder;
+    this.chip = template.content.firstElementChild.cloneNode(true);
+    this.bar = this.chip.querySelector("progress");
+    this.state = this.chip.querySelector(".chat-file-state");
+    this.retry = this.chip.querySelector("[data-upload-retry]");
+    const name = this.chip.querySelector("[data-name]");
+    name.textContent = name.title = file.name;
+    this.chip.querySelector("[data-upload-cancel]").addEventListener("click", () => this.cancel());
+    this.retry.addEventListener("click", () => this.queue());
+    document.getElementById("chat-files").append(this.chip);
+    this.queue();
+  }
+
+  async queue() {
+    this.retry.hidden = true;
+    this.show(0, this.state.dataset.waiting);
+    waiting.push(this); // so that a question waits for the check, too
+    const { folder, large } = this.state.dataset;
+    const isLarge = this.file.size > Number(form.dataset.limit) * 1024 * 1024;
+    this.reason = this.isFolder ? folder : isLarge ? large : await refusal(this.file, rules);
+    this.checked = true;
+    next();
+  }
+
+  start() {
+    if (this.reason) return this.end(this.reason, false);
+    const data = new FormData();
+    data.append("file", this.file);
+    this.request = new XMLHttpRequest();
+    this.request.upload.addEventListener("progress", (event) => this.progress(event));
+    this.request.addEventListener("loadend", () => this.finish());
+    this.request.open("POST", form.action);
+    this.request.setRequestHeader("HX-Request", "true");
+    this.request.setRequestHeader("X-CSRFToken", form.elements.csrfmiddlewaretoken.value);
+    this.request.send(data);
+  }
+
+  progress(event) {
+    const percent = Math.floor((100 * event.loaded) / (event.total || 1));
+    const { sending, storing } = this.state.dataset;
+    this.show(percent, percent < 100 ? `${sending} · ${percent} %` : storing);
+  }
+
+  finish() {
+    const { status, responseText } = this.request;
+    const words = this.request.getResponseHeader("X-Message");
+    if (status === 200 && responseText.includes("<li")) this.become(responseText);
+    else if (words) this.end(decodeURIComponent(words), false);
+    else if (status === 413) this.end(this.state.dataset.large, false);
+    else if (this.cancelled) this.end("", false);
+    else this.end(this.state.dataset.broken, true);
+  }
+
+  // The server's chip takes its place; of the same bytes the chat has one.
+  become(html) {
+    const holder = document.createElement("template");
+    holder.innerHTML = html;
+    const chip = holder.content.querySelector("li");
+    document.getElementById(chip.id)?.remove();
+    this.chip.replaceWith(chip);
+    htmx.process(chip);
+    this.end();
+  }
+
+  show(percent, text) {
+    this.chip.classList.remove("failed");
+    this.bar.hidden = false;
+    this.bar.value = percent;
+    this.state.textContent = text;
+  }
+
+  end(text, again) {
+    running -= 1;
+    if (text) {
+      this.chip.classList.add("failed");
+      this.bar.hidden = true;
+      this.state.textContent = text;
+      this.retry.hidden = !again;
+      held.hidden = true; // the question was meant for this file, too: it stays where it was written
+    }
+    next();
+  }
+
+  cancel() {
+    this.cancelled = true;
+    const place = waiting.indexOf(this);
+    if (place >= 0) waiting.splice(place, 1);
+    this.chip.remove();
+    this.request?.abort();
+    next();
+  }
+}
+
+function next() {
+  while (running < AT_ONCE && waiting[0]?.checked) {
+    running += 1;
+    waiting.shift().start();
+  }
+  if (isUploading() || held.hidden) return;
+  held.hidden = true;
+  composer.requestSubmit();
+}
+
+function add(files) {
+  [...files].forEach((file) => new Upload(file));
+}
+
+// Before the composer sends it.
+document.addEventListener(
+  "submit",
+  (event) => {
+    if (event.target !== composer || event.submitter?.form !== composer || !isUploading()) return;
+    event.preventDefault();
+    event.stopPropagation();
+    if (!composer.elements.question.value.trim()) return;
+    held.textContent = held.dataset.held;
+    held.hidden = false;
+  },
+  true,
+);
+composer.elements.question.addEventListener("input", () => {
+  if (!composer.elements.question.value.trim()) held.hidden = true;
+});
+
+const take = () => {
+  add(input.files);
+  input.value = "";
+  composer.elements.question.focus();
+};
+input.addEventListener("change", take);
+if (input.files.length) take(); // chosen before this script had come
+
+document.addEventListener("paste", (event) => {
+  const { files, types } = event.clipboardData ?? {};
+  if (!files?.length || types.includes("text/plain")) return; // text is pasted as text, though its program adds a picture
+  event.preventDefault();
+  add(files);
+});
+
+// Files make the composer higher; what lies under it can be scrolled to all the same.
+const place = composer.parentElement;
+new ResizeObserver(() => document.documentElement.style.setProperty("--composer-size", `${place.offsetHeight}px`)).observe(place);
+
+// The area to drop on lies over the page, and not in the composer.
+document.body.append(document.getElementById("drop-template").content);
+const overlay = document.getElementById("drop-area");
+const carriesFiles = (event) => event.dataTransfer?.types.includes("Files");
+let depth = 0;
+
+function hover(change) {
+  depth = Math.max(0, depth + change);
+  overlay.hidden = depth === 0;
+}
+
+window.addEventListener("dragenter", (event) => carriesFiles(event) && hover(1));
+window.addEventListener("dragleave", (event) => carriesFiles(event) && hover(-1));
+window.addEventListener("dragover", (event) => carriesFiles(event) && event.preventDefault());
+window.addEventListener("drop", (event) => {
+  if (!carriesFiles(event)) return;
+  event.preventDefault();
+  depth = 0;
+  hover(0);
+  const items = [...event.dataTransfer.items].filter((item) => item.kind === "file");
+  const isFolder = items.map((item) => item.webkitGetAsEntry?.()?.isDirectory);
+  [...event.dataTransfer.files].forEach((file, place) => new Upload(file, isFolder[place]));
+  composer.elements.question.focus();
+});
+
+window.addEventListener("beforeunload", (event) => {
+  if (isUploading()) event.preventDefault();
+});

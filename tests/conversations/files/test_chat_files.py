@@ -1,0 +1,272 @@
+"""The files of a chat: asked in it, reached by nobody else and from nowhere else, kept in a base as they were read."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import User
+from django.core.files.storage import default_storage
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.db.models import QuerySet
+from django.test import Client
+from django.utils import timezone
+
+from conversations import retention, services
+from conversations.files import chat_files
+from conversations.models import ChatSession, Message, TraceStep
+from conversations.turns import unstored
+from knowledge import access
+from knowledge.models import Chunk, Document, KnowledgeBase
+from ragsite.db import in_database
+from retrieval.engine import indexing
+from tests import factories
+from tests.conversations.conftest import run_turn
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+LAMP = "The lamp of the Velm tower is lit an hour before sunset."
+QUESTION = "When is the lamp of the Velm tower lit?"
+
+
+@pytest.fixture(autouse=True)
+def stored(settings: Any, tmp_path: Any) -> Iterator[None]:
+    settings.MEDIA_ROOT = tmp_path
+    yield
+
+
+def put_in(user: User, session: ChatSession, text: str = LAMP, name: str = "velm.md") -> Document:
+    """Put a file into a chat, and read it as a worker does."""
+    document = chat_files.attach(user, session, name, SimpleUploadedFile(name, text.encode())).document
+    read(document, text)
+    return document
+
+
+def read(document: Document, text: str = LAMP) -> None:
+    factories.make_chunk(document, text)
+    indexing.index_document(document.pk)
+    Document.objects.filter(pk=document.pk).update(status=Document.Status.READY, progress=100)
+
+
+async def answer_to(user: User, session: ChatSession, question: str = QUESTION, **fields: Any) -> Message:
+    await run_turn(user, session, question, **fields)
+    return await Message.objects.filter(turn__session=session, role="assistant").alatest("id")
+
+
+async def cited(message: Message) -> set[str]:
+    return {name async for name in message.citations.filter(cited=True).values_list("filename", flat=True)}
+
+
+async def test_a_file_is_asked_in_its_chat_together_with_the_bases(
+    owner: User, session: ChatSession, handbook: KnowledgeBase
+) -> None:
+    await in_database(put_in, owner, session)
+    assert await cited(await answer_to(owner, session)) == {"velm.md"}
+    assert await cited(await answer_to(owner, session, "How many ports has the TL-SE2109 switch?")) == {"handbook.txt"}
+
+
+async def test_it_is_asked_whatever_else_is_chosen(owner: User, session: ChatSession, handbook: KnowledgeBase) -> None:
+    await in_database(put_in, owner, session)
+    chosen = await handbook.documents.afirst()
+    assert chosen is not None
+    for scope in ({"knowledge_base_ids": [handbook.pk]}, {"document_ids": [chosen.pk]}, {"labels": (["none"], {})}):
+        await in_database(lambda scope=scope: services.set_scope(owner, session, **scope))
+        assert await cited(await answer_to(owner, session)) == {"velm.md"}, scope
+    # Its tags narrow the bases all the same.
+    assert not await cited(await answer_to(owner, session, "How many ports has the TL-SE2109 switch?"))
+
+
+async def test_no_other_chat_and_no_search_finds_it(
+    owner: User, session: ChatSession, handbook: KnowledgeBase, as_owner: Client
+) -> None:
+    document = await in_database(put_in, owner, session)
+    other = await in_database(services.create_session, owner)
+    assert not await cited(await answer_to(owner, other))
+    state = await unstored.answer(owner, QUESTION)
+    assert all(hit.document_id != document.pk for hit in state.found.hits)
+    for body in ({}, {"knowledge_bases": [handbook.pk]}):
+        found = await in_database(
+            lambda body=body: as_owner.post("/api/search", {"query": QUESTION} | body, content_type="application/json")
+        )
+        assert document.pk not in [hit["document_id"] for hit in found.json()["hits"]]
+    for body in ({"documents": [document.pk]}, {"knowledge_bases": [document.knowledge_base_id]}):
+        found = await in_database(
+            lambda body=body: as_owner.post("/api/search", {"query": QUESTION} | body, content_type="application/json")
+        )
+        assert found.status_code == 404
+    await in_database(lambda: services.set_scope(owner, other, document_ids=[document.pk]))
+    assert not await other.documents.aexists()
+
+
+def reach(user: User, document: Document) -> list[QuerySet[Any]]:
+    chunks = Chunk.objects.filter(document=document)
+    return [
+        access.readable(user).filter(pk=document.knowledge_base_id),
+        access.at_hand(user).filter(pk=document.knowledge_base_id),
+        access.editable(user).filter(pk=document.knowledge_base_id),
+        access.owned(user).filter(pk=document.knowledge_base_id),
+        access.searchable_documents(user).filter(pk=document.pk),
+        access.readable_documents(user).filter(pk=document.pk),
+        access.readable_chunks(user).filter(pk__in=chunks),
+    ]
+
+
+def test_neither_a_stranger_nor_a_colleague_nor_a_curator_reaches_it(
+    owner: User, session: ChatSession, handbook: KnowledgeBase, colleague: User, as_colleague: Client,
+    stranger: User, as_stranger: Client, staff: User, as_staff: Client,
+) -> None:  # fmt: skip
+    factories.share(handbook, colleague, "editor")
+    document = put_in(owner, session)
+    chunk = document.chunks.get()
+    assert [found.exists() for found in reach(owner, document)] == [False] * 5 + [True] * 2
+    pages = [
+        f"/knowledge/{document.knowledge_base_id}/", f"/knowledge/documents/{document.pk}/",
+        f"/knowledge/documents/{document.pk}/file", f"/knowledge/documents/{document.pk}/row/",
+        f"/api/documents/{document.pk}", f"/api/documents/{document.pk}/chunks", f"/api/documents/{document.pk}/file",
+        f"/api/knowledge-bases/{document.knowledge_base_id}/documents", f"/api/chat/sessions/{session.pk}/files",
+        f"/api/chat/sessions/{session.pk}/files/{document.pk}", f"/knowledge/passages/{chunk.pk}/",
+    ]  # fmt: skip
+    for user, client in ((colleague, as_colleague), (stranger, as_stranger), (staff, as_staff)):
+        assert not any(found.exists() for found in reach(user, document)), user
+        for page in pages:
+            assert client.get(page).status_code == 404, (user, page)
+        assert client.delete(f"/api/documents/{document.pk}").status_code == 404
+        assert client.post(f"/knowledge/documents/{document.pk}/delete/").status_code == 404
+        listed = client.get("/api/knowledge-bases").json()["results"]
+        assert document.knowledge_base_id not in [base["id"] for base in listed]
+    assert Document.objects.filter(pk=document.pk).exists()
+
+
+def test_its_owner_reads_it_but_finds_its_base_nowhere(owner: User, session: ChatSession, as_owner: Client) -> None:
+    document = put_in(owner, session)
+    page = as_owner.get(f"/knowledge/documents/{document.pk}/")
+    assert LAMP in page.content.decode() and f"/knowledge/{document.knowledge_base_id}/chat/" in page.content.decode()
+    assert as_owner.get(f"/knowledge/{document.knowledge_base_id}/").status_code == 404
+    assert as_owner.get(f"/knowledge/{document.knowledge_base_id}/chat/").url == f"/c/{session.pk}/"
+    listed = as_owner.get("/api/knowledge-bases").json()["results"]
+    assert listed == []
+
+
+def test_by_api(owner: User, session: ChatSession, as_owner: Client) -> None:
+    address = f"/api/chat/sessions/{session.pk}/files"
+    sent = as_owner.post(address, {"file": SimpleUploadedFile("velm.md", LAMP.encode())})
+    assert sent.status_code == 202
+    document = Document.objects.get(pk=sent.json()[0]["id"])
+    assert [each["id"] for each in as_owner.get(address).json()] == [document.pk]
+    assert as_owner.get(f"{address}/{document.pk}").json()["status"] == "queued"
+    assert as_owner.post(address, {"file": SimpleUploadedFile("velm.exe", b"MZ")}).status_code == 415
+    assert as_owner.post(address, {}).status_code == 400
+    base = factories.make_knowledge_base(owner)
+    keep = f"{address}/{document.pk}/keep"
+    busy = as_owner.post(keep, {"knowledge_base": base.pk}, content_type="application/json")
+    assert (busy.status_code, busy.json()["code"]) == (409, "busy")
+    assert as_owner.delete(f"{address}/{document.pk}").status_code == 204
+    assert as_owner.get(address).json() == [] and not default_storage.exists(str(document.file))
+
+
+def test_kept_in_a_base_it_is_there_as_it_was_read(
+    owner: User, session: ChatSession, handbook: KnowledgeBase, as_owner: Client, stranger: User
+) -> None:
+    services.set_scope(owner, session, [handbook.pk])
+    document = put_in(owner, session)
+    base, foreign = factories.make_knowledge_base(owner), factories.make_knowledge_base(stranger)
+    keep = f"/api/chat/sessions/{session.pk}/files/{document.pk}/keep"
+    refused = as_owner.post(keep, {"knowledge_base": foreign.pk}, content_type="application/json")
+    assert refused.status_code == 404
+    kept = as_owner.post(keep, {"knowledge_base": base.pk}, content_type="application/json")
+    assert (kept.status_code, kept.json()["knowledge_base"], kept.json()["status"]) == (200, base.pk, "ready")
+    assert not chat_files.files_of(session).exists()
+    assert set(session.knowledge_bases.all()) == {handbook, base}  # so that it is still asked
+    found = as_owner.post("/api/search", {"query": QUESTION}, content_type="application/json").json()["hits"]
+    assert found[0]["document_id"] == document.pk
+    again = put_in(owner, session)
+    keep = f"/api/chat/sessions/{session.pk}/files/{again.pk}/keep"
+    there = as_owner.post(keep, {"knowledge_base": base.pk}, content_type="application/json")
+    assert (there.status_code, there.json()["code"]) == (409, "already_there")
+
+
+async def test_a_question_waits_for_a_file_that_is_being_read(owner: User, session: ChatSession) -> None:
+    document = (
+        await in_database(
+            lambda: chat_files.attach(owner, session, "velm.md", SimpleUploadedFile("velm.md", LAMP.encode()))
+        )
+    ).document
+    looks = 0
+    reading_of = chat_files.reading_of
+
+    def read_at_last(session_id: int, turn_id: int) -> chat_files.Reading:
+        nonlocal looks
+        looks += 1
+        if looks == 3:
+            read(document)
+        return reading_of(session_id, turn_id)
+
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr("conversations.pipeline.nodes.wait_for_files.reading_of", read_at_last)
+        events = await run_turn(owner, session, QUESTION)
+    steps = [event for event in events if getattr(event, "key", "") == "wait_for_files"]
+    assert [step.status for step in steps] == ["processing", "completed"]  # type: ignore[attr-defined]
+    assert steps[0].message == "Reading “velm.md” · 0 %"  # type: ignore[attr-defined]
+    answer = await Message.objects.filter(turn__session=session, role="assistant").alatest("id")
+    assert await cited(answer) == {"velm.md"}
+
+
+async def test_what_is_not_ready_in_time_is_said_at_the_head_of_the_answer(
+    owner: User, session: ChatSession, handbook: KnowledgeBase, settings: Any
+) -> None:
+    settings.FILE_WAIT_SECONDS = 0
+    await in_database(
+        lambda: chat_files.attach(owner, session, "velm.md", SimpleUploadedFile("velm.md", LAMP.encode()))
+    )
+    broken = await in_database(put_in, owner, session, "Broken.", "broken.md")
+    await Document.objects.filter(pk=broken.pk).aupdate(
+        status="failed", error_code="broken", finished_at=timezone.now()
+    )
+    answer = await answer_to(owner, session, "How many ports has the TL-SE2109 switch?")
+    assert answer.content.startswith("*“velm.md” was still being read, and was not searched. “broken.md” could not be")
+    assert await cited(answer) == {"handbook.txt"}
+    step = await TraceStep.objects.aget(turn=answer.turn_id, key="wait_for_files")
+    assert (step.detail["unread"], step.detail["failed"]) == (["velm.md"], ["broken.md"])
+    again = await answer_to(owner, session, "How many ports has the TL-SE2109 switch?")
+    assert "broken.md" not in again.content  # it has been told
+
+
+async def test_sum_this_up_means_the_file(owner: User, session: ChatSession, handbook: KnowledgeBase) -> None:
+    await in_database(put_in, owner, session)
+    answer = await answer_to(owner, session, "Summarise this document")
+    assert "an hour before sunset" in answer.content
+
+
+def test_files_go_with_their_chat(owner: User, session: ChatSession, settings: Any) -> None:
+    document = put_in(owner, session)
+    services.delete_session(session)
+    assert default_storage.exists(str(document.file))  # it can be taken back
+    settings.PURGE_AFTER_DAYS = 0
+    retention.clean_up()
+    assert not ChatSession.objects.filter(pk=session.pk).exists()
+    assert not KnowledgeBase.objects.filter(pk=document.knowledge_base_id).exists()
+    assert not default_storage.exists(str(document.file))
+
+
+def test_files_go_with_their_owner_even_where_the_bases_are_handed_over(
+    owner: User, session: ChatSession, handbook: KnowledgeBase, colleague: User, as_staff: Client
+) -> None:
+    document = put_in(owner, session)
+    form = {"post": "yes", "bases": "hand_over", "heir": colleague.pk}
+    as_staff.post(f"/admin/auth/user/{owner.pk}/delete/", form)
+    assert KnowledgeBase.objects.get().owner == colleague
+    assert not default_storage.exists(str(document.file))
+
+
+def test_an_unused_chat_with_files_is_not_taken_for_another(owner: User, session: ChatSession) -> None:
+    put_in(owner, session)
+    assert services.empty_session(owner) != session
+
+
+def test_a_chat_takes_so_many_files(
+    owner: User, session: ChatSession, as_owner: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(chat_files, "MOST_FILES", 1)
+    put_in(owner, session)
+    address = f"/api/chat/sessions/{session.pk}/files"
+    refused = as_owner.post(address, {"file": SimpleUploadedFile("b.md", b"More.")})
+    assert (refused.status_code, refused.json()["code"]) == (409, "too_many")
