@@ -232,6 +232,7 @@ MATRIX: dict[str, Ids] = {
     "revoke-token": token,
     "knowledge-base": base,
     "knowledge-base-upload": base,
+    "knowledge-base-upload-summary": base,
     "knowledge-base-bulk": base,
     "bulk-job": bulk_job,
     "document-labels": document,
