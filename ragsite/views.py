@@ -11,6 +11,7 @@ from django.contrib.auth import update_session_auth_hash
 from django.contrib.auth.decorators import login_required
 from django.contrib.auth.models import User
 from django.core.exceptions import RequestDataTooBig, TooManyFieldsSent, TooManyFilesSent
+from django.db import transaction
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.template.loader import render_to_string
@@ -22,11 +23,13 @@ from django.views.defaults import bad_request as default_bad_request
 from django.views.defaults import page_not_found
 
 from conversations.memory import facts
+from knowledge.services import Refused
 from ragsite.accounts.forms import ChangePasswordForm
 from ragsite.accounts.pauses import telling_pauses
 from ragsite.accounts.tokens import create_token
 from ragsite.db import DATABASE_UNAVAILABLE, database_unavailable_message
 from ragsite.models import ApiToken
+from ragsite.runtime import samples
 
 THEMES = ("auto", "light", "dark")
 _YEAR = 365 * 24 * 3600
@@ -104,6 +107,20 @@ def revoke_token(request: HttpRequest, pk: int) -> HttpResponse:
     get_object_or_404(ApiToken, pk=pk, user=request.user).delete()
     messages.success(request, _("The token no longer works."))
     return redirect("account")
+
+
+@login_required
+@require_POST
+def add_samples(request: HttpRequest) -> HttpResponse:
+    """Give the person a knowledge base of the sample documents; one of that name is left as it is."""
+    assert isinstance(request.user, User)
+    try:
+        with transaction.atomic():
+            base = samples.load(request.user)
+    except Refused as refusal:
+        messages.error(request, refusal.message)
+        return redirect("knowledge")
+    return redirect("knowledge-base", base.pk)
 
 
 @require_POST
