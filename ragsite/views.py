@@ -61,7 +61,7 @@ def _page(
         "tokens": request.user.api_tokens.all(),
         "memory_on": facts.is_memory_on(request.user.pk),
         "theme": request.COOKIES.get("theme", "auto"),
-        "themes": [("auto", _("As the system")), ("light", _("Light")), ("dark", _("Dark"))],
+        "themes": [("auto", _("Match the system")), ("light", _("Light")), ("dark", _("Dark"))],
         "languages": settings.LANGUAGES,
     }
     return render(request, "ragsite/account.html", context, status=status)
@@ -85,7 +85,7 @@ def change_password(request: HttpRequest) -> HttpResponse:
     user = form.save()
     update_session_auth_hash(request, user)
     password_changed.send(sender=User, request=request, user=user)
-    messages.success(request, _("Your password is changed."))
+    messages.success(request, _("Your password has been changed."))
     return redirect("account")
 
 
@@ -105,7 +105,7 @@ def add_token(request: HttpRequest) -> HttpResponse:
 def revoke_token(request: HttpRequest, pk: int) -> HttpResponse:
     """Delete one of the person's own tokens."""
     get_object_or_404(ApiToken, pk=pk, user=request.user).delete()
-    messages.success(request, _("The token no longer works."))
+    messages.success(request, _("The token has been revoked."))
     return redirect("account")
 
 
@@ -153,7 +153,7 @@ def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
 
 def csrf_failure(request: HttpRequest, reason: str = "") -> HttpResponse:
     """Answer for a form that has expired: a page, a message where a part of one asked, or an error to programs."""
-    words = _("This page has expired. Load it again, then repeat what you did.")
+    words = _("This page has expired. Reload it and try again.")
     if is_api(request.path):
         return JsonResponse({"detail": words, "code": "csrf_failed"}, status=403)
     if request.headers.get("HX-Request"):
@@ -164,7 +164,7 @@ def csrf_failure(request: HttpRequest, reason: str = "") -> HttpResponse:
 def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
     """Answer for what is nowhere: a page, or an error in the API's shape to programs."""
     if is_api(request.path):
-        detail = _("There is nothing at %(path)s.") % {"path": request.path}
+        detail = _("There is no page at %(path)s.") % {"path": request.path}
         return JsonResponse({"detail": detail, "code": "not_found"}, status=404)
     return page_not_found(request, exception)
 
@@ -174,7 +174,7 @@ def server_error(request: HttpRequest) -> HttpResponse:
     if isinstance(sys.exc_info()[1], DATABASE_UNAVAILABLE):
         status, code, message = 503, "database_away", database_unavailable_message()
     else:
-        status, code, message = 500, "error", _("It has been noted. Please try again.")
+        status, code, message = 500, "error", _("The error has been logged. Please try again.")
     if is_api(request.path):
         response: HttpResponse = JsonResponse({"detail": message, "code": code}, status=status)
     else:

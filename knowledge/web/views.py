@@ -30,7 +30,7 @@ PER_PAGE = 50
 _REFUSALS_TOLD = 10
 _STATES = {
     "failed": gettext_lazy("Failed"),
-    "working": gettext_lazy("In work"),
+    "working": gettext_lazy("In progress"),
     "cancelled": gettext_lazy("Cancelled"),
     "ready": gettext_lazy("Ready"),
 }

@@ -75,7 +75,7 @@ def test_the_first_visit_teaches(as_owner: Client) -> None:
     response = as_owner.get("/", follow=True)
     assert "Start with a document" in html(response)
     assert "An administrator can connect one." in html(response)
-    assert "quoting only" in html(response)
+    assert "quotes only" in html(response)
 
 
 @pytest.mark.parametrize(("models", "said"), [([], "an OpenAI-compatible API"), (["llama3"], "LLM_MODEL=llama3")])
