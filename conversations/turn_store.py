@@ -279,7 +279,7 @@ def interrupt_stale(heard: Sequence[Event] = (), seen: int = 0, **where: int) ->
 
 def interruption() -> str:
     """Return the explanation of an answer whose server stopped."""
-    return _("The server stopped while this was being written. What came is kept.")
+    return _("The server stopped while this was being written. What was written is kept.")
 
 
 def interrupt(message: Message, heard: Sequence[Event] = (), seen: int = 0) -> bool:

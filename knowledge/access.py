@@ -228,7 +228,7 @@ def _curates() -> Q:
 def _get(queryset: QuerySet[M], pk: int) -> M:
     found = queryset.filter(pk=pk).first()
     if found is None:
-        raise Http404(_("Nothing is here, or it is not shared with you."))
+        raise Http404(_("Not found, or not shared with you."))
     return found
 
 

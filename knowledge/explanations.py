@@ -12,7 +12,7 @@ from django.utils.translation import gettext_lazy as _
 
 SENTENCES: dict[str, Promise] = {
     "empty": _("The file is empty."),
-    "empty.white_space": _("The file holds nothing but white space."),
+    "empty.white_space": _("The file contains only white space."),
     "empty.no_pages": _("The PDF has no pages."),
     "empty.pages": _("The PDF's pages hold no text."),
     "encrypted": _("The file is protected by a password. Remove the password and upload it again."),
@@ -28,9 +28,9 @@ SENTENCES: dict[str, Promise] = {
     "encrypted.older": _(
         "The %(kind)s file is protected by a password. Save it without one, best as %(newer)s, and upload it again."
     ),
-    "broken": _("The file is damaged or was not copied completely."),
-    "broken.pdf": _("The PDF is damaged or was not copied completely."),
-    "broken.picture": _("The picture is damaged or was not copied completely."),
+    "broken": _("The file is damaged or incomplete."),
+    "broken.pdf": _("The PDF is damaged or incomplete."),
+    "broken.picture": _("The image is damaged or incomplete."),
     "broken.all_pages": _("None of the PDF's pages can be read; the file is damaged."),
     "broken.zeros": _("The file holds only zero bytes; it was probably not copied completely."),
     "broken.office": _("The file is damaged and can't be read. Opening and saving it in its program may help."),
@@ -72,7 +72,7 @@ SENTENCES: dict[str, Promise] = {
     "too_large.office": _("The %(kind)s file unpacks to far more than a document holds; it is not opened."),
     "too_large.picture": _("The picture has too many pixels to be opened."),
     "too_large.attachment": _("It is larger than the %(limit)s MB that this site takes."),
-    "too_large.storage": _("The owner of this knowledge base may store no more."),
+    "too_large.storage": _("The owner of this knowledge base has no storage left."),
     "too_large.line": _("One part of the file is too large to be read."),
     "no_text": _("No text was found in this file."),
     "no_text.fonts": _(

@@ -40,7 +40,7 @@ def clean_tags(values: Iterable[Any]) -> list[str]:
     found: dict[str, str] = {}
     for value in values:
         if not isinstance(value, str):
-            raise LabelError(_("A tag is a text."))
+            raise LabelError(_("A tag must be text."))
         tag = " ".join(value.split())
         if not tag:
             continue
@@ -61,7 +61,7 @@ def tags_in(text: str) -> list[str]:
 def clean_metadata(fields: Any) -> dict[str, Scalar]:
     """Return a document's fields by their names; raises `LabelError`, which names the field that is not taken."""
     if not isinstance(fields, Mapping):
-        raise LabelError(_("Fields are names with a value each."))
+        raise LabelError(_("Fields must be pairs of a name and a value."))
     if len(fields) > MOST_FIELDS:
         raise LabelError(_("A document has {most} fields at most.").format(most=MOST_FIELDS))
     cleaned: dict[str, Scalar] = {}
@@ -149,7 +149,7 @@ class LabelFilter:
         """
         conditions: list[Condition] = []
         if metadata is not None and not isinstance(metadata, Mapping):
-            raise LabelError(_("Fields are names with a value each."))
+            raise LabelError(_("Fields must be pairs of a name and a value."))
         for given, wanted in (metadata or {}).items():
             name = _field_name(given)
             if not isinstance(wanted, Mapping):

@@ -63,6 +63,7 @@ ERROR_TITLES: dict[str, Promise] = {
     "too_many_pages": _("Too many pages"),
     "too_many_rows": _("Too many rows"),
     "too_large": _("Too large"),
+    "storage_full": _("No room is left for it"),
     "no_text": _("No text was found"),
     "timeout": _("Reading took too long"),
     "memory": _("Reading needs too much memory"),
@@ -301,7 +302,7 @@ class Entry:
     """A chunk in the document view, with the headings that begin at it."""
 
     chunk: Chunk
-    headings: list[tuple[int, str]]  # (level from 1, text)
+    headings: list[tuple[int, int, str]]  # (level from 1, rank on the page, text)
     page: int | None  # when a page begins at it
 
 
@@ -329,12 +330,22 @@ class DocumentWindow:
         return self.first + WINDOW if self.first + WINDOW < self.total else None
 
     def entries(self) -> Iterator[Entry]:
-        """Yield the chunks with the headings and pages that begin at them."""
+        """Yield the chunks with the headings and pages that begin at them.
+
+        A heading's rank is at most one below that of the heading before it, that of the page being 1. The document's
+        own name at its beginning is left out, since it is the page's heading.
+        """
         path: list[str] = []
         page: int | None = None
+        rank = 1
         for chunk in self.chunks:
             same = _common(path, chunk.heading_path)
-            headings = [(level + 1, chunk.heading_path[level]) for level in range(same, len(chunk.heading_path))]
+            headings = []
+            for level in range(same, len(chunk.heading_path)):
+                heading = chunk.heading_path[level]
+                if chunk.ordinal or heading != chunk.document.name:
+                    rank = min(level + 2, rank + 1, 6)
+                    headings.append((level + 1, rank, heading))
             yield Entry(chunk, headings, chunk.page_from if chunk.page_from != page else None)
             path, page = chunk.heading_path, chunk.page_to or chunk.page_from
 

@@ -29,6 +29,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("admin/login/", secure_admin_login(admin.site.login)),
     path("admin/password_change/", RedirectView.as_view(pattern_name="account")),
     path("admin/", admin.site.urls),
+    path("knowledge/samples/", views.add_samples, name="add-samples"),
     path("knowledge/", include("knowledge.web.urls")),
     path("invitations/<str:key>/", invitation_views.invitation, name="invitation"),
     path("api/", include("ragsite.api.urls")),

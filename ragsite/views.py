@@ -15,6 +15,7 @@ from django.contrib.auth.decorators import login_required
 from django.contrib.auth.models import AnonymousUser, User
 from django.core.exceptions import RequestDataTooBig, TooManyFieldsSent, TooManyFilesSent
 from django.core.handlers.asgi import ASGIRequest
+from django.db import transaction
 from django.http import HttpRequest, HttpResponse, JsonResponse, StreamingHttpResponse
 from django.http.response import HttpResponseBase
 from django.shortcuts import get_object_or_404, redirect, render
@@ -29,6 +30,7 @@ from django.views.defaults import page_not_found
 
 from conversations.memory import facts
 from conversations.own_data import archive, deletion
+from knowledge.services import Refused
 from ragsite.accounts import stream_auth
 from ragsite.accounts.forms import ChangePasswordForm
 from ragsite.accounts.pauses import telling_pauses
@@ -38,6 +40,7 @@ from ragsite.audit.log import record
 from ragsite.db import DATABASE_UNAVAILABLE, database_unavailable_message
 from ragsite.models import ApiToken, AuditEntry
 from ragsite.public_url import absolute
+from ragsite.runtime import samples
 
 THEMES = ("auto", "light", "dark")
 _YEAR = 365 * 24 * 3600
@@ -69,7 +72,7 @@ def _page(
         "tokens": request.user.api_tokens.all(),
         "memory_on": facts.is_memory_on(request.user.pk),
         "theme": request.COOKIES.get("theme", "auto"),
-        "themes": [("auto", _("As the system")), ("light", _("Light")), ("dark", _("Dark"))],
+        "themes": [("auto", _("Match the system")), ("light", _("Light")), ("dark", _("Dark"))],
         "languages": settings.LANGUAGES,
     }
     return render(request, "ragsite/account.html", context, status=status)
@@ -93,7 +96,7 @@ def change_password(request: HttpRequest) -> HttpResponse:
     user = form.save()
     update_session_auth_hash(request, user)
     password_changed.send(sender=User, request=request, user=user)
-    messages.success(request, _("Your password is changed."))
+    messages.success(request, _("Your password has been changed."))
     return redirect("account")
 
 
@@ -113,7 +116,7 @@ def add_token(request: HttpRequest) -> HttpResponse:
 def revoke_token(request: HttpRequest, pk: int) -> HttpResponse:
     """Delete one of the person's own tokens."""
     get_object_or_404(ApiToken, pk=pk, user=request.user).delete()
-    messages.success(request, _("The token no longer works."))
+    messages.success(request, _("The token has been revoked."))
     return redirect("account")
 
 
@@ -183,6 +186,20 @@ def delete_account(request: HttpRequest) -> HttpResponse:
     return render(request, "ragsite/delete_account.html", context, status=422 if form.errors else 200)
 
 
+@login_required
+@require_POST
+def add_samples(request: HttpRequest) -> HttpResponse:
+    """Give the person a knowledge base of the sample documents; one of that name is left as it is."""
+    assert isinstance(request.user, User)
+    try:
+        with transaction.atomic():
+            base = samples.load(request.user)
+    except Refused as refusal:
+        messages.error(request, refusal.message)
+        return redirect("knowledge")
+    return redirect("knowledge-base", base.pk)
+
+
 @require_POST
 def set_theme(request: HttpRequest) -> HttpResponse:
     """Remember light, dark or automatic in a cookie and go back to where the person was."""
@@ -213,7 +230,7 @@ def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
 
 def csrf_failure(request: HttpRequest, reason: str = "") -> HttpResponse:
     """Answer for a form that has expired: a page, a message where a part of one asked, or an error to programs."""
-    words = _("This page has expired. Load it again, then repeat what you did.")
+    words = _("This page has expired. Reload it and try again.")
     if is_api(request.path):
         return JsonResponse({"detail": words, "code": "csrf_failed"}, status=403)
     if request.headers.get("HX-Request"):
@@ -234,7 +251,7 @@ def forbidden(request: HttpRequest, exception: Exception) -> HttpResponse:
 def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
     """Answer for what is nowhere: a page, or an error in the API's shape to programs."""
     if is_api(request.path):
-        detail = _("There is nothing at %(path)s.") % {"path": request.path}
+        detail = _("There is no page at %(path)s.") % {"path": request.path}
         return JsonResponse({"detail": detail, "code": "not_found"}, status=404)
     return page_not_found(request, exception)
 
@@ -244,7 +261,7 @@ def server_error(request: HttpRequest) -> HttpResponse:
     if isinstance(sys.exc_info()[1], DATABASE_UNAVAILABLE):
         status, code, message = 503, "database_away", database_unavailable_message()
     else:
-        status, code, message = 500, "error", _("It has been noted. Please try again.")
+        status, code, message = 500, "error", _("The error has been logged. Please try again.")
     if is_api(request.path):
         response: HttpResponse = JsonResponse({"detail": message, "code": code}, status=status)
     else:

@@ -258,6 +258,7 @@ MATRIX: dict[str, Ids] = {
     "end-sign-in": lambda world: {"pk": world.sign_in.pk},
     "knowledge-base": base,
     "knowledge-base-upload": base,
+    "knowledge-base-upload-summary": base,
     "knowledge-base-bulk": base,
     "bulk-job": bulk_job,
     "document-labels": document,

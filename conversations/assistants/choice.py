@@ -169,7 +169,7 @@ def _version(user: Any, session: ChatSession | None, asked: Choices) -> Chosen:
     if version is None or not (version.assistant.is_default or usable(user).contains(version.assistant)):
         if assistant_id is None and asked.version_id is None:
             return Chosen()
-        raise TurnRefused("no_assistant", _("This assistant is not there for you any more. Choose another one."))
+        raise TurnRefused("no_assistant", _("This assistant is no longer available to you. Choose another one."))
     try:
         return Chosen(version, Configuration.from_dict(version.configuration))
     except ConfigurationError as error:

@@ -273,7 +273,7 @@ def _cut_answer(user: Any, message_id: int) -> Message:
         raise TurnRefused("not_cut", _("This answer was not cut; there is nothing to continue."))
     if message.status == Message.Status.STREAMING:
         raise TurnRefused("not_cut", _("This answer is still being written."))
-    raise TurnRefused("nothing_came", _("Nothing came of this answer; ask again instead."))
+    raise TurnRefused("nothing_came", _("This answer has no content yet; ask again instead."))
 
 
 def _question_of(turn_id: int) -> str:

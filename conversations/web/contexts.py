@@ -5,6 +5,7 @@ import re
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
+from itertools import zip_longest
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -29,6 +30,7 @@ from knowledge import access as knowledge_access
 from knowledge.labels import LabelFilter
 from knowledge.models import Chunk, Document, KnowledgeBase
 from knowledge.web.files import upload_rules
+from ragsite.language import lines_of
 from ragsite.llm.default import default_endpoint, notice_ollama
 
 # Sessions in the side bar; older ones are found by searching.
@@ -41,7 +43,14 @@ SAMPLE_QUESTIONS = {
     "LS-2400 Switch Handbook.pdf": "How long does a firmware update take?",
     "云雀网络员工手册.docx": "年假有多少天？",
 }
-_NUMBERING = re.compile(r"^(?:[\d.]+|[一二三四五六七八九十]+、|第\S{1,3}[章节条])\s*")
+_NUMBERING = re.compile(
+    r"^(?:(?:chapter|section|part|appendix)\s+(?:\d[\d.]*|[A-Z]|[IVX]+)\b[.:)]?|\(?\d[\d.]*\)?|[A-Z]\.\d[\d.]*"
+    r"|[（(]?[一二三四五六七八九十]+[、）).]|第\S{1,3}[章节条部篇])[\s:：—–-]*",
+    re.IGNORECASE,
+)
+# What a sentence has, or a line that leads to a page: ends and commas, and dots before a number.
+_SENTENCE = re.compile(r"[.!?;,。！？；，…]\s*$|[。！？；，;]|[.!?,]\s|\.{3,}|…")
+_SECTION_NAMES = frozenset(lines_of(__file__, "section_names"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -235,7 +244,8 @@ def welcome_context(user: Any, asked: Sequence[Document] = ()) -> dict[str, Any]
     samples = ready.filter(original_filename__in=SAMPLE_QUESTIONS)
     bases = dict(samples.values_list("original_filename", "knowledge_base_id"))
     return {
-        "document_count": ready.count(),
+        "document_count": (count := ready.count()),
+        "is_reading": not count and documents.filter(status__in=Document.UNFINISHED).exists(),
         "sample_questions": [question for name, question in SAMPLE_QUESTIONS.items() if name in bases],
         "suggestions": suggestions(documents, besides=() if asked else bases.values()),
         "ollama": local_models(user),
@@ -251,13 +261,32 @@ def local_models(user: Any) -> list[str]:
 
 
 def suggestions(documents: QuerySet[Document], besides: Collection[int] = ()) -> list[str]:
-    """Return headings of a few documents, besides those of some bases: what one could ask. Of one document several."""
-    newest = list(documents.exclude(knowledge_base__in=besides).order_by("-id")[:50])
-    headings = (
-        Chunk.objects.filter(document__in=newest, heading_path__len__gte=2, kind=Chunk.Kind.TEXT)
-        .order_by("document_id", "heading_path" if len(newest) == 1 else "ordinal")
-        .distinct("document_id", *(["heading_path"] if len(newest) == 1 else []))
-        .values_list("heading_path", flat=True)
+    """Return headings of the newest documents, besides those of some bases: what one could ask.
+
+    Each document gives its first heading that says what a section is about, then the next, until there are enough.
+    """
+    newest = list(documents.exclude(knowledge_base__in=besides).order_by("-id").values_list("pk", flat=True)[:12])
+    begins = Chunk.objects.filter(document__in=newest, heading_path__len__gte=2, kind=Chunk.Kind.TEXT)
+    rows = begins.order_by("-document_id", "ordinal").values_list("document_id", "heading_path")
+    if len(newest) > 1:
+        rows = rows.filter(ordinal__lt=60)  # where a document begins
+    of_document: dict[int, dict[str, None]] = {}
+    for document_id, path in rows[:800]:
+        heading = _NUMBERING.sub("", path[-1]).strip()
+        if _is_topic(heading):
+            of_document.setdefault(document_id, {})[heading] = None
+    turns = zip_longest(*of_document.values())
+    return list(dict.fromkeys(heading for turn in turns for heading in turn if heading))[:SUGGESTIONS]
+
+
+def _is_topic(heading: str) -> bool:
+    """Whether a heading says what its section is about: a name, no sentence, number or part that documents all have."""
+    letters = [character for character in heading if character.isalpha()]
+    is_chinese = any("\u4e00" <= character <= "\u9fff" for character in letters)
+    if not (2 if is_chinese else 4) <= len(letters) or 2 * len(letters) < len(heading.replace(" ", "")):
+        return False
+    if len(heading) > (20 if is_chinese else 50) or len(heading.split()) > 7 or _SENTENCE.search(heading):
+        return False
+    return (
+        "".join(heading.casefold().split() if is_chinese else heading.casefold()).strip(" :：.") not in _SECTION_NAMES
     )
-    found = (_NUMBERING.sub("", path[-1]).strip() for path in headings[:12])
-    return list(dict.fromkeys(heading for heading in found if 3 < len(heading) < 60))[:SUGGESTIONS]

@@ -42,6 +42,8 @@ KINDS: dict[str, tuple[str, list[str]]] = {
     for name in dict.fromkeys(each.name for each in FORMATS)
     for slug in [name.lower().replace(" ", "-")]
 }
+# Of the others, what is counted are sheets, slides or chapters.
+_PAGED = {each.media_type for each in FORMATS if each.unit == "page"}
 _MOST_LISTED = 100  # folders and tags to choose from
 _TOTALS = """
 SELECT GROUPING(status, media_type, folder), status, media_type, folder, count(*), sum(pages), sum(size)
@@ -79,10 +81,11 @@ class Totals:
             for grouping, status, media_type, folder, count, their_pages, their_size in cursor.fetchall():
                 if grouping == 0b011:
                     states[by_status[status]] += count
-                    documents, pages, size = documents + count, pages + int(their_pages or 0), size + int(their_size)
+                    documents, size = documents + count, size + int(their_size)
                 elif grouping == 0b101:
                     if media_type in by_type:
                         kinds[by_type[media_type]] += count
+                        pages += int(their_pages or 0) if media_type in _PAGED else 0
                 elif grouping == 0b110:
                     folders[folder] = count
                 else:

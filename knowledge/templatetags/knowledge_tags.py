@@ -5,6 +5,7 @@ from collections.abc import Set
 from typing import Any, Literal
 
 from django import template
+from django.contrib.humanize.templatetags.humanize import intcomma
 from django.utils.functional import Promise
 from django.utils.html import format_html
 from django.utils.safestring import SafeString, mark_safe
@@ -43,6 +44,22 @@ def time_left(document: Document) -> str:
         return ngettext("about {n} minute left", "about {n} minutes left", minutes).format(n=minutes)
     hours = round(seconds / 3600)
     return ngettext("about {n} hour left", "about {n} hours left", hours).format(n=hours)
+
+
+@register.filter
+def extent(document: Document, where: str = "") -> str:
+    """Return how many pages, sheets, slides or chapters a document has; in the table's column of pages their number."""
+    if not document.pages:
+        return ""
+    count, shown = document.pages, intcomma(document.pages)
+    match locations.unit(document.original_filename):
+        case "sheet":
+            return ngettext("{n} sheet", "{n} sheets", count).format(n=shown)
+        case "slide":
+            return ngettext("{n} slide", "{n} slides", count).format(n=shown)
+        case "chapter":
+            return ngettext("{n} chapter", "{n} chapters", count).format(n=shown)
+    return shown if where else ngettext("{n} page", "{n} pages", count).format(n=shown)
 
 
 @register.filter

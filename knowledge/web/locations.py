@@ -15,7 +15,7 @@ def place(filename: str, page: int | None, heading: str = "") -> str:
     """
     if not page:
         return ""
-    match _unit(filename):
+    match unit(filename):
         case "sheet":
             return "" if heading else _("sheet %(number)s") % {"number": page}
         case "slide":
@@ -27,7 +27,7 @@ def place(filename: str, page: int | None, heading: str = "") -> str:
 
 def place_in_line(filename: str, page: int | None, heading: str) -> str:
     """Return the same where the heading is not shown: a sheet by its name."""
-    if page and heading and _unit(filename) == "sheet":
+    if page and heading and unit(filename) == "sheet":
         return _("sheet %(number)s") % {"number": heading.partition(" › ")[0]}
     return place(filename, page)
 
@@ -39,7 +39,7 @@ def places_in_line(filename: str, passages: Sequence[tuple[int | None, str]]) ->
     if len(pages) < 2:
         return next((place_in_line(filename, page, heading) for page, heading in found), "")
     numbers = _(", ").join(map(str, pages))
-    match _unit(filename):
+    match unit(filename):
         case "sheet":
             names = (heading.partition(" › ")[0] or str(page) for page, heading in found)
             return _("sheets %(numbers)s") % {"numbers": _(", ").join(dict.fromkeys(names))}
@@ -50,6 +50,7 @@ def places_in_line(filename: str, passages: Sequence[tuple[int | None, str]]) ->
     return _("pp. %(pages)s") % {"pages": numbers}
 
 
-def _unit(filename: str) -> str:
+def unit(filename: str) -> str:
+    """Return what the pages of a file are: "page", "slide", "sheet" or "chapter"."""
     found = find_format(extension_of(filename))
     return found.unit if found else "page"

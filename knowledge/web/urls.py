@@ -8,6 +8,7 @@ urlpatterns = [
     path("", views.knowledge, name="knowledge"),
     path("<int:pk>/", views.knowledge_base, name="knowledge-base"),
     path("<int:pk>/upload/", views.upload, name="knowledge-base-upload"),
+    path("<int:pk>/upload/summary/", views.upload_summary, name="knowledge-base-upload-summary"),
     path("<int:pk>/bulk/", views.bulk_documents, name="knowledge-base-bulk"),
     path("bulk-jobs/<int:pk>/", views.bulk_job, name="bulk-job"),
     path("documents/<int:pk>/labels/", document_views.labels, name="document-labels"),

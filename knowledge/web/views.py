@@ -8,7 +8,7 @@ from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.contrib.auth.models import Group, User
 from django.core.paginator import Paginator
-from django.http import HttpRequest, HttpResponse, HttpResponseBadRequest
+from django.http import HttpRequest, HttpResponse, HttpResponseBadRequest, JsonResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils.functional import Promise
@@ -20,7 +20,7 @@ from knowledge import access, queries, services
 from knowledge.ingestion import ingestion
 from knowledge.invitations import invitations
 from knowledge.labels import LabelError, tags_in
-from knowledge.many import bulk
+from knowledge.many import bulk, intake
 from knowledge.many.table import KINDS, Totals, View
 from knowledge.models import BulkJob, Document, KnowledgeBase
 from knowledge.parsing import registry
@@ -28,9 +28,10 @@ from knowledge.web import files
 from knowledge.web.forms import GroupForm, KnowledgeBaseForm, MemberForm, NewKnowledgeBaseForm
 
 PER_PAGE = 50
+_REFUSALS_TOLD = 10
 _STATES = {
     "failed": gettext_lazy("Failed"),
-    "working": gettext_lazy("In work"),
+    "working": gettext_lazy("In progress"),
     "cancelled": gettext_lazy("Cancelled"),
     "ready": gettext_lazy("Ready"),
 }
@@ -106,10 +107,11 @@ def knowledge_base(request: HttpRequest, pk: int) -> HttpResponse:
         "job": base.bulk_jobs.filter(user_id=access.key(request.user), status__in=BulkJob.UNFINISHED).first(),
         "kinds": registry.kinds(),
         "extensions": registry.extensions(),
-        "upload_rules": files.upload_rules(),
+        "upload_rules": files.upload_rules() | {"title": queries.ERROR_TITLES["unsupported"]},
     }
     if context["can_edit"] and (left := services.room(base)) is not None:
-        context["upload_rules"] |= {"room": left.size, "full": left.message}
+        full_title = queries.ERROR_TITLES["storage_full"]
+        context["upload_rules"] |= {"room": left.size, "full": left.message, "full_title": full_title}
     partial = "#table" if request.htmx and request.htmx.target == "documents" else ""  # type: ignore[attr-defined]
     return render(request, f"knowledge/knowledge_base.html{partial}", context)
 
@@ -205,21 +207,43 @@ def upload(request: HttpRequest, pk: int) -> HttpResponse:
             added = services.add_document(base, request.user, file.name or "", file, request.POST.get("folder", ""))
         except services.UploadRefused as refusal:
             code = 413 if refusal.code in ("too_large", "storage_full") else 415
-            rows.append({"refused": refusal.message, "filename": services.clean_filename(file.name or "")})
+            reason = queries.ERROR_TITLES.get(refusal.code, "") or explain("too_large.storage")
+            name = services.clean_filename(file.name or "")
+            rows.append({"refused": refusal.message, "reason": reason, "filename": name})
         else:
             rows.append({"document": added.document, "already_here": added.already_here})
     if not request.htmx:  # type: ignore[attr-defined]
-        # Said after a reload.
-        for row in rows:
-            if "refused" in row:
-                messages.error(request, row["refused"])
-            elif row["already_here"]:
-                document: Document = row["document"]
-                messages.info(request, _("“{name}” is already here.").format(name=document.original_filename))
+        _tell_of_upload(request, rows)
         return redirect("knowledge-base", base.pk)
     context = {"rows": rows, "can_edit": True, "columns": 6}
     status = code if rows and all("refused" in row for row in rows) else 200
     return render(request, "knowledge/uploaded.html", context, status=status)
+
+
+def _tell_of_upload(request: HttpRequest, rows: list[dict[str, Any]]) -> None:
+    """Have the next page say once what became of all files that were sent."""
+    refused = [row["refused"] for row in rows if "refused" in row]
+    there = [row["document"].original_filename for row in rows if row.get("already_here")]
+    if len(rows) == 1:
+        for name in there:
+            messages.info(request, _("“{name}” is already here.").format(name=name))
+    elif rows:
+        added = len(rows) - len(refused) - len(there)
+        said = [(_("Added: {n}"), added), (_("Already here: {n}"), len(there)), (_("Not added: {n}"), len(refused))]
+        messages.info(request, " · ".join(text.format(n=f"{count:,}") for text, count in said if count))
+    if refused:
+        rest = f" (+{len(refused) - _REFUSALS_TOLD})" if len(refused) > _REFUSALS_TOLD else ""
+        messages.error(request, " ".join(refused[:_REFUSALS_TOLD]) + rest)
+
+
+@login_required
+@require_POST
+def upload_summary(request: HttpRequest, pk: int) -> HttpResponse:
+    """Tell as JSON how far the documents of an upload are, and which failed and why (see `intake.summary`)."""
+    base = access.get_editable_knowledge_base(request.user, pk)
+    given = request.POST.get("documents", "").split(",")[: intake.MOST]
+    ids = {int(value) for value in given if value.isdecimal() and len(value) < 18}
+    return JsonResponse(intake.summary(base, ids))
 
 
 @login_required

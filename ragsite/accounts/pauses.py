@@ -19,14 +19,14 @@ def pause_message(wait: int) -> str:
     minutes = round(wait / 60)
     if minutes < 2:
         text = ngettext(
-            "That was wrong too often. Please try again in %(count)d second.",
-            "That was wrong too often. Please try again in %(count)d seconds.",
+            "Too many failed attempts. Try again in %(count)d second.",
+            "Too many failed attempts. Try again in %(count)d seconds.",
             wait,
         )
         return text % {"count": wait}
     text = ngettext(
-        "That was wrong too often. Please try again in %(count)d minute.",
-        "That was wrong too often. Please try again in %(count)d minutes.",
+        "Too many failed attempts. Try again in %(count)d minute.",
+        "Too many failed attempts. Try again in %(count)d minutes.",
         minutes,
     )
     return text % {"count": minutes}

@@ -172,12 +172,12 @@ class ProviderError(LLMError):
 
 
 class StreamCut(LLMError):
-    """The answer broke off before its end."""
+    """The answer was cut off."""
 
     code = "stream_cut"
     retryable = True
-    text = _("The answer broke off before its end.")
-    advice = _("What came is kept; try again for a whole one.")
+    text = _("The answer was cut off.")
+    advice = _("What was written is kept; try again for a complete answer.")
 
 
 class NoAnswer(LLMError):
@@ -194,8 +194,8 @@ class TooLong(LLMError):
 
     code = "answer_too_long"
     retryable = True
-    text = _("The answer ran on without an end and was broken off.")
-    advice = _("What came is kept.")
+    text = _("The answer went on without end and was stopped.")
+    advice = _("What was written is kept.")
 
 
 class BadReply(LLMError):

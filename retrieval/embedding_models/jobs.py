@@ -69,14 +69,14 @@ def start(
             job = ModelJob.objects.create(model=model, kind=kind, started_by_id=user_id, details=details or {})
             async_task(_TASK, job.pk)
     except IntegrityError:
-        raise NotPossible(_("Something is being done with “{name}” already.").format(name=model.name)) from None
+        raise NotPossible(_("“{name}” is already being worked on.").format(name=model.name)) from None
     return job
 
 
 def go_on(job: ModelJob, user_id: int | None = None) -> ModelJob:
     """Begin again what failed or was stopped, where it was; the new job. Raises `NotPossible`."""
     if job.is_unfinished:
-        raise NotPossible(_("Something is being done with “{name}” already.").format(name=job.model.name))
+        raise NotPossible(_("“{name}” is already being worked on.").format(name=job.model.name))
     if not can_go_on(job):
         raise NotPossible(_("The file is gone: add the model again."))
     if job.kind == Kind.ADD:

@@ -66,7 +66,7 @@ def get_alterable_run(user: Actor, pk: int) -> EvaluationRun:
 
 
 def _nothing() -> Http404:
-    return Http404(_("Nothing is here, or it is not shared with you."))
+    return Http404(_("Not found, or not shared with you."))
 
 
 def _not_yours() -> PermissionDenied:

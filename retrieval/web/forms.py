@@ -73,7 +73,7 @@ class SearchSettingsForm(forms.Form):
                     value = weight_of_vectors(config.ENABLE_REORDER)
                 self.fields[name].widget.attrs["placeholder"] = _("off") if value is None else f"{value:g}"
         self.fields["per_document"].widget.attrs["placeholder"] = _("any")
-        as_set = _("As set: {value}")
+        as_set = _("Default: {value}")
         on_off = _("On") if config.ENABLE_REORDER else _("Off")
         self._choose("reorder", [("", as_set.format(value=on_off)), ("on", _("On")), ("off", _("Off"))])
         method = RERANKERS[config.RERANK_METHOD if config.ENABLE_RERANK else "off"]

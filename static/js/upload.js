@@ -1,6 +1,7 @@
 // Files onto the page: each becomes a row with its upload's progress, then the server's row takes its place.
 
 import { refusal } from "./file-rules.js";
+import { again, begin, isMany, note } from "./upload-summary.js";
 
 const form = document.getElementById("upload");
 const inputs = [document.getElementById("upload-files"), document.getElementById("upload-folder")];
@@ -9,7 +10,12 @@ const template = document.getElementById("upload-row");
 const rules = JSON.parse(document.getElementById("upload-rules").textContent);
 const AT_ONCE = 2;
 
+const PER_PAGE = 50;
+const rows = () => document.getElementById("rows"); // another one after the table was narrowed
+
 const waiting = [];
+// Of an upload of many: those that broke off, which the summary offers to send again.
+const broken = [];
 let running = 0;
 
 class Upload {
@@ -21,10 +27,14 @@ class Upload {
     this.label = this.row.querySelector("[data-waiting]");
     this.error = this.row.querySelector(".row-error");
     this.retry = this.row.querySelector("[data-upload-retry]");
-    this.row.querySelector(".name").textContent = folder ? `${folder}/${file.name}` : file.name;
+    this.name = folder ? `${folder}/${file.name}` : file.name;
+    this.row.querySelector(".name").textContent = this.name;
     this.row.querySelector("[data-upload-cancel]").addEventListener("click", () => this.cancel());
-    this.retry.addEventListener("click", () => this.queue());
-    document.getElementById("rows").prepend(this.row);
+    this.retry.addEventListener("click", () => {
+      begin([this.file]);
+      this.queue();
+    });
+    if (!isMany()) rows().prepend(this.row); // of many, those have rows that are on their way
     this.show(0, this.label.dataset.waiting);
     this.check();
   }
@@ -32,10 +42,11 @@ class Upload {
   // What can't be read is told before its bytes travel.
   async check() {
     let reason = "";
-    if (this.file.size > Number(form.dataset.limit) * 1024 * 1024) reason = this.label.dataset.large;
-    else if (this.file.size > rules.room) reason = rules.full.replace("{name}", this.file.name);
+    let title = rules.title;
+    if (this.file.size > Number(form.dataset.limit) * 1024 * 1024) reason = title = this.label.dataset.large;
+    else if (this.file.size > rules.room) [reason, title] = [rules.full.replace("{name}", this.file.name), rules.full_title];
     else reason = await refusal(this.file, rules);
-    if (reason) this.fail(reason, false);
+    if (reason) this.fail(reason, false, title);
     else if (!this.cancelled) this.queue();
   }
 
@@ -47,6 +58,10 @@ class Upload {
   }
 
   start() {
+    if (!this.row.isConnected) {
+      rows().prepend(this.row);
+      while (rows().children.length > PER_PAGE && !rows().lastElementChild.matches(".uploading")) rows().lastElementChild.remove();
+    }
     const data = new FormData();
     data.append("folder", this.folder);
     data.append("file", this.file);
@@ -81,6 +96,9 @@ class Upload {
     const row = holder.content.querySelector("tr");
     const older = row.id && document.getElementById(row.id);
     older?.remove();
+    const { refused, id } = { refused: row.dataset.refused, id: row.id.replace("document-", "") };
+    note(this.file, this.name, refused ? { reason: refused } : { document: id, there: row.matches(".noticed") });
+    if (refused && isMany()) return this.row.remove();
     this.row.replaceWith(row);
     htmx.process(row);
   }
@@ -91,7 +109,13 @@ class Upload {
     this.label.textContent = text;
   }
 
-  fail(text, again) {
+  // `title` is what the summary of an upload of many counts it under.
+  fail(text, again, title = text) {
+    note(this.file, this.name, { reason: title, again });
+    if (isMany()) {
+      if (again) broken.push(this);
+      return this.row.remove();
+    }
     this.bar.hidden = true;
     this.label.textContent = "";
     this.error.textContent = text;
@@ -100,6 +124,7 @@ class Upload {
   }
 
   cancel() {
+    if (!this.cancelled && this.error.hidden) note(this.file, this.name, {});
     this.cancelled = true;
     const place = waiting.indexOf(this);
     if (place >= 0) waiting.splice(place, 1);
@@ -119,7 +144,9 @@ function next() {
 function add(files) {
   const first = new URLSearchParams(location.search);
   if (first.get("q") || first.get("page")) history.replaceState(null, "", location.pathname);
-  [...files].reverse().forEach((file) => new Upload(file));
+  begin([...files].map(({ file }) => file));
+  const each = isMany() ? [...files] : [...files].reverse();
+  each.forEach((file) => new Upload(file));
 }
 
 function chosen(file) {
@@ -175,6 +202,11 @@ window.addEventListener("drop", async (event) => {
 
 document.addEventListener("click", (event) => {
   if (event.target.closest("tr.refused [data-upload-cancel]")) event.target.closest("tr").remove();
+});
+
+document.querySelector("#upload-summary [data-again]").addEventListener("click", () => {
+  again();
+  for (const upload of broken.splice(0)) upload.queue();
 });
 
 window.addEventListener("beforeunload", (event) => {

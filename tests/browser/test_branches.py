@@ -29,7 +29,7 @@ def test_versions_are_stepped_through_and_shared(
     assert re.search(r"\?turn=\d+$", first)
 
     provider.reply("The second version [1].")
-    page.get_by_role("button", name="Answer again").dblclick()
+    page.get_by_role("button", name="Regenerate").dblclick()
     expect(page.locator(".siblings .number")).to_have_text("2/2")
     settled(page, 1)
     expect(page.locator(".prose")).to_have_text(re.compile("second version"))
@@ -58,7 +58,7 @@ def test_versions_are_stepped_through_and_shared(
     settled(page, 2)
 
     page.get_by_role("link", name="Share or export").first.click()
-    page.get_by_role("button", name="Make a link").click()
+    page.get_by_role("button", name="Create a link").click()
     address = page.locator("#share-popover .link-address").inner_text()
     visitor = browser.new_context().new_page()
     visitor.goto(address)

@@ -55,10 +55,10 @@ def test_a_model_is_downloaded_used_and_gone_back_from(page: Page, site: Site, h
     expect(page.locator("#models progress")).to_be_visible()
     expect(page.locator("#models")).to_contain_text(re.compile(r"of 2\d\.\d.MB"), timeout=PATIENCE)
     hub.go_on.set()
-    expect(page.get_by_role("button", name="Take into use")).to_be_visible(timeout=PATIENCE)
+    expect(page.get_by_role("button", name="Use this model")).to_be_visible(timeout=PATIENCE)
     assert len([path for path, _range in hub.asked if path.endswith("model_optimized.onnx")]) == 1
 
-    page.get_by_role("button", name="Take into use").click()
+    page.get_by_role("button", name="Use this model").click()
     expect(page.locator(".model-state")).to_have_text("In use", timeout=PATIENCE)
     page.goto(f"{site.url}{MODELS}")
     expect(page.locator(".model-card.in-use")).to_contain_text(NAME)
@@ -66,7 +66,7 @@ def test_a_model_is_downloaded_used_and_gone_back_from(page: Page, site: Site, h
     expect(page.locator(".hit").first).to_contain_text("Warranty")
 
     page.goto(f"{site.url}{MODELS}")
-    page.get_by_role("button", name="Go back to it").click()
+    page.get_by_role("button", name="Switch back to it").click()
     expect(page.locator(".model-state")).to_have_text("In use", timeout=PATIENCE)
     page.goto(f"{site.url}{MODELS}")
     expect(page.locator(".model-card.in-use")).to_contain_text("bundled")

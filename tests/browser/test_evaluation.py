@@ -17,7 +17,7 @@ def make_set(popover: Locator, name: str) -> None:
     if not popover.locator(".add-new[open]").count():
         popover.get_by_text("New set").click()
     popover.get_by_label("Name of the set").fill(name)
-    popover.get_by_role("button", name="Make and add").click()
+    popover.get_by_role("button", name="Create and add").click()
 
 
 def test_a_playground_query_goes_into_a_set_and_is_run(page: Page, site: Site) -> None:

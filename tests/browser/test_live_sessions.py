@@ -38,8 +38,8 @@ def test_two_windows_on_one_chat(page: Page, site_with_model: Site, provider: Fa
 
     # A version of it moves nothing here, until it is asked for.
     provider.reply("Another wording [1].")
-    other.get_by_role("button", name="Answer again").last.click()
-    expect(page.locator("#notice")).to_contain_text("A newer answer was asked elsewhere.")
+    other.get_by_role("button", name="Regenerate").last.click()
+    expect(page.locator("#notice")).to_contain_text("A newer answer was requested in another tab.")
     expect(page.locator(".prose").last).to_contain_text("Two kilograms")
     page.locator("#notice").get_by_role("link", name="Show").click()
     expect(page.locator(".prose").last).to_contain_text("Another wording")

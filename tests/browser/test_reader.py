@@ -36,7 +36,7 @@ def test_a_cited_sentence_is_marked_in_the_pdf(page: Page, site: Site, tmp_path:
     expect(shown).to_have_attribute("data-live", "")
     expect(shown.locator(".textLayer mark.said-words").first).to_be_in_viewport()
     expect(page.locator("#drawer .reading mark.said", has_text="wick")).to_be_in_viewport()
-    shown.get_by_role("button", name="Read large").click()
+    shown.get_by_role("button", name="Full screen").click()
 
     large = page.locator(".pdf-reader:popover-open")
     expect(large).to_have_attribute("data-live", "")
@@ -63,7 +63,7 @@ def test_a_cited_sentence_is_marked_in_the_pdf(page: Page, site: Site, tmp_path:
     beside.get_by_label("Find in the document").fill("lighthouse")
     expect(beside.locator("output")).to_have_text("Not found")
     wide = beside.locator(".page").bounding_box()
-    beside.get_by_label("Larger").click()
+    beside.get_by_label("Zoom in").click()
     expect(beside.locator("canvas")).to_be_visible()
     page.wait_for_function("w => document.querySelector('.page').offsetWidth > w", arg=(wide or {})["width"])
 
@@ -93,7 +93,7 @@ def test_what_can_not_be_read_so_is_shown_as_pictures(page: Page, site: Site) ->
     page.get_by_role("link", name="Samples").first.click()
     page.get_by_role("link", name="LS-2400").first.click()
     expect(page.locator("#page-viewer img.page-image")).to_be_visible()
-    page.get_by_label("Page after").click()
+    page.get_by_label("Next page").click()
     expect(page.locator(".viewer-bar")).to_contain_text("Page 2 of")
     expect(page.get_by_label("Find in the document")).to_be_visible()
 

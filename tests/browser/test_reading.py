@@ -192,7 +192,7 @@ def test_the_open_source_follows_the_answer_that_is_read(
     expect(first.locator(".prose a[data-citation]")).to_have_attribute("aria-current", "true")
     expect(link).not_to_have_attribute("aria-current", "true")
     none.locator(".outcome").evaluate("element => element.scrollIntoView()")
-    expect(drawer).to_contain_text("The answer beside names no source.")
+    expect(drawer).to_contain_text("This answer cites no sources.")
     expect(drawer.get_by_role("separator")).to_have_attribute("aria-valuenow", "50")
     last.locator(".outcome").evaluate("element => element.scrollIntoView()")
     expect(tab).to_have_text("3")

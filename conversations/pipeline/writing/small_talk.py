@@ -39,7 +39,7 @@ def reply(message: str) -> str:
         case "greeting":
             return _("Hello! Ask me anything about your documents.") + " " + _how_i_answer()
         case "thanks":
-            return _("You are welcome. Ask on whenever you like.")
+            return _("You're welcome. Ask me anything else whenever you like.")
         case "farewell":
             return _("Goodbye! This chat is kept for you.")
         case "help":

@@ -20,7 +20,7 @@ def block_html(name: str, block: dict[str, Any], context: markdown.Context, *, i
             )
             rows = format_html_join("", "{}", ((row_html(row, context),) for row in block["rows"]))
             return format_html(
-                '<div class="block table-wrap" id="{0}"><table class="table"><thead><tr>{1}</tr></thead>'
+                '<div class="block table-wrap" id="{0}" tabindex="0"><table class="table"><thead><tr>{1}</tr></thead>'
                 '<tbody id="{0}-rows">{2}</tbody></table></div>',
                 name,
                 heads,

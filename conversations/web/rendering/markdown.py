@@ -294,7 +294,7 @@ class _Renderer(RendererHTML):
         return "" if opening.info == "auto" else f" ({escape(href)})"
 
     def table_open(self, tokens: Sequence[Token], index: int, options: Any, env: Any) -> str:
-        return '<div class="table-wrap"><table class="table">'
+        return '<div class="table-wrap" tabindex="0"><table class="table">'
 
     def table_close(self, tokens: Sequence[Token], index: int, options: Any, env: Any) -> str:
         return "</table></div>\n"

@@ -209,8 +209,8 @@ class TestChat:
         [
             ("Hello!", "en", "Hello! Ask me anything about your documents."),
             ("你好", "zh", "Hello! Ask me anything about your documents."),
-            ("Thank you very much!", "en", "You are welcome. Ask on whenever you like."),
-            ("谢谢", "zh", "You are welcome. Ask on whenever you like."),
+            ("Thank you very much!", "en", "You're welcome. Ask me anything else whenever you like."),
+            ("谢谢", "zh", "You're welcome. Ask me anything else whenever you like."),
             ("Goodbye", "en", "Goodbye! This chat is kept for you."),
             ("再见", "zh", "Goodbye! This chat is kept for you."),
             ("Who are you?", "en", "I answer questions from the documents in your knowledge bases."),

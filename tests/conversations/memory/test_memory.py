@@ -145,7 +145,7 @@ class TestPages:
         as_owner.post(reverse("memory-change", args=[fact.pk]), {"content": "I work in Bonn"})
         assert MemoryFact.objects.get().content == "I work in Bonn"
         as_owner.post(reverse("memory-forget", args=[fact.pk]))
-        assert "Nothing yet." in as_owner.get(reverse("memory")).content.decode()
+        assert "Nothing here yet." in as_owner.get(reverse("memory")).content.decode()
 
     def test_everything_is_forgotten_but_what_is_others(self, as_owner: Client, owner: User, stranger: User) -> None:
         for user in (owner, owner, stranger):

@@ -148,7 +148,7 @@ def test_the_owner_of_a_base_sees_and_closes_links_that_quote_it(
     assert anonymous.get(reverse("shared", args=[link.pk])).status_code == 404
     assert as_colleague.post(address).status_code == 404
     empty = as_colleague.get(reverse("knowledge-base-links", args=[base.pk])).content.decode()
-    assert "No open link quotes it." in empty
+    assert "No active link quotes it." in empty
 
 
 @pytest.mark.parametrize("role", Membership.Role.values)

@@ -158,7 +158,7 @@ def test_an_assistant_is_chosen_below_the_question(
     assert refused.status_code == 404
     assert ChatSession.objects.get(pk=session.pk).assistant == desk
     Assistant.objects.filter(pk=desk.pk).update(enabled=False)
-    assert "No longer there" in as_owner.get(address).content.decode()
+    assert "No longer available" in as_owner.get(address).content.decode()
 
 
 def test_a_model_is_chosen_below_the_question(as_owner: Client, owner: User) -> None:

@@ -149,7 +149,7 @@ async def test_a_button_pressed_twice_asks_once(
     async with tab(owner, session) as here:
         form["request_id"] = str(uuid.uuid4())
         if action == "regenerate":
-            button = here.page.soup.select_one('[title="Answer again"]')
+            button = here.page.soup.select_one('[title="Regenerate"]')
             assert button is not None
             form["request_id"] = str(button["value"])
             assert form["request_id"] in str(button["hx-vals"])
@@ -164,7 +164,7 @@ async def test_each_version_offers_the_next_one(owner: User, session: ChatSessio
     await run_turn(owner, session, RESET)
     async with tab(owner, session) as here:
         for count in (2, 3):
-            button = here.page.soup.select_one('[title="Answer again"]')
+            button = here.page.soup.select_one('[title="Regenerate"]')
             assert button is not None
             message = await Message.objects.filter(role="assistant").alatest("id")
             await here.send(action="regenerate", message_id=message.pk, request_id=str(button["value"]))

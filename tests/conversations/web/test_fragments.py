@@ -423,7 +423,7 @@ def test_nothing_says_what_to_do_next_once_it_has_ended() -> None:
     html = answer_html(page_of(fold(ended("nothing", "Your documents hold nothing on this."))))
     assert 'class="chip"' not in html
     steps = html.split("next-steps")[1].split("</ul>")[0]
-    assert [step in steps for step in ("Rephrase", "Ask elsewhere", "Add documents")] == [True] * 3
+    assert [step in steps for step in ("Rephrase", "Ask other sources", "Add documents")] == [True] * 3
     assert 'href="/turns/2/edit/"' in steps and 'href="/knowledge/"' in steps
     for other in (ended("nearest"), ended("answered"), ended("nothing", status="stopped"), ended("nothing")[:-1]):
         assert "next-steps" not in answer_html(page_of(fold(other)))

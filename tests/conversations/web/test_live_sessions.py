@@ -94,7 +94,7 @@ async def test_a_version_made_elsewhere_is_announced_and_moves_nothing(
         await here.send(action=action, message_id=message.pk, turn_id=message.turn_id, question=PORTS)
         await elsewhere.until(lambda page: bool(text(page, "#notice")))
         version = await Turn.objects.alatest("id")
-        assert text(elsewhere.page, "#notice").startswith("A newer answer was asked elsewhere. Show")
+        assert text(elsewhere.page, "#notice").startswith("A newer answer was requested in another tab. Show")
         assert elsewhere.page.soup.select("#notice a")[0]["data-turn"] == str(version.pk)
         assert elsewhere.page.html("#turns") == before
         assert elsewhere.page.soup.select("#parent-turn")[0].attrs.get("value") is None
@@ -144,7 +144,7 @@ async def test_renaming_and_deleting_reach_the_open_pages(owner: User, session: 
         await in_database(as_owner.post, reverse("rename-session", args=[session.pk]), {"title": "Lights"})
         await here.until(lambda page: text(page, "#session-title") == "Lights")
         await in_database(as_owner.post, reverse("delete-session", args=[session.pk]))
-        await here.until(lambda page: text(page, "#notice").startswith("This chat was deleted elsewhere."))
+        await here.until(lambda page: text(page, "#notice").startswith("This chat was deleted in another tab."))
         await in_database(as_owner.post, reverse("restore-session", args=[session.pk]))
         await here.until(lambda page: text(page, "#notice") == "")
 

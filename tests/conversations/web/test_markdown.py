@@ -67,7 +67,7 @@ def test_a_link_from_nowhere_shows_its_address() -> None:
 
 def test_tables_scroll_and_align_by_class() -> None:
     html = render("| a | b |\n|---|--:|\n| 1 | 2 |", CONTEXT)
-    assert '<div class="table-wrap"><table class="table">' in html
+    assert '<div class="table-wrap" tabindex="0"><table class="table">' in html
     assert '<td class="align-right">2</td>' in html
     assert "style=" not in html
 

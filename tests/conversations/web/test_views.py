@@ -73,12 +73,12 @@ def html(response: Any) -> str:
 
 def test_the_first_visit_teaches(as_owner: Client) -> None:
     response = as_owner.get("/", follow=True)
-    assert "Three things to begin with" in html(response)
+    assert "Start with a document" in html(response)
     assert "An administrator can connect one." in html(response)
-    assert "quoting only" in html(response)
+    assert "quotes only" in html(response)
 
 
-@pytest.mark.parametrize(("models", "said"), [([], "LLM_BASE_URL=http://"), (["llama3"], "LLM_MODEL=llama3")])
+@pytest.mark.parametrize(("models", "said"), [([], "an OpenAI-compatible API"), (["llama3"], "LLM_MODEL=llama3")])
 def test_staff_learn_how_to_connect_a_model(
     as_staff: Client, monkeypatch: pytest.MonkeyPatch, models: list[str], said: str
 ) -> None:
@@ -93,6 +93,30 @@ def test_with_documents_the_empty_chat_suggests_what_to_ask(as_owner: Client, ow
     document = factories.make_document(factories.make_knowledge_base(owner))
     factories.make_chunk(document, heading_path=["Handbook", "2.1 Paid leave"])
     assert "data-suggestion>Paid leave<" in html(as_owner.get("/", follow=True))
+
+
+@pytest.mark.parametrize(
+    "heading",
+    ["1. Introduction", "Abstract", "目录", "第一章 概述", "3.2", "2024-11-03", "Table of Contents", "IV.",
+     "Costs ........ 12", "The lamp must be filled before it is lit.", "灯必须先装满油，然后才能点燃。",
+     "What we did, and why"],
+)  # fmt: skip
+def test_what_every_document_has_is_not_suggested(as_owner: Client, owner: User, heading: str) -> None:
+    document = factories.make_document(factories.make_knowledge_base(owner))
+    factories.make_chunk(document, heading_path=["Handbook", heading])
+    factories.make_chunk(document, heading_path=["Handbook", "Chapter 3: Lamp oil"], ordinal=1)
+    page = html(as_owner.get("/", follow=True))
+    assert re.findall("data-suggestion>(.*?)<", page) == ["Lamp oil"]
+
+
+def test_who_has_no_documents_is_led_to_some(as_stranger: Client) -> None:
+    page = html(as_stranger.get("/", follow=True))
+    assert "Start with a document" in page
+    response = as_stranger.post("/knowledge/samples/", follow=True)
+    assert "LS-2400 Switch Handbook.pdf" in html(response)
+    assert "Your documents are being read" in html(as_stranger.get("/", follow=True))
+    again = as_stranger.post("/knowledge/samples/", follow=True)
+    assert "already have a knowledge base named" in html(again)
 
 
 def test_the_samples_bring_their_questions(as_owner: Client, owner: User, stranger: User) -> None:

@@ -56,7 +56,7 @@ def test_from_the_upload_to_the_switch_and_back(as_staff: Client, golden: Evalua
     model = RegisteredModel.objects.get(name="pairs")
     assert response["Location"] == page_of(model)
     shown = page(as_staff, page_of(model))
-    assert "Waits for a worker" in shown
+    assert "Waiting for a worker" in shown
     assert 'hx-trigger="every 2s"' in shown
     assert done(model.jobs.get()).status == "done"
     uploads = model_files.folder_of("any").parent.parent / "uploads"
@@ -77,7 +77,7 @@ def test_from_the_upload_to_the_switch_and_back(as_staff: Client, golden: Evalua
     do(as_staff, model, "use")
     assert done(model.jobs.latest("pk")).status == "done"
     assert spaces.active_space().model == "pairs"
-    assert "Go back to it" in page(as_staff)
+    assert "Switch back to it" in page(as_staff)
     bundled = RegisteredModel.objects.get(name="bundled")
     do(as_staff, bundled, "use")
     assert done(bundled.jobs.latest("pk")).status == "done"
@@ -184,11 +184,11 @@ def test_where_the_environment_decides(
     as_staff: Client, base: KnowledgeBase, stick: Path, settings: Settings, provider: FakeProvider
 ) -> None:
     model = add(stick)
-    assert "Take into use" in page(as_staff)
+    assert "Use this model" in page(as_staff)
     use_endpoint(settings, provider)
     shown = page(as_staff)
     assert "names the model “first” (EMBEDDING_PROVIDER, EMBEDDING_MODEL), and decides" in shown
-    assert shown.count("Take into use") == 1  # the one that it names
+    assert shown.count("Use this model") == 1  # the one that it names
     assert "Change it there" in do(as_staff, model, "use")
     assert not ModelJob.objects.filter(kind="use").exists()
 

@@ -51,7 +51,7 @@ QUESTION = {"_id": "q1", "question": "What purrs?", "relevant": ["facts.txt"]}
 
 
 def test_the_list_begins_by_explaining_itself(as_owner: Client, as_stranger: Client, base: KnowledgeBase) -> None:
-    assert "Know whether the search got better" in text_of(as_owner.get(url("evaluation")))
+    assert "See whether search has improved" in text_of(as_owner.get(url("evaluation")))
     assert "First make a knowledge base" in text_of(as_stranger.get(url("evaluation")))
 
 

@@ -1,0 +1,42 @@
+"""What became of many files that were added together: how many are read, and which failed, by reason."""
+
+from collections.abc import Collection
+from typing import Any
+
+from django.db.models import Sum
+
+from knowledge import queries
+from knowledge.models import Document, KnowledgeBase
+
+MOST = 10_000  # documents that are asked about at once
+_NAMES = 200  # named of a reason
+
+
+def summary(knowledge_base: KnowledgeBase, document_ids: Collection[int]) -> dict[str, Any]:
+    """Tell of some documents of a base how many have ended, how far all are in percent, and why some failed.
+
+    A reason is a short title with the names of the files, and the explanation where it is the same for all of them.
+    """
+    documents = knowledge_base.documents.filter(pk__in=document_ids)
+    total = documents.count()
+    unfinished = documents.filter(status__in=Document.UNFINISHED)
+    left = unfinished.count()
+    percent = 100 * (total - left) + (unfinished.aggregate(sum=Sum("progress"))["sum"] or 0)
+    failed = documents.filter(status=Document.Status.FAILED).order_by("folder", "original_filename", "pk")
+    reasons: dict[str, dict[str, Any]] = {}
+    for document in failed:
+        message = document.error_message
+        title = str(queries.ERROR_TITLES.get(document.error_code, "")) or message
+        reason = reasons.setdefault(title, {"title": title, "text": message, "count": 0, "files": []})
+        reason["count"] += 1
+        if reason["text"] != message:
+            reason["text"] = ""
+        if len(reason["files"]) < _NAMES:
+            reason["files"].append(document.path)
+    return {
+        "total": total,
+        "ended": total - left,
+        "ready": documents.filter(status=Document.Status.READY).count(),
+        "percent": percent / total if total else 100.0,
+        "reasons": sorted(reasons.values(), key=lambda reason: -reason["count"]),
+    }

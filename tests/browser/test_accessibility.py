@@ -1,0 +1,157 @@
+"""Every page through axe, in light and dark, in English and Chinese; in a narrow window too."""
+
+import json
+import re
+from collections.abc import Iterator
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from tests.browser.conftest import PASSWORD, PATIENCE, ask, sign_in
+from tests.site import Site
+
+pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("browser")]
+
+AXE = resources.files("axe_playwright_python").joinpath("axe.min.js").read_text(encoding="utf-8")
+ENTRANCE = ["/login/", "/account/password/reset/", "/account/password/reset/sent/", "/sign-up/", "/account/inactive/"]
+PAGES = [
+    "/",
+    "/knowledge/",
+    "/knowledge/{base}/",
+    "/knowledge/{base}/?state=failed",
+    "/knowledge/{base}/members/",
+    "/knowledge/{base}/links/",
+    "/knowledge/{base}/settings/",
+    "/knowledge/{base}/delete/",
+    "/playground/",
+    "/playground/?q=firmware+update",
+    "/evaluation/",
+    "/assistants/",
+    "/assistants/new/",
+    "/pipeline/",
+    "/pipeline/settings/",
+    "/shared/",
+    "/account/",
+    "/account/memory/",
+    "/account/2fa/",
+    "/account/2fa/totp/activate/",
+    "/account/2fa/keys/",
+    "/account/2fa/keys/add/",
+    "/account/sessions/",
+    "/account/email/",
+    "/api/docs/",
+    "/nowhere/",
+]
+
+
+@pytest.fixture(params=["en-GB", "zh-CN"])
+def visitor(request: pytest.FixtureRequest, browser: Browser) -> Iterator[Page]:
+    """A page in a language, into which a script may be put whatever the site's policy says."""
+    context = browser.new_context(locale=request.param, viewport={"width": 1280, "height": 800}, bypass_csp=True)
+    context.set_default_timeout(PATIENCE)
+    yield context.new_page()
+    context.close()
+
+
+def _complaints(page: Page) -> list[str]:
+    """Return what axe says of the page as it stands, in light and in dark, each with the page's address."""
+    # Text that fades in has too little contrast for a moment.
+    page.add_style_tag(content="*, *::before, *::after { animation: none !important; transition: none !important; }")
+    if not page.evaluate("'axe' in window"):
+        page.evaluate(AXE)
+    found = _violations(page, "{resultTypes: ['violations']}")
+    page.emulate_media(color_scheme="dark")
+    found += _violations(page, "{runOnly: ['color-contrast', 'link-in-text-block']}")
+    page.emulate_media(color_scheme="light")
+    return [f"{page.url}: {each}" for each in found]
+
+
+def _violations(page: Page, options: str) -> list[str]:
+    violations: list[dict[str, Any]] = page.evaluate(f"axe.run(document, {options}).then((found) => found.violations)")
+    return [f"{each['id']} {node['html'][:200]}" for each in violations for node in each["nodes"]]
+
+
+def _sign_in(page: Page, site: Site) -> None:
+    page.goto(f"{site.url}/login/")
+    page.locator("main input[type=text]").first.fill("demo")
+    page.locator("main input[type=password]").fill(PASSWORD)
+    page.keyboard.press("Enter")
+    expect(page.locator("#composer, .composer").first).to_be_visible()
+
+
+def _walk(page: Page, site: Site, addresses: list[str]) -> list[str]:
+    complaints = []
+    for address in addresses:
+        page.goto(f"{site.url}{address}")
+        page.wait_for_load_state("networkidle")
+        complaints += _complaints(page)
+    return complaints
+
+
+def _links(page: Page, address: str, pattern: str) -> list[str]:
+    """Return the addresses on a page that match, each once."""
+    page.goto(address)
+    found = page.evaluate("[...document.querySelectorAll('a[href]')].map((link) => link.getAttribute('href'))")
+    return list(dict.fromkeys(each for each in found if re.fullmatch(pattern, each)))
+
+
+def test_pages_of_the_site(visitor: Page, site: Site) -> None:
+    assert _walk(visitor, site, ENTRANCE) == []
+    _sign_in(visitor, site)
+    (base,) = _links(visitor, f"{site.url}/knowledge/", r"/knowledge/\d+/")[:1]
+    number = base.split("/")[2]
+    documents = _links(visitor, f"{site.url}{base}", r"/knowledge/documents/\d+/")[-4:]
+    addresses = [address.format(base=number) for address in PAGES] + documents
+    addresses += _links(visitor, f"{site.url}/assistants/", r"/assistants/\d+/")[:1]
+    assert _walk(visitor, site, addresses) == []
+
+
+def test_pages_of_the_administration(visitor: Page, site: Site) -> None:
+    _sign_in(visitor, site)
+    lists = _links(visitor, f"{site.url}/admin/", r"/admin/\w+/\w+/")
+    assert lists
+    addresses = ["/admin/", *lists]
+    for address in lists:
+        addresses += _links(visitor, f"{site.url}{address}", re.escape(address) + r"(add/|\d+/change/)")[:2]
+    assert _walk(visitor, site, addresses) == []
+
+
+def test_a_chat_with_an_answer_and_its_source_on_a_phone(site: Site, browser: Browser) -> None:
+    context = browser.new_context(locale="en-GB", viewport={"width": 390, "height": 844}, bypass_csp=True)
+    context.set_default_timeout(PATIENCE)
+    phone = context.new_page()
+    sign_in(phone, site)
+    complaints = _complaints(phone)
+    ask(phone, "How long does a firmware update take?")
+    expect(phone.locator("section.answer .outcome").last).to_be_visible()
+    complaints += _complaints(phone)
+    phone.locator("section.answer .answer-foot .chip").first.click()
+    expect(phone.locator("#drawer")).to_be_visible()
+    complaints += _complaints(phone)
+    context.close()
+    assert complaints == []
+
+
+def test_an_evaluation_from_its_set_to_its_run(visitor: Page, site: Site, tmp_path: Path) -> None:
+    questions = tmp_path / "questions.jsonl"
+    asked = {"question": "How long does a firmware update take?", "relevant": ["LS-2400 Switch Handbook.pdf"]}
+    questions.write_text(json.dumps(asked) + "\n", encoding="utf-8")
+    _sign_in(visitor, site)
+    visitor.goto(f"{site.url}/evaluation/")
+    visitor.locator("[data-dialog=new-set]").first.click()
+    complaints = _complaints(visitor)
+    form = visitor.locator("#new-set")
+    form.locator("input[name=name]").fill(visitor.evaluate("navigator.language"))
+    form.locator("input[type=file]").set_input_files(questions)
+    form.locator("button[type=submit]").click()
+    row = visitor.locator(".question-row")
+    expect(row).to_have_count(1)
+    complaints += _complaints(visitor)
+    visitor.locator("form[action$='/run/'] button").first.click()
+    expect(visitor.locator(".runs-table .figure-value").first).to_be_visible()
+    complaints += _complaints(visitor)
+    complaints += _walk(visitor, site, _links(visitor, visitor.url, r"/evaluation/(runs|questions)/\d+/"))
+    assert complaints == []
