@@ -208,6 +208,8 @@ class Message(models.Model):
                 condition=Q(heartbeat_at__isnull=False) & ~Q(status="streaming"),
                 name="message_log_kept",
             ),
+            # What came in a span of days. Neither column changes, so that checkpoints needn't write the index anew.
+            models.Index(fields=["created_at"], condition=Q(role="assistant"), name="message_answered"),
             # Without answers that are being written, whose every checkpoint would be taken apart into words.
             GinIndex(word_vector("content"), condition=~Q(status="streaming"), name="message_words"),
         ]
@@ -374,6 +376,7 @@ class Feedback(models.Model):
             models.UniqueConstraint(fields=["message", "user"], name="one_feedback_per_user"),
             models.CheckConstraint(condition=Q(value__in=[1, -1]), name="feedback_value"),
         ]
+        indexes = [models.Index(fields=["-created_at", "-id"], name="feedback_newest")]
 
     def __str__(self) -> str:
         return self.get_value_display()
