@@ -8,7 +8,7 @@ class AdminConfig(DjangoAdminConfig):
     """The administration with a first page of ours."""
 
     default = False
-    default_site = "ragsite.admin_site.AdminSite"
+    default_site = "ragsite.admin_base.AdminSite"
 
 
 class RagsiteConfig(AppConfig):

@@ -105,7 +105,7 @@ def models(since: datetime) -> list[ModelUse]:
         .exclude(turn__model="")
         .order_by()
         .values_list("turn__model")
-        .annotate(Count("pk"), read, written)
+        .annotate(count=Count("pk"), read=read, written=written)
     )
     prices: dict[str, tuple[Decimal | None, Decimal | None]] = {}
     priced = ModelProfile.objects.exclude(input_price=None, output_price=None).order_by("enabled", "pk")

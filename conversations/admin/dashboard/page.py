@@ -103,7 +103,7 @@ def _names() -> dict[str, str]:
 
 def _told(day: date, counts: Sequence[int], names: Sequence[str]) -> str:
     parts = [f"{name} {count}" for name, count in zip(names, counts, strict=True) if count]
-    return f"{date_format(day, 'SHORT_DATE_FORMAT')}: {sum(counts)}" + (f" ({', '.join(parts)})" if parts else "")
+    return f"{date_format(day, 'MONTH_DAY_FORMAT')}: {sum(counts)}" + (f" ({', '.join(parts)})" if parts else "")
 
 
 def _thumbs(since: datetime) -> dict[str, int]:
