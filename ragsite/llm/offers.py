@@ -86,6 +86,8 @@ async def _ask(endpoint: Endpoint, transport: httpx.AsyncBaseTransport | None) -
     try:
         told = json.loads(body)
         rows = told if isinstance(told, list) else told["data"] if "data" in told else told["models"]
+        if rows is not None and not isinstance(rows, list):
+            raise TypeError("no list")
         found = [_offer(row) for row in rows or []]
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise BadReply("No list of models.", where=http.host(endpoint)) from error

@@ -7,7 +7,7 @@ from decimal import Decimal
 from typing import Any
 
 from django.db import connection
-from django.db.models import Case, Count, F, FloatField, QuerySet, Sum, Value, When
+from django.db.models import Case, Count, F, FloatField, Min, QuerySet, Sum, Value, When
 from django.db.models.fields.json import KeyTextTransform
 from django.db.models.functions import Cast, TruncDate
 from django.utils import timezone
@@ -153,14 +153,14 @@ class Ingestion:
 
 def ingestion() -> Ingestion:
     """Return how far the documents are."""
-    rows: Any = Document.objects.order_by().values_list("status").annotate(Count("pk"), Sum("size"))
+    rows: Any = Document.objects.order_by().values_list("status").annotate(Count("pk"), Sum("size"), Min("created_at"))
     states = list(rows)
-    waiting = Document.objects.filter(status__in=Document.UNFINISHED).order_by("created_at")
+    waiting = [first for status, _count, _size, first in states if status in Document.UNFINISHED]
     failed = Document.objects.filter(status=Document.Status.FAILED).select_related("knowledge_base").order_by("-pk")
     return Ingestion(
-        {status: count for status, count, _size in states},
-        sum(size or 0 for _status, _count, size in states),
-        waiting.values_list("created_at", flat=True).first(),
+        {status: count for status, count, _size, _first in states},
+        sum(size or 0 for _status, _count, size, _first in states),
+        min(waiting, default=None),
         list(failed[:FAILED_SHOWN]),
         OrmQ.objects.count(),
     )

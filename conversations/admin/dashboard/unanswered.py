@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 from django.db.models import OuterRef, Subquery
+from pgvector import HalfVector
 
 from conversations.models import Message
 from retrieval.engine.analysis import terms
@@ -144,7 +145,7 @@ def _direction(vector: Any) -> Any:
     """Return a stored vector with a length of one; None where there is none, or it has no direction."""
     if vector is None:
         return None
-    numbers = np.asarray(vector.to_list(), dtype=np.float32)
+    numbers = np.asarray(vector.to_list() if isinstance(vector, HalfVector) else vector, dtype=np.float32)
     length = float(np.linalg.norm(numbers))
     return numbers / length if length else None
 

@@ -67,6 +67,8 @@ class SetUp:
         _check(request)
         provider = PROVIDERS.get(request.GET.get("provider", ""))
         initial = {"base_url": provider[1]} if provider else {}
+        if request.GET.get("provider") == "ollama":
+            initial["base_url"] = f"{settings.OLLAMA_URL.rstrip('/')}/v1"
         form = AddressForm(request.POST or None, initial=initial)
         context: dict[str, Any] = {"own_network": False}
         if request.method == "POST" and form.is_valid():
@@ -208,7 +210,7 @@ class SetUp:
             ("test", _("Test and save"), reverse(TEST)),
         ]
         shared = {**self._admin.admin_site.each_context(request), "opts": self._admin.opts, "is_popup": False}
-        shared |= {"title": title, "step": step, "steps": steps, "ollama_url": settings.OLLAMA_URL}
+        shared |= {"title": title, "step": step, "steps": steps}
         template = f"admin/conversations/modelprofile/set_up/{step}.html"
         return TemplateResponse(request, template, shared | context, status=status)
 
