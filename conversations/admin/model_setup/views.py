@@ -70,7 +70,8 @@ class SetUp:
         if request.GET.get("provider") == "ollama":
             initial["base_url"] = f"{settings.OLLAMA_URL.rstrip('/')}/v1"
         form = AddressForm(request.POST or None, initial=initial)
-        context: dict[str, Any] = {"own_network": False}
+        # Of one's own servers it is asked at once whether they are that.
+        context: dict[str, Any] = {"own_network": request.GET.get("provider") in ("ollama", "vllm")}
         if request.method == "POST" and form.is_valid():
             draft = Draft(form.cleaned_data["base_url"], self._key(form))
             without_list = "without_list" in request.POST
