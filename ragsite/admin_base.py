@@ -25,7 +25,7 @@ else:
 SECTIONS: tuple[tuple[str, Any, tuple[str, ...]], ...] = (
     (
         "people",
-        _("People and what they may"),
+        _("People and permissions"),
         (
             "auth.User", "auth.Group", "ragsite.Invitation", "ragsite.Limit", "ragsite.ApiToken",
             "mfa.Authenticator", "ragsite.AuditEntry",

@@ -94,7 +94,7 @@ def _questions(since: datetime, days: int) -> dict[str, Any]:
 def _names() -> dict[str, str]:
     return {
         **{value: str(label) for value, label in AnswerState.choices},
-        "talk": _("Talk without documents"),
+        "talk": _("Without a search"),
         "stopped": _("Stopped"),
         "failed": _("Failed"),
         "running": _("Answering"),

@@ -35,7 +35,7 @@ class AddressForm(forms.Form):
         help_text=gettext_lazy("Kept encrypted; it can't be shown again. Servers of your own mostly need none."),
     )
     own = forms.BooleanField(
-        label=gettext_lazy("It is a server of ours: ask it"), required=False, widget=forms.CheckboxInput
+        label=gettext_lazy("This is our own server: go ahead"), required=False, widget=forms.CheckboxInput
     )
 
     def clean_base_url(self) -> str:
@@ -137,12 +137,12 @@ class SaveForm(forms.Form):
     """Saving what was tested; where profiles in use give way, that has to be said."""
 
     thinking = forms.ChoiceField(
-        label=gettext_lazy("How it is asked to think, or not to"),
-        choices=[("", gettext_lazy("not at all: it does as it likes")), *ModelProfile.Thinking.choices],
+        label=gettext_lazy("How its thinking is switched"),
+        choices=[("", gettext_lazy("It isn't asked")), *ModelProfile.Thinking.choices],
         required=False,
     )
     confirmed = forms.BooleanField(
-        label=gettext_lazy("Change the profiles that are in use"),
+        label=gettext_lazy("Change these profiles"),
         required=False,
     )
     plan = forms.CharField(required=False, widget=forms.HiddenInput)
@@ -158,5 +158,5 @@ class SaveForm(forms.Form):
         if data.get("plan", "") != signature(self.planned):
             raise forms.ValidationError(_("The profiles have changed since this page was opened. Look at them again."))
         if any(change.existing is not None for change in self.planned) and not data.get("confirmed"):
-            self.add_error("confirmed", _("Say that the profiles in use may be changed."))
+            self.add_error("confirmed", _("Confirm that the profiles in use may be changed."))
         return data

@@ -150,15 +150,15 @@ class SetUp:
 
         reach = await reach_of(draft.base_url)
         if reach == Reach.FORBIDDEN:
-            form.add_error("base_url", _("This address is kept for a network's own services; no model is asked there."))
+            form.add_error("base_url", _("This address is reserved for a network's own services; no model is asked there."))
             return False
         if reach == Reach.PRIVATE and not form.cleaned_data["own"]:
             context["own_network"] = True
             form.add_error(
                 "own",
                 _(
-                    "This address lies on this machine or in its network, where not everything is meant to be asked. "
-                    "Say that it is yours."
+                    "This address is on this machine or in its own network, where not everything is meant to be "
+                    "asked. Confirm that the server is yours."
                 ),
             )
             return False

@@ -172,7 +172,7 @@ def test_an_address_of_the_own_network_is_asked_only_when_that_is_said(
     provider: FakeProvider, as_staff: Client
 ) -> None:
     response = as_staff.post(ADDRESS, {"base_url": provider.root_url})
-    assert response.status_code == 422 and "lies on this machine" in response.content.decode()
+    assert response.status_code == 422 and "is on this machine" in response.content.decode()
     assert provider.connections == 0
 
 
