@@ -1,12 +1,14 @@
 """Sessions, their turns, and all that is kept of an answer."""
 
 import uuid
+from typing import Self
 
 from django.conf import settings
 from django.contrib.postgres.fields import ArrayField
 from django.contrib.postgres.indexes import BrinIndex, GinIndex
 from django.db import models
 from django.db.models import Q
+from django.utils.text import Truncator
 from django.utils.translation import gettext_lazy as _
 from pgvector.django import HalfVectorField
 
@@ -108,6 +110,15 @@ class ChatSession(models.Model):
         return self.title
 
 
+class TurnQuerySet(models.QuerySet["Turn"]):
+    """Turns, and their questions along with them."""
+
+    def named(self) -> Self:
+        """Fetch the question along, by which a turn is called then."""
+        said = Message.objects.filter(turn=models.OuterRef("pk"), role=Message.Role.USER).values("content")
+        return self.annotate(question=models.Subquery(said))
+
+
 class Turn(models.Model):
     """One question and its answer under one `request_id`; turns form a tree by `parent_turn`."""
 
@@ -136,6 +147,8 @@ class Turn(models.Model):
     model = models.CharField(_("model"), max_length=200, blank=True)
     created_at = models.DateTimeField(_("created"), auto_now_add=True)
 
+    objects = TurnQuerySet.as_manager()
+
     class Meta:
         """Oldest first."""
 
@@ -148,7 +161,7 @@ class Turn(models.Model):
         ]
 
     def __str__(self) -> str:
-        return str(self.request_id)
+        return Truncator(getattr(self, "question", None) or str(self.request_id)).chars(80)
 
     @property
     def answer_state(self) -> str:
@@ -222,6 +235,8 @@ class Message(models.Model):
                 condition=Q(heartbeat_at__isnull=False) & ~Q(status="streaming"),
                 name="message_log_kept",
             ),
+            # What came in a span of days. Neither column changes, so that checkpoints needn't write the index anew.
+            models.Index(fields=["created_at"], condition=Q(role="assistant"), name="message_answered"),
             # Without answers that are being written, whose every checkpoint would be taken apart into words.
             GinIndex(word_vector("content"), condition=~Q(status="streaming"), name="message_words"),
         ]
@@ -388,6 +403,7 @@ class Feedback(models.Model):
             models.UniqueConstraint(fields=["message", "user"], name="one_feedback_per_user"),
             models.CheckConstraint(condition=Q(value__in=[1, -1]), name="feedback_value"),
         ]
+        indexes = [models.Index(fields=["-created_at", "-id"], name="feedback_newest")]
 
     def __str__(self) -> str:
         return self.get_value_display()

@@ -1,6 +1,14 @@
 """App configuration of the site itself: start-up, tokens, health."""
 
 from django.apps import AppConfig
+from django.contrib.admin.apps import AdminConfig as DjangoAdminConfig
+
+
+class AdminConfig(DjangoAdminConfig):
+    """The administration with a first page of ours."""
+
+    default = False
+    default_site = "ragsite.admin_base.AdminSite"
 
 
 class RagsiteConfig(AppConfig):

@@ -260,6 +260,9 @@ LLM_THINKING = env.choice(
     ),
     _("it is not asked"),
 )
+LLM_CURRENCY = env.text(
+    "LLM_CURRENCY", "USD", _("currency of the prices in model profiles, as the administration's overview shows it")
+)
 LLM_CONNECT_TIMEOUT = env.decimal("LLM_CONNECT_TIMEOUT", 10.0, (0.1, None), _("seconds to connect"))
 LLM_IDLE_TIMEOUT = env.decimal("LLM_IDLE_TIMEOUT", 60.0, (0.1, None), _("seconds between two pieces of an answer"))
 LLM_TOTAL_TIMEOUT = env.decimal("LLM_TOTAL_TIMEOUT", 600.0, (1.0, None), _("seconds for a whole answer"))

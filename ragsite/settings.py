@@ -23,7 +23,7 @@ django_stubs_ext.monkeypatch()
 # --- The site -------------------------------------------------------------------------------------
 
 INSTALLED_APPS = [
-    "django.contrib.admin",
+    "ragsite.apps.AdminConfig",
     "django.contrib.auth",
     "django.contrib.contenttypes",
     "django.contrib.humanize",
@@ -464,6 +464,8 @@ PIPELINES = {
 ANSWER_JUDGE = "conversations.pipeline.relevance_gate.judge_result"
 # Answers the questions of an evaluation as an assistant would: a class as `retrieval.evaluation.answering.Answerer`.
 EVALUATION_ANSWERER = "conversations.turns.evaluated.AssistantAnswerer"
+# Returns what the first page of the administration shows above its lists, for a request.
+ADMIN_FIRST_PAGE = "conversations.admin.dashboard.page.context"
 # Around every node that runs, the first outermost: dotted paths of `async def hook(node, state, proceed)`.
 PIPELINE_HOOKS: list[str] = []
 # Whether a node fails that reads or writes what it does not declare.

@@ -3,6 +3,7 @@
 from typing import TYPE_CHECKING, Any
 
 from django import forms
+from django.conf import settings
 from django.core.validators import MaxValueValidator, MinValueValidator
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
@@ -21,7 +22,7 @@ else:
 # As the settings have it for the model that they name: less makes every question fail.
 _LEAST = {
     "temperature": 0, "max_tokens": 1, "context_window": 1024, "connect_timeout": 0.1, "idle_timeout": 0.1,
-    "total_timeout": 1,
+    "total_timeout": 1, "input_price": 0, "output_price": 0,
 }  # fmt: skip
 _HOTTEST = 2
 _TALL = forms.Textarea(attrs={"rows": 18, "cols": 110, "spellcheck": "false"})
@@ -83,7 +84,8 @@ class ModelProfileForm(ProfileForm):
         model = ModelProfile
         fields = [
             "purpose", "base_url", "model", "temperature", "max_tokens", "context_window", "concurrency",
-            "connect_timeout", "idle_timeout", "total_timeout", "enabled",
+            "connect_timeout", "idle_timeout", "total_timeout", "enabled", "offered", "thinking", "input_price",
+            "output_price",
         ]  # fmt: skip
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
@@ -105,6 +107,10 @@ class ModelProfileForm(ProfileForm):
             self.fields[name].help_text = _("Empty for what suits the purpose.")
             if not self.instance.pk:
                 self.initial[name] = None
+        for name in ("input_price", "output_price"):
+            self.fields[name].help_text = _("In %(currency)s. Empty where it costs nothing, or is not counted.") % {
+                "currency": settings.LLM_CURRENCY
+            }
         for name, least in _LEAST.items():
             self.fields[name].validators.append(MinValueValidator(least))
         self.fields["temperature"].validators.append(MaxValueValidator(_HOTTEST))

@@ -6,10 +6,11 @@ from asgiref.sync import async_to_sync
 from django.contrib import admin, messages
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
-from django.urls import reverse
+from django.urls import URLPattern, reverse
 from django.utils.translation import gettext_lazy
 
 from conversations.admin.forms import ModelProfileForm
+from conversations.admin.model_setup.views import SetUp, may_set_up
 from conversations.models import ModelProfile
 from conversations.prompts import profiles
 from ragsite.admin_base import ModelAdmin
@@ -21,15 +22,28 @@ class ModelProfileAdmin(ModelAdmin):
 
     form = ModelProfileForm
     change_form_template = "admin/conversations/modelprofile/change_form.html"
-    list_display = ["purpose", "model", "base_url", "has_key", "temperature", "max_tokens", "enabled"]
+    change_list_template = "admin/conversations/modelprofile/change_list.html"
+    list_display = ["purpose", "model", "base_url", "has_key", "temperature", "max_tokens", "enabled", "offered"]
     list_filter = ["purpose", "enabled"]
     search_fields = ["model", "base_url"]
     actions = ["test"]
     fieldsets = [
-        (None, {"fields": ["purpose", "enabled", "base_url", "model", "key", "remove_key"]}),
-        (gettext_lazy("Generation"), {"fields": ["temperature", "max_tokens", "context_window", "concurrency"]}),
+        (None, {"fields": ["purpose", "enabled", "offered", "base_url", "model", "key", "remove_key"]}),
+        (
+            gettext_lazy("Generation"),
+            {"fields": ["temperature", "max_tokens", "context_window", "thinking", "concurrency"]},
+        ),
+        (gettext_lazy("Prices"), {"fields": ["input_price", "output_price"]}),
         (gettext_lazy("Time-outs in seconds"), {"fields": ["connect_timeout", "idle_timeout", "total_timeout"]}),
     ]
+
+    def get_urls(self) -> list[URLPattern]:
+        """Add the pages that connect a model."""
+        return [*SetUp(self).urls(), *super().get_urls()]
+
+    def changelist_view(self, request: HttpRequest, extra_context: Any = None) -> HttpResponse:
+        """Lead to connecting a model, those who may."""
+        return super().changelist_view(request, {"may_set_up": may_set_up(request.user)} | (extra_context or {}))
 
     @admin.display(description=gettext_lazy("key"), boolean=True)
     def has_key(self, profile: ModelProfile) -> bool:

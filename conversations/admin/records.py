@@ -1,7 +1,7 @@
 """What belongs to turns, in the admin: context, citations, trace, feedback, and links that can be revoked."""
 
 from django.contrib import admin, messages
-from django.db.models import Q, QuerySet
+from django.db.models import Prefetch, Q, QuerySet
 from django.http import HttpRequest
 from django.utils import timezone
 from django.utils.safestring import SafeString
@@ -17,8 +17,14 @@ from conversations.admin.word_search import (
     turns_requested,
 )
 from conversations.message_search import having_word
-from conversations.models import CITATION_TEXTS, Citation, ContextEntry, Feedback, ShareLink, TraceStep
+from conversations.models import CITATION_TEXTS, Citation, ContextEntry, Feedback, ShareLink, TraceStep, Turn
+from conversations.web.progress import duration
 from ragsite.admin_base import RecordAdmin, link_to, pretty_json, shortened
+
+
+def named(turn_id: int | None) -> Turn | None:
+    """Return a turn that is called by its question, or None."""
+    return Turn.objects.named().defer("embedding").filter(pk=turn_id).first() if turn_id is not None else None
 
 
 @admin.register(ContextEntry)
@@ -26,13 +32,13 @@ class ContextEntryAdmin(WordSearch, RecordAdmin):
     """What models were given."""
 
     ordering = ("-id",)
-    list_display = ["id", "session", "type", "role", "said", "tokens", "created_at"]
+    list_display = ["said", "session", "type", "role", "tokens", "created_at"]
     list_filter = ["type", "role", "created_at"]
     list_select_related = ["session"]
     search_fields = ["content", "session__title", "session__owner__username"]
     actions = ["clear_summaries"]
     fields = readonly_fields = (
-        "session", "turn", "covers_from", "type", "role", "content", "tokens", "edited_at", "created_at",
+        "session", "turn_page", "covers_from_page", "type", "role", "content", "tokens", "edited_at", "created_at",
     )  # fmt: skip
 
     @staticmethod
@@ -53,6 +59,16 @@ class ContextEntryAdmin(WordSearch, RecordAdmin):
         text = ngettext("%(count)d summary cleared.", "%(count)d summaries cleared.", len(cleared))
         messages.success(request, text % {"count": len(cleared)})
 
+    @admin.display(description=gettext_lazy("turn"))
+    def turn_page(self, entry: ContextEntry) -> str:
+        """Link to the turn, by its question."""
+        return link_to(named(entry.turn_id))
+
+    @admin.display(description=gettext_lazy("covers from"))
+    def covers_from_page(self, entry: ContextEntry) -> str:
+        """Link to the oldest turn that a summary tells of."""
+        return link_to(named(entry.covers_from_id))
+
     def has_clear_permission(self, request: HttpRequest) -> bool:
         """Allow those who hold Django's permission to change entries."""
         return request.user.has_perm("conversations.change_contextentry")
@@ -68,7 +84,7 @@ class CitationAdmin(WordSearch, RecordAdmin):
     """Sources of answers, as they were when cited."""
 
     ordering = ("-id",)
-    list_display = ["message_id", "index", "title", "filename", "heading", "page", "score", "cited"]
+    list_display = ["title", "filename", "heading", "page", "index", "score", "cited"]
     list_filter = ["cited", ("document", admin.EmptyFieldListFilter)]
     search_fields = ["title", "filename", "heading", "snippet", "request_id"]
     fields = readonly_fields = (
@@ -98,9 +114,8 @@ class TraceStepAdmin(WordSearch, RecordAdmin):
     """Nodes that ran, the slow and the failed ones easily found."""
 
     ordering = ("-turn_id", "order")
-    list_display = ["started_at", "key", "status", "ms", "turn"]
+    list_display = ["started_at", "key", "status", "took", "asked"]
     list_filter = ["key", "status", "started_at"]
-    list_select_related = ["turn"]
     search_fields = ["key", "turn__request_id"]
     fields = readonly_fields = ("turn_page", "order", "key", "status", "started_at", "ms", "what")
 
@@ -109,6 +124,24 @@ class TraceStepAdmin(WordSearch, RecordAdmin):
         """By the node, or the request of its turn."""
         named = Q(key__icontains=word)
         return named | Q(turn__in=turns_requested(word).values("pk")) if is_part_of_uuid(word) else named
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[TraceStep]:
+        """Fetch the question along, once for each turn; what the nodes saw is long, and no list shows it."""
+        steps: QuerySet[TraceStep] = super().get_queryset(request)
+        match = request.resolver_match
+        if match is not None and (match.url_name or "").endswith("_changelist"):
+            steps = steps.defer("detail")
+        return steps.prefetch_related(Prefetch("turn", Turn.objects.named().defer("embedding")))
+
+    @admin.display(description=gettext_lazy("question"))
+    def asked(self, step: TraceStep) -> str:
+        """Show the question."""
+        return str(step.turn)
+
+    @admin.display(description=gettext_lazy("duration"), ordering="ms")
+    def took(self, step: TraceStep) -> str:
+        """Show how long it took."""
+        return duration(step.ms)
 
     @admin.display(description=gettext_lazy("turn"))
     def turn_page(self, step: TraceStep) -> str:
@@ -156,18 +189,18 @@ class FeedbackAdmin(WordSearch, RecordAdmin):
     @admin.display(description=gettext_lazy("turn"))
     def turn_page(self, feedback: Feedback) -> str:
         """Link to the turn, which has citations and trace."""
-        return link_to(feedback.message.turn)
+        return link_to(named(feedback.message.turn_id))
 
 
 @admin.register(ShareLink)
 class ShareLinkAdmin(WordSearch, RecordAdmin):
     """Read-only links to sessions; they can be revoked here."""
 
-    list_display = ["uuid", "session", "created_at", "revoked_at"]
+    list_display = ["session", "owner", "created_at", "revoked_at"]
     list_filter = ["created_at", ("revoked_at", admin.EmptyFieldListFilter)]
-    list_select_related = ["session"]
+    list_select_related = ["session__owner"]
     search_fields = ["uuid", "session__title", "session__owner__username"]
-    fields = readonly_fields = ("uuid", "session", "last_turn", "created_at", "revoked_at")
+    fields = readonly_fields = ("session", "turn_page", "uuid", "created_at", "revoked_at")
     actions = ["revoke"]
 
     @staticmethod
@@ -175,6 +208,16 @@ class ShareLinkAdmin(WordSearch, RecordAdmin):
         """By the session, or the link's own id."""
         named = Q(session__in=sessions_named(word).values("pk"))
         return named | Q(uuid__icontains=word) if is_part_of_uuid(word) else named
+
+    @admin.display(description=gettext_lazy("owner"), ordering="session__owner__username")
+    def owner(self, link: ShareLink) -> str:
+        """Show whose session it is."""
+        return str(link.session.owner)
+
+    @admin.display(description=gettext_lazy("last turn"))
+    def turn_page(self, link: ShareLink) -> str:
+        """Link to the last turn that it shows."""
+        return link_to(named(link.last_turn_id))
 
     @admin.action(description=gettext_lazy("Revoke selected links"), permissions=["view"])
     def revoke(self, request: HttpRequest, queryset: QuerySet[ShareLink]) -> None:

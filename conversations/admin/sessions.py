@@ -3,51 +3,23 @@
 from typing import Any
 
 from django.contrib import admin
-from django.db.models import Count, OuterRef, Prefetch, Q, QuerySet, Subquery
+from django.contrib.admin.utils import unquote
+from django.db.models import Count, OuterRef, Q, QuerySet, Subquery
 from django.db.models.functions import Coalesce
-from django.http import HttpRequest
+from django.http import HttpRequest, HttpResponse
 from django.urls import reverse
 from django.utils.html import format_html, format_html_join
-from django.utils.safestring import SafeString, mark_safe
+from django.utils.safestring import SafeString
 from django.utils.translation import gettext_lazy
 
+from conversations.admin import transcript
+from conversations.admin.records import named
 from conversations.admin.word_search import WordSearch, messages_found, sessions_named, turns_requested
 from conversations.citations import labels
 from conversations.models import ChatSession, Citation, Feedback, Message, TraceStep, Turn
+from conversations.web.progress import duration
 from ragsite.admin_base import ModelAdmin, RecordAdmin, RecordInline, link_to, pretty_json, shortened
 from retrieval.types import AnswerState
-
-# Turns that a session's own page shows; the list of turns has the rest.
-NEWEST_TURNS = 50
-
-
-class TurnInline(RecordInline):
-    """The newest turns of a session."""
-
-    model = Turn
-    verbose_name_plural = gettext_lazy("newest turns")
-    ordering = ("-id",)
-    fields = readonly_fields = (
-        "request_id", "parent_turn", "action", "model", "token_count", "feedback", "created_at",
-    )  # fmt: skip
-
-    def get_queryset(self, request: HttpRequest) -> QuerySet[Turn]:
-        """Leave out the older ones: a session may have thousands."""
-        turns: QuerySet[Turn] = super().get_queryset(request).select_related("parent_turn")
-        session_id = request.resolver_match.kwargs.get("object_id") if request.resolver_match else None
-        newest = Turn.objects.filter(session_id=session_id).order_by("-id")[:NEWEST_TURNS]
-        thumbs = Feedback.objects.select_related("message").order_by("pk")
-        return turns.filter(pk__in=newest.values("pk")).prefetch_related(
-            Prefetch("messages", Message.objects.only("turn_id")), Prefetch("messages__feedback", thumbs)
-        )
-
-    @admin.display(description=gettext_lazy("feedback"))
-    def feedback(self, turn: Turn) -> SafeString:
-        """Show the thumbs on its answer with what was said, each leading to its page."""
-        thumbs = [thumb for message in turn.messages.all() for thumb in message.feedback.all()]
-        told = [(thumb, filter(None, (thumb.get_reason_display(), shortened(thumb.comment)))) for thumb in thumbs]
-        links = ((link_to(thumb), ": ".join(words)) for thumb, words in told)
-        return format_html_join(mark_safe("<br>"), "{} {}", links)
 
 
 class MessageInline(RecordInline):
@@ -85,6 +57,12 @@ class FeedbackInline(RecordInline):
     fields = readonly_fields = ("user", "value", "reason", "comment", "created_at")
 
 
+_FACTS = (
+    "title", "owner", "status", "pinned", "knowledge_bases", "documents", "assistant", "model", "last_activity_at",
+    "created_at", "deleted_at", "all_turns",
+)  # fmt: skip
+
+
 @admin.register(ChatSession)
 class ChatSessionAdmin(WordSearch, RecordAdmin):
     """Sessions can be deleted, with all that is in them."""
@@ -95,11 +73,9 @@ class ChatSessionAdmin(WordSearch, RecordAdmin):
     search_fields = ["title", "owner__username", "turns__messages__content"]
     search_help_text = gettext_lazy("Title, owner, or words of any message")
     date_hierarchy = "last_activity_at"
-    inlines = [TurnInline]
-    fields = readonly_fields = (
-        "title", "owner", "status", "pinned", "knowledge_bases", "last_activity_at", "created_at",
-        "deleted_at", "all_turns",
-    )  # fmt: skip
+    change_form_template = "admin/conversations/chatsession/change_form.html"
+    fieldsets = [(gettext_lazy("About this session"), {"fields": _FACTS, "classes": ["collapse"]})]
+    readonly_fields = _FACTS
 
     @staticmethod
     def found_by(word: str) -> Q:
@@ -124,6 +100,15 @@ class ChatSessionAdmin(WordSearch, RecordAdmin):
             )
         )
         return sessions
+
+    def change_view(
+        self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: Any = None
+    ) -> HttpResponse:
+        """Show what was said, with what was found, what ran and what the check of the citations says beside it."""
+        session = self.get_object(request, unquote(object_id))
+        if session is not None and request.user.has_perms(["conversations.view_message", "conversations.view_turn"]):
+            extra_context = transcript.context(request, session) | (extra_context or {})
+        return super().change_view(request, object_id, form_url, extra_context)
 
     def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         """Allow those who hold Django's permission."""
@@ -151,7 +136,7 @@ class TurnAdmin(WordSearch, RecordAdmin):
     """A turn with everything that came of it."""
 
     ordering = ("-id",)
-    list_display = ["created_at", "asked", "session", "action", "model", "status", "answer_state", "token_count"]
+    list_display = ["asked", "session", "action", "model", "status", "answer_state", "token_count", "created_at"]
     list_filter = ["action", "messages__status", "messages__answer_state", "model", "created_at"]
     list_select_related = ["session"]
     search_fields = ["request_id", "messages__content", "session__title", "retrieval_query"]
@@ -159,7 +144,7 @@ class TurnAdmin(WordSearch, RecordAdmin):
     date_hierarchy = "created_at"
     inlines = [MessageInline, TraceInline]
     fields = readonly_fields = (
-        "request_id", "session_page", "parent_turn", "retrieval_query", "action", "model", "token_count", "created_at",
+        "session_page", "parent_page", "request_id", "retrieval_query", "action", "model", "token_count", "created_at",
         "citations",
     )  # fmt: skip
 
@@ -176,14 +161,12 @@ class TurnAdmin(WordSearch, RecordAdmin):
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Turn]:
         """Fetch the question and how the answer stands along."""
-        messages_of = Message.objects.filter(turn=OuterRef("pk"))
-        question = messages_of.filter(role=Message.Role.USER).values("content")
-        answer = messages_of.filter(role=Message.Role.ASSISTANT)
+        answer = Message.objects.filter(turn=OuterRef("pk"), role=Message.Role.ASSISTANT)
         turns: QuerySet[Turn] = (
             super()
             .get_queryset(request)
+            .named()
             .annotate(
-                question=Subquery(question),
                 answer_status=Subquery(answer.values("status")),
                 message_state=Subquery(answer.values("answer_state")),
             )
@@ -205,6 +188,11 @@ class TurnAdmin(WordSearch, RecordAdmin):
         """Show what was found for the question."""
         return str(dict(AnswerState.choices).get(turn.message_state, "–"))
 
+    @admin.display(description=gettext_lazy("parent turn"))
+    def parent_page(self, turn: Turn) -> str:
+        """Link to the turn before, by its question."""
+        return link_to(named(turn.parent_turn_id))
+
     @admin.display(description=gettext_lazy("session"))
     def session_page(self, turn: Turn) -> str:
         """Link to the session."""
@@ -225,7 +213,7 @@ class MessageAdmin(WordSearch, RecordAdmin):
     """Questions and answers as they stand."""
 
     ordering = ("-id",)
-    list_display = ["id", "role", "status", "answer_state", "said", "error_code", "duration_ms", "created_at"]
+    list_display = ["said", "role", "status", "answer_state", "error_code", "took", "created_at"]
     list_filter = ["role", "status", "answer_state", "feedback__value", "error_code", "created_at"]
     search_fields = ["content", "turn__request_id", "turn__session__title", "turn__session__owner__username"]
     date_hierarchy = "created_at"
@@ -254,7 +242,12 @@ class MessageAdmin(WordSearch, RecordAdmin):
     @admin.display(description=gettext_lazy("turn"))
     def turn_page(self, message: Message) -> str:
         """Link to the turn."""
-        return link_to(message.turn)
+        return link_to(named(message.turn_id))
+
+    @admin.display(description=gettext_lazy("duration"), ordering="duration_ms")
+    def took(self, message: Message) -> str:
+        """Show how long the answer took."""
+        return "" if message.duration_ms is None else duration(message.duration_ms)
 
     @admin.display(description=gettext_lazy("checked citations"))
     def checked(self, message: Message) -> SafeString | str:

@@ -97,6 +97,13 @@ class ModelProfile(models.Model):
     enabled = models.BooleanField(
         _("enabled"), default=True, help_text=_("The site uses it for its purpose; assistants may name others.")
     )
+    # In the site's currency; they only serve to tell what the answers cost.
+    input_price = models.DecimalField(
+        _("price of a million tokens read"), max_digits=12, decimal_places=4, null=True, blank=True
+    )
+    output_price = models.DecimalField(
+        _("price of a million tokens written"), max_digits=12, decimal_places=4, null=True, blank=True
+    )
     offered = models.BooleanField(
         _("people may choose it"), default=False, help_text=_("To write their answers, below the question and by API.")
     )

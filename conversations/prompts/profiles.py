@@ -102,7 +102,7 @@ async def try_profile(profile: ModelProfile) -> Outcome:
     began = time.monotonic()
     try:
         endpoint = endpoint_of(profile)
-        reply = await _ask(
+        reply = await ask(
             replace(
                 endpoint,
                 connect_timeout=min(endpoint.connect_timeout, PATIENCE),
@@ -118,7 +118,8 @@ async def try_profile(profile: ModelProfile) -> Outcome:
     return Outcome(True, told % {"profile": profile, "seconds": seconds, "reply": reply[:80]})
 
 
-async def _ask(endpoint: Endpoint, purpose: str) -> str:
+async def ask(endpoint: Endpoint, purpose: str) -> str:
+    """Ask a model what suits a purpose, briefly, and return what came of it in words. Raises `LLMError`."""
     if purpose == ModelProfile.Purpose.RERANK and config.RERANK_METHOD != "llm":
         from ragsite.llm.reranking.remote import RemoteReranker
 

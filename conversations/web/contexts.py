@@ -11,6 +11,7 @@ from urllib.parse import urlsplit
 
 from asgiref.sync import async_to_sync
 from django.conf import settings
+from django.contrib.auth.models import User
 from django.db.models import Exists, OuterRef, QuerySet
 from django.template.loader import render_to_string
 from django.utils import timezone
@@ -249,7 +250,7 @@ def welcome_context(user: Any, asked: Sequence[Document] = ()) -> dict[str, Any]
         "sample_questions": [question for name, question in SAMPLE_QUESTIONS.items() if name in bases],
         "suggestions": suggestions(documents, besides=() if asked else bases.values()),
         "ollama": local_models(user),
-        "ollama_url": settings.OLLAMA_URL,
+        "administrators": administrators(user),
     }
 
 
@@ -258,6 +259,14 @@ def local_models(user: Any) -> list[str]:
     if not user.has_perm("conversations.add_modelprofile") or model_name():
         return []
     return async_to_sync(notice_ollama)()
+
+
+def administrators(user: Any) -> list[str]:
+    """Return a few people who can connect a model, for those who can't, as long as there is none."""
+    if user.has_perms(["conversations.add_modelprofile", "conversations.change_modelprofile"]) or model_name():
+        return []
+    found = User.objects.filter(is_superuser=True, is_staff=True, is_active=True).order_by("pk")
+    return [each.get_full_name() or each.get_username() for each in found[:3]]
 
 
 def suggestions(documents: QuerySet[Document], besides: Collection[int] = ()) -> list[str]:

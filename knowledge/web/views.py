@@ -207,7 +207,7 @@ def upload(request: HttpRequest, pk: int) -> HttpResponse:
             added = services.add_document(base, request.user, file.name or "", file, request.POST.get("folder", ""))
         except services.UploadRefused as refusal:
             code = 413 if refusal.code in ("too_large", "storage_full") else 415
-            reason = queries.ERROR_TITLES.get(refusal.code, "") or explain("too_large.storage")
+            reason = queries.ERROR_TITLES.get(refusal.code, "") or refusal.message
             name = services.clean_filename(file.name or "")
             rows.append({"refused": refusal.message, "reason": reason, "filename": name})
         else:

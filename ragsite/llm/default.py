@@ -11,13 +11,13 @@ from django.conf import settings
 from ragsite.llm.chat import ChatClient
 from ragsite.llm.errors import ModelNotFound
 from ragsite.llm.http import host
+from ragsite.llm.offers import Kind, kind_of
 from ragsite.llm.types import Endpoint
 from ragsite.runtime import caches
 from ragsite.site_settings.config import config
 
 OLLAMA_TIMEOUT = 0.3
 OLLAMA_CACHE_SECONDS = 60.0
-_NOT_FOR_CHAT = ("embed", "rerank", "whisper", "tts", "dall-e", "moderation", "bge-")
 _resolved: dict[tuple[str, str], str] = {}
 _noticed: tuple[float, list[str]] | None = None
 
@@ -57,7 +57,7 @@ async def resolve_model(endpoint: Endpoint) -> Endpoint:
             await client.aclose()
         if not offered:
             raise ModelNotFound("The server offers no model.", where=host(endpoint))
-        _resolved[key] = next((name for name in offered if _can_chat(name)), offered[0])
+        _resolved[key] = next((name for name in offered if kind_of(name) is Kind.CHAT), offered[0])
     return replace(endpoint, model=_resolved[key])
 
 
@@ -75,7 +75,7 @@ async def notice_ollama(transport: httpx.AsyncBaseTransport | None = None) -> li
             ):
                 response = await client.get(f"{settings.OLLAMA_URL}/api/tags")
                 rows: Any = response.raise_for_status().json()["models"]
-                found = [name for row in rows if _can_chat(name := str(row["name"]))]
+                found = [name for row in rows if kind_of(name := str(row["name"])) is Kind.CHAT]
         except (TimeoutError, httpx.HTTPError, httpx.InvalidURL, ValueError, KeyError, TypeError):
             found = []
         _noticed = (time.monotonic(), found)
@@ -88,7 +88,3 @@ def forget_found_models() -> None:
     global _noticed
     _noticed = None
     _resolved.clear()
-
-
-def _can_chat(model: str) -> bool:
-    return not any(mark in model.lower() for mark in _NOT_FOR_CHAT)

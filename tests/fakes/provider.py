@@ -54,6 +54,10 @@ class FakeProvider:
         self.paths: list[str] = []
         self.headers: list[dict[str, str]] = []
         self.models = ["fake-model"]
+        # What asking for the models is answered with instead of them: a status and what JSON writes, or bytes.
+        self.listing: tuple[int, Any] | None = None
+        # The headers of those who asked for them.
+        self.listed: list[dict[str, str]] = []
         self.embeddings = Embeddings()
         self.missing_paths: set[str] = set()
         self.refused_fields: dict[str, str] = {}
@@ -192,7 +196,13 @@ class _Handler(BaseHTTPRequestHandler):
 
     def do_GET(self) -> None:
         provider = self.server.provider
-        if self.path == "/v1/models":
+        provider.listed.append(dict(self.headers))
+        if provider.listing is not None and self.path.endswith("/models"):
+            status, body = provider.listing
+            self._bytes(status, body, {}) if isinstance(body, bytes) else self._json(status, body)
+        elif self.path in provider.missing_paths:
+            self._json(404, {"detail": "Not Found"})
+        elif self.path == "/v1/models":
             self._json(200, {"object": "list", "data": [{"id": name, "object": "model"} for name in provider.models]})
         elif self.path == "/api/tags":
             self._json(200, {"models": [{"name": name} for name in provider.models]})

@@ -104,13 +104,17 @@ def test_the_newest_records_come_first(answer: Message, as_staff: Client, model:
 def test_a_session_shows_its_newest_turns_and_leads_to_all(
     answer: Message, as_staff: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("conversations.admin.sessions.NEWEST_TURNS", 2)
+    monkeypatch.setattr("conversations.admin.transcript.SHOWN_TURNS", 2)
     session = answer.turn.session
-    later = [make_turn(session, f"Question {number}?").turn for number in range(2)]
-    other = make_turn(make_session(session.owner)).turn
+    first = make_turn(session, "Question 0?", parent=answer.turn).turn
+    later = make_turn(session, "Question 1?", parent=first).turn
+    make_turn(make_session(session.owner), "Somebody else's?")
     page = as_staff.get(change(session)).content.decode()
-    assert all(str(turn.request_id) in page for turn in later)
-    assert str(other.request_id) not in page and str(answer.turn.request_id) not in page
+    assert "Question 0?" in page and "Question 1?" in page
+    assert "Somebody else" not in page and "alert(1)" not in page and str(later.request_id) not in page
+    assert f"?until={answer.turn_id}" in page
+    earlier = as_staff.get(change(session), {"until": answer.turn_id}).content.decode()
+    assert "&lt;script&gt;alert(1)" in earlier and "Question 1?" not in earlier
     everything = f"{changelist('turn')}?session__id__exact={session.pk}"
     assert f'href="{everything}">3</a>' in page
     assert {turn.session_id for turn in as_staff.get(everything).context["cl"].result_list} == {session.pk}

@@ -78,7 +78,12 @@ def test_the_first_visit_teaches(as_owner: Client) -> None:
     assert "quotes only" in html(response)
 
 
-@pytest.mark.parametrize(("models", "said"), [([], "an OpenAI-compatible API"), (["llama3"], "LLM_MODEL=llama3")])
+def test_who_cannot_connect_a_model_learns_whom_to_ask(as_owner: Client, staff: User) -> None:
+    page = html(as_owner.get("/", follow=True))
+    assert f"ask {staff.username}." in page and "set-up/" not in page
+
+
+@pytest.mark.parametrize(("models", "said"), [([], 'set-up/"'), (["llama3"], "set-up/?provider=ollama")])
 def test_staff_learn_how_to_connect_a_model(
     as_staff: Client, monkeypatch: pytest.MonkeyPatch, models: list[str], said: str
 ) -> None:

@@ -1,0 +1,187 @@
+"""The figures of the first page: a query each, whose work is bounded by the span or by a number of rows."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import date, datetime
+from decimal import Decimal
+from typing import Any
+
+from django.db import connection
+from django.db.models import Case, Count, F, FloatField, Min, QuerySet, Sum, Value, When
+from django.db.models.fields.json import KeyTextTransform
+from django.db.models.functions import Cast, TruncDate
+from django.utils import timezone
+from django_q.models import OrmQ
+
+from conversations.models import Feedback, Message, ModelProfile
+from conversations.pipeline.writing import extractive_answer
+from knowledge.models import Document
+from retrieval.types import AnswerState
+
+# Times are told of the newest turns: more of them don't make a percentile truer, only slower.
+TIMED_TURNS = 2000
+THUMBS_SHOWN = FAILED_SHOWN = 5
+
+# Of the newest turns: of each node, and of the whole answer (""), how often, the middle, and the 95th of 100.
+_LATENCY = """
+WITH newest AS MATERIALIZED (
+    SELECT turn_id, duration_ms FROM conversations_message
+    WHERE role = 'assistant' AND created_at >= %(since)s ORDER BY created_at DESC LIMIT %(turns)s
+)
+SELECT step.key, count(*), percentile_cont(ARRAY[0.5, 0.95]) WITHIN GROUP (ORDER BY step.ms), min(step."order")
+FROM newest JOIN conversations_tracestep step USING (turn_id) WHERE step.status <> 'skipped' GROUP BY step.key
+UNION ALL
+SELECT '', count(*), percentile_cont(ARRAY[0.5, 0.95]) WITHIN GROUP (ORDER BY duration_ms), 32767
+FROM newest WHERE duration_ms IS NOT NULL HAVING count(*) > 0
+"""
+_SIZES = """
+SELECT pg_database_size(current_database()), sum(pg_total_relation_size(oid)) FILTER (WHERE relname LIKE 'retrieval%%'),
+    sum(pg_total_relation_size(oid)) FILTER (WHERE relname LIKE 'conversations%%')
+FROM pg_class WHERE relkind = 'r' AND relnamespace = current_schema()::regnamespace
+"""
+
+
+def answers(since: datetime) -> QuerySet[Message]:
+    """Return the answers of a span."""
+    return Message.objects.filter(role=Message.Role.ASSISTANT, created_at__gte=since)
+
+
+def outcomes(since: datetime) -> dict[tuple[date, str], int]:
+    """Return how many questions of each day ended how: an answer state, `talk` without one, or what cut them short."""
+    outcome = Case(
+        When(status=Message.Status.FAILED, then=Value("failed")),
+        When(status__in=[Message.Status.STOPPED, Message.Status.INTERRUPTED], then=Value("stopped")),
+        When(status=Message.Status.STREAMING, then=Value("running")),
+        When(answer_state="", then=Value("talk")),
+        default=F("answer_state"),
+    )
+    asked = answers(since).filter(turn__continues=False)
+    counted = asked.annotate(day=TruncDate("created_at", tzinfo=timezone.get_default_timezone()), outcome=outcome)
+    rows = counted.order_by().values_list("day", "outcome").annotate(Count("pk"))
+    return {(day, state): count for day, state, count in rows}
+
+
+def people(since: datetime) -> int:
+    """Return how many people asked something."""
+    return answers(since).aggregate(people=Count("turn__session__owner", distinct=True))["people"] or 0
+
+
+@dataclass(frozen=True, slots=True)
+class Latency:
+    """How long a node took, in milliseconds: the middle, and the 95th of a hundred. No key is the whole answer."""
+
+    key: str
+    count: int
+    p50: float
+    p95: float
+
+
+def latencies(since: datetime) -> list[Latency]:
+    """Return the times of the nodes in their order, and last that of the whole answer."""
+    with connection.cursor() as cursor:
+        cursor.execute(_LATENCY, {"since": since, "turns": TIMED_TURNS})
+        rows = sorted(cursor.fetchall(), key=lambda row: (row[3], row[0]))
+    return [Latency(key, count, *middle_and_most) for key, count, middle_and_most, _order in rows]
+
+
+@dataclass(frozen=True, slots=True)
+class ModelUse:
+    """What a model wrote in a span; `cost` is None where a profile names no prices."""
+
+    model: str
+    answers: int
+    read: int
+    written: int
+    cost: Decimal | None
+
+
+def models(since: datetime) -> list[ModelUse]:
+    """Return what each model read and wrote, the most first; quoting, which costs nothing, last."""
+    read, written = (
+        Sum(Cast(KeyTextTransform(name, "usage"), FloatField())) for name in ("prompt_tokens", "completion_tokens")
+    )
+    rows = (
+        answers(since)
+        .exclude(turn__model="")
+        .order_by()
+        .values_list("turn__model")
+        .annotate(count=Count("pk"), read=read, written=written)
+    )
+    prices: dict[str, tuple[Decimal | None, Decimal | None]] = {}
+    priced = ModelProfile.objects.exclude(input_price=None, output_price=None).order_by("enabled", "pk")
+    for name, input_price, output_price in priced.values_list("model", "input_price", "output_price"):
+        prices[name] = (input_price, output_price)
+    found = []
+    for name, count, tokens_in, tokens_out in rows:
+        used_in, used_out = int(tokens_in or 0), int(tokens_out or 0)
+        cost = None
+        if name in prices:
+            of_read, of_written = prices[name]
+            cost = ((of_read or 0) * used_in + (of_written or 0) * used_out) / Decimal(1_000_000)
+        found.append(ModelUse(name, count, used_in, used_out, cost))
+    return sorted(found, key=lambda use: (use.model == extractive_answer.MODEL, -use.read - use.written, use.model))
+
+
+def thumbs(since: datetime) -> dict[int, int]:
+    """Return how many thumbs were given, by their value."""
+    given = Feedback.objects.filter(created_at__gte=since).order_by()
+    return dict(given.values_list("value").annotate(Count("pk")))
+
+
+def newest_thumbs_down(since: datetime) -> list[Feedback]:
+    """Return the newest thumbs down, each with its answer, turn and session."""
+    given = Feedback.objects.filter(created_at__gte=since, value=Feedback.Value.DOWN)
+    shown = given.select_related("message__turn__session").defer("message__stream_log", "message__blocks")
+    return list(shown.order_by("-created_at", "-id")[:THUMBS_SHOWN])
+
+
+@dataclass(frozen=True, slots=True)
+class Ingestion:
+    """Documents by state, what waits, since when, and what failed lately; `size` is that of all files in bytes."""
+
+    counts: dict[str, int]
+    size: int
+    oldest: datetime | None
+    failed: Sequence[Document]
+    tasks: int
+
+    @property
+    def waiting(self) -> int:
+        """How many documents aren't searchable by meaning yet."""
+        return sum(self.counts.get(status, 0) for status in Document.UNFINISHED)
+
+
+def ingestion() -> Ingestion:
+    """Return how far the documents are."""
+    rows: Any = Document.objects.order_by().values_list("status").annotate(Count("pk"), Sum("size"), Min("created_at"))
+    states = list(rows)
+    waiting = [first for status, _count, _size, first in states if status in Document.UNFINISHED]
+    failed = Document.objects.filter(status=Document.Status.FAILED).select_related("knowledge_base").order_by("-pk")
+    return Ingestion(
+        {status: count for status, count, _size, _first in states},
+        sum(size or 0 for _status, _count, size, _first in states),
+        min(waiting, default=None),
+        list(failed[:FAILED_SHOWN]),
+        OrmQ.objects.count(),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Sizes:
+    """Bytes: of the database, of the index in it, of the conversations in it."""
+
+    database: int
+    index: int
+    conversations: int
+
+
+def sizes() -> Sizes:
+    """Return how large the database is, and its largest parts."""
+    with connection.cursor() as cursor:
+        cursor.execute(_SIZES)
+        database, index, conversations = cursor.fetchone()
+    return Sizes(int(database), int(index or 0), int(conversations or 0))
+
+
+# How a question may end, in the order in which a day's column is stacked from below.
+OUTCOMES = (*AnswerState.values, "talk", "stopped", "failed", "running")

@@ -1,0 +1,154 @@
+"""Questions that found no answer, those that ask the same together: what documents are lacking.
+
+Two questions ask the same where their vectors point the same way (both were made by the same model), or where they
+share most of their words; and where they name the same numbers and codes. Taken from the oldest on, each joins the
+group whose first question it is most like, or begins one: the same questions make the same groups, and the work is
+bounded by `LOOKED_AT` squared.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+import numpy as np
+from django.db.models import OuterRef, Subquery
+from pgvector import HalfVector
+
+from conversations.models import Message
+from retrieval.engine.analysis import terms
+from retrieval.types import AnswerState
+
+# The newest questions without an answer that are grouped.
+LOOKED_AT = 400
+# The cosine of two vectors, and the share of common words, from which on two questions ask the same: of 18 questions
+# in two languages they join what the bundled model sees as one, and of others only "reset" with "restart".
+ALIKE, SHARED = 0.73, 0.6
+_CODE = re.compile(r"[A-Za-z0-9.-]*\d[A-Za-z0-9.-]*")
+WORDINGS_SHOWN = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A question that found no answer: who asked it, when, and its vector in a space, where it has one."""
+
+    turn_id: int
+    text: str
+    user_id: int
+    at: datetime
+    space: int | None = None
+    vector: Any = None
+
+
+@dataclass(slots=True)
+class Group:
+    """Questions that ask the same, oldest first."""
+
+    questions: list[Asked] = field(default_factory=list)
+
+    @property
+    def text(self) -> str:
+        """The wording that was used most, the newest of those used as often."""
+        counts = Counter(_plain(each.text) for each in self.questions)
+        most = max(counts.values())
+        return next(each.text for each in reversed(self.questions) if counts[_plain(each.text)] == most)
+
+    @property
+    def wordings(self) -> list[str]:
+        """Some other wordings, the newest first."""
+        own = _plain(self.text)
+        others = {_plain(each.text): each.text for each in reversed(self.questions) if _plain(each.text) != own}
+        return list(others.values())[:WORDINGS_SHOWN]
+
+    @property
+    def count(self) -> int:
+        """How often it was asked."""
+        return len(self.questions)
+
+    @property
+    def people(self) -> int:
+        """How many people asked it."""
+        return len({each.user_id for each in self.questions})
+
+    @property
+    def last(self) -> Asked:
+        """When it was asked last."""
+        return self.questions[-1]
+
+
+def unanswered(since: datetime) -> list[Asked]:
+    """Return the newest questions of a span for which nothing was found, or the closest passages only; oldest first."""
+    said = Message.objects.filter(turn=OuterRef("turn"), role=Message.Role.USER).values("content")
+    rows = (
+        Message.objects.filter(
+            role=Message.Role.ASSISTANT,
+            created_at__gte=since,
+            status=Message.Status.COMPLETED,
+            answer_state__in=[AnswerState.NEAREST, AnswerState.NOTHING],
+        )
+        .annotate(question=Subquery(said))
+        .order_by("-created_at", "-pk")
+        .values_list(
+            "turn_id", "question", "turn__session__owner_id", "created_at", "turn__embedding_space_id",
+            "turn__embedding",
+        )[:LOOKED_AT]
+    )  # fmt: skip
+    found = [
+        Asked(turn_id, text, user_id, at, space, _direction(vector))
+        for turn_id, text, user_id, at, space, vector in rows
+        if text
+    ]
+    return found[::-1]
+
+
+def groups(questions: Sequence[Asked]) -> list[Group]:
+    """Return the questions in groups, the largest first, then those asked last."""
+    made: list[Group] = []
+    words: list[_Words] = []
+    for asked in questions:
+        own = _Words(frozenset(terms(asked.text)), frozenset(_CODE.findall(asked.text.lower())))
+        likest, best = None, 0.0
+        for number, group in enumerate(made):
+            score = _likeness(asked, own, group.questions[0], words[number])
+            if score > best:
+                likest, best = group, score
+        if likest is None or best < 1:
+            made.append(Group([asked]))
+            words.append(own)
+        else:
+            likest.questions.append(asked)
+    return sorted(made, key=lambda group: (group.count, group.last.at, group.last.turn_id), reverse=True)
+
+
+@dataclass(frozen=True, slots=True)
+class _Words:
+    """The words of a question, and what of it holds digits."""
+
+    terms: frozenset[str]
+    codes: frozenset[str]
+
+
+def _likeness(one: Asked, words: _Words, other: Asked, other_words: _Words) -> float:
+    """Return how alike two questions are; from 1 on they ask the same."""
+    if words.codes != other_words.codes:
+        return 0.0
+    common = len(words.terms & other_words.terms)
+    shared = common / len(words.terms | other_words.terms) if common else 0.0
+    if one.vector is None or other.vector is None or one.space != other.space or one.vector.shape != other.vector.shape:
+        return shared / SHARED
+    return max(float(one.vector @ other.vector) / ALIKE, shared / SHARED)
+
+
+def _direction(vector: Any) -> Any:
+    """Return a stored vector with a length of one; None where there is none, or it has no direction."""
+    if vector is None:
+        return None
+    numbers = np.asarray(vector.to_list() if isinstance(vector, HalfVector) else vector, dtype=np.float32)
+    length = float(np.linalg.norm(numbers))
+    return numbers / length if length else None
+
+
+def _plain(text: str) -> str:
+    return " ".join(text.casefold().split()).rstrip(" ?？.。!！")

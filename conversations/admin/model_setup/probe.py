@@ -1,0 +1,182 @@
+"""Asking an endpoint: what it offers, and a question; and telling an administrator what went wrong, and what helps."""
+
+import asyncio
+import json
+import time
+from collections.abc import Sequence
+from contextlib import aclosing
+from urllib.parse import urlsplit
+
+from django.utils.translation import gettext as _
+
+from conversations.admin.model_setup.draft import ANSWER_PATIENCE, LIST_PATIENCE, Draft, Offered, Trial
+from conversations.models import ModelProfile
+from conversations.prompts import profiles
+from ragsite.llm import errors
+from ragsite.llm.chat import ChatClient
+from ragsite.llm.offers import offers
+from ragsite.llm.types import ChatMessage, Endpoint, TextPiece, ThinkPiece, UsagePiece
+
+# An answer that comes at once after so many milliseconds, and is so long, wasn't streamed.
+_SLOW_MS, _LONG = 1500, 80
+_MOST_SHOWN = 2000
+_JSON_QUESTION = 'Reply with nothing but this JSON object, filled in: {"capital": "…"} for the capital of France.'
+
+
+async def look(draft: Draft) -> None:
+    """Fill in what the endpoint offers, and the address at which its API was found. Raises `LLMError`."""
+    endpoint, found = await offers(draft.endpoint(patience=LIST_PATIENCE))
+    draft.base_url = endpoint.base_url
+    draft.offered = [
+        Offered(
+            each.name,
+            each.kind.value,
+            each.context_window,
+            None if each.input_price is None else str(each.input_price),
+            None if each.output_price is None else str(each.output_price),
+        )
+        for each in found
+    ]
+
+
+async def try_models(draft: Draft, question: str) -> list[Trial]:
+    """Ask each of the draft's models once, all at the same time: a question, or what suits a model of another kind."""
+    apart = {ModelProfile.Purpose.EMBEDDING.value, ModelProfile.Purpose.RERANK.value}
+    wanted: dict[str, str] = {}  # of each model, a purpose
+    for purpose, model in draft.models.items():
+        if model not in wanted or wanted[model] in apart:
+            wanted[model] = purpose
+    return list(
+        await asyncio.gather(
+            *(
+                _measure(draft, model, purpose) if purpose in apart else try_chat(draft.endpoint(model), question)
+                for model, purpose in wanted.items()
+            )
+        )
+    )
+
+
+async def try_chat(endpoint: Endpoint, question: str) -> Trial:
+    """Ask a question and see how the answer comes; then whether JSON comes where it is asked for."""
+    client = ChatClient(endpoint)
+    trial = Trial(endpoint.model, works=False)
+    began, texts, arrivals = time.monotonic(), [], 0
+    try:
+        async with aclosing(client.stream([ChatMessage("user", question)], max_tokens=2048)) as pieces:
+            async for piece in pieces:
+                now = round(1000 * (time.monotonic() - began))
+                if isinstance(piece, TextPiece | ThinkPiece):
+                    trial.first_ms = now if trial.first_ms is None else trial.first_ms
+                    arrivals += 1
+                if isinstance(piece, ThinkPiece):
+                    trial.thinks = True
+                elif isinstance(piece, TextPiece) and (texts or piece.text.strip()):
+                    trial.word_ms = now if trial.word_ms is None else trial.word_ms
+                    texts.append(piece.text)
+                elif isinstance(piece, UsagePiece):
+                    trial.tokens = piece.completion_tokens
+        trial.total_ms = round(1000 * (time.monotonic() - began))
+        trial.reply = "".join(texts).strip()[:_MOST_SHOWN]
+        trial.works = bool(trial.reply)
+        if not trial.works:
+            trial.error = _("The model ended without writing an answer.")
+            return trial
+        trial.thinks = bool(trial.thinks)
+        if arrivals > 1:
+            trial.streams = True
+        elif (trial.first_ms or 0) > _SLOW_MS and len(trial.reply) >= _LONG:
+            trial.streams = False
+        trial.json = await _writes_json(client)
+    except errors.LLMError as error:
+        trial.error, trial.details = explain(error, endpoint)
+    finally:
+        await client.aclose()
+    return trial
+
+
+async def _writes_json(client: ChatClient) -> bool | None:
+    """Tell whether JSON comes where it is asked for, as the steps before an answer do; None where nothing came."""
+    try:
+        reply = await client.complete([ChatMessage("user", _JSON_QUESTION)], temperature=0, max_tokens=1024)
+    except errors.LLMError:
+        return None
+    text = reply.text.strip().removeprefix("```json").removeprefix("```").removesuffix("```")
+    try:
+        return isinstance(json.loads(text), dict)
+    except ValueError:
+        return False
+
+
+async def _measure(draft: Draft, model: str, purpose: str) -> Trial:
+    endpoint, began = draft.endpoint(model, min(ANSWER_PATIENCE, profiles.PATIENCE)), time.monotonic()
+    try:
+        reply = await profiles.ask(endpoint, purpose)
+    except errors.LLMError as error:
+        told, details = explain(error, endpoint)
+        return Trial(model, works=False, error=told, details=details)
+    return Trial(model, works=True, reply=reply, total_ms=round(1000 * (time.monotonic() - began)))
+
+
+def explain(error: errors.LLMError, endpoint: Endpoint) -> tuple[str, str]:
+    """Return what went wrong with what helps, for an administrator; and the server's own words, which may be empty."""
+    where = error.where or urlsplit(endpoint.base_url).netloc.rpartition("@")[2]
+    return _explained(error, endpoint) % {"where": where}, error.detail
+
+
+def _explained(error: errors.LLMError, endpoint: Endpoint) -> str:
+    if isinstance(error, errors.Unreachable):
+        return next((told for marks, told in _unreachable() if any(mark in error.detail for mark in marks)), "") or _(
+            "No connection to %(where)s could be made. Check the address, and that the server is running."
+        )
+    if isinstance(error, errors.TimedOut):
+        return _(
+            "%(where)s did not answer in time. A firewall may hold the request back, or the server is still loading "
+            "its model: try again in a minute."
+        )
+    if isinstance(error, errors.Unauthorized):
+        if endpoint.api_key:
+            return _("%(where)s refuses the key, or its account has no credit left. Copy the key again, whole.")
+        return _("%(where)s wants a key (401). Enter the one that it gave you.")
+    if isinstance(error, errors.ModelNotFound):
+        if endpoint.model:
+            return _("%(where)s has no model of this name, or no path for it (404).")
+        return _(
+            "A server answers at %(where)s, but has no list of models there (404). The address mostly ends in “/v1”."
+        )
+    if isinstance(error, errors.BadReply):
+        return _("What answers at %(where)s is no OpenAI-compatible API: perhaps it is a web page.")
+    if isinstance(error, errors.ProviderError):
+        return _("The server at %(where)s failed. Its own log tells more.")
+    # What comes of a language that isn't ours is text, not a format.
+    return error.message.replace("%", "%%")
+
+
+def _unreachable() -> Sequence[tuple[tuple[str, ...], str]]:
+    return (
+        (
+            ("CERTIFICATE_VERIFY_FAILED", "certificate verify failed"),
+            _(
+                "The certificate of %(where)s is not trusted here: it is self-signed, expired or of another name. "
+                "SSL_CERT_FILE can name the authority that signed it."
+            ),
+        ),
+        (
+            ("SSL", "TLS", "disconnected"),
+            _(
+                "%(where)s speaks no TLS at this address, or nothing but TLS: try “http://” instead of “https://”, or "
+                "the other way round."
+            ),
+        ),
+        (
+            ("Name or service not known", "nodename nor servname", "getaddrinfo", "name resolution", "No address"),
+            _("No server is known by the name %(where)s. Check how it is written."),
+        ),
+        (("redirects",), _("%(where)s redirects elsewhere. Enter the address that it leads to.")),
+        (
+            ("refused", "attempts failed"),
+            _(
+                "%(where)s refuses the connection: nothing listens there. Check the port, and that the server is "
+                "running. From within a container “localhost” is the container itself."
+            ),
+        ),
+    )

@@ -1,0 +1,258 @@
+"""The three pages of a set-up. They work without scripts; each leads to the next, and back."""
+
+from typing import TYPE_CHECKING, Any
+
+from asgiref.sync import async_to_sync
+from django.conf import settings
+from django.contrib import messages
+from django.core.exceptions import PermissionDenied
+from django.db import IntegrityError
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect
+from django.template.response import TemplateResponse
+from django.urls import URLPattern, path, reverse
+from django.utils.html import format_html
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+
+from conversations.admin.model_setup import plan
+from conversations.admin.model_setup.draft import Draft, Trial
+from conversations.admin.model_setup.forms import AddressForm, ChoiceForm, SaveForm
+from conversations.models import ModelProfile
+from conversations.prompts import profiles
+from conversations.web.progress import duration
+from ragsite.llm import secrets
+from ragsite.llm.errors import LLMError
+
+if TYPE_CHECKING:
+    from conversations.admin.profiles import ModelProfileAdmin
+
+# What is mostly connected, and where it mostly is.
+PROVIDERS = {
+    "ollama": ("Ollama", "http://127.0.0.1:11434/v1"),
+    "vllm": ("vLLM", "http://127.0.0.1:8000/v1"),
+    "openai": ("OpenAI", "https://api.openai.com/v1"),
+    "deepseek": ("DeepSeek", "https://api.deepseek.com/v1"),
+    "dashscope": ("Qwen (DashScope)", "https://dashscope.aliyuncs.com/compatible-mode/v1"),
+    "openrouter": ("OpenRouter", "https://openrouter.ai/api/v1"),
+}
+ADDRESS = "admin:conversations_modelprofile_set_up"
+CHOOSE = "admin:conversations_modelprofile_set_up_choose"
+TEST = "admin:conversations_modelprofile_set_up_test"
+
+
+def may_set_up(user: Any) -> bool:
+    """Whether a person may connect a model: a profile in use may have to give way."""
+    return bool(user.is_staff) and user.has_perms(
+        ["conversations.add_modelprofile", "conversations.change_modelprofile"]
+    )
+
+
+class SetUp:
+    """The pages, within the list of model profiles."""
+
+    def __init__(self, admin: "ModelProfileAdmin") -> None:
+        self._admin = admin
+
+    def urls(self) -> list[URLPattern]:
+        """Return their addresses."""
+        views = (("", self.address), ("choose/", self.choose), ("test/", self.test))
+        return [
+            path(f"set-up/{route}", self._admin.admin_site.admin_view(view), name=name.removeprefix("admin:"))
+            for (route, view), name in zip(views, (ADDRESS, CHOOSE, TEST), strict=True)
+        ]
+
+    def address(self, request: HttpRequest) -> HttpResponse:
+        """Take the address and the key, and ask there what is offered."""
+        _check(request)
+        provider = PROVIDERS.get(request.GET.get("provider", ""))
+        initial = {"base_url": provider[1]} if provider else {}
+        if request.GET.get("provider") == "ollama":
+            initial["base_url"] = f"{settings.OLLAMA_URL.rstrip('/')}/v1"
+        form = AddressForm(request.POST or None, initial=initial)
+        # Of one's own servers it is asked at once whether they are that.
+        context: dict[str, Any] = {"own_network": request.GET.get("provider") in ("ollama", "vllm")}
+        if request.method == "POST" and form.is_valid():
+            draft = Draft(form.cleaned_data["base_url"], self._key(form))
+            without_list = "without_list" in request.POST
+            if async_to_sync(self._ask_first)(request, form, draft, context, without_list=without_list):
+                draft.keep(request)
+                return redirect(CHOOSE)
+        context |= {
+            "form": form,
+            "providers": [(key, *told) for key, told in PROVIDERS.items()],
+            "known": _known_addresses(),
+            "ollama": self._ollama(request),
+        }
+        return self._page(request, "address", _("Connect a model"), context, 422 if form.errors else 200)
+
+    def choose(self, request: HttpRequest) -> HttpResponse:
+        """Take which model serves which purpose, and ask each of them a question."""
+        _check(request)
+        draft = Draft.of(request)
+        if draft is None:
+            return redirect(ADDRESS)
+        form = ChoiceForm(draft, request.POST or None, initial=_chosen(draft))
+        if request.method == "POST" and form.is_valid():
+            from conversations.admin.model_setup import probe
+
+            draft.models, draft.question = form.models(), form.cleaned_data["question"]
+            draft.context_window = form.cleaned_data["context_window"]
+            draft.trials = async_to_sync(probe.try_models)(draft, draft.question)
+            draft.keep(request)
+            return redirect(TEST)
+        context = {"form": form, "draft": draft}
+        return self._page(request, "choose", _("Choose a model"), context, 422 if form.errors else 200)
+
+    def test(self, request: HttpRequest) -> HttpResponse:
+        """Show what came of the question and what saving will change; POST asks again, or saves."""
+        _check(request)
+        draft = Draft.of(request)
+        if draft is None or not draft.models:
+            return redirect(ADDRESS if draft is None else CHOOSE)
+        planned = plan.changes(draft)
+        form = SaveForm(planned, request.POST if "save" in request.POST else None, initial={"thinking": _asks(draft)})
+        if request.method == "POST" and "again" in request.POST:
+            from conversations.admin.model_setup import probe
+
+            draft.question = request.POST.get("question", "").strip()[:2000] or draft.question
+            draft.trials = async_to_sync(probe.try_models)(draft, draft.question)
+            draft.keep(request)
+            return redirect(TEST)
+        if form.is_valid():
+            draft.thinking = form.cleaned_data["thinking"]
+            try:
+                stored = plan.carry_out(draft, planned)
+            except IntegrityError:  # by somebody else, just now
+                form.add_error(None, _("The profiles have changed since this page was opened. Look at them again."))
+            else:
+                return self._saved(request, draft, stored)
+        context = {
+            "form": form,
+            "draft": draft,
+            "planned": planned,
+            "changing": [each for each in planned if each.existing is not None],
+            "thinks": any(trial.thinks for trial in draft.trials),
+            "all_work": all(trial.works for trial in draft.trials),
+            "rows": [
+                (trial, [each.label for each in planned if each.model == trial.model], _facts(trial))
+                for trial in draft.trials
+            ],
+        }
+        return self._page(request, "test", _("Test and save"), context, 422 if form.errors else 200)
+
+    async def _ask_first(
+        self, request: HttpRequest, form: AddressForm, draft: Draft, context: dict[str, Any], *, without_list: bool
+    ) -> bool:
+        """Ask what is offered, unless the address is one that isn't asked; tell in the form what is in the way."""
+        from conversations.admin.model_setup import probe
+        from ragsite.llm.addresses import Reach, reach_of
+
+        reach = await reach_of(draft.base_url)
+        if reach == Reach.FORBIDDEN:
+            form.add_error(
+                "base_url", _("This address is reserved for a network's own services. No model is asked there.")
+            )
+            return False
+        if reach == Reach.PRIVATE and not form.cleaned_data["own"]:
+            context["own_network"] = True
+            form.add_error(
+                "own",
+                _(
+                    "This address is on this machine or in its own network, where not everything is meant to be "
+                    "asked. Confirm that the server is yours."
+                ),
+            )
+            return False
+        if without_list:
+            return True
+        try:
+            await probe.look(draft)
+        except LLMError as error:
+            told, details = probe.explain(error, draft.endpoint())
+            form.add_error("base_url", told)
+            context |= {"details": details, "can_go_on": error.code in ("model_not_found", "bad_reply"),
+                        "own_network": reach == Reach.PRIVATE}  # fmt: skip
+            return False
+        return True
+
+    def _key(self, form: AddressForm) -> str:
+        """Return the key encrypted; where none is entered, the one that is stored for just this address."""
+        if key := form.cleaned_data["key"]:
+            return secrets.encrypt(key).decode()
+        address = form.cleaned_data["base_url"]
+        stored = ModelProfile.objects.filter(base_url=address).exclude(encrypted_key=b"").order_by("-enabled", "-pk")
+        kept = stored.values_list("encrypted_key", flat=True).first()
+        return bytes(kept).decode() if kept else ""
+
+    def _saved(self, request: HttpRequest, draft: Draft, stored: list[ModelProfile]) -> HttpResponse:
+        for profile in stored:
+            self._admin.log_change(request, profile, "Set up.")
+            if profile.purpose == ModelProfile.Purpose.EMBEDDING:
+                models = reverse("admin:retrieval_registeredmodel_changelist")
+                told = profiles.what_search_uses(profile)
+                messages.info(request, format_html('{} <a href="{}">{}</a>', told, models, _("Embedding models")))
+        Draft.forget(request)
+        count = len(stored)
+        told = ngettext(
+            "The model is connected for %(count)d purpose.", "The model is connected for %(count)d purposes.", count
+        )
+        link = format_html('<a href="{}">{}</a>', reverse("chat"), _("Ask it something"))
+        messages.success(request, format_html("{} {}", told % {"count": count}, link))
+        return redirect("admin:conversations_modelprofile_changelist")
+
+    def _ollama(self, request: HttpRequest) -> list[str]:
+        from ragsite.llm.default import notice_ollama
+
+        return async_to_sync(notice_ollama)() if request.method == "GET" else []
+
+    def _page(self, request: HttpRequest, step: str, title: str, context: dict[str, Any], status: int) -> HttpResponse:
+        steps = [
+            ("address", _("Address"), reverse(ADDRESS)),
+            ("choose", _("Models"), reverse(CHOOSE)),
+            ("test", _("Test and save"), reverse(TEST)),
+        ]
+        shared = {**self._admin.admin_site.each_context(request), "opts": self._admin.opts, "is_popup": False}
+        shared |= {"title": title, "step": step, "steps": steps}
+        template = f"admin/conversations/modelprofile/set_up/{step}.html"
+        return TemplateResponse(request, template, shared | context, status=status)
+
+
+def _check(request: HttpRequest) -> None:
+    if not may_set_up(request.user):
+        raise PermissionDenied
+
+
+def _facts(trial: Trial) -> list[tuple[str, str]]:
+    """Return how long an answer took, and how much was written, with their names."""
+    facts = [(_("Time to first token"), trial.first_ms)]
+    facts += [(_("To the first word, after thinking"), trial.word_ms)] if trial.thinks else []
+    facts += [(_("Whole answer"), trial.total_ms)]
+    told = [(name, duration(ms)) for name, ms in facts if ms is not None]
+    return [*told, (_("Tokens written"), f"{trial.tokens:,}")] if trial.tokens else told
+
+
+def _known_addresses() -> list[str]:
+    """Return the addresses for which a key is stored."""
+    stored = ModelProfile.objects.exclude(encrypted_key=b"").order_by("base_url").values_list("base_url", flat=True)
+    return list(stored.distinct()[:20])
+
+
+def _chosen(draft: Draft) -> dict[str, Any]:
+    """Return what was chosen before, to be seen again."""
+    own = [draft.models[each] for each in plan.chat_purposes() if each in draft.models]
+    usual = max(own, key=own.count) if own else ""
+    chosen: dict[str, Any] = {f"for_{each}": model for each, model in draft.models.items() if model != usual}
+    chosen |= {"model": usual} if usual else {}
+    chosen |= {"question": draft.question} if draft.question else {}
+    return chosen | {"context_window": draft.context_window}
+
+
+def _asks(draft: Draft) -> str:
+    """Return the field by which this provider is known to be asked to think; empty where that isn't known."""
+    address = draft.base_url.lower()
+    if any(name in address for name in ("deepseek", "bigmodel")):
+        return ModelProfile.Thinking.TYPE.value
+    if "openai.com" in address or ":11434" in address:
+        return ModelProfile.Thinking.EFFORT.value
+    return ""

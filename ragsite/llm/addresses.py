@@ -1,0 +1,52 @@
+"""Where an address leads, found before anything is asked of it: a server must not be made to knock at inner doors."""
+
+import asyncio
+import ipaddress
+import socket
+from enum import StrEnum
+from urllib.parse import urlsplit
+
+# Seconds that a name may take to be resolved.
+RESOLVE_TIMEOUT = 5.0
+# Where clouds and cluster networks answer with their own secrets: no model is there.
+_METADATA = (ipaddress.ip_network("169.254.0.0/16"), ipaddress.ip_network("fe80::/10"))
+_METADATA_HOSTS = (ipaddress.ip_address("fd00:ec2::254"), ipaddress.ip_address("100.100.100.200"))
+
+
+class Reach(StrEnum):
+    """Whom an address belongs to; `UNKNOWN` where its name has no address here, as behind a proxy."""
+
+    PUBLIC = "public"
+    PRIVATE = "private"
+    FORBIDDEN = "forbidden"
+    UNKNOWN = "unknown"
+
+
+async def reach_of(url: str) -> Reach:
+    """Return whom an http(s) address belongs to, by every address that its name resolves to; the worst one counts.
+
+    Numbers in any notation that the system takes for an address (`2130706433`, `0x7f.1`) are resolved as it does.
+    """
+    try:
+        parts = urlsplit(url)
+        host, port = parts.hostname or "", parts.port or 80
+    except ValueError:
+        return Reach.UNKNOWN
+    try:
+        async with asyncio.timeout(RESOLVE_TIMEOUT):
+            found = await asyncio.get_running_loop().getaddrinfo(host, port, type=socket.SOCK_STREAM)
+    except (OSError, UnicodeError, TimeoutError):
+        return Reach.UNKNOWN
+    reaches = {_reach(str(address[0])) for *_rest, address in found}
+    return next((reach for reach in (Reach.FORBIDDEN, Reach.PRIVATE) if reach in reaches), Reach.PUBLIC)
+
+
+def _reach(text: str) -> Reach:
+    address: ipaddress.IPv4Address | ipaddress.IPv6Address = ipaddress.ip_address(text.partition("%")[0])
+    if isinstance(address, ipaddress.IPv6Address):
+        # An address of the other family inside of this one leads where that one does.
+        address = address.ipv4_mapped or address.sixtofour or address
+    inside = any(address in network for network in _METADATA if network.version == address.version)
+    if inside or address in _METADATA_HOSTS or address.is_multicast or address.is_unspecified:
+        return Reach.FORBIDDEN
+    return Reach.PUBLIC if address.is_global else Reach.PRIVATE

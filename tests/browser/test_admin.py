@@ -1,0 +1,64 @@
+"""The administration in a browser: a model is connected, answers, and the figures and the session tell of it."""
+
+from collections.abc import Iterator
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.browser.conftest import ask, new_chat, running_site, sign_in
+from tests.fakes.provider import FakeProvider
+from tests.site import Site
+
+pytestmark = [pytest.mark.browser, pytest.mark.site]
+QUESTION = "How long is the warranty of the switch?"
+
+
+@pytest.fixture(scope="module")
+def site() -> Iterator[Site]:
+    """A site of its own, which gets a model."""
+    with running_site() as site:
+        yield site
+
+
+def test_a_model_is_connected_and_the_figures_tell_of_it(page: Page, site: Site, provider: FakeProvider) -> None:
+    sign_in(page, site)
+    page.get_by_role("link", name="Connect a model").click()
+    page.get_by_role("link", name="vLLM").click()
+    expect(page.get_by_label("Address")).to_have_value("http://127.0.0.1:8000/v1")
+    page.get_by_label("Address").fill(provider.root_url)
+    page.get_by_label("Key").fill("sk-browser-1")
+    page.get_by_label("This is our own server: go ahead").check()
+    page.get_by_role("button", name="See what it offers").click()
+    expect(page.get_by_label("Model", exact=True)).to_have_value("fake-model")
+    page.get_by_label("Test question").fill("Why is the sky blue?")
+    page.get_by_role("button", name="Test").click()
+    expect(page.locator(".set-up-reply")).to_have_text("You said: Why is the sky blue?")
+    expect(page.locator(".model-card")).to_contain_text("Time to first token")
+    page.get_by_role("button", name="Save").click()
+    expect(page.locator(".messagelist")).to_contain_text("The model is connected")
+    assert "sk-browser-1" not in page.content()
+
+    page.get_by_role("link", name="Ask it something").click()
+    expect(page.get_by_label("Your question")).to_be_visible()
+    new_chat(page)
+    ask(page, QUESTION)
+    expect(page.locator(".answer")).to_contain_text("The sources say")
+    expect(page.locator(".answer .outcome")).to_contain_text("Answered from")
+
+    page.goto(f"{site.url}/admin/?days=7")
+    expect(page.locator("#figure-questions + .figure-total")).to_contain_text("1")
+    expect(page.get_by_role("img", name="Questions per day, by what came of them")).to_be_visible()
+    expect(page.get_by_role("row", name="fake-model")).to_be_visible()
+    page.get_by_text("As a table").click()
+    expect(page.get_by_role("region", name="Questions per day").get_by_role("row")).to_have_count(8)
+    page.get_by_role("link", name="90 days").click()
+    expect(page.locator(".figures-spans [aria-current]")).to_have_text("90 days")
+
+    page.goto(f"{site.url}/admin/conversations/chatsession/")
+    page.locator("#result_list tbody th a").first.click()
+    expect(page.locator(".read-question")).to_have_text(QUESTION)
+    expect(page.locator(".read-answer")).to_contain_text("The sources say")
+    expect(page.locator(".read-verdicts")).to_contain_text("Supported")
+    page.locator(".read-answer a").first.click()
+    expect(page.locator(".read-sources li:target")).to_be_visible()
+    assert page.evaluate("document.documentElement.scrollWidth") <= 1280

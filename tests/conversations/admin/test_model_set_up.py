@@ -1,0 +1,243 @@
+"""Connecting a model in the admin, against a provider that speaks over HTTP."""
+
+import socket
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import Permission
+from django.contrib.sessions.models import Session
+from django.test import Client
+from django.urls import reverse
+
+from conversations.models import ModelProfile
+from ragsite.llm import secrets
+from ragsite.models import AuditEntry
+from tests import factories
+from tests.fakes.provider import FakeProvider
+
+pytestmark = pytest.mark.django_db
+
+ADDRESS, CHOOSE, TEST = (reverse(f"admin:conversations_modelprofile_set_up{step}") for step in ("", "_choose", "_test"))
+KEY = "sk-very-secret-key"
+QUESTION = "Why is the sky blue?"
+
+
+@pytest.fixture(autouse=True)
+def no_ollama(monkeypatch: pytest.MonkeyPatch) -> None:
+    async def nothing() -> list[str]:
+        return []
+
+    monkeypatch.setattr("ragsite.llm.default.notice_ollama", nothing)
+
+
+def look(client: Client, url: str, **more: Any) -> Any:
+    return client.post(ADDRESS, {"base_url": url, "own": "on", "key": KEY} | more)
+
+
+def chosen(client: Client, **more: Any) -> Any:
+    return client.post(CHOOSE, {"model": "fake-model", "question": QUESTION} | more)
+
+
+def save(client: Client, **more: Any) -> Any:
+    plan = client.get(TEST).context["form"].fields["plan"].initial
+    return client.post(TEST, {"save": "1", "plan": plan} | more)
+
+
+def test_a_model_is_found_tested_and_saved_for_every_purpose(provider: FakeProvider, as_staff: Client) -> None:
+    assert look(as_staff, provider.root_url).headers["Location"] == CHOOSE
+    page = as_staff.get(CHOOSE).content.decode()
+    assert "fake-model" in page and KEY not in page
+    assert chosen(as_staff).headers["Location"] == TEST
+    page = as_staff.get(TEST).content.decode()
+    assert f"You said: {QUESTION}" in page and "Time to first token" in page
+    assert "thinks before it answers" in page  # the fake does
+    assert KEY not in page
+    assert not ModelProfile.objects.exists()
+    assert save(as_staff, thinking="enable_thinking").status_code == 302
+    profiles = {profile.purpose: profile for profile in ModelProfile.objects.all()}
+    assert set(ModelProfile.Purpose.values) - set(profiles) == {"rerank", "embedding"}
+    assert {(each.model, each.base_url, each.enabled) for each in profiles.values()} == {
+        ("fake-model", provider.root_url, True)
+    }
+    assert all(secrets.decrypt(bytes(each.encrypted_key)) == KEY for each in profiles.values())
+    assert profiles["rewrite"].max_tokens == 2048 and profiles["rewrite"].thinking == "enable_thinking"
+    assert as_staff.get(TEST).headers["Location"] == ADDRESS
+    assert AuditEntry.objects.filter(action=AuditEntry.Action.MODEL).count() == len(profiles)
+
+
+def test_the_key_is_kept_encrypted_on_the_way(provider: FakeProvider, as_staff: Client) -> None:
+    look(as_staff, provider.root_url)
+    assert f"Bearer {KEY}" in [headers.get("Authorization") for headers in provider.listed]
+    assert all(KEY not in str(session.get_decoded()) for session in Session.objects.all())
+
+
+def test_purposes_may_have_models_of_their_own(provider: FakeProvider, as_staff: Client) -> None:
+    provider.models = ["large", "small", "text-embedding-small", "bge-reranker"]
+    look(as_staff, provider.root_url)
+    form = as_staff.get(CHOOSE).context["form"]
+    assert {"for_embedding", "for_rerank"} <= set(form.fields)
+    assert [name for name, _told in form.fields["for_embedding"].choices] == ["", "text-embedding-small"]
+    chosen(as_staff, model="large", for_rewrite="small", for_embedding="text-embedding-small")
+    assert {trial.model for trial in as_staff.get(TEST).context["draft"].trials} == {
+        "large", "small", "text-embedding-small",
+    }  # fmt: skip
+    save(as_staff)
+    models = dict(ModelProfile.objects.values_list("purpose", "model"))
+    assert (models["answer"], models["rewrite"], models["embedding"]) == ("large", "small", "text-embedding-small")
+    assert "rerank" not in models
+
+
+def test_a_profile_in_use_gives_way_only_when_that_is_said(provider: FakeProvider, as_staff: Client) -> None:
+    old = ModelProfile.objects.create(purpose="answer", base_url="https://old.example.org/v1", model="old")
+    look(as_staff, provider.root_url)
+    chosen(as_staff)
+    page = as_staff.get(TEST).content.decode()
+    assert "old (https://old.example.org/v1) gives way to fake-model" in page
+    refused = save(as_staff)
+    assert refused.status_code == 422 and "may be changed" in refused.content.decode()
+    assert list(ModelProfile.objects.all()) == [old]
+    assert save(as_staff, confirmed="on").status_code == 302
+    old.refresh_from_db()
+    assert not old.enabled and ModelProfile.objects.get(purpose="answer", enabled=True).model == "fake-model"
+
+
+def test_a_plan_that_nobody_has_read_is_not_carried_out(provider: FakeProvider, as_staff: Client) -> None:
+    look(as_staff, provider.root_url)
+    chosen(as_staff)
+    plan = as_staff.get(TEST).context["form"].fields["plan"].initial
+    ModelProfile.objects.create(purpose="answer", base_url="https://new.example.org/v1", model="new")
+    refused = as_staff.post(TEST, {"save": "1", "plan": plan, "confirmed": "on"})
+    assert refused.status_code == 422 and "have changed since" in refused.content.decode()
+    assert ModelProfile.objects.get(enabled=True).model == "new"
+
+
+def test_the_same_model_gets_its_new_key_in_place(provider: FakeProvider, as_staff: Client) -> None:
+    old = ModelProfile.objects.create(
+        purpose="answer", base_url=provider.root_url, model="fake-model", encrypted_key=secrets.encrypt("sk-old")
+    )
+    look(as_staff, provider.root_url, key="")
+    assert provider.listed[-1]["Authorization"] == "Bearer sk-old"
+    look(as_staff, provider.root_url)
+    chosen(as_staff)
+    save(as_staff, confirmed="on")
+    assert secrets.decrypt(bytes(ModelProfile.objects.get(purpose="answer").encrypted_key)) == KEY
+    assert ModelProfile.objects.get(purpose="answer").pk == old.pk
+
+
+def test_a_stored_key_is_not_sent_elsewhere(provider: FakeProvider, as_staff: Client) -> None:
+    ModelProfile.objects.create(
+        purpose="answer", base_url="https://api.example.org/v1", model="m", encrypted_key=secrets.encrypt("sk-old")
+    )
+    look(as_staff, provider.root_url, key="")
+    assert "Authorization" not in provider.listed[-1]
+
+
+@pytest.mark.parametrize(
+    ("listing", "said"),
+    [
+        ((401, {"error": {"message": "Incorrect API key"}}), "refuses the key"),
+        ((404, {"detail": "Not Found"}), "has no list of models there (404)"),
+        ((200, b"<html>Welcome to nginx</html>"), "is no OpenAI-compatible API"),
+        ((500, {"error": "out of memory"}), "failed. Its own log tells more."),
+        ((302, b""), "redirects elsewhere"),
+    ],
+)
+def test_what_goes_wrong_is_told_with_what_helps(
+    provider: FakeProvider, as_staff: Client, listing: tuple[int, Any], said: str
+) -> None:
+    provider.listing = listing
+    response = look(as_staff, provider.root_url)
+    page = response.content.decode()
+    assert response.status_code == 422 and said in page and KEY not in page
+
+
+def test_without_a_key_it_is_told_that_one_is_wanted(provider: FakeProvider, as_staff: Client) -> None:
+    provider.listing = (401, {"error": "no"})
+    assert "wants a key (401)" in look(as_staff, provider.root_url, key="").content.decode()
+
+
+def test_where_nothing_listens_it_is_told_so(as_staff: Client) -> None:
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    assert "nothing listens there" in look(as_staff, f"http://127.0.0.1:{port}/v1").content.decode()
+    assert "http://" in look(as_staff, f"http://127.0.0.1:{port}/v1").content.decode()
+
+
+def test_a_server_without_tls_is_told_from_a_wrong_key(provider: FakeProvider, as_staff: Client) -> None:
+    assert "speaks no TLS" in look(as_staff, provider.root_url.replace("http:", "https:")).content.decode()
+
+
+def test_an_address_of_the_own_network_is_asked_only_when_that_is_said(
+    provider: FakeProvider, as_staff: Client
+) -> None:
+    response = as_staff.post(ADDRESS, {"base_url": provider.root_url})
+    assert response.status_code == 422 and "is on this machine" in response.content.decode()
+    assert provider.connections == 0
+
+
+@pytest.mark.parametrize("url", ["http://169.254.169.254/v1", "ftp://10.0.0.1/v1", "http://user:pw@10.0.0.1/v1"])
+def test_some_addresses_are_never_asked(as_staff: Client, url: str) -> None:
+    assert look(as_staff, url).status_code == 422
+
+
+def test_without_a_list_the_name_is_typed(provider: FakeProvider, as_staff: Client) -> None:
+    provider.listing = (404, {"detail": "Not Found"})
+    assert b"without_list" in look(as_staff, provider.root_url).content
+    assert look(as_staff, provider.root_url, without_list="1").headers["Location"] == CHOOSE
+    chosen(as_staff, model="typed-model")
+    assert as_staff.get(TEST).context["draft"].trials[0].works
+    assert {request["model"] for request in provider.requests} == {"typed-model"}
+
+
+def test_a_model_that_fails_says_why_and_may_be_saved_all_the_same(provider: FakeProvider, as_staff: Client) -> None:
+    look(as_staff, provider.root_url)
+    provider.fail(404, {"error": {"message": "model not found"}})
+    chosen(as_staff)
+    page = as_staff.get(TEST).content.decode()
+    assert "does not answer" in page and "no model of this name" in page and "Save all the same" in page
+    as_staff.post(TEST, {"again": "1"})
+    assert as_staff.get(TEST).context["all_work"]
+
+
+def test_json_is_asked_for(provider: FakeProvider, as_staff: Client) -> None:
+    look(as_staff, provider.root_url)
+    provider.reply("Because of Rayleigh scattering.", delay=0.02)
+    provider.reply('```json\n{"capital": "Paris"}\n```')
+    chosen(as_staff)
+    trial = as_staff.get(TEST).context["draft"].trials[0]
+    assert trial.json is True and trial.thinks is False and trial.streams is True
+
+
+def test_an_answer_in_one_piece_is_told(
+    provider: FakeProvider, as_staff: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("conversations.admin.model_setup.probe._SLOW_MS", -1)
+    look(as_staff, provider.root_url)
+    provider.reply("Because the air scatters blue light more than red light. " * 3, tokens_per_chunk=1000)
+    chosen(as_staff)
+    page = as_staff.get(TEST).content.decode()
+    assert "does not stream" in page and "came in one piece" in page
+
+
+@pytest.mark.parametrize("permissions", [[], ["view_modelprofile"], ["add_modelprofile"], ["change_modelprofile"]])
+def test_who_may_not_change_profiles_sets_nothing_up(provider: FakeProvider, permissions: list[str]) -> None:
+    user = factories.make_user("helper", is_staff=True)
+    user.user_permissions.set(Permission.objects.filter(codename__in=permissions))
+    client = Client()
+    client.force_login(user)
+    for address in (ADDRESS, CHOOSE, TEST):
+        assert client.get(address).status_code == 403
+        assert client.post(address, {"base_url": provider.root_url, "own": "on"}).status_code == 403
+    assert provider.connections == 0
+
+
+def test_a_member_is_sent_to_sign_in(as_owner: Client) -> None:
+    assert as_owner.get(ADDRESS).status_code == 302
+
+
+def test_the_pages_follow_one_another(as_staff: Client) -> None:
+    assert as_staff.get(CHOOSE).headers["Location"] == ADDRESS
+    assert as_staff.get(TEST).headers["Location"] == ADDRESS
+    page = as_staff.get(ADDRESS, {"provider": "deepseek"}).content.decode()
+    assert 'value="https://api.deepseek.com/v1"' in page
