@@ -211,7 +211,7 @@ class InvitationAdmin(admin.ModelAdmin[Invitation]):
     """Invitations to the site and to bases; administrators make them, and take back those that are open."""
 
     form = InvitationForm
-    list_display = ["__str__", "state_shown", "role", "knowledge_base", "made_by", "expires_at"]
+    list_display = ["__str__", "state_shown", "role", "made_by", "expires_at"]
     list_filter = ["role", "created_at", "used_at"]
     list_select_related = ["made_by", "knowledge_base"]
     search_fields = ["email", "made_by__username", "used_by__username", "knowledge_base__name"]

@@ -165,7 +165,7 @@ class DeletionForm(forms.Form):
 
 
 @login_required
-@reauthentication_required
+@reauthentication_required  # type: ignore[untyped-decorator]
 @require_http_methods(["GET", "POST"])
 def delete_account(request: HttpRequest) -> HttpResponse:
     """Say what goes with the account; once its name is typed, delete it and end all it had open."""

@@ -202,7 +202,7 @@ def _account(user: User) -> dict[str, Any]:
     }
 
 
-def _memory(user: User) -> list[dict[str, Any]]:
+def _memory(user: User) -> list[Any]:
     return list(MemoryFact.objects.filter(user=user).values("content", "created_at", "updated_at"))
 
 

@@ -23,9 +23,7 @@ from ragsite.api.fields import ChoiceField, IntegerField, ModelSerializer, TextF
 class EmailField(TextField):
     """An e-mail address, or nothing."""
 
-    pattern = (  # type: ignore[assignment]
-        r"^([A-Za-z0-9_+-]+(\.[A-Za-z0-9_+-]+)*@([A-Za-z0-9]([A-Za-z0-9-]{0,40}[A-Za-z0-9])?\.)+[A-Za-z]{2,20})?$"
-    )
+    pattern = r"^([A-Za-z0-9_+-]+(\.[A-Za-z0-9_+-]+)*@([A-Za-z0-9]([A-Za-z0-9-]{0,40}[A-Za-z0-9])?\.)+[A-Za-z]{2,20})?$"
 
     def run_validation(self, data: Any = serializers.empty) -> Any:
         """Read the address and check it; raises `ValidationError`."""

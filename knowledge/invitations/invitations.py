@@ -14,6 +14,7 @@ from allauth.account.adapter import get_adapter
 from allauth.account.models import EmailAddress
 from django.conf import settings
 from django.contrib.auth.models import Group, User
+from django.core.exceptions import PermissionDenied
 from django.db import transaction
 from django.db.models import QuerySet
 from django.http import HttpRequest
@@ -183,13 +184,21 @@ def accept(invitation: Invitation, user: User, *, is_new: bool = False) -> None:
 
 
 def accept_held(sender: Any, request: HttpRequest, user: User, **kwargs: Any) -> None:
-    """Let someone whom a provider has just given an account use the invitation they hold; hears `user_signed_up`."""
-    if kwargs.get("sociallogin") is None:
+    """Let someone whom a provider has just given an account use the invitation they hold; hears `user_signed_up`.
+
+    Where it alone let them in, and somebody else has used it meanwhile, the account goes again.
+    """
+    if kwargs.get("sociallogin") is None or not (digest := request.session.pop(_SESSION, None)):
         return
-    invitation = held(request)
-    if invitation is not None and is_invited(request, user.email):
-        del request.session[_SESSION]
-        accept(invitation, user, is_new=True)
+    try:
+        invitation = _usable(Invitation.objects.filter(digest=digest))
+        if invitation.email.casefold() in ("", user.email.casefold()):
+            accept(invitation, user, is_new=True)
+    except InvitationRefused as refusal:
+        refresh()
+        if not settings.OIDC_SIGN_UP and config.SIGN_UP != "open":
+            user.delete()
+            raise PermissionDenied(refusal.message) from None
 
 
 def _usable(found: QuerySet[Invitation]) -> Invitation:

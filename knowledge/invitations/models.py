@@ -75,7 +75,7 @@ class Invitation(models.Model):
         ]
 
     def __str__(self) -> str:
-        return self.email or str(self.knowledge_base or _("to this site"))
+        return " · ".join(filter(None, [self.email, str(self.knowledge_base or "")])) or str(_("to this site"))
 
     @property
     def state(self) -> State:

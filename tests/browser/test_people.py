@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from tests.browser.conftest import PATIENCE, ask, sign_in
-from tests.site import Site
+from tests.site import Site, run_command
 
 pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("browser")]
 SECRET = "b1 long and new"
@@ -72,7 +72,7 @@ def test_an_invited_newcomer_reads_asks_takes_their_data_and_goes(
     expect(other.get_by_text("Your account is deleted.")).to_be_visible()
 
 
-def test_a_link_that_is_used_or_revoked_lets_nobody_in(page: Page, other: Page, site: Site) -> None:
+def test_a_link_that_is_used_revoked_or_expired_lets_nobody_in(page: Page, other: Page, site: Site) -> None:
     sign_in(page, site)
     used, revoked = invite(page, site), invite(page, site)
     page.get_by_role("button", name="Revoke").first.click()
@@ -80,7 +80,12 @@ def test_a_link_that_is_used_or_revoked_lets_nobody_in(page: Page, other: Page, 
     join(other, used, "ulla")
     expect(other.get_by_role("heading", name="Samples")).to_be_visible()
     other.context.clear_cookies()
-    for link, words in ((used, "has been used"), (revoked, "taken back"), (used[:-9], "no such invitation")):
+    expired = invite(page, site)
+    now = "from django.utils import timezone; from knowledge.models import Invitation; "
+    change = "Invitation.objects.filter(used_at=None, revoked_at=None).update(expires_at=timezone.now())"
+    assert run_command(site.data_dir, "shell", "-c", now + change).returncode == 0
+    spent = {used: "has been used", revoked: "taken back", expired: "has expired", used[:-9]: "no such invitation"}
+    for link, words in spent.items():
         other.goto(link)
         expect(other.get_by_role("heading", name="This link doesn't work")).to_be_visible()
         expect(other.locator("main")).to_contain_text(words)

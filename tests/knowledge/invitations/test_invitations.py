@@ -1,12 +1,14 @@
 """Invitations: what a link gives, to whom, how often, and what closes it."""
 
+from contextlib import nullcontext
 from datetime import timedelta
 from typing import Any
 
 import pytest
 from django.contrib.auth.models import Group, User
 from django.core import mail
-from django.test import Client
+from django.core.exceptions import PermissionDenied
+from django.test import Client, RequestFactory
 from django.utils import timezone
 
 from knowledge import access
@@ -208,3 +210,20 @@ def test_administrators_make_list_and_revoke_them_in_the_admin(base: KnowledgeBa
     as_staff.post("/admin/knowledge/invitation/", {"action": "revoke_links", "_selected_action": [made.pk]})
     assert Client().get(link).status_code == 410
     assert "Revoked" in as_staff.get("/admin/knowledge/invitation/").content.decode()
+
+
+@pytest.mark.parametrize("is_open", [False, True])
+def test_who_came_by_a_link_that_was_used_meanwhile_stays_only_where_all_may(
+    base: KnowledgeBase, owner: User, stranger: User, rf: RequestFactory, settings: Any, is_open: bool
+) -> None:
+    made, _key = invitations.invite(owner, base=base)
+    request = rf.get("/")
+    request.session = {}  # type: ignore[assignment]
+    invitations.hold(request, made)
+    invitations.accept(made, stranger)
+    settings.OIDC_SIGN_UP = is_open
+    newcomer = factories.make_user("newcomer")
+    with nullcontext() if is_open else pytest.raises(PermissionDenied):
+        invitations.accept_held(User, request, newcomer, sociallogin=object())
+    assert User.objects.filter(username="newcomer").exists() is is_open
+    assert not Membership.objects.filter(user__username="newcomer").exists()
