@@ -104,6 +104,8 @@ def reading_of(files_id: int, turn_id: int) -> Reading:
 
 def session_deleted(sender: Any, instance: ChatSession, **kwargs: Any) -> None:
     """Remove the files of a chat that is removed."""
+    if instance.files_id is None:
+        return
     base = KnowledgeBase.objects.filter(pk=instance.files_id, of_chat=True).first()
     if base is not None:
         services.delete_knowledge_base(base)
