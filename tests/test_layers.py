@@ -25,7 +25,7 @@ TOP = (
 READS_ENVIRONMENT = {"manage.py", "ragsite/env.py", "ragsite/asgi.py"}
 # The rooms of `conversations`, bottom to top. Modules beside them lie below, but for those of `STARTED_LAST`.
 ROOMS = (
-    ("prompts", "memory", "citations", "assistants"),
+    ("prompts", "memory", "citations", "assistants", "files"),
     ("pipeline",),
     ("turns",),
     ("sharing",),

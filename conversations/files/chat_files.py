@@ -82,28 +82,30 @@ def keep(session: ChatSession, pk: int, target: KnowledgeBase) -> Document:
     return document
 
 
-def reading_of(session_id: int, turn_id: int) -> Reading:
+def reading_of(files_id: int, turn_id: int) -> Reading:
     """Return how far the files of a chat are, of mails what they carry, too: as a turn is to be told.
 
     What failed before the turn that came before it, has been told.
     """
-    rows = Document.objects.filter(
-        knowledge_base__of_chat=True, knowledge_base__in=ChatSession.objects.filter(pk=session_id).values("files")
-    ).exclude(status__in=SEARCHABLE)
-    before = Turn.objects.filter(session=session_id, pk__lt=turn_id).order_by("-pk").first()
+    rows = Document.objects.filter(knowledge_base=files_id).exclude(status__in=SEARCHABLE)
     unread, failed = [], []
     for document in with_chunk_count(rows).order_by("created_at", "pk"):
         if document.status not in Document.UNFINISHED:
-            if before is not None and document.finished_at and document.finished_at < before.created_at:
-                continue
-            failed.append(document.name)
+            failed.append(document)
         elif not getattr(document, "chunk_count", 0):  # else its scanned pages are read, and its words are found
             unread.append((document.name, document.progress))
-    return Reading(tuple(unread), tuple(failed))
+    if failed:
+        session = Turn.objects.filter(pk=turn_id).values("session")
+        before = Turn.objects.filter(session__in=session, pk__lt=turn_id).order_by("-pk").first()
+        if before is not None:
+            failed = [each for each in failed if not each.finished_at or each.finished_at > before.created_at]
+    return Reading(tuple(unread), tuple(document.name for document in failed))
 
 
 def session_deleted(sender: Any, instance: ChatSession, **kwargs: Any) -> None:
     """Remove the files of a chat that is removed."""
+    if instance.files_id is None:
+        return
     base = KnowledgeBase.objects.filter(pk=instance.files_id, of_chat=True).first()
     if base is not None:
         services.delete_knowledge_base(base)

@@ -48,8 +48,9 @@ class Request:
     # Without a session, whose choice these are: the only knowledge bases and documents that are asked; none are all.
     asked_knowledge_base_ids: tuple[int, ...] = ()
     asked_document_ids: tuple[int, ...] = ()
-    # Of what is asked, only documents labelled so; None is as its session is set.
-    labels: LabelFilter | None = None
+    # Of what is asked, only documents labelled so; and the base of the files put into the chat, asked in any case.
+    labels: LabelFilter = LabelFilter()  # noqa: RUF009 - it can't be changed
+    files_id: int | None = None
     # Whether the reader wants to see what the model thinks; None is yes, where it does by itself.
     thinking: bool | None = None
     # The assistant's version, and its name, by which the question is answered; None where the site has no assistant.

@@ -5,7 +5,17 @@ from typing import Any
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
-from knowledge.labels import LONGEST_TAG, MOST_TAGS, LabelError, LabelFilter, clean_metadata, clean_tags
+from knowledge.labels import (
+    LONGEST_FIELD,
+    LONGEST_TAG,
+    MOST_CONDITIONS,
+    MOST_TAGS,
+    OPERATORS,
+    LabelError,
+    LabelFilter,
+    clean_metadata,
+    clean_tags,
+)
 from ragsite.api.fields import TextField
 
 _KINDS: list[dict[str, Any]] = [
@@ -14,13 +24,24 @@ _KINDS: list[dict[str, Any]] = [
     {"type": "boolean"},
 ]
 _SCALAR: dict[str, Any] = {"oneOf": _KINDS}
-_BOUNDS = {"type": "object", "properties": dict.fromkeys(("eq", "gte", "gt", "lte", "lt"), _SCALAR)}
+_BOUNDS = {"type": "object", "properties": dict.fromkeys(OPERATORS, _SCALAR), "additionalProperties": False}
+_NAMES: dict[str, Any] = {"pattern": _KINDS[0]["pattern"], "maxLength": LONGEST_FIELD}
+
+
+class TagField(TextField):
+    """A tag: without commas, which stand between tags, and controls."""
+
+    @property
+    def pattern(self) -> str:
+        """What it must match, for Python and ECMAScript alike."""
+        taken = r"[^\x00-\x1f\x7f-\x9f,，、]*"
+        return rf"^{taken}[^\s\x00-\x1f\x7f-\x9f,，、]{taken}$"
 
 
 class TagsField(serializers.ListField):
     """Tags, each once."""
 
-    child = TextField(max_length=LONGEST_TAG)
+    child = TagField(max_length=LONGEST_TAG)
 
     def __init__(self, **kwargs: Any) -> None:
         super().__init__(max_length=MOST_TAGS, **kwargs)
@@ -33,7 +54,7 @@ class TagsField(serializers.ListField):
             raise serializers.ValidationError(str(error)) from None
 
 
-@extend_schema_field({"type": "object", "additionalProperties": _SCALAR})
+@extend_schema_field({"type": "object", "additionalProperties": _SCALAR, "propertyNames": _NAMES})
 class MetadataField(serializers.Field[Any, Any, Any, Any]):
     """Fields of a document: a text, a number, a boolean, or a date as a text such as 2026-03-31, by name."""
 
@@ -49,7 +70,14 @@ class MetadataField(serializers.Field[Any, Any, Any, Any]):
         return value
 
 
-@extend_schema_field({"type": "object", "additionalProperties": {"oneOf": [*_KINDS, _BOUNDS]}})
+@extend_schema_field(
+    {
+        "type": "object",
+        "additionalProperties": {"oneOf": [*_KINDS, _BOUNDS]},
+        "propertyNames": _NAMES,
+        "maxProperties": MOST_CONDITIONS,
+    }
+)
 class MetadataFilterField(serializers.Field[Any, Any, Any, Any]):
     """What fields of documents have to be: a value, or bounds, by name."""
 

@@ -40,20 +40,20 @@ class WaitForFiles(Node):
     writes = ("answer.blocks",)
 
     def wanted(self, state: State) -> bool:
-        """Only chats have files; and where the documents are not asked, they aren't either."""
-        return state.request.session_id is not None and config.ANSWER_MODE != "chat"
+        """There must be files; and where the documents are not asked, they aren't either."""
+        return state.request.files_id is not None and config.ANSWER_MODE != "chat"
 
     async def run(self, state: State, ctx: Context) -> None:
         """Wait, and tell what is not to be had."""
-        assert state.request.session_id is not None and state.started is not None
+        assert state.request.files_id is not None and state.started is not None
         began, step, said = time.perf_counter(), replace(step_event(self, "processing"), step=1), ""
-        reading = await in_database(reading_of, state.request.session_id, state.started.turn_id)
+        reading = await in_database(reading_of, state.request.files_id, state.started.turn_id)
         while reading.unread and time.perf_counter() - began < config.FILE_WAIT_SECONDS:
             if (message := _progress(reading)) != said:
                 await ctx.emit(replace(step, message=message))
                 said = message
             await asyncio.sleep(PACE)
-            reading = await in_database(reading_of, state.request.session_id, state.started.turn_id)
+            reading = await in_database(reading_of, state.request.files_id, state.started.turn_id)
         unread = [name for name, _percent in reading.unread]
         if said:
             ms = elapsed(began)

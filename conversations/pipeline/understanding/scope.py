@@ -78,7 +78,7 @@ def searchable(request: Request) -> Scope:
     person = User(pk=user_id)
     is_active = Exists(User.objects.filter(pk=user_id, is_active=True))
     bases = access.readable(person).filter(is_active)
-    labels, files_id = request.labels or LabelFilter(), None
+    labels, files_id = request.labels, request.files_id
     at_hand = Q(pk__in=access.at_hand(person).order_by().values("pk"))  # what is meant where nothing is named
     if session_id is None:
         theirs = Document.objects.filter(pk__in=request.asked_document_ids)
@@ -98,12 +98,9 @@ def searchable(request: Request) -> Scope:
         )
         if not request.knowledge_base_ids:
             bases = bases.filter(Exists(chosen) | Exists(documents) | at_hand)
-        tags, metadata, files_id = ChatSession.objects.values_list("tags", "metadata", "files").get(pk=session_id)
-        if request.labels is None and (tags or metadata):
-            labels = LabelFilter.read(tags, metadata)
     if request.knowledge_base_ids:
         bases = bases.filter(pk__in=request.knowledge_base_ids)
-    if files_id is not None:
+    if session_id is not None and files_id is not None:
         own = access.of_chats(person).filter(is_active, pk=files_id).order_by()
         bases = KnowledgeBase.objects.filter(Q(pk__in=bases.order_by().values("pk")) | Q(pk__in=own.values("pk")))
         asks_documents = Q(Exists(documents))

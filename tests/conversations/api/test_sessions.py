@@ -40,6 +40,8 @@ def test_sessions_are_listed_newest_activity_first(owner: User, as_owner: Client
         "pinned",
         "knowledge_bases",
         "documents",
+        "tags",
+        "metadata",
         "assistant",
         "model_id",
     }

@@ -16,6 +16,7 @@ from conversations.files import chat_files
 from conversations.models import ChatSession, Message, TraceStep
 from conversations.turns import unstored
 from knowledge import access
+from knowledge.labels import LabelFilter
 from knowledge.models import Chunk, Document, KnowledgeBase
 from ragsite.db import in_database
 from retrieval.engine import indexing
@@ -193,12 +194,12 @@ async def test_a_question_waits_for_a_file_that_is_being_read(owner: User, sessi
     looks = 0
     reading_of = chat_files.reading_of
 
-    def read_at_last(session_id: int, turn_id: int) -> chat_files.Reading:
+    def read_at_last(files_id: int, turn_id: int) -> chat_files.Reading:
         nonlocal looks
         looks += 1
         if looks == 3:
             read(document)
-        return reading_of(session_id, turn_id)
+        return reading_of(files_id, turn_id)
 
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr("conversations.pipeline.nodes.wait_for_files.reading_of", read_at_last)
@@ -270,3 +271,37 @@ def test_a_chat_takes_so_many_files(
     address = f"/api/chat/sessions/{session.pk}/files"
     refused = as_owner.post(address, {"file": SimpleUploadedFile("b.md", b"More.")})
     assert (refused.status_code, refused.json()["code"]) == (409, "too_many")
+
+
+def test_tags_and_fields_of_a_session_by_api(owner: User, as_owner: Client, handbook: KnowledgeBase) -> None:
+    def send(method: str, address: str, body: dict[str, Any]) -> Any:
+        return getattr(as_owner, method)(address, body, content_type="application/json")
+
+    made = send("post", "/api/chat/sessions", {"tags": ["ports"], "metadata": {"year": {"gte": 2026}}}).json()
+    address = f"/api/chat/sessions/{made['session_id']}"
+    shown = as_owner.get(address).json()
+    assert (shown["tags"], shown["metadata"]) == (["ports"], {"year": {"gte": 2026}})
+    send("patch", address, {"knowledge_bases": [handbook.pk]})
+    send("patch", address, {"metadata": {}})
+    shown = as_owner.get(address).json()
+    assert (shown["knowledge_bases"], shown["tags"], shown["metadata"]) == ([handbook.pk], ["ports"], {})
+    assert send("patch", address, {"metadata": {"year": {"about": 2026}}}).status_code == 400
+    assert send("patch", address, {"tags": ["a,b"]}).status_code == 400
+
+
+async def test_a_question_is_asked_of_documents_with_a_tag_or_a_field(
+    owner: User, session: ChatSession, handbook: KnowledgeBase
+) -> None:
+    other = await in_database(factories.make_document, handbook, "other.txt", b"other", tags=["new"], metadata={"y": 9})
+    await in_database(read, other, "The warranty of the new rack mounting kit lasts nine years.")
+    question = "How long does the warranty of the rack mounting kit last?"
+    await in_database(lambda: services.set_scope(owner, session, labels=(["new"], {})))
+    answer = await answer_to(owner, session, question)
+    assert await cited(answer) == {"other.txt"}
+    step = await TraceStep.objects.aget(turn=answer.turn_id, key="search")
+    assert (step.detail["tags"], step.detail["knowledge_bases"]) == (["new"], [handbook.pk])
+    # One question of its own; the next goes by the session again.
+    everything = await answer_to(owner, session, question, labels=LabelFilter())
+    assert "handbook.txt" in await cited(everything)
+    by_field = await answer_to(owner, session, question, labels=LabelFilter.read((), {"y": {"lt": 9}}))
+    assert not await cited(by_field)
