@@ -150,7 +150,9 @@ class SetUp:
 
         reach = await reach_of(draft.base_url)
         if reach == Reach.FORBIDDEN:
-            form.add_error("base_url", _("This address is reserved for a network's own services; no model is asked there."))
+            form.add_error(
+                "base_url", _("This address is reserved for a network's own services; no model is asked there.")
+            )
             return False
         if reach == Reach.PRIVATE and not form.cleaned_data["own"]:
             context["own_network"] = True
