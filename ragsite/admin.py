@@ -9,7 +9,10 @@ from allauth.mfa.models import Authenticator
 from allauth.socialaccount.models import SocialAccount, SocialApp, SocialToken
 from allauth.usersessions.models import UserSession
 from django.contrib import admin
+from django.contrib.auth import admin as auth
+from django.contrib.auth.models import Group
 from django.core.exceptions import PermissionDenied
+from django.db.models import Count, QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.urls import URLPattern, path
 from django.utils import timezone
@@ -113,6 +116,60 @@ class AuditEntryAdmin(RecordAdmin):
         return response
 
 
+admin.site.unregister(Group)
+
+
+@admin.register(Group)
+class GroupAdmin(auth.GroupAdmin):
+    """Groups of people, how many are in each, and what they may use."""
+
+    list_display = ["name", "people", "questions_per_day", "tokens_per_month", "storage_mb"]
+    list_select_related = ["limit"]
+    fieldsets = [
+        (
+            None,
+            {
+                "fields": ["name", "permissions"],
+                "description": _(
+                    "People come into a group on their own pages. Knowledge bases are shared with it on their pages of "
+                    "members, and its limits are set under Limits. Most groups need none of the permissions below, "
+                    "which are for staff."
+                ),
+            },
+        )
+    ]
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Group]:
+        """Count the people along."""
+        groups: QuerySet[Group] = super().get_queryset(request)
+        return groups.annotate(people_count=Count("user"))
+
+    @admin.display(description=_("people"), ordering="people_count")
+    def people(self, group: Any) -> int:
+        """Show how many people are in it."""
+        return int(group.people_count)
+
+    @admin.display(description=_("questions per day"), ordering="limit__questions_per_day")
+    def questions_per_day(self, group: Group) -> Any:
+        """Show the limit of the group, if it has one."""
+        return _limit(group, "questions_per_day")
+
+    @admin.display(description=_("tokens per month"), ordering="limit__tokens_per_month")
+    def tokens_per_month(self, group: Group) -> Any:
+        """Show the limit of the group, if it has one."""
+        return _limit(group, "tokens_per_month")
+
+    @admin.display(description=_("storage in MB"), ordering="limit__storage_mb")
+    def storage_mb(self, group: Group) -> Any:
+        """Show the limit of the group, if it has one."""
+        return _limit(group, "storage_mb")
+
+
+def _limit(group: Group, name: str) -> Any:
+    limit = getattr(group, "limit", None)
+    return getattr(limit, name) if limit is not None else None
+
+
 @admin.register(Limit)
 class LimitAdmin(ModelAdmin):
     """What people and groups may use."""
@@ -121,3 +178,15 @@ class LimitAdmin(ModelAdmin):
     list_select_related = ["user", "group"]
     search_fields = ["user__username", "group__name"]
     autocomplete_fields = ["user", "group"]
+    fieldsets = [
+        (
+            None,
+            {
+                "fields": ["user", "group", "questions_per_day", "tokens_per_month", "storage_mb"],
+                "description": _(
+                    "Of a person, or of everyone in a group. What is left empty is as the person's groups have it, and "
+                    "else as the site's settings say."
+                ),
+            },
+        )
+    ]

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any
 from django.conf import settings
 from django.contrib import admin
 from django.db.models import Model
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest
+from django.template.response import TemplateResponse
 from django.urls import reverse
 from django.utils.html import format_html
 from django.utils.module_loading import import_string
@@ -71,7 +72,7 @@ SECTIONS: tuple[tuple[str, Any, tuple[str, ...]], ...] = (
 class AdminSite(admin.AdminSite):
     """Django's, with figures on its first page and the lists in sections."""
 
-    def index(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
+    def index(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> TemplateResponse:
         """Show what happens on the site, then the lists."""
         figures = import_string(settings.ADMIN_FIRST_PAGE)(request)
         return super().index(request, figures | (extra_context or {}))

@@ -163,9 +163,8 @@ class TurnAdmin(WordSearch, RecordAdmin):
         """Fetch the question and how the answer stands along."""
         answer = Message.objects.filter(turn=OuterRef("pk"), role=Message.Role.ASSISTANT)
         turns: QuerySet[Turn] = (
-            super()
-            .get_queryset(request)
-            .named()
+            Turn.objects.named()
+            .order_by(*self.ordering)
             .annotate(
                 answer_status=Subquery(answer.values("status")),
                 message_state=Subquery(answer.values("answer_state")),

@@ -66,7 +66,7 @@ def context(request: HttpRequest, session: ChatSession) -> dict[str, Any]:
     begin = max(0, end - SHOWN_TURNS)
     shown = path[begin:end]
     steps: dict[int, list[TraceStep]] = {}
-    sees_traces = request.user.has_perm(_SEES_TRACES)  # type: ignore[union-attr]
+    sees_traces = request.user.has_perm(_SEES_TRACES)
     if sees_traces:
         for step in TraceStep.objects.filter(turn__in=shown).defer("detail").order_by("turn_id", "order"):
             steps.setdefault(step.turn_id, []).append(step)

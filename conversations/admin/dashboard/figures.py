@@ -1,19 +1,19 @@
 """The figures of the first page: a query each, whose work is bounded by the span or by a number of rows."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
 from decimal import Decimal
 from typing import Any
 
 from django.db import connection
-from django.db.models import Case, Count, F, FloatField, Min, QuerySet, Sum, Value, When
+from django.db.models import Case, Count, Exists, F, FloatField, Min, OuterRef, Sum, Value, When
 from django.db.models.fields.json import KeyTextTransform
-from django.db.models.functions import Cast, TruncDate
+from django.db.models.functions import Cast, Coalesce, TruncDate
 from django.utils import timezone
 from django_q.models import OrmQ
 
-from conversations.models import Feedback, Message, ModelProfile
+from conversations.models import ChatSession, Feedback, Message, ModelProfile, Turn
 from conversations.pipeline.writing import extractive_answer
 from knowledge.models import Document
 from retrieval.types import AnswerState
@@ -41,13 +41,25 @@ FROM pg_class WHERE relkind = 'r' AND relnamespace = current_schema()::regnamesp
 """
 
 
-def answers(since: datetime) -> QuerySet[Message]:
-    """Return the answers of a span."""
-    return Message.objects.filter(role=Message.Role.ASSISTANT, created_at__gte=since)
+@dataclass(frozen=True, slots=True)
+class Answered:
+    """Answers of a day that ended alike and were written by one model: how many, and the tokens read and written.
+
+    The outcome is an answer state, `talk` without one, or what cut them short. `continues` are those that go on with
+    another one: no question was asked for them.
+    """
+
+    day: date
+    outcome: str
+    model: str
+    continues: bool
+    count: int
+    read: int
+    written: int
 
 
-def outcomes(since: datetime) -> dict[tuple[date, str], int]:
-    """Return how many questions of each day ended how: an answer state, `talk` without one, or what cut them short."""
+def answered(since: datetime) -> list[Answered]:
+    """Return the answers of a span, counted; all that is told of them is summed up from these rows."""
     outcome = Case(
         When(status=Message.Status.FAILED, then=Value("failed")),
         When(status__in=[Message.Status.STOPPED, Message.Status.INTERRUPTED], then=Value("stopped")),
@@ -55,15 +67,24 @@ def outcomes(since: datetime) -> dict[tuple[date, str], int]:
         When(answer_state="", then=Value("talk")),
         default=F("answer_state"),
     )
-    asked = answers(since).filter(turn__continues=False)
-    counted = asked.annotate(day=TruncDate("created_at", tzinfo=timezone.get_default_timezone()), outcome=outcome)
-    rows = counted.order_by().values_list("day", "outcome").annotate(Count("pk"))
-    return {(day, state): count for day, state, count in rows}
+    read, written = (
+        Coalesce(Sum(Cast(KeyTextTransform(name, "usage"), FloatField())), 0.0)
+        for name in ("prompt_tokens", "completion_tokens")
+    )
+    rows = (
+        Message.objects.filter(role=Message.Role.ASSISTANT, created_at__gte=since)
+        .annotate(day=TruncDate("created_at", tzinfo=timezone.get_default_timezone()), outcome=outcome)
+        .order_by()
+        .values_list("day", "outcome", "turn__model", "turn__continues")
+        .annotate(count=Count("pk"), read=read, written=written)
+    )
+    return [Answered(*row[:5], int(row[5]), int(row[6])) for row in rows]
 
 
 def people(since: datetime) -> int:
-    """Return how many people asked something."""
-    return answers(since).aggregate(people=Count("turn__session__owner", distinct=True))["people"] or 0
+    """Return how many people asked something: those of whose sessions one with a question was used in the span."""
+    asked = ChatSession.objects.filter(Exists(Turn.objects.filter(session=OuterRef("pk"))), last_activity_at__gte=since)
+    return asked.order_by().aggregate(people=Count("owner", distinct=True))["people"] or 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,30 +116,25 @@ class ModelUse:
     cost: Decimal | None
 
 
-def models(since: datetime) -> list[ModelUse]:
+def models(rows: Iterable[Answered]) -> list[ModelUse]:
     """Return what each model read and wrote, the most first; quoting, which costs nothing, last."""
-    read, written = (
-        Sum(Cast(KeyTextTransform(name, "usage"), FloatField())) for name in ("prompt_tokens", "completion_tokens")
-    )
-    rows = (
-        answers(since)
-        .exclude(turn__model="")
-        .order_by()
-        .values_list("turn__model")
-        .annotate(count=Count("pk"), read=read, written=written)
-    )
     prices: dict[str, tuple[Decimal | None, Decimal | None]] = {}
     priced = ModelProfile.objects.exclude(input_price=None, output_price=None).order_by("enabled", "pk")
     for name, input_price, output_price in priced.values_list("model", "input_price", "output_price"):
         prices[name] = (input_price, output_price)
+    sums: dict[str, list[int]] = {}
+    for row in rows:
+        if row.model:
+            total = sums.setdefault(row.model, [0, 0, 0])
+            for place, number in enumerate((row.count, row.read, row.written)):
+                total[place] += number
     found = []
-    for name, count, tokens_in, tokens_out in rows:
-        used_in, used_out = int(tokens_in or 0), int(tokens_out or 0)
+    for name, (count, read, written) in sums.items():
         cost = None
         if name in prices:
             of_read, of_written = prices[name]
-            cost = ((of_read or 0) * used_in + (of_written or 0) * used_out) / Decimal(1_000_000)
-        found.append(ModelUse(name, count, used_in, used_out, cost))
+            cost = ((of_read or 0) * read + (of_written or 0) * written) / Decimal(1_000_000)
+        found.append(ModelUse(name, count, read, written, cost))
     return sorted(found, key=lambda use: (use.model == extractive_answer.MODEL, -use.read - use.written, use.model))
 
 

@@ -38,12 +38,13 @@ def context(request: HttpRequest) -> dict[str, Any]:
     days = int(asked_for) if asked_for in map(str, SPANS) else USUAL_SPAN
     since = _beginning(days)
     if user.has_perms(["conversations.view_message", "conversations.view_turn"]):
-        found |= {"days": days, "spans": SPANS, **_questions(since, days), **_thumbs(since)}
+        rows = figures.answered(since)
+        found |= {"days": days, "spans": SPANS, **_questions(rows, since, days), **_thumbs(since)}
         found |= {"people": figures.people(since), "latencies": _latencies(since), "groups": _groups(user, since)}
         if user.has_perm("conversations.view_feedback"):
             found["thumbs_down"] = figures.newest_thumbs_down(since)
         if user.has_perm("conversations.view_modelprofile"):
-            found |= _models(since)
+            found |= _models(rows)
     if user.has_perm("knowledge.view_document"):
         disk = shutil.disk_usage(settings.DATA_DIR)
         found |= {"ingestion": figures.ingestion(), "sizes": figures.sizes(), "disk": disk}
@@ -69,12 +70,15 @@ class Outcome:
     share: int
 
 
-def _questions(since: datetime, days: int) -> dict[str, Any]:
-    counts = figures.outcomes(since)
+def _questions(answered: Sequence[figures.Answered], since: datetime, days: int) -> dict[str, Any]:
+    counts: Counter[tuple[date, str]] = Counter()
+    for each in answered:
+        if not each.continues:
+            counts[each.day, each.outcome] += each.count
     names = _names()
     shown = [slug for slug in figures.OUTCOMES if any(state == slug for _day, state in counts)]
     dates = [since.date() + timedelta(days=number) for number in range(days)]
-    rows = [[counts.get((day, slug), 0) for slug in shown] for day in dates]
+    rows = [[counts[day, slug] for slug in shown] for day in dates]
     total = sum(map(sum, rows))
     outcomes = [
         Outcome(slug, names[slug], count := sum(row[place] for row in rows), round(100 * count / total))
@@ -136,10 +140,10 @@ def _latencies(since: datetime) -> list[Bar]:
     return bars
 
 
-def _models(since: datetime) -> dict[str, Any]:
-    used = figures.models(since)
+def _models(rows: Sequence[figures.Answered]) -> dict[str, Any]:
+    used = figures.models(rows)
     most = max((use.read + use.written for use in used), default=0) or 1
-    rows = [
+    lines = [
         {
             "name": _("Quoting, without a model") if use.model == extractive_answer.MODEL else use.model,
             "use": use,
@@ -150,7 +154,7 @@ def _models(since: datetime) -> dict[str, Any]:
         for use in used
     ]
     costs = [use.cost for use in used if use.cost is not None]
-    return {"models": rows, "total_cost": _money(sum(costs, Decimal(0))) if costs else ""}
+    return {"models": lines, "total_cost": _money(sum(costs, Decimal(0))) if costs else ""}
 
 
 def _money(amount: Decimal | None) -> str:

@@ -105,40 +105,38 @@ def unanswered(since: datetime) -> list[Asked]:
 
 def groups(questions: Sequence[Asked]) -> list[Group]:
     """Return the questions in groups, the largest first, then those asked last."""
-    made: list[Group] = []
-    words: list[_Words] = []
-    for asked in questions:
-        own = _Words(frozenset(terms(asked.text)), frozenset(_CODE.findall(asked.text.lower())))
-        likest, best = None, 0.0
-        for number, group in enumerate(made):
-            score = _likeness(asked, own, group.questions[0], words[number])
+    cosines = _cosines(questions)
+    words = [frozenset(terms(each.text)) for each in questions]
+    codes = [frozenset(_CODE.findall(each.text.lower())) for each in questions]
+    made: dict[int, Group] = {}  # by the place of the first question
+    for place, asked in enumerate(questions):
+        likest, best = -1, 0.0
+        for first in made:
+            if codes[first] != codes[place]:
+                continue
+            common = len(words[first] & words[place])
+            shared = common / len(words[first] | words[place]) if common else 0.0
+            score = max(float(cosines[place, first]) / ALIKE, shared / SHARED)
             if score > best:
-                likest, best = group, score
-        if likest is None or best < 1:
-            made.append(Group([asked]))
-            words.append(own)
+                likest, best = first, score
+        if best >= 1:
+            made[likest].questions.append(asked)
         else:
-            likest.questions.append(asked)
-    return sorted(made, key=lambda group: (group.count, group.last.at, group.last.turn_id), reverse=True)
+            made[place] = Group([asked])
+    return sorted(made.values(), key=lambda group: (group.count, group.last.at, group.last.turn_id), reverse=True)
 
 
-@dataclass(frozen=True, slots=True)
-class _Words:
-    """The words of a question, and what of it holds digits."""
-
-    terms: frozenset[str]
-    codes: frozenset[str]
-
-
-def _likeness(one: Asked, words: _Words, other: Asked, other_words: _Words) -> float:
-    """Return how alike two questions are; from 1 on they ask the same."""
-    if words.codes != other_words.codes:
-        return 0.0
-    common = len(words.terms & other_words.terms)
-    shared = common / len(words.terms | other_words.terms) if common else 0.0
-    if one.vector is None or other.vector is None or one.space != other.space or one.vector.shape != other.vector.shape:
-        return shared / SHARED
-    return max(float(one.vector @ other.vector) / ALIKE, shared / SHARED)
+def _cosines(questions: Sequence[Asked]) -> Any:
+    """Return the cosine of each two questions; 0 where one has no vector, or another model made it."""
+    found = np.zeros((len(questions), len(questions)), dtype=np.float32)
+    spaces: dict[tuple[int | None, int], list[int]] = {}
+    for place, each in enumerate(questions):
+        if each.vector is not None:
+            spaces.setdefault((each.space, len(each.vector)), []).append(place)
+    for places in spaces.values():
+        vectors = np.stack([questions[place].vector for place in places])
+        found[np.ix_(places, places)] = vectors @ vectors.T
+    return found
 
 
 def _direction(vector: Any) -> Any:

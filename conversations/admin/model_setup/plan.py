@@ -53,7 +53,7 @@ def changes(draft: Draft, *, lock: bool = False) -> list[Change]:
     """Return what saving will do, purpose by purpose."""
     found = ModelProfile.objects.filter(purpose__in=draft.models).order_by("-enabled", "-pk")
     rows = list(found.select_for_update() if lock else found)
-    planned = []
+    planned: list[Change] = []
     for purpose in [each for each in (*chat_purposes(), *Purpose) if each in draft.models]:
         if any(change.purpose == purpose for change in planned):
             continue

@@ -60,7 +60,8 @@ async def try_chat(endpoint: Endpoint, question: str) -> Trial:
     """Ask a question and see how the answer comes; then whether JSON comes where it is asked for."""
     client = ChatClient(endpoint)
     trial = Trial(endpoint.model, works=False)
-    began, texts, arrivals = time.monotonic(), [], 0
+    began, arrivals = time.monotonic(), 0
+    texts: list[str] = []
     try:
         async with aclosing(client.stream([ChatMessage("user", question)], max_tokens=2048)) as pieces:
             async for piece in pieces:

@@ -151,7 +151,7 @@ class SetUp:
         reach = await reach_of(draft.base_url)
         if reach == Reach.FORBIDDEN:
             form.add_error(
-                "base_url", _("This address is reserved for a network's own services. No model is asked there.")
+                "base_url", _("This address is reserved for a network's own services; no model is asked there.")
             )
             return False
         if reach == Reach.PRIVATE and not form.cleaned_data["own"]:
