@@ -125,17 +125,20 @@ class Condition:
 
 @dataclass(frozen=True, slots=True)
 class LabelFilter:
-    """Documents that have any of the tags, and fulfil all conditions; false where there is nothing to narrow by.
+    """Documents that have any of the tags, fulfil all conditions and lie in the folder or within it.
+
+    It is false where there is nothing to narrow by.
 
     `where` is the same in SQL, of a row of `knowledge_document`, with the named parameters of `parameters`.
     """
 
     tags: tuple[str, ...] = ()
     conditions: tuple[Condition, ...] = ()
+    folder: str = ""
 
     @classmethod
-    def read(cls, tags: Iterable[Any] = (), metadata: Any = None) -> "LabelFilter":
-        """Return the filter of tags and fields as the API takes them; raises `LabelError`.
+    def read(cls, tags: Iterable[Any] = (), metadata: Any = None, folder: str = "") -> "LabelFilter":
+        """Return the filter of tags, fields and a folder as the API takes them; raises `LabelError`.
 
         Of a field either its value, or bounds: `{"year": 2026, "signed": {"gte": "2026-01-01", "lt": "2026-04-01"}}`.
         """
@@ -154,10 +157,10 @@ class LabelFilter:
                 conditions.append(Condition(name, OPERATORS[bound], _scalar(name, value)))
         if len(conditions) > MOST_CONDITIONS:
             raise LabelError(_("At most {most} conditions are taken.").format(most=MOST_CONDITIONS))
-        return cls(tuple(sorted(clean_tags(tags))), tuple(conditions))
+        return cls(tuple(sorted(clean_tags(tags))), tuple(conditions), folder.strip().strip("/"))
 
     def __bool__(self) -> bool:
-        return bool(self.tags or self.conditions)
+        return bool(self.tags or self.conditions or self.folder)
 
     @property
     def condition(self) -> Q:
@@ -169,6 +172,8 @@ class LabelFilter:
             matches = Func("metadata", Value(self._path), template="(%(expressions)s::jsonpath)", arg_joiner=" @@ ")
             matches.output_field = BooleanField()
             wanted &= Q(matches)
+        if self.folder:
+            wanted &= Q(folder=self.folder) | Q(folder__startswith=f"{self.folder}/")
         return wanted
 
     @property
@@ -176,12 +181,13 @@ class LabelFilter:
         """The condition in SQL; true without tags and conditions."""
         parts = ["tags && %(tags)s::varchar[]"] if self.tags else []
         parts += ["metadata @@ %(metadata)s::jsonpath"] if self.conditions else []
+        parts += ["(folder = %(folder)s OR starts_with(folder, %(folder)s || '/'))"] if self.folder else []
         return " AND ".join(parts) or "true"
 
     @property
     def parameters(self) -> dict[str, Any]:
         """The parameters of `where`."""
-        return {"tags": list(self.tags), "metadata": self._path}
+        return {"tags": list(self.tags), "metadata": self._path, "folder": self.folder}
 
     @property
     def _path(self) -> str:
