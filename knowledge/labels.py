@@ -131,7 +131,9 @@ class Condition:
 
 @dataclass(frozen=True, slots=True)
 class LabelFilter:
-    """Documents that have any of the tags, and fulfil all conditions; false where there is nothing to narrow by.
+    """Documents that have any of the tags, fulfil all conditions and lie in the folder or within it.
+
+    It is false where there is nothing to narrow by.
 
     Those in the bases `besides` are not narrowed. `where` is the same in SQL, of a row of `knowledge_document`, with
     the named parameters of `parameters`.
@@ -139,11 +141,12 @@ class LabelFilter:
 
     tags: tuple[str, ...] = ()
     conditions: tuple[Condition, ...] = ()
+    folder: str = ""
     besides: tuple[int, ...] = ()
 
     @classmethod
-    def read(cls, tags: Iterable[Any] = (), metadata: Any = None) -> "LabelFilter":
-        """Return the filter of tags and fields as the API takes them; raises `LabelError`.
+    def read(cls, tags: Iterable[Any] = (), metadata: Any = None, folder: str = "") -> "LabelFilter":
+        """Return the filter of tags, fields and a folder as the API takes them; raises `LabelError`.
 
         Of a field either its value, or bounds: `{"year": 2026, "signed": {"gte": "2026-01-01", "lt": "2026-04-01"}}`.
         """
@@ -162,10 +165,10 @@ class LabelFilter:
                 conditions.append(Condition(name, OPERATORS[bound], _scalar(name, value)))
         if len(conditions) > MOST_CONDITIONS:
             raise LabelError(_("At most {most} conditions are taken.").format(most=MOST_CONDITIONS))
-        return cls(tuple(sorted(clean_tags(tags))), tuple(conditions))
+        return cls(tuple(sorted(clean_tags(tags))), tuple(conditions), folder.strip().strip("/"))
 
     def __bool__(self) -> bool:
-        return bool(self.tags or self.conditions)
+        return bool(self.tags or self.conditions or self.folder)
 
     @property
     def condition(self) -> Q:
@@ -177,6 +180,8 @@ class LabelFilter:
             matches = Func("metadata", Value(self._path), template="(%(expressions)s::jsonpath)", arg_joiner=" @@ ")
             matches.output_field = BooleanField()
             wanted &= Q(matches)
+        if self.folder:
+            wanted &= Q(folder=self.folder) | Q(folder__startswith=f"{self.folder}/")
         return wanted | Q(knowledge_base__in=self.besides) if wanted and self.besides else wanted
 
     @property
@@ -184,6 +189,7 @@ class LabelFilter:
         """The condition in SQL; true without tags and conditions."""
         parts = ["tags && %(tags)s::varchar[]"] if self.tags else []
         parts += ["metadata @@ %(metadata)s::jsonpath"] if self.conditions else []
+        parts += ["(folder = %(folder)s OR starts_with(folder, %(folder)s || '/'))"] if self.folder else []
         if not parts:
             return "true"
         where = " AND ".join(parts)
@@ -192,7 +198,12 @@ class LabelFilter:
     @property
     def parameters(self) -> dict[str, Any]:
         """The parameters of `where`."""
-        return {"tags": list(self.tags), "metadata": self._path, "besides": list(self.besides)}
+        return {
+            "tags": list(self.tags),
+            "metadata": self._path,
+            "folder": self.folder,
+            "besides": list(self.besides),
+        }
 
     @property
     def _path(self) -> str:

@@ -22,6 +22,7 @@ class SearchRequestSerializer(serializers.Serializer[None]):
     documents = IdsField(required=False, help_text="Of these, only what is in the knowledge bases. All, when left out.")
     tags = TagsField(required=False, help_text="Only documents that have one of these tags.")
     metadata = MetadataFilterField(required=False)
+    folder = TextField(max_length=500, required=False, help_text="Only documents in this folder, or within it.")
     k = IntegerField(min_value=1, max_value=100, required=False)
     mode = ChoiceField(choices=["hybrid", "vector", "fulltext"], default="hybrid")
     vector_threshold = FloatField(
@@ -50,7 +51,9 @@ class SearchRequestSerializer(serializers.Serializer[None]):
         wanted.pop("knowledge_bases", None)
         wanted["document_ids"] = document_ids
         wanted.pop("documents", None)
-        wanted["labels"] = LabelFilter.read(wanted.pop("tags", []), wanted.pop("metadata", None))
+        wanted["labels"] = LabelFilter.read(
+            wanted.pop("tags", []), wanted.pop("metadata", None), wanted.pop("folder", "")
+        )
         k = wanted.pop("k", config.FUSED_K)
         options = RerankOptions.from_name(rerank, top_k=k) if rerank else RerankOptions.from_settings(top_k=k)
         given = {name: value for name, value in wanted.items() if value is not None}

@@ -139,8 +139,8 @@ class UserAdmin(BaseUserAdmin):
         ]
 
     def get_readonly_fields(self, request: HttpRequest, obj: User | None = None) -> Any:
-        """Let only administrators give what makes an administrator."""
-        readonly = [*super().get_readonly_fields(request, obj)]
+        """Let only administrators give what makes an administrator; nobody changes when something happened."""
+        readonly = [*super().get_readonly_fields(request, obj), "last_login", "date_joined"]
         return readonly if request.user.is_superuser else [*readonly, *_EXPERT, "groups"]
 
     def save_related(self, request: HttpRequest, form: Any, formsets: Any, change: bool) -> None:

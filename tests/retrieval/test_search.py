@@ -298,18 +298,21 @@ def test_a_search_is_narrowed_by_tags_and_fields(
     base = factories.make_knowledge_base(owner)
     for number in range(12):
         labels = {"tags": ["red"] if number % 3 == 0 else ["blue"], "metadata": {"year": 2020 + number}}
-        document = factories.make_document(base, f"{number}.txt", **labels)
+        folder = "" if number < 9 else f"south/{number}" if number < 11 else "southern"
+        document = factories.make_document(base, f"{number}.txt", folder=folder, **labels)
         factories.make_chunk(document, f"The harbour has {number} cranes.")
         indexing.index_document(document.pk)
 
-    def found(tags: list[str], metadata: object) -> list[str]:
-        wanted = request(base, "cranes of the harbour", mode=mode, labels=LabelFilter.read(tags, metadata))
+    def found(tags: list[str], metadata: object, folder: str = "") -> list[str]:
+        wanted = request(base, "cranes of the harbour", mode=mode, labels=LabelFilter.read(tags, metadata, folder))
         return sorted(hit.filename for hit in asyncio.run(search(wanted)).hits)
 
     assert found(["red"], None) == ["0.txt", "3.txt", "6.txt", "9.txt"]
     assert found(["red"], {"year": {"gt": 2023}}) == ["6.txt", "9.txt"]
     assert found([], {"year": 2025}) == ["5.txt"]
     assert found(["green"], None) == []
+    assert found([], None, "south/") == ["10.txt", "9.txt"]
+    assert found(["red"], None, "south/9") == ["9.txt"]
     # What is kept of a search is of no use once a tag has changed.
     services.label(Document.objects.get(original_filename="0.txt"), ["green"], {})
     assert found(["green"], None) == ["0.txt"]

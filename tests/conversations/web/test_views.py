@@ -262,7 +262,7 @@ def test_searching_finds_words_of_messages(as_owner: Client, owner: User, sessio
     found = html(as_owner.get(reverse("search-sessions"), {"q": "long leave"}, headers=HTMX))
     assert f'id="session-{session.pk}"' in found
     assert "Nothing of the kind" not in found
-    assert "No chat holds" in html(as_owner.get(reverse("search-sessions"), {"q": "zebra"}, headers=HTMX))
+    assert "No chat contains" in html(as_owner.get(reverse("search-sessions"), {"q": "zebra"}, headers=HTMX))
     assert "<html" in html(as_owner.get(reverse("search-sessions"), {"q": "leave"}))
 
 
