@@ -1,7 +1,7 @@
 """What people do with their sessions and answers, apart from asking."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from itertools import chain, count
 from typing import Any
 
@@ -21,7 +21,7 @@ TITLE_LENGTH = 200
 
 @transaction.atomic
 def create_session(
-    user: Any, title: str = "", knowledge_base_ids: Iterable[int] = (), document_ids: Iterable[int] = ()
+    user: Any, title: str = "", knowledge_base_ids: Collection[int] = (), document_ids: Collection[int] = ()
 ) -> ChatSession:
     """Make a session; without a title it is called "New chat", "New chat 1", … unique for the user.
 
@@ -39,7 +39,8 @@ def create_session(
     session = ChatSession.objects.create(
         owner=user, title=title, title_is_automatic=automatic, last_activity_at=timezone.now()
     )
-    set_scope(user, session, knowledge_base_ids, document_ids)
+    if knowledge_base_ids or document_ids:  # a new session asks everything already
+        set_scope(user, session, knowledge_base_ids, document_ids)
     return session
 
 
