@@ -1,7 +1,7 @@
 """What people do with their sessions and answers, apart from asking."""
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from itertools import chain, count
 from typing import Any
 
@@ -29,8 +29,8 @@ NO_LABELS: Labels = ((), {})
 def create_session(
     user: Any,
     title: str = "",
-    knowledge_base_ids: Iterable[int] = (),
-    document_ids: Iterable[int] = (),
+    knowledge_base_ids: Collection[int] = (),
+    document_ids: Collection[int] = (),
     labels: Labels = NO_LABELS,
 ) -> ChatSession:
     """Make a session; without a title it is called "New chat", "New chat 1", … unique for the user.
@@ -49,7 +49,8 @@ def create_session(
     session = ChatSession.objects.create(
         owner=user, title=title, title_is_automatic=automatic, last_activity_at=timezone.now()
     )
-    set_scope(user, session, knowledge_base_ids, document_ids, labels)
+    if knowledge_base_ids or document_ids or any(labels):  # a new session asks everything already
+        set_scope(user, session, knowledge_base_ids, document_ids, labels)
     return session
 
 

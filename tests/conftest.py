@@ -118,6 +118,8 @@ def django_db_setup(django_db_setup: None, django_db_blocker: pytest_django.Djan
         flush.keep()
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(TransactionTestCase, "_fixture_teardown", flush.restore)
+        # A new connection's server process has to learn all tables anew, which takes longer than most tests.
+        patch.setattr(TransactionTestCase, "_should_reload_connections", lambda _: False)
         yield
     from ragsite import db
 

@@ -1,6 +1,7 @@
 """Plain functions that make what tests need; every argument has a default that works."""
 
 import hashlib
+from collections.abc import Iterable
 from itertools import count
 from typing import Any
 
@@ -46,3 +47,11 @@ def make_chunk(document: Document, content: str = "A passage.", **fields: Any) -
     """Make the document's next chunk; it is not indexed."""
     ordinal = document.chunks.count()
     return Chunk.objects.create(**({"document": document, "ordinal": ordinal, "content": content} | fields))
+
+
+def make_chunks(document: Document, contents: Iterable[str], **fields: Any) -> list[Chunk]:
+    """Make the document's next chunks, all at once; they are not indexed."""
+    numbered = enumerate(contents, document.chunks.count())
+    return Chunk.objects.bulk_create(
+        Chunk(document=document, ordinal=ordinal, content=content, **fields) for ordinal, content in numbered
+    )

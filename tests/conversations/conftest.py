@@ -34,8 +34,7 @@ HANDBOOK = (
 def index_document(knowledge_base: KnowledgeBase, passages: tuple[str, ...], filename: str = "handbook.txt") -> None:
     """Store a document of these passages and index it, words and vectors."""
     document = factories.make_document(knowledge_base, filename, content="\n".join(passages).encode())
-    for passage in passages:
-        factories.make_chunk(document, passage)
+    factories.make_chunks(document, passages)
     indexing.index_document(document.pk)
 
 

@@ -21,8 +21,7 @@ def make_base(owner: User, name: str = "Facts") -> KnowledgeBase:
     """Make a base of which every passage can be found."""
     base = factories.make_knowledge_base(owner, name)
     document = factories.make_document(base, "facts.txt")
-    for passage in PASSAGES:
-        factories.make_chunk(document, passage, heading_path=["Facts"], page_from=2)
+    factories.make_chunks(document, PASSAGES, heading_path=["Facts"], page_from=2)
     indexing.index_document(document.pk)
     return base
 

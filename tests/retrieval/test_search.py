@@ -51,8 +51,7 @@ def base(owner: User) -> KnowledgeBase:
 
 def fill(knowledge_base: KnowledgeBase, passages: list[str]) -> KnowledgeBase:
     document = factories.make_document(knowledge_base)
-    for passage in passages:
-        factories.make_chunk(document, passage)
+    factories.make_chunks(document, passages)
     indexing.index_document(document.pk)
     return knowledge_base
 

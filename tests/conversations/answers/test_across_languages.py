@@ -44,8 +44,7 @@ def served(provider: FakeProvider, settings: Settings) -> FakeProvider:
 def rules(owner: User) -> KnowledgeBase:
     base = factories.make_knowledge_base(owner, "员工手册")
     document = factories.make_document(base, "rules.txt", content="\n".join(RULES).encode(), language="zh")
-    for passage in RULES:
-        factories.make_chunk(document, passage)
+    factories.make_chunks(document, RULES)
     indexing.index_document(document.pk)
     return base
 

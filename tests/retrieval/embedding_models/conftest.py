@@ -41,10 +41,8 @@ def stick(tmp_path: Path) -> Path:
 def base(owner: User) -> KnowledgeBase:
     knowledge_base = factories.make_knowledge_base(owner, name="Store")
     document = factories.make_document(knowledge_base, language="en")
-    for number in range(40):
-        factories.make_chunk(document, f"The shelf holds number {number}.", ordinal=number)
-    for number, (one, _other) in enumerate(PAIRS, 40):
-        factories.make_chunk(document, f"The shelf holds {one}.", ordinal=number)
+    things = [*(f"number {number}" for number in range(40)), *(one for one, _other in PAIRS)]
+    factories.make_chunks(document, [f"The shelf holds {thing}." for thing in things])
     indexing.index_document(document.pk)
     return knowledge_base
 

@@ -230,8 +230,7 @@ def test_people_who_are_no_staff_see_none_of_it(as_owner: Client, base: Knowledg
 @pytest.fixture
 def chinese(base: KnowledgeBase) -> KnowledgeBase:
     document = factories.make_document(base, language="zh")
-    for number in range(50):
-        factories.make_chunk(document, f"第{number}段。", ordinal=number)
+    factories.make_chunks(document, [f"第{number}段。" for number in range(50)])
     cache.clear()
     return base
 

@@ -81,7 +81,7 @@ def text_of(rng: random.Random, words: list[str], longest: int = 60) -> str:
 
 def add_document(base: KnowledgeBase, passages: list[str]) -> tuple[Document, dict[int, str]]:
     document = factories.make_document(base)
-    chunks = [factories.make_chunk(document, passage) for passage in passages]
+    chunks = factories.make_chunks(document, passages)
     index.index(IndexRow(chunk.pk, document.pk, chunk.searchable_text) for chunk in chunks)
     return document, {chunk.pk: chunk.content for chunk in chunks}
 
@@ -307,8 +307,7 @@ def test_workers_side_by_side_neither_deadlock_nor_miscount(owner: User, monkeyp
     base = factories.make_knowledge_base(owner)
     documents = [factories.make_document(base) for _ in range(4)]
     for document in documents:
-        for _ in range(25):
-            factories.make_chunk(document, text_of(rng, ENGLISH))
+        factories.make_chunks(document, [text_of(rng, ENGLISH) for _ in range(25)])
 
     def work(start: int) -> None:
         for step in (*range(start, 4), *range(start)):

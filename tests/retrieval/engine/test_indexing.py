@@ -44,8 +44,7 @@ def test_what_stands_in_the_heading_counts_for_more(base: KnowledgeBase) -> None
 def waiting(base: KnowledgeBase, passages: int, word: str = "passage") -> Document:
     """Make a document that is found by its words and waits."""
     document = factories.make_document(base, status="chunked", progress=35, heartbeat_at=None)
-    for number in range(passages):
-        factories.make_chunk(document, f"{word} number {number}")
+    factories.make_chunks(document, [f"{word} number {number}" for number in range(passages)])
     indexing.index_words(document.pk)
     return document
 

@@ -66,8 +66,7 @@ def text_of(number: int) -> str:
 def add(knowledge_base: KnowledgeBase, start: int, count: int) -> None:
     """Ingest a document of so many passages."""
     document = factories.make_document(knowledge_base)
-    for number in range(start, start + count):
-        factories.make_chunk(document, text_of(number))
+    factories.make_chunks(document, map(text_of, range(start, start + count)))
     indexing.index_document(document.pk)
 
 

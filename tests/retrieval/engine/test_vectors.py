@@ -25,7 +25,7 @@ def space() -> EmbeddingSpace:
 
 def index_words(base: KnowledgeBase, count: int) -> list[int]:
     document = factories.make_document(base)
-    chunk_ids = [factories.make_chunk(document, f"passage {number}").pk for number in range(count)]
+    chunk_ids = [made.pk for made in factories.make_chunks(document, [f"passage {number}" for number in range(count)])]
     index.index(IndexRow(chunk_id, document.pk, "passage") for chunk_id in chunk_ids)
     return chunk_ids
 

@@ -71,7 +71,7 @@ def fill(base: KnowledgeBase) -> Callable[..., list[Chunk]]:
 
     def add(*passages: str, filename: str = "Handbook.pdf") -> list[Chunk]:
         document = factories.make_document(base, filename)
-        chunks = [factories.make_chunk(document, passage) for passage in passages]
+        chunks = factories.make_chunks(document, passages)
         indexing.index_document(document.pk)
         return chunks
 

@@ -20,8 +20,7 @@ CHINESE = "产品自购买之日起保修两年，涵盖材料和制造缺陷。
 @pytest.fixture
 def document(base: KnowledgeBase) -> Document:
     made = factories.make_document(base, "Handbook.pdf")
-    for passage in (WARRANTY, RETURNS, CHINESE):
-        factories.make_chunk(made, passage)
+    factories.make_chunks(made, [WARRANTY, RETURNS, CHINESE])
     return made
 
 
@@ -46,8 +45,7 @@ def read_anew(document: Document, *passages: str, name: str = "") -> Document:
         document = factories.make_document(base, name)
     else:
         document.chunks.all().delete()
-    for passage in passages:
-        factories.make_chunk(document, passage)
+    factories.make_chunks(document, passages)
     return document
 
 
@@ -144,7 +142,9 @@ def test_a_picture_without_words_is_named_by_what_is_searched(base: KnowledgeBas
 def test_any_number_of_references_takes_few_queries(
     base: KnowledgeBase, document: Document, django_assert_max_num_queries: Callable[[int], object]
 ) -> None:
-    references = [Reference.to(factories.make_chunk(document, f"Passage number {n}.")) for n in range(30)]
+    references = [
+        Reference.to(each) for each in factories.make_chunks(document, (f"Passage number {n}." for n in range(30)))
+    ]
     references += [Reference(passage=str(n)) for n in range(30)]
     with django_assert_max_num_queries(4):  # type: ignore[attr-defined]
         assert sum(target is not None for target in resolve(base.pk, references).values()) == 30

@@ -20,8 +20,7 @@ from tests import factories
 @pytest.fixture
 def document(base: KnowledgeBase) -> Document:
     made = factories.make_document(base, "Handbook.pdf")
-    for passage in ("The warranty lasts two years.", "Goods may be returned within thirty days."):
-        factories.make_chunk(made, passage)
+    factories.make_chunks(made, ["The warranty lasts two years.", "Goods may be returned within thirty days."])
     return made
 
 
