@@ -7,7 +7,7 @@ from django.db.models import QuerySet
 from django.http import Http404
 from django.utils.translation import gettext as _
 
-from conversations.models import ChatSession, Message, ShareLink
+from conversations.models import ChatLabel, ChatSession, Message, ShareLink
 
 # What a trace shows of somebody else's chat: the question, how the answer came about, and the messages to the model.
 _OTHERS_TRACES = ("conversations.view_turn", "conversations.view_message", "conversations.view_tracestep")
@@ -26,6 +26,19 @@ def get_session(user: Any, pk: int) -> ChatSession:
     if session is None:
         raise Http404(_("There is no such chat."))
     return session
+
+
+def labels(user: Any) -> QuerySet[ChatLabel]:
+    """Return the user's own labels."""
+    return ChatLabel.objects.filter(owner=user.pk)
+
+
+def get_label(user: Any, pk: int) -> ChatLabel:
+    """Return one of the user's labels; raises `Http404`."""
+    label = labels(user).filter(pk=pk).first()
+    if label is None:
+        raise Http404(_("There is no such label."))
+    return label
 
 
 def messages(user: Any) -> QuerySet[Message]:
