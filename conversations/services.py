@@ -112,7 +112,9 @@ def set_scope(
 
 def empty_session(user: Any, knowledge_base_ids: Iterable[int] = (), document_ids: Iterable[int] = ()) -> ChatSession:
     """Return a session without turns that asks this, see `set_scope`: an unused one of the user's, or a fresh one."""
-    session = access.sessions(user).filter(turns=None, title_is_automatic=True, archived=False).first() or create_session(user)
+    session = access.sessions(user).filter(
+        turns=None, title_is_automatic=True, archived=False
+    ).first() or create_session(user)
     set_scope(user, session, knowledge_base_ids, document_ids)
     return session
 

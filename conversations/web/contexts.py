@@ -95,7 +95,7 @@ def age_of(place: queries.Place) -> str:
 def list_context(
     user: Any,
     current_id: int | None,
-    narrowing: Narrowing = Narrowing(),  # noqa: B008 - it never changes
+    narrowing: Narrowing = Narrowing(),
     *,
     after: queries.Place | None = None,
     shown: int = 0,
@@ -133,7 +133,7 @@ def list_context(
     }
 
 
-def rail_context(user: Any, current_id: int | None, narrowing: Narrowing = Narrowing(), **place: Any) -> dict[str, Any]:  # noqa: B008 - it never changes
+def rail_context(user: Any, current_id: int | None, narrowing: Narrowing = Narrowing(), **place: Any) -> dict[str, Any]:
     """Return what the side bar shows: the list of sessions, and by what it may be narrowed."""
     return list_context(user, current_id, narrowing, **place) | {
         "labels": list(access.labels(user)),

@@ -36,6 +36,7 @@ form.addEventListener("htmx:wsConfigSend", (event) => {
   if (event.target !== form) return;
   if (isBusy() || !field.value.trim()) {
     event.preventDefault();
+    if (field.value.trim()) chat.dispatchEvent(new CustomEvent("chat:busy"));
     return;
   }
   const id = newId();
