@@ -32,6 +32,7 @@ __all__ = [
     "ModelProfile",
     "PromptTemplate",
     "Rehearsal",
+    "SavedPrompt",
     "ShareLink",
     "TokenCalibration",
     "TraceStep",
@@ -121,6 +122,38 @@ class ChatSession(models.Model):
             models.Index(fields=["deleted_at"], condition=Q(status="deleted"), name="session_purge"),
         ]
         constraints = [models.CheckConstraint(condition=Q(status__in=["active", "deleted"]), name="session_status")]
+
+    def __str__(self) -> str:
+        return self.title
+
+
+class SavedPrompt(models.Model):
+    """A text to be put into the composer: one person's, or, without an owner, the whole site's.
+
+    `{{name}}` in it is a blank, which is asked for before.
+    """
+
+    TITLE_LENGTH = 80
+    TEXT_LENGTH = 8000
+
+    owner = models.ForeignKey(
+        settings.AUTH_USER_MODEL,
+        on_delete=models.CASCADE,
+        null=True,
+        blank=True,
+        related_name="saved_prompts",
+        verbose_name=_("owner"),
+    )
+    title = models.CharField(_("title"), max_length=TITLE_LENGTH)
+    text = models.TextField(_("text"), max_length=TEXT_LENGTH)
+    changed_at = models.DateTimeField(_("changed"), auto_now=True)
+
+    class Meta:
+        """By title."""
+
+        verbose_name = _("saved prompt")
+        verbose_name_plural = _("saved prompts")
+        ordering = [Lower("title"), "id"]
 
     def __str__(self) -> str:
         return self.title

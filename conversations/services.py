@@ -76,7 +76,7 @@ def set_archived(session: ChatSession, archived: bool) -> ChatSession:
 
 
 def save_label(user: Any, name: str, label: ChatLabel | None = None) -> ChatLabel:
-    """Give a label a name, a new one if there is none yet; raises `ValueError` for no name and for one that is taken."""
+    """Give a label a name, a new one if there is none yet; raises `ValueError` for none and one that is taken."""
     name = " ".join(_cleaned(name).split())[: ChatLabel.NAME_LENGTH]
     if not name:
         raise ValueError(_("A label needs a name."))

@@ -50,8 +50,8 @@ class SessionSerializer(serializers.ModelSerializer[ChatSession]):
 
         model = ChatSession
         fields = [
-            "id", "chat_title", "chat_time", "created_at", "pinned", "archived", "labels", "knowledge_bases", "documents",
-            "assistant", "model_id",
+            "id", "chat_title", "chat_time", "created_at", "pinned", "archived", "labels", "knowledge_bases",
+            "documents", "assistant", "model_id",
         ]  # fmt: skip
         read_only_fields = fields
 

@@ -28,8 +28,8 @@ from knowledge import access as knowledge_access
 from knowledge.models import Chunk, Document, KnowledgeBase
 from ragsite.llm.default import default_endpoint, notice_ollama
 
-# Sessions that the side bar has at first, and how many come at a time at its end; and as many as it has again when it is
-# brought up to date.
+# Sessions that the side bar has at first, and how many come at a time at its end; and the most that come again when it
+# is brought up to date.
 LISTED_SESSIONS = 100
 MOST_LISTED = 1000
 # Turns on the page, and how many earlier ones are shown at a time on request.

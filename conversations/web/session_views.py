@@ -14,6 +14,7 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 from conversations import access, queries, services
 from conversations.models import ChatSession
 from conversations.web import contexts
+from conversations.web.rendering.follow_ups import follow_ups
 from knowledge import access as knowledge_access
 
 
@@ -38,7 +39,9 @@ def session(request: HttpRequest, pk: int) -> HttpResponse:
         return render(request, "conversations/_turns.html", turns | {"oob_parent": True})
     context = turns | contexts.rail_context(request.user, pk) | contexts.composer_context(request.user, chat_session)
     context["find"] = request.GET.get("find", "")[:200]
-    if not turns["answers"]:
+    if turns["answers"]:
+        context["follow_ups"] = follow_ups(request.user, turns["answers"][-1])
+    else:
         context |= contexts.welcome_context(request.user, context["documents"])
     if (deleted := number(request, "deleted")) is not None:  # a moment ago: it is offered back
         gone = ChatSession.objects.filter(pk=deleted, owner=request.user.pk, status=ChatSession.Status.DELETED)

@@ -1,8 +1,17 @@
 """The addresses of the chat's pages."""
 
-from django.urls import include, path
+from django.urls import path
 
-from conversations.web import assistant_views, pipeline_views, rehearsal_views, session_views, share_views, turn_views
+from conversations.web import (
+    assistant_views,
+    memory_views,
+    pipeline_views,
+    prompt_views,
+    rehearsal_views,
+    session_views,
+    share_views,
+    turn_views,
+)
 
 urlpatterns = [
     path("", session_views.chat, name="chat"),
@@ -48,7 +57,17 @@ urlpatterns = [
     path("messages/<int:pk>/feedback/", turn_views.feedback, name="feedback"),
     path("messages/<int:pk>/add-to-set/", turn_views.add_to_set, name="add-answer-to-set"),
     path("messages/<int:pk>/citations/<int:number>/", turn_views.citation, name="citation"),
-    path("", include("conversations.web.memory_urls")),
+    path("c/<int:pk>/summary/", memory_views.summary, name="summary"),
+    path("account/memory/", memory_views.memory, name="memory"),
+    path("account/memory/switch/", memory_views.switch, name="memory-switch"),
+    path("account/memory/add/", memory_views.add, name="memory-add"),
+    path("account/memory/forget/", memory_views.forget_all, name="memory-forget-all"),
+    path("account/memory/<int:pk>/", memory_views.change, name="memory-change"),
+    path("account/memory/<int:pk>/forget/", memory_views.forget, name="memory-forget"),
+    path("account/prompts/", prompt_views.prompts, name="saved-prompts"),
+    path("account/prompts/<int:pk>/", prompt_views.prompt, name="saved-prompt"),
+    path("account/prompts/<int:pk>/delete/", prompt_views.delete, name="delete-saved-prompt"),
+    path("c/prompts/", prompt_views.offered, name="offered-prompts"),
     path("pipeline/", pipeline_views.pipeline_graph, name="pipeline"),
     path("pipeline/settings/", pipeline_views.settings_page, name="pipeline-settings"),
 ]

@@ -51,6 +51,9 @@ form.addEventListener("htmx:wsConfigSend", (event) => {
 // Without this, a prevented send would leave the form to submit itself as a page.
 form.addEventListener("submit", (event) => event.preventDefault());
 
+// On another branch, something else would follow.
+chat.addEventListener("chat:stepped", () => document.getElementById("follow-ups").replaceChildren());
+
 // A refused question goes back to where it was written.
 chat.addEventListener("htmx:wsAfterMessage", () => {
   const refused = document.getElementById("refused");
@@ -91,6 +94,7 @@ document.addEventListener("click", (event) => {
 document.addEventListener("click", (event) => {
   const suggestion = event.target.closest("[data-suggestion]");
   if (!suggestion) return;
+  event.preventDefault();
   field.value = suggestion.textContent.trim();
   form.requestSubmit();
 });
