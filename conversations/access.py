@@ -3,11 +3,11 @@
 import uuid
 from typing import Any
 
-from django.db.models import QuerySet
+from django.db.models import Q, QuerySet
 from django.http import Http404
 from django.utils.translation import gettext as _
 
-from conversations.models import ChatSession, Message, ShareLink
+from conversations.models import ChatLabel, ChatSession, Message, SavedPrompt, ShareLink
 
 # What a trace shows of somebody else's chat: the question, how the answer came about, and the messages to the model.
 _OTHERS_TRACES = ("conversations.view_turn", "conversations.view_message", "conversations.view_tracestep")
@@ -26,6 +26,37 @@ def get_session(user: Any, pk: int) -> ChatSession:
     if session is None:
         raise Http404(_("There is no such chat."))
     return session
+
+
+def labels(user: Any) -> QuerySet[ChatLabel]:
+    """Return the user's own labels."""
+    return ChatLabel.objects.filter(owner=user.pk)
+
+
+def get_label(user: Any, pk: int) -> ChatLabel:
+    """Return one of the user's labels; raises `Http404`."""
+    label = labels(user).filter(pk=pk).first()
+    if label is None:
+        raise Http404(_("There is no such label."))
+    return label
+
+
+def saved_prompts(user: Any) -> QuerySet[SavedPrompt]:
+    """Return the prompts that the user may put into the composer: their own, and the site's."""
+    return SavedPrompt.objects.filter(Q(owner=user.pk) | Q(owner=None))
+
+
+def get_saved_prompt(user: Any, pk: int) -> SavedPrompt:
+    """Return a prompt that the user may change: one of their own; the site's with permission; raises `Http404`."""
+    prompt = saved_prompts(user).filter(pk=pk).first()
+    if prompt is None or (prompt.owner_id is None and not may_share_prompts(user)):
+        raise Http404(_("There is no such prompt."))
+    return prompt
+
+
+def may_share_prompts(user: Any) -> bool:
+    """Tell whether the user may make and change the prompts of the whole site."""
+    return bool(user.has_perm("conversations.change_savedprompt"))
 
 
 def messages(user: Any) -> QuerySet[Message]:

@@ -10,6 +10,7 @@ takes twenty times as long.
 """
 
 import re
+from collections.abc import Iterable
 from itertools import pairwise
 from typing import Any
 
@@ -52,13 +53,37 @@ def word_pattern(word: str) -> str | None:
     None when it is of one part only, of which the index tells enough.
     """
     parts = _HAN_OR_WORD.findall(word)
-    if len(parts) < 2:
-        return None
+    return _pattern(parts) if len(parts) > 1 else None
+
+
+def _pattern(parts: list[str]) -> str:
     pattern = parts[0] if _IS_HAN.match(parts[0]) else f"(?<![0-9a-z]){parts[0]}"
     for before, part in pairwise(parts):
         either_is_han = _IS_HAN.match(before) or _IS_HAN.match(part)
         pattern += _BETWEEN + ("*" if either_is_han else "+") + part
     return pattern
+
+
+def passage_with(text: str, words: Iterable[str], around: int = 70) -> list[tuple[str, bool]]:
+    """Return a piece of a text about the first of the words, in parts that are one of the words or not.
+
+    Words are found as the index finds them, each as far as it is given; empty where there is none.
+    """
+    text = " ".join(text.split())
+    patterns = [_pattern(parts) for parts in map(_HAN_OR_WORD.findall, words) if parts]
+    looked_for = re.compile("|".join(patterns), re.IGNORECASE) if patterns else None
+    first = looked_for.search(text) if looked_for else None
+    if looked_for is None or first is None:
+        return []
+    start, end = max(0, first.start() - around // 2), min(len(text), first.end() + around)
+    if start and " " in text[start : first.start()]:
+        start = text.index(" ", start) + 1
+    pieces, at = [("…", False)] if start else [], start
+    for hit in looked_for.finditer(text, start, end):
+        pieces += [(text[at : hit.start()], False), (hit.group(), True)]
+        at = hit.end()
+    pieces.append((text[at:end] + ("…" if end < len(text) else ""), False))
+    return [piece for piece in pieces if piece[0]]
 
 
 def having_word(rows: QuerySet[Any], word: str, *fields: str) -> QuerySet[Any]:

@@ -8,6 +8,7 @@ from django.contrib.postgres.fields import ArrayField
 from django.contrib.postgres.indexes import BrinIndex, GinIndex
 from django.db import models
 from django.db.models import Q
+from django.db.models.functions import Lower
 from django.utils.text import Truncator
 from django.utils.translation import gettext_lazy as _
 from pgvector.django import HalfVectorField
@@ -23,6 +24,7 @@ __all__ = [
     "CITATION_TEXTS",
     "Assistant",
     "AssistantVersion",
+    "ChatLabel",
     "ChatSession",
     "Citation",
     "ContextEntry",
@@ -33,6 +35,7 @@ __all__ = [
     "ModelProfile",
     "PromptTemplate",
     "Rehearsal",
+    "SavedPrompt",
     "ShareLink",
     "TokenCalibration",
     "TraceStep",
@@ -42,6 +45,28 @@ __all__ = [
 
 # The texts of a citation that are searched by their words.
 CITATION_TEXTS = ("title", "filename", "heading", "snippet")
+
+
+class ChatLabel(models.Model):
+    """A name that someone gives to some of their sessions, by which the list is narrowed."""
+
+    NAME_LENGTH = 60
+
+    owner = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="chat_labels", verbose_name=_("owner")
+    )
+    name = models.CharField(_("name"), max_length=NAME_LENGTH)
+
+    class Meta:
+        """By name, which a person has once, however it is written."""
+
+        verbose_name = _("label")
+        verbose_name_plural = _("labels")
+        ordering = [Lower("name"), "id"]
+        constraints = [models.UniqueConstraint("owner", Lower("name"), name="one_label_per_name")]
+
+    def __str__(self) -> str:
+        return self.name
 
 
 class ChatSession(models.Model):
@@ -60,6 +85,9 @@ class ChatSession(models.Model):
     title_is_automatic = models.BooleanField(_("automatic title"), default=True)
     status = models.CharField(_("status"), max_length=10, choices=Status.choices, default=Status.ACTIVE)
     pinned = models.BooleanField(_("pinned"), default=False)
+    # Out of the list, but found; the next question takes it back.
+    archived = models.BooleanField(_("archived"), default=False)
+    labels = models.ManyToManyField(ChatLabel, blank=True, related_name="sessions", verbose_name=_("labels"))
     # No knowledge base means all that the owner may read.
     knowledge_bases = models.ManyToManyField(
         "knowledge.KnowledgeBase", blank=True, related_name="+", verbose_name=_("knowledge bases")
@@ -99,12 +127,49 @@ class ChatSession(models.Model):
         indexes = [
             models.Index(
                 fields=["owner", "-pinned", "-last_activity_at", "-id"],
-                condition=Q(status="active"),
+                condition=Q(status="active", archived=False),
                 name="session_list",
+            ),
+            models.Index(
+                fields=["owner", "-pinned", "-last_activity_at", "-id"],
+                condition=Q(status="active", archived=True),
+                name="session_archive",
             ),
             models.Index(fields=["deleted_at"], condition=Q(status="deleted"), name="session_purge"),
         ]
         constraints = [models.CheckConstraint(condition=Q(status__in=["active", "deleted"]), name="session_status")]
+
+    def __str__(self) -> str:
+        return self.title
+
+
+class SavedPrompt(models.Model):
+    """A text to be put into the composer: one person's, or, without an owner, the whole site's.
+
+    `{{name}}` in it is a blank, which is asked for before.
+    """
+
+    TITLE_LENGTH = 80
+    TEXT_LENGTH = 8000
+
+    owner = models.ForeignKey(
+        settings.AUTH_USER_MODEL,
+        on_delete=models.CASCADE,
+        null=True,
+        blank=True,
+        related_name="saved_prompts",
+        verbose_name=_("owner"),
+    )
+    title = models.CharField(_("title"), max_length=TITLE_LENGTH)
+    text = models.TextField(_("text"), max_length=TEXT_LENGTH)
+    changed_at = models.DateTimeField(_("changed"), auto_now=True)
+
+    class Meta:
+        """By title."""
+
+        verbose_name = _("saved prompt")
+        verbose_name_plural = _("saved prompts")
+        ordering = [Lower("title"), "id"]
 
     def __str__(self) -> str:
         return self.title

@@ -3,9 +3,11 @@
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
 from typing import Any, TypeVar
 
 from django.db.models import F, Min, Prefetch, Q, QuerySet, Window
+from django.db.models.fields.tuple_lookups import Tuple, TupleLessThan
 
 from conversations import access, turn_store
 from conversations.message_search import having_word
@@ -38,20 +40,79 @@ class TurnView:
         return self.siblings[self.position] if self.position < len(self.siblings) else None
 
 
-def session_list(user: Any) -> QuerySet[ChatSession]:
-    """Return the user's sessions, pinned first, then by newest activity."""
-    return access.sessions(user).order_by("-pinned", "-last_activity_at", "-id")
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a session stands in the list."""
+
+    pinned: bool
+    last_activity_at: datetime
+    pk: int
+
+    @classmethod
+    def read(cls, text: str) -> "Place | None":
+        """Return the place that an address names, or None where it names none."""
+        try:
+            pinned, at, pk = text.split("_")
+            return cls(pinned == "1", datetime.fromtimestamp(int(at) / 1_000_000, UTC), int(pk[:18]))
+        except (ValueError, OverflowError, OSError):
+            return None
+
+    @classmethod
+    def of(cls, session: ChatSession) -> "Place":
+        """Return the place of a session."""
+        return cls(session.pinned, session.last_activity_at, session.pk)
+
+    def __str__(self) -> str:
+        since = self.last_activity_at - datetime.fromtimestamp(0, UTC)
+        return f"{int(self.pinned)}_{since // timedelta(microseconds=1)}_{self.pk}"
+
+    def following(self, sessions: QuerySet[ChatSession]) -> QuerySet[ChatSession]:
+        """Return those of the sessions that stand after it."""
+        own = Tuple(F("pinned"), F("last_activity_at"), F("pk"))
+        return sessions.filter(TupleLessThan(own, (self.pinned, self.last_activity_at, self.pk)))
 
 
-def search_sessions(user: Any, words: str) -> QuerySet[ChatSession]:
+def session_list(user: Any, *, archived: bool | None = False, label_id: int | None = None) -> QuerySet[ChatSession]:
+    """Return the user's sessions, pinned first, then by newest activity; of a label, in the archive (None: or not)."""
+    found = access.sessions(user).order_by("-pinned", "-last_activity_at", "-id")
+    if archived is not None:
+        found = found.filter(archived=archived)
+    return found.filter(labels__owner=user, labels=label_id) if label_id is not None else found
+
+
+def split_words(words: str) -> list[str]:
+    """Return the words that are looked for, eight at most."""
+    return words.replace("\x00", " ").split()[:8]
+
+
+def search_sessions(
+    user: Any, words: str, *, archived: bool | None = None, label_id: int | None = None
+) -> QuerySet[ChatSession]:
     """Return the user's sessions whose title or messages contain every word, also one that is only begun.
 
     An answer that is being written is not looked into.
     """
-    found = session_list(user)
-    for word in words.replace("\x00", " ").split()[:8]:
+    found = session_list(user, archived=archived, label_id=label_id)
+    for word in split_words(words):
         said = messages_saying(word).filter(turn__session__owner=user)
         found = found.filter(Q(title__icontains=word) | Q(pk__in=said.values("turn__session_id")))
+    return found
+
+
+def messages_found(sessions: Iterable[ChatSession], words: Sequence[str]) -> dict[int, Message]:
+    """Return, by session id, the newest message with all of the words, else with the longest one that is said."""
+    found: dict[int, Message] = {}
+    missing = {session.pk for session in sessions}
+    for wanted in [list(words), *([word] for word in sorted(words, key=len, reverse=True) if len(words) > 1)]:
+        if not missing:
+            break
+        said = Message.objects.exclude(status=Message.Status.STREAMING).filter(turn__session_id__in=missing)
+        for word in wanted:
+            said = having_word(said, word, "content")
+        newest = said.order_by("turn__session_id", "-turn_id", "role").distinct("turn__session_id")
+        for message in newest.select_related("turn").only("content", "turn__session_id"):
+            found[message.turn.session_id] = message
+        missing -= found.keys()
     return found
 
 

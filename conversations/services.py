@@ -6,14 +6,14 @@ from itertools import chain, count
 from typing import Any
 
 from django.contrib.auth import get_user_model
-from django.db import transaction
+from django.db import IntegrityError, transaction
 from django.db.models import Case, F, Value, When
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from conversations import access, turn_store
 from conversations.groups import tell_pages
-from conversations.models import ChatSession, Feedback, Message
+from conversations.models import ChatLabel, ChatSession, Feedback, Message
 from knowledge import access as knowledge_access
 from knowledge.labels import LabelFilter
 from ragsite.audit.log import record
@@ -56,7 +56,8 @@ def create_session(
 
 def latest_or_new_session(user: Any) -> ChatSession:
     """Return the session of the newest activity, or a fresh one."""
-    return access.sessions(user).order_by("-last_activity_at", "-id").first() or create_session(user)
+    listed = access.sessions(user).filter(archived=False)
+    return listed.order_by("-last_activity_at", "-id").first() or create_session(user)
 
 
 def rename_session(session: ChatSession, title: str) -> ChatSession:
@@ -75,6 +76,35 @@ def set_pinned(session: ChatSession, pinned: bool) -> ChatSession:
     session.save(update_fields=["pinned"])
     tell_pages(session.pk, "session.changed")
     return session
+
+
+def set_archived(session: ChatSession, archived: bool) -> ChatSession:
+    """Take the session out of the list, where a search still finds it, or back into it."""
+    session.archived = archived
+    session.save(update_fields=["archived"])
+    tell_pages(session.pk, "session.changed")
+    return session
+
+
+def save_label(user: Any, name: str, label: ChatLabel | None = None) -> ChatLabel:
+    """Give a label a name, a new one if there is none yet; raises `ValueError` for none and one that is taken."""
+    name = " ".join(_cleaned(name).split())[: ChatLabel.NAME_LENGTH]
+    if not name:
+        raise ValueError(_("A label needs a name."))
+    label = label or ChatLabel(owner=user)
+    label.name = name
+    try:
+        with transaction.atomic():
+            label.save()
+    except IntegrityError:
+        raise ValueError(_("You have a label “%(name)s” already.") % {"name": name}) from None
+    return label
+
+
+def set_labels(user: Any, session: ChatSession, label_ids: Iterable[int]) -> None:
+    """Give the session these labels of the user's, and no others."""
+    session.labels.set(access.labels(user).filter(pk__in=list(label_ids)))
+    tell_pages(session.pk, "session.changed")
 
 
 @transaction.atomic
@@ -102,7 +132,7 @@ def set_scope(
 
 def empty_session(user: Any, knowledge_base_ids: Iterable[int] = (), document_ids: Iterable[int] = ()) -> ChatSession:
     """Return a session without turns that asks this, see `set_scope`: an unused one of the user's, or a fresh one."""
-    unused = access.sessions(user).filter(turns=None, title_is_automatic=True, files=None)
+    unused = access.sessions(user).filter(turns=None, title_is_automatic=True, files=None, archived=False)
     session = unused.first() or create_session(user)
     set_scope(user, session, knowledge_base_ids, document_ids)
     return session
@@ -118,7 +148,7 @@ def delete_session(session: ChatSession) -> ChatSession | None:
     record(AuditEntry.Action.DELETED, session, name=f"#{session.pk}")
     tell_pages(session.pk, "session.deleted")
     turn_store.stop_answers(session.pk)
-    if access.sessions(session.owner).exists():
+    if access.sessions(session.owner).filter(archived=False).exists():
         return None
     return create_session(session.owner)
 
@@ -177,8 +207,11 @@ def shortened(text: str) -> str:
 
 
 def note_answer(session_id: int, title: str = "") -> None:
-    """Store that a session was answered in now; a title replaces one that is still automatic."""
-    changes: dict[str, Any] = {"last_activity_at": timezone.now()}
+    """Store that a session was answered in now; a title replaces one that is still automatic.
+
+    An archived one is in the list again.
+    """
+    changes: dict[str, Any] = {"last_activity_at": timezone.now(), "archived": False}
     if title:
         made = Case(When(title_is_automatic=True, then=Value(title[:TITLE_LENGTH])), default=F("title"))
         changes |= {"title": made, "title_is_automatic": False}

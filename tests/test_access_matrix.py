@@ -159,6 +159,14 @@ def session(world: World) -> dict[str, Any]:
     return {"pk": world.session.pk}
 
 
+def label(world: World) -> dict[str, Any]:
+    return {
+        "pk": services.save_label(world.owner, "Travel").pk
+        if not world.owner.chat_labels.exists()
+        else world.owner.chat_labels.get().pk
+    }
+
+
 def deleted_session(world: World) -> dict[str, Any]:
     return {"pk": world.deleted_session.pk}
 
@@ -327,6 +335,9 @@ MATRIX: dict[str, Ids] = {
     "api-feedback": answer,
     "session": session,
     "rename-session": session,
+    "archive-session": session,
+    "session-labels": session,
+    "api-label": label,
     "pin-session": session,
     "delete-session": session,
     "restore-session": deleted_session,

@@ -10,7 +10,7 @@ from rest_framework import serializers
 
 from conversations import queries
 from conversations.assistants.choice import Choices
-from conversations.models import ChatSession, Citation, Feedback, Message, ShareLink, TraceStep, Turn
+from conversations.models import ChatLabel, ChatSession, Citation, Feedback, Message, ShareLink, TraceStep, Turn
 from conversations.services import TITLE_LENGTH
 from conversations.turns.lifecycle import INVISIBLE, Ask
 from knowledge.api.fields import MetadataFilterField, TagsField
@@ -52,8 +52,8 @@ class SessionSerializer(serializers.ModelSerializer[ChatSession]):
 
         model = ChatSession
         fields = [
-            "id", "chat_title", "chat_time", "created_at", "pinned", "knowledge_bases", "documents", "tags", "metadata",
-            "assistant", "model_id",
+            "id", "chat_title", "chat_time", "created_at", "pinned", "archived", "labels", "knowledge_bases",
+            "documents", "tags", "metadata", "assistant", "model_id",
         ]  # fmt: skip
         read_only_fields = fields
 
@@ -110,6 +110,32 @@ class SessionUpdateSerializer(ScopeSerializer):
 
     chat_title = TextField(max_length=TITLE_LENGTH, required=False)
     pinned = BooleanField(required=False)
+    archived = BooleanField(required=False, help_text="Out of the list; the next question takes it back.")
+    labels = IdsField(required=False, help_text="All that it is to have, of `/api/chat/labels`.")
+
+
+class ListedSerializer(serializers.Serializer[Any]):
+    """Which sessions are listed."""
+
+    q = serializers.CharField(
+        required=False, allow_blank=True, help_text="Words of titles, questions or answers; in the archive, too."
+    )
+    archived = serializers.BooleanField(
+        required=False, allow_null=True, default=None, help_text="Those in the archive, or those that are not."
+    )
+    label = IntegerField(required=False, min_value=1, help_text="One of `/api/chat/labels`.")
+
+
+class LabelSerializer(serializers.ModelSerializer[ChatLabel]):
+    """A label of chats."""
+
+    name = TextField(max_length=ChatLabel.NAME_LENGTH)
+
+    class Meta:
+        """A person has a name once, however it is written."""
+
+        model = ChatLabel
+        fields = ["id", "name"]
 
 
 class DoneSerializer(serializers.Serializer[Any]):

@@ -9,7 +9,7 @@ from django.db.models import QuerySet
 from django.urls import reverse
 from django.utils.translation import get_language
 from django.utils.translation import gettext as _
-from drf_spectacular.utils import OpenApiParameter, extend_schema
+from drf_spectacular.utils import extend_schema
 from rest_framework import generics, status
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -21,6 +21,8 @@ from conversations.api.serializers import (
     CitationSerializer,
     DoneSerializer,
     FeedbackSerializer,
+    LabelSerializer,
+    ListedSerializer,
     MessageSerializer,
     OfferedModelSerializer,
     SessionCreatedSerializer,
@@ -32,7 +34,7 @@ from conversations.api.serializers import (
     TraceSerializer,
 )
 from conversations.assistants import choice
-from conversations.models import ChatSession, Citation
+from conversations.models import ChatLabel, ChatSession, Citation
 from conversations.prompts import active
 from conversations.turns import lifecycle, redaction
 from conversations.turns.lifecycle import Started, TurnRefused
@@ -99,11 +101,21 @@ class SessionList(generics.ListAPIView[ChatSession]):
 
     def get_queryset(self) -> QuerySet[ChatSession]:
         """Return the sessions with what is listed of them; with `?q=` those that hold every word."""
-        words = self.request.query_params.get("q", "")
-        found = queries.search_sessions(self.request.user, words).select_related("model")
-        return found.prefetch_related("knowledge_bases", "documents")
+        given = ListedSerializer(data=self.request.query_params)
+        given.is_valid(raise_exception=True)
+        wanted = given.validated_data
+        words, archived = wanted.get("q", ""), wanted.get("archived")
+        found = queries.search_sessions(
+            self.request.user,
+            words,
+            archived=archived if archived is not None or words.strip() else False,
+            label_id=wanted.get("label"),
+        )
+        return found.select_related("model").prefetch_related("knowledge_bases", "documents", "labels")
 
-    @extend_schema(parameters=[OpenApiParameter("q", str, description="words of titles, questions or answers")])
+    @extend_schema(
+        parameters=[ListedSerializer], responses={200: SessionSerializer(many=True), 400: ApiErrorSerializer}
+    )
     def get(self, request: Request, *args: Any, **kwargs: Any) -> Response:
         """List the sessions."""
         return super().get(request, *args, **kwargs)
@@ -134,7 +146,7 @@ class SessionDetail(APIView):
 
     @extend_schema(request=SessionUpdateSerializer, responses={200: DoneSerializer})
     def put(self, request: Request, pk: int) -> Response:
-        """Change the title, what is asked or the pin; what is left out stays as it is."""
+        """Change the title, what is asked, the pin, the labels or the archive; what is left out stays as it is."""
         return self._update(request, pk)
 
     @extend_schema(request=SessionUpdateSerializer, responses={200: DoneSerializer})
@@ -154,6 +166,7 @@ class SessionDetail(APIView):
         given.is_valid(raise_exception=True)
         changes = given.validated_data
         bases, documents = _asked(request.user, changes)
+        labels = [access.get_label(request.user, pk).pk for pk in changes["labels"]] if "labels" in changes else None
         if "chat_title" in changes:
             services.rename_session(session, changes["chat_title"])
         if not changes.keys().isdisjoint(("knowledge_bases", "documents", "tags", "metadata")):
@@ -166,6 +179,10 @@ class SessionDetail(APIView):
         _choose(request.user, session, changes)
         if "pinned" in changes:
             services.set_pinned(session, changes["pinned"])
+        if "archived" in changes:
+            services.set_archived(session, changes["archived"])
+        if labels is not None:
+            services.set_labels(request.user, session, labels)
         return done(_("The chat is updated."))
 
 
@@ -184,6 +201,48 @@ def _choose(user: Any, session: ChatSession, given: Mapping[str, Any]) -> None:
             choice.set_model(session, given["model_id"] or "")
     except TurnRefused as refusal:
         raise TurnNotBegun(refusal) from None
+
+
+class LabelList(APIView):
+    """The caller's labels of chats."""
+
+    @extend_schema(responses=LabelSerializer(many=True))
+    def get(self, request: Request) -> Response:
+        """List them, by name."""
+        return Response(LabelSerializer(access.labels(request.user), many=True).data)
+
+    @extend_schema(
+        request=LabelSerializer, responses={201: LabelSerializer, 400: ApiErrorSerializer, 409: ApiErrorSerializer}
+    )
+    def post(self, request: Request) -> Response:
+        """Make one; a name that there is already is refused with 409."""
+        return Response(_saved_label(request), status=status.HTTP_201_CREATED)
+
+
+class LabelDetail(APIView):
+    """One of the caller's labels."""
+
+    @extend_schema(
+        request=LabelSerializer, responses={200: LabelSerializer, 400: ApiErrorSerializer, 409: ApiErrorSerializer}
+    )
+    def patch(self, request: Request, pk: int) -> Response:
+        """Rename it."""
+        return Response(_saved_label(request, access.get_label(request.user, pk)))
+
+    @extend_schema(responses={204: None})
+    def delete(self, request: Request, pk: int) -> Response:
+        """Delete it; the chats that have it stay."""
+        access.get_label(request.user, pk).delete()
+        return Response(status=status.HTTP_204_NO_CONTENT)
+
+
+def _saved_label(request: Request, label: ChatLabel | None = None) -> Any:
+    given = LabelSerializer(data=request.data)
+    given.is_valid(raise_exception=True)
+    try:
+        return LabelSerializer(services.save_label(request.user, given.validated_data["name"], label)).data
+    except ValueError as refused:
+        raise Conflict(str(refused), "label_exists") from None
 
 
 class AssistantList(APIView):

@@ -7,6 +7,8 @@ from conversations.api import memory as memory_api
 
 urlpatterns = [
     path("chat/sessions", sessions.SessionList.as_view(), name="api-sessions"),
+    path("chat/labels", sessions.LabelList.as_view(), name="api-labels"),
+    path("chat/labels/<int:pk>", sessions.LabelDetail.as_view(), name="api-label"),
     path("chat/sessions/<int:pk>", sessions.SessionDetail.as_view(), name="api-session"),
     path("chat/sessions/<int:pk>/content", streams.SessionContent.as_view(), name="api-content"),
     path(

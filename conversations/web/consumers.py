@@ -27,6 +27,7 @@ from conversations.turns import broker, lifecycle
 from conversations.turns.coalesce import joined
 from conversations.web import contexts
 from conversations.web.rendering.answer import AnswerPage
+from conversations.web.rendering.follow_ups import follow_ups
 from conversations.web.rendering.fragments import Stream, answer_html, messages, toast_html, turn_html
 from ragsite.accounts import stream_auth
 from ragsite.db import DATABASE_UNAVAILABLE, database_unavailable_message, in_database
@@ -343,6 +344,10 @@ class ChatConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
         """Bring what an answer changes elsewhere on the page up to date: the list of chats, the title."""
         html = await in_database(contexts.list_of, self.user, self.session_id)
         await self._send(html + self._said(page.line))
+        if page.turn_id == self._leaf:
+            offered = await in_database(follow_ups, self.user, page)
+            context = {"follow_ups": offered, "session": {"pk": self.session_id}, "oob": True}
+            await self._send(render_to_string("conversations/_follow_ups.html", context))
 
     async def _stop_listening(self) -> None:
         tasks = list(self._listeners.values())

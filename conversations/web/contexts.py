@@ -2,12 +2,12 @@
 
 import json
 import re
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from itertools import zip_longest
 from typing import Any
-from urllib.parse import urlsplit
+from urllib.parse import urlencode, urlsplit
 
 from asgiref.sync import async_to_sync
 from django.conf import settings
@@ -23,6 +23,7 @@ from conversations import access, queries
 from conversations.assistants import choice
 from conversations.files import chat_files
 from conversations.memory import summaries
+from conversations.message_search import passage_with
 from conversations.models import ChatSession, ModelProfile, Turn
 from conversations.pipeline.writing import extractive_answer
 from conversations.prompts.endpoints import profile_endpoint
@@ -34,8 +35,10 @@ from knowledge.web.files import upload_rules
 from ragsite.language import lines_of
 from ragsite.llm.default import default_endpoint, notice_ollama
 
-# Sessions in the side bar; older ones are found by searching.
+# Sessions that the side bar has at first, and how many come at a time at its end; and the most that come again when it
+# is brought up to date.
 LISTED_SESSIONS = 100
+MOST_LISTED = 1000
 # Turns on the page, and how many earlier ones are shown at a time on request.
 SHOWN_TURNS = 20
 SUGGESTIONS = 4
@@ -56,35 +59,100 @@ _SECTION_NAMES = frozenset(lines_of(__file__, "section_names"))
 
 @dataclass(frozen=True, slots=True)
 class SessionGroup:
-    """Sessions of one stretch of time."""
+    """Sessions of one stretch of time, each with where it says what was looked for."""
 
     name: str
-    sessions: list[ChatSession]
+    sessions: list[tuple[ChatSession, "Found | None"]]
 
 
-def grouped(sessions: Iterable[ChatSession]) -> list[SessionGroup]:
-    """Return sessions, pinned first and newest first, under the names of their times."""
-    groups: dict[str, list[ChatSession]] = {}
+@dataclass(frozen=True, slots=True)
+class Found:
+    """Where a session says words that are looked for: the piece of text with them marked, and where it leads."""
+
+    html: SafeString
+    query: str
+
+
+@dataclass(frozen=True, slots=True)
+class Narrowing:
+    """Which sessions the list shows: with words, and `within` a label (its id) or the `archive`."""
+
+    words: str = ""
+    within: str = ""
+
+    @classmethod
+    def of(cls, given: Mapping[str, str]) -> "Narrowing":
+        """Return what a form or an address asks for."""
+        within = given.get("in", "")
+        known = within == "archive" or (within.isascii() and within.isdecimal() and len(within) < 19)
+        return cls(given.get("q", "").strip(), within if known else "")
+
+    def sessions(self, user: Any) -> QuerySet[ChatSession]:
+        """Return the user's sessions that it leaves; words are looked for in the archive, too."""
+        archived = True if self.within == "archive" else (None if self.words else False)
+        label_id = int(self.within) if self.within.isdecimal() else None
+        return queries.search_sessions(user, self.words, archived=archived, label_id=label_id)
+
+
+def age_of(place: queries.Place) -> str:
+    """Return the name of the stretch of time in which a session stands in the list."""
     today = timezone.localtime().replace(hour=0, minute=0, second=0, microsecond=0)
-    for session in sessions:
-        if session.pinned:
-            age = _("Pinned")
-        elif session.last_activity_at >= today:
-            age = _("Today")
-        elif session.last_activity_at >= today - timedelta(days=1):
-            age = _("Yesterday")
-        elif session.last_activity_at >= today - timedelta(days=7):
-            age = _("This week")
-        else:
-            age = _("Earlier")
-        groups.setdefault(age, []).append(session)
-    return [SessionGroup(name, members) for name, members in groups.items()]
+    if place.pinned:
+        return _("Pinned")
+    if place.last_activity_at >= today:
+        return _("Today")
+    if place.last_activity_at >= today - timedelta(days=1):
+        return _("Yesterday")
+    return _("This week") if place.last_activity_at >= today - timedelta(days=7) else _("Earlier")
 
 
-def list_context(user: Any, current_id: int | None, words: str = "") -> dict[str, Any]:
-    """Return what the list of sessions shows, narrowed by words."""
-    sessions = queries.search_sessions(user, words) if words else queries.session_list(user)
-    return {"groups": grouped(sessions[:LISTED_SESSIONS]), "current_id": current_id, "words": words}
+def list_context(
+    user: Any,
+    current_id: int | None,
+    narrowing: Narrowing = Narrowing(),
+    *,
+    after: queries.Place | None = None,
+    shown: int = 0,
+) -> dict[str, Any]:
+    """Return what the list of sessions shows: its beginning, as long as `shown` already, or what comes `after`."""
+    sessions = narrowing.sessions(user)
+    if after is not None:
+        sessions = after.following(sessions)
+    length = min(max(LISTED_SESSIONS, shown), MOST_LISTED)
+    listed = list(sessions[: length + 1])
+    more = len(listed) > length
+    listed = listed[:length]
+    words = queries.split_words(narrowing.words)
+    messages = queries.messages_found(listed, words) if words else {}
+    groups: dict[str, list[tuple[ChatSession, Found | None]]] = {}
+    for session in listed:
+        found = None
+        if (message := messages.get(session.pk)) is not None:
+            marked = [
+                format_html("<mark>{}</mark>" if is_word else "{}", piece)
+                for piece, is_word in passage_with(message.content, words)
+            ]
+            query = urlencode({"turn": message.turn_id, "find": " ".join(words)})
+            found = Found(safe("".join(marked)), f"?{query}#turn-{message.turn_id}")
+        groups.setdefault(age_of(queries.Place.of(session)), []).append((session, found))
+    return {
+        "groups": [SessionGroup(name, members) for name, members in groups.items()],
+        "continued": age_of(after) if after is not None else "",
+        "more": str(queries.Place.of(listed[-1])) if more else "",
+        "longer": shown > LISTED_SESSIONS,
+        "narrowing": urlencode({"q": narrowing.words, "in": narrowing.within}),
+        "current_id": current_id,
+        "words": narrowing.words,
+        "within": narrowing.within,
+    }
+
+
+def rail_context(user: Any, current_id: int | None, narrowing: Narrowing = Narrowing(), **place: Any) -> dict[str, Any]:
+    """Return what the side bar shows: the list of sessions, and by what it may be narrowed."""
+    return list_context(user, current_id, narrowing, **place) | {
+        "labels": list(access.labels(user)),
+        "has_archive": queries.session_list(user, archived=True).exists(),
+    }
 
 
 def list_of(user: Any, session_id: int) -> str:

@@ -4,15 +4,17 @@ from typing import Any
 from urllib.parse import quote
 
 from django.contrib.auth.decorators import login_required
+from django.db.models import Count, Q
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
-from conversations import access, services
+from conversations import access, queries, services
 from conversations.models import ChatSession
 from conversations.web import contexts
+from conversations.web.rendering.follow_ups import follow_ups
 from knowledge import access as knowledge_access
 
 
@@ -35,8 +37,11 @@ def session(request: HttpRequest, pk: int) -> HttpResponse:
     turns = contexts.turns_context(chat_session, number(request, "turn"), everything="all" in request.GET)
     if is_htmx(request) and request.htmx.target == "turns":  # type: ignore[attr-defined]
         return render(request, "conversations/_turns.html", turns | {"oob_parent": True})
-    context = turns | contexts.list_context(request.user, pk) | contexts.composer_context(request.user, chat_session)
-    if not turns["answers"]:
+    context = turns | contexts.rail_context(request.user, pk) | contexts.composer_context(request.user, chat_session)
+    context["find"] = request.GET.get("find", "")[:200]
+    if turns["answers"]:
+        context["follow_ups"] = follow_ups(request.user, turns["answers"][-1])
+    else:
         context |= contexts.welcome_context(request.user, context["documents"])
     if (deleted := number(request, "deleted")) is not None:  # a moment ago: it is offered back
         gone = ChatSession.objects.filter(pk=deleted, owner=request.user.pk, status=ChatSession.Status.DELETED)
@@ -54,11 +59,14 @@ def new_session(request: HttpRequest) -> HttpResponse:
 @login_required
 @require_GET
 def search_sessions(request: HttpRequest) -> HttpResponse:
-    """List the sessions that hold every word of `?q=`."""
-    words = request.GET.get("q", "").strip()
-    context = contexts.list_context(request.user, number(request, "current"), words)
+    """List the sessions that hold every word of `?q=`, `?in=` a label or the archive; what comes `?before=` a place."""
+    narrowing, after = contexts.Narrowing.of(request.GET), queries.Place.read(request.GET.get("before", ""))
+    current, shown = number(request, "current"), number(request, "shown") or 0
     if is_htmx(request):
-        return render(request, "conversations/_sessions.html", context)
+        context = contexts.list_context(request.user, current, narrowing, after=after, shown=shown)
+        template = "_sessions_page" if after is not None else "_sessions"
+        return render(request, f"conversations/{template}.html", context)
+    context = contexts.rail_context(request.user, current, narrowing, after=after)
     return render(request, "conversations/search.html", context)
 
 
@@ -84,9 +92,66 @@ def pin_session(request: HttpRequest, pk: int) -> HttpResponse:
     chat_session = access.get_session(request.user, pk)
     services.set_pinned(chat_session, not chat_session.pinned)
     if is_htmx(request):
-        context = contexts.list_context(request.user, number(request, "current"))
+        context = contexts.list_context(request.user, number(request, "current"), contexts.Narrowing.of(request.POST))
         return render(request, "conversations/_sessions.html", context)
     return redirect("session", pk=pk)
+
+
+@login_required
+@require_POST
+def archive_session(request: HttpRequest, pk: int) -> HttpResponse:
+    """Put a session into the archive, or back into the list."""
+    chat_session = access.get_session(request.user, pk)
+    services.set_archived(chat_session, not chat_session.archived)
+    if is_htmx(request):
+        context = contexts.list_context(request.user, number(request, "current"), contexts.Narrowing.of(request.POST))
+        return render(request, "conversations/_sessions.html", context)
+    return redirect("session", pk=pk)
+
+
+@login_required
+@require_http_methods(["GET", "POST"])
+def session_labels(request: HttpRequest, pk: int) -> HttpResponse:
+    """Show which labels a session has, and store it; a new one is made by its name."""
+    chat_session = access.get_session(request.user, pk)
+    error = ""
+    if request.method == "POST":
+        chosen = [int(value) for value in request.POST.getlist("label") if _is_id(value)]
+        name = request.POST.get("name", "").strip()
+        try:
+            if name:
+                chosen.append(services.save_label(request.user, name).pk)
+            services.set_labels(request.user, chat_session, chosen)
+            return redirect("session", pk=pk)
+        except ValueError as refused:
+            error = str(refused)
+    else:
+        chosen = list(chat_session.labels.values_list("pk", flat=True))
+    context = {"session": chat_session, "labels": access.labels(request.user), "chosen": chosen, "error": error}
+    return render(request, "conversations/session_labels.html", context, status=400 if error else 200)
+
+
+@login_required
+@require_http_methods(["GET", "POST"])
+def labels(request: HttpRequest) -> HttpResponse:
+    """Show the user's labels; make one (`name`), rename one (`label` and `name`) or delete one (`delete`)."""
+    error = ""
+    if request.method == "POST":
+        delete, label_id = number(request, "delete"), number(request, "label")
+        try:
+            if delete is not None:
+                access.get_label(request.user, delete).delete()
+            else:
+                label = access.get_label(request.user, label_id) if label_id is not None else None
+                services.save_label(request.user, request.POST.get("name", ""), label)
+            return redirect("labels")
+        except ValueError as refused:
+            error = str(refused)
+    listed = access.labels(request.user).annotate(
+        used=Count("sessions", filter=Q(sessions__status=ChatSession.Status.ACTIVE))
+    )
+    context = {"labels": listed, "error": error}
+    return render(request, "conversations/labels.html", context, status=400 if error else 200)
 
 
 @login_required
@@ -97,7 +162,8 @@ def delete_session(request: HttpRequest, pk: int) -> HttpResponse:
     services.delete_session(chat_session)
     current = number(request, "current")
     if is_htmx(request) and current != pk:
-        context = contexts.list_context(request.user, current) | {"deleted": chat_session}
+        narrowing = contexts.Narrowing.of(request.POST)
+        context = contexts.list_context(request.user, current, narrowing) | {"deleted": chat_session}
         return render(request, "conversations/_sessions.html", context)
     return _go(request, f"{_latest(request)}?deleted={pk}")
 

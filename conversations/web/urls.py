@@ -1,8 +1,17 @@
 """The addresses of the chat's pages."""
 
-from django.urls import include, path
+from django.urls import path
 
-from conversations.web import assistant_views, pipeline_views, rehearsal_views, session_views, share_views, turn_views
+from conversations.web import (
+    assistant_views,
+    memory_views,
+    pipeline_views,
+    prompt_views,
+    rehearsal_views,
+    session_views,
+    share_views,
+    turn_views,
+)
 from conversations.web.scope import file_views, scope_views
 
 urlpatterns = [
@@ -12,6 +21,9 @@ urlpatterns = [
     path("c/<int:pk>/", session_views.session, name="session"),
     path("c/<int:pk>/rename/", session_views.rename_session, name="rename-session"),
     path("c/<int:pk>/pin/", session_views.pin_session, name="pin-session"),
+    path("c/labels/", session_views.labels, name="labels"),
+    path("c/<int:pk>/labels/", session_views.session_labels, name="session-labels"),
+    path("c/<int:pk>/archive/", session_views.archive_session, name="archive-session"),
     path("c/<int:pk>/delete/", session_views.delete_session, name="delete-session"),
     path("c/<int:pk>/restore/", session_views.restore_session, name="restore-session"),
     path("c/<int:pk>/assistant/", assistant_views.choose_assistant, name="choose-assistant"),
@@ -53,7 +65,17 @@ urlpatterns = [
     path("messages/<int:pk>/feedback/", turn_views.feedback, name="feedback"),
     path("messages/<int:pk>/add-to-set/", turn_views.add_to_set, name="add-answer-to-set"),
     path("messages/<int:pk>/citations/<int:number>/", turn_views.citation, name="citation"),
-    path("", include("conversations.web.memory_urls")),
+    path("c/<int:pk>/summary/", memory_views.summary, name="summary"),
+    path("account/memory/", memory_views.memory, name="memory"),
+    path("account/memory/switch/", memory_views.switch, name="memory-switch"),
+    path("account/memory/add/", memory_views.add, name="memory-add"),
+    path("account/memory/forget/", memory_views.forget_all, name="memory-forget-all"),
+    path("account/memory/<int:pk>/", memory_views.change, name="memory-change"),
+    path("account/memory/<int:pk>/forget/", memory_views.forget, name="memory-forget"),
+    path("account/prompts/", prompt_views.prompts, name="saved-prompts"),
+    path("account/prompts/<int:pk>/", prompt_views.prompt, name="saved-prompt"),
+    path("account/prompts/<int:pk>/delete/", prompt_views.delete, name="delete-saved-prompt"),
+    path("c/prompts/", prompt_views.offered, name="offered-prompts"),
     path("pipeline/", pipeline_views.pipeline_graph, name="pipeline"),
     path("pipeline/settings/", pipeline_views.settings_page, name="pipeline-settings"),
 ]

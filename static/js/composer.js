@@ -36,6 +36,7 @@ form.addEventListener("htmx:wsConfigSend", (event) => {
   if (event.target !== form) return;
   if (isBusy() || !field.value.trim()) {
     event.preventDefault();
+    if (field.value.trim()) chat.dispatchEvent(new CustomEvent("chat:busy"));
     return;
   }
   const id = newId();
@@ -49,6 +50,9 @@ form.addEventListener("htmx:wsConfigSend", (event) => {
 
 // Without this, a prevented send would leave the form to submit itself as a page.
 form.addEventListener("submit", (event) => event.preventDefault());
+
+// On another branch, something else would follow.
+chat.addEventListener("chat:stepped", () => document.getElementById("follow-ups").replaceChildren());
 
 // A refused question goes back to where it was written.
 chat.addEventListener("htmx:wsAfterMessage", () => {
@@ -90,6 +94,7 @@ document.addEventListener("click", (event) => {
 document.addEventListener("click", (event) => {
   const suggestion = event.target.closest("[data-suggestion]");
   if (!suggestion) return;
+  event.preventDefault();
   field.value = suggestion.textContent.trim();
   form.requestSubmit();
 });

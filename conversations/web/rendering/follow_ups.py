@@ -1,0 +1,63 @@
+"""What one may ask next: the headings of what an answer read and of what stands beside it, without a model."""
+
+import re
+from typing import Any
+
+from django.db.models import Q
+from django.utils.translation import gettext as _
+from django.utils.translation import override
+
+from conversations.models import Message
+from conversations.web.rendering.answer import AnswerPage
+from knowledge import access as knowledge_access
+from knowledge.models import Chunk
+from ragsite.language import lines_of
+from retrieval.types import AnswerState
+
+OFFERED = 3
+# How many passages before and after one that was cited are looked at.
+_BESIDE = 8
+_NUMBERING = re.compile(r"^(?:[\d.]+\s+|[\d.]+$|[一二三四五六七八九十]+、|第\S{1,3}[章节条]|[IVX]+\.\s)\s*")
+_HAN = re.compile(r"[㐀-鿿]")
+_WORD = re.compile(r"[㐀-鿿]|[^\W\d_]{2,}")
+# Headings that name a part of any document, and say nothing of this one.
+_OF_ANY_DOCUMENT = frozenset(line.casefold() for line in lines_of(__file__, "headings"))
+
+
+def follow_ups(user: Any, page: AnswerPage) -> list[str]:
+    """Return up to `OFFERED` questions in the language of the one that was asked; none unless it was answered.
+
+    In at most two queries.
+    """
+    if page.answer.status != Message.Status.COMPLETED or page.answer_state != AnswerState.ANSWERED:
+        return []
+    readable = knowledge_access.readable_chunks(user)
+    cited = list(readable.filter(pk__in=[card.chunk_id for card in page.cited if card.chunk_id])[:4])
+    if not cited:
+        return []
+    near = Q()
+    for chunk in cited:
+        near |= Q(document_id=chunk.document_id, ordinal__range=(chunk.ordinal - _BESIDE, chunk.ordinal + _BESIDE))
+    beside = readable.filter(near, heading_path__len__gte=2, kind=Chunk.Kind.TEXT)
+    places = {(chunk.document_id, chunk.ordinal) for chunk in cited}
+
+    def distance(chunk: Chunk) -> int:
+        return min(abs(chunk.ordinal - at) for document, at in places if document == chunk.document_id)
+
+    answered = {" ".join(chunk.heading_path) for chunk in cited}
+    chinese = bool(_HAN.search(page.question))
+    asked = set(_WORD.findall(page.question.casefold()))
+    found: list[str] = []
+    for chunk in sorted(beside, key=lambda chunk: (distance(chunk), chunk.ordinal)):
+        heading = _NUMBERING.sub("", chunk.heading_path[-1]).strip(" .:：。")
+        words = set(_WORD.findall(heading.casefold()))
+        known = " ".join(chunk.heading_path) in answered or words <= asked
+        if known or not words or heading.casefold() in _OF_ANY_DOCUMENT or heading in found:
+            continue
+        if bool(_HAN.search(heading)) == chinese and (2 if chinese else 4) <= len(heading) <= 60:
+            found.append(heading)
+    with override("zh-hans" if chinese else "en"):
+        return [
+            each if each[-1] in "?？" else _("What do the documents say about “%(heading)s”?") % {"heading": each}
+            for each in found[:OFFERED]
+        ]

@@ -1,0 +1,68 @@
+// A question that is asked while an answer is being written waits above the composer, and is sent when the answer ends.
+
+import { isBusy } from "./composer.js";
+
+const chat = document.getElementById("chat");
+const form = document.getElementById("composer");
+const field = document.getElementById("question");
+const line = document.getElementById("queued");
+const KEY = `queued ${location.pathname}`;
+let queued = "";
+
+function show(question) {
+  queued = question;
+  line.hidden = !question;
+  line.querySelector("[data-queued-text]").textContent = question;
+  if (question) sessionStorage.setItem(KEY, question);
+  else sessionStorage.removeItem(KEY);
+}
+
+function fill(text) {
+  field.value = text;
+  field.dispatchEvent(new Event("input", { bubbles: true }));
+}
+
+const together = (...questions) => questions.filter((question) => question.trim()).join("\n");
+
+function takeBack() {
+  fill(together(queued, field.value));
+  show("");
+}
+
+// After an answer that is whole it is sent; after one that was stopped or failed it is its writer's again.
+function goOn() {
+  if (!queued || isBusy()) return;
+  if ([...chat.querySelectorAll("#turns [data-status]")].at(-1)?.dataset.status !== "completed") return takeBack();
+  const [question, draft] = [queued, field.value];
+  show("");
+  field.value = question;
+  form.requestSubmit();
+  if (!field.value) fill(draft);
+}
+
+chat.addEventListener("chat:busy", () => {
+  show(together(queued, field.value.trim()));
+  fill("");
+  document.getElementById("announcer").textContent = line.dataset.said;
+});
+chat.addEventListener("htmx:wsAfterMessage", goOn);
+// On another branch it would follow what it was not meant for.
+chat.addEventListener("chat:stepped", () => queued && takeBack());
+
+line.addEventListener("click", (event) => {
+  if (event.target.closest("[data-queued-edit]")) takeBack();
+  else if (event.target.closest("[data-queued-cancel]")) show("");
+  else return;
+  field.focus();
+});
+
+field.addEventListener("keydown", (event) => {
+  if (event.key !== "ArrowUp" || field.value || !queued) return;
+  event.preventDefault();
+  event.stopPropagation();
+  takeBack();
+});
+
+const kept = sessionStorage.getItem(KEY);
+if (kept) show(kept);
+if (kept && !isBusy()) takeBack();

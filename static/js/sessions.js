@@ -1,0 +1,48 @@
+// The list of chats: news of it wait while it is in use, and leave it as narrow or as long as it is.
+
+let waiting = false;
+
+const list = () => document.getElementById("sessions");
+// A request of one of its parts must find its place again, and who types a title keeps the field.
+const isInUse = () => list().matches(":has(.renaming, .menu[open], .htmx-request)");
+
+function narrowing() {
+  const given = new FormData(document.querySelector(".rail-tools .search"));
+  return new URLSearchParams([...given].filter(([, value]) => value.trim()));
+}
+
+function refresh() {
+  waiting = false;
+  const wanted = narrowing();
+  const shown = list().querySelectorAll(".session").length;
+  const current = list().querySelector("[data-current]")?.id.replace("session-", "") ?? list().dataset.current;
+  if (current) wanted.set("current", current);
+  wanted.set("shown", shown);
+  const top = list().scrollTop;
+  const got = window.htmx.ajax("GET", `${list().dataset.address}?${wanted}`, { target: "#sessions", swap: "outerHTML" });
+  got.then(() => (list().scrollTop = top));
+}
+
+document.addEventListener("htmx:oobBeforeSwap", (event) => {
+  if (event.detail.target.id !== "sessions") return;
+  if (isInUse()) {
+    waiting = true;
+    event.preventDefault();
+  } else if (narrowing().size || "longer" in list().dataset) {
+    event.preventDefault();
+    refresh();
+  } else {
+    const top = list().scrollTop;
+    requestAnimationFrame(() => (list().scrollTop = top));
+  }
+});
+
+const goOn = () => waiting && setTimeout(() => waiting && !isInUse() && refresh());
+document.addEventListener("htmx:afterRequest", goOn);
+document.addEventListener("toggle", goOn, true);
+document.addEventListener("focusout", goOn);
+
+// What comes in at the end makes the list a longer one than the first page.
+document.addEventListener("htmx:beforeSwap", (event) => {
+  if (event.detail.target.classList.contains("sessions-more")) list().dataset.longer = "";
+});

@@ -1,0 +1,110 @@
+"""The list of chats and the composer while things happen: news that wait, words found, a question that is queued."""
+
+import pytest
+from playwright.sync_api import Page, Route, expect
+
+from tests.browser.conftest import ask, new_chat, sign_in
+from tests.browser.test_sessions import choose
+from tests.fakes.provider import FakeProvider
+from tests.site import Site
+
+pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("browser")]
+
+
+def test_news_of_the_list_wait_for_who_renames(page: Page, site: Site) -> None:
+    sign_in(page, site)
+    new_chat(page)
+    ask(page, "How heavy is the LS-2408?")
+    expect(page.locator(".turn .outcome")).to_have_count(1)
+
+    # The socket tells of the new title before the request that gave it is answered.
+    def late(route: Route) -> None:
+        response = route.fetch()
+        if route.request.method == "POST":
+            page.wait_for_timeout(800)
+        route.fulfill(response=response)
+
+    page.route("**/rename/**", late)
+    choose(page, "heavy", "Rename")
+    page.get_by_label("Title").fill("Weights")
+    page.get_by_label("Title").press("Enter")
+    expect(page.locator("#session-title")).to_have_text("Weights")
+    expect(page.locator("#sessions .session[data-current]")).to_contain_text("Weights")
+    expect(page.locator(".renaming")).to_have_count(0)
+    page.unroute("**/rename/**")
+
+    # Nor does another window take the field away from who types.
+    other = page.context.new_page()
+    other.goto(page.url)
+    other.wait_for_load_state("load")
+    choose(other, "Weights", "Rename")
+    other.get_by_label("Title").fill("Half a")
+    choose(page, "Weights", "Pin")
+    expect(page.locator("#sessions .sessions-head").first).to_have_text("Pinned")
+    expect(other.get_by_label("Title")).to_have_value("Half a")
+    other.get_by_label("Title").press("Enter")
+    expect(other.locator("#session-title")).to_have_text("Half a")
+    expect(other.locator("#sessions .sessions-head").first).to_have_text("Pinned")
+    expect(page.locator("#session-title")).to_have_text("Half a")
+
+
+def test_chats_are_found_by_words_labelled_and_archived(page: Page, site: Site) -> None:
+    sign_in(page, site)
+    new_chat(page)
+    ask(page, "What does the PWR light mean when it blinks?")
+    expect(page.locator(".turn .outcome")).to_have_count(1)
+    new_chat(page)
+    page.get_by_label("Search chats").fill("PWR blinks")
+    found = page.locator("#sessions .found mark", has_text="PWR").first
+    expect(found).to_be_visible()
+    with page.expect_navigation():
+        found.click()
+    expect(page.locator(".turn .outcome")).to_have_count(1)
+    assert page.evaluate("CSS.highlights.get('found').size") > 0
+
+    choose(page, "PWR", "Labels")
+    page.get_by_label("New label").fill("Lights")
+    page.get_by_role("button", name="Save").click()
+    expect(page.locator("#session-title")).to_contain_text("PWR")
+    page.wait_for_load_state("load")
+    page.get_by_label("Which chats").select_option("Lights")
+    expect(page.locator("#sessions .session")).to_have_count(1)
+    choose(page, "PWR", "Archive")
+    expect(page.locator("#sessions .session")).to_have_count(0)
+    page.get_by_label("Which chats").select_option("Archive")
+    choose(page, "PWR", "Back to the list")
+    expect(page.locator("#sessions .session", has_text="PWR")).to_have_count(0)
+    page.get_by_label("Which chats").select_option("All chats")
+    expect(page.locator("#sessions .session", has_text="PWR").first).to_be_visible()
+
+
+def test_a_question_waits_for_the_end_of_an_answer(page: Page, site_with_model: Site, provider: FakeProvider) -> None:
+    provider.reset()
+    sign_in(page, site_with_model)
+    new_chat(page)
+    provider.reply("Slowly " + "more " * 60 + "[1].", delay=0.05)
+    ask(page, "How long does a firmware update take?")
+    expect(page.locator(".prose")).to_contain_text("Slowly more")
+    ask(page, "How heavy is the LS-2408?")
+    expect(page.locator("#queued")).to_contain_text("How heavy is the LS-2408?")
+    expect(page.get_by_label("Your question")).to_have_value("")
+    # It can be changed, and a draft beside it stays.
+    page.locator("#queued").get_by_role("button", name="Edit").click()
+    expect(page.get_by_label("Your question")).to_have_value("How heavy is the LS-2408?")
+    ask(page, "How heavy is the LS-2448P?")
+    page.get_by_label("Your question").fill("A draft")
+    provider.reply("Two kilograms [1].")
+    expect(page.locator(".turn .outcome")).to_have_count(2)
+    expect(page.locator(".bubble").last).to_have_text("How heavy is the LS-2448P?")
+    expect(page.locator("#queued")).to_be_hidden()
+    expect(page.get_by_label("Your question")).to_have_value("A draft")
+
+    # After a stop it is back in the composer.
+    provider.reply("Slowly " + "more " * 200 + "[1].", delay=0.05)
+    ask(page, "How many ports does it have?")
+    expect(page.locator(".prose").last).to_contain_text("Slowly more")
+    ask(page, "And how many lights?")
+    expect(page.locator("#queued")).to_be_visible()
+    page.get_by_role("button", name="Stop").click()
+    expect(page.get_by_label("Your question")).to_have_value("And how many lights?")
+    expect(page.locator(".turn")).to_have_count(3)
