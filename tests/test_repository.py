@@ -147,8 +147,9 @@ def test_the_workflow_asks_for_what_is_there() -> None:
 # --- What others wrote ----------------------------------------------------------------------------
 
 
-def test_pdfjs_is_as_it_was_released() -> None:
-    folder = ROOT / "static" / "pdfjs"
+@pytest.mark.parametrize("name", ["pdfjs", "katex", "mermaid"])
+def test_libraries_are_as_they_were_released(name: str) -> None:
+    folder = ROOT / "static" / name
     told = dict(reversed(line.split("  ", 1)) for line in (folder / "SHA256SUMS").read_text("utf-8").splitlines())
     there = {
         f"./{path.relative_to(folder)}": hashlib.sha256(path.read_bytes()).hexdigest()
