@@ -31,14 +31,12 @@ from ragsite.db import DATABASE_UNAVAILABLE, database_unavailable_message
 from ragsite.models import ApiToken
 
 _FRAME_POLICY = {
-    "DIRECTIVES": {
-        "default-src": [NONE],
-        "script-src": [SELF],
-        # Mermaid writes its colours into the picture.
-        "style-src": [UNSAFE_INLINE],
-        "frame-ancestors": [SELF],
-        "sandbox": ["allow-scripts"],
-    }
+    "default-src": [NONE],
+    "script-src": [SELF],
+    # Mermaid writes its colours into the picture.
+    "style-src": [UNSAFE_INLINE],
+    "frame-ancestors": [SELF],
+    "sandbox": ["allow-scripts"],
 }
 THEMES = ("auto", "light", "dark")
 _YEAR = 365 * 24 * 3600

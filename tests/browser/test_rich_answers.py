@@ -147,3 +147,27 @@ def test_shared_pages_set_and_draw_too(page: Page, site_with_model: Site, provid
     page.goto(link)
     expect(page.locator(".math.set")).to_have_count(4)
     expect(page.get_by_role("img", name="How an update goes")).to_be_visible()
+
+
+def test_copying_gives_markdown_with_sources_and_the_same_with_its_form(
+    page: Page, site_with_model: Site, provider: FakeProvider
+) -> None:
+    page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    text = "It is **so** [1]:\n\n- one \\(a^2\\)\n- two\n\n| a | b |\n|---|---|\n| 1 | 2 |\n\n```python\nx = 1\n```\n"
+    answer = answer_to(page, site_with_model, provider, text)
+    answer.get_by_role("button", name="Copy the answer").click()
+    expect(answer.locator("[data-copy-answer].copied")).to_have_count(1)
+    copied = page.evaluate("navigator.clipboard.readText()").replace("\r\n", "\n")
+    assert "It is **so** [1]:\n\n- one \\(a^2\\)\n- two\n\n| a | b |" in copied
+    assert "```python\nx = 1\n```" in copied
+    listed = re.search(r"\*\*Sources\*\*\n\n- \[1\] \[.*Handbook\]\((http://\S+/citations/1/)\) · .*\.pdf · p\. 3", copied)
+    assert listed, copied
+    rich: str = page.evaluate(
+        """async () => {
+          const [item] = await navigator.clipboard.read();
+          return (await item.getType("text/html")).text();
+        }"""
+    )
+    for part in ("<strong>so</strong>", "<li>", "<td>2</td>", "<pre><code>", "<math", f'href="{listed[1]}"'):
+        assert part in rich, rich
+    assert "<button" not in rich and "class=" not in rich
