@@ -24,7 +24,8 @@ _CLASSES: tuple[tuple[_TokenType, str], ...] = (
     (Comment.Preproc, "k"), (Comment.PreprocFile, "s"), (Comment, "c"), (Error, ""), (Keyword.Type, "nb"),
     (Keyword, "k"), (Operator.Word, "k"), (Name.Tag, "k"), (Name.Attribute, "nf"), (Name.Function, "nf"),
     (Name.Class, "nf"), (Name.Decorator, "nf"), (Name.Builtin, "nb"), (Name.Exception, "nb"),
-    (Name.Variable, "nv"), (Name.Constant, "m"), (Number, "m"), (String, "s"), (Literal, "m"), (Generic.Deleted, "gd"), (Generic.Inserted, "gi"),
+    (Name.Variable, "nv"), (Name.Constant, "m"), (Number, "m"),
+    (String, "s"), (Literal, "m"), (Generic.Deleted, "gd"), (Generic.Inserted, "gi"),
     (Generic.Heading, "k"), (Generic.Subheading, "k"), (Generic.Prompt, "c"), (Generic.Output, ""),
 )  # fmt: skip
 

@@ -1,4 +1,4 @@
-"""Mathematics, code, tasks and diagrams in answers: set, coloured and drawn where they occur, and nowhere loaded else."""
+"""Mathematics, code, tasks and diagrams in answers: set, coloured and drawn where they occur, loaded nowhere else."""
 
 import re
 
@@ -24,7 +24,13 @@ What nobody can read stays: \(\nonsense{\) and this:
 |---|---|
 | $E = mc^2$ | energy |
 """
-DIAGRAM = "```mermaid\nflowchart LR\n  accTitle: How an update goes\n  A[Start] --> B{Ready?}\n  B -->|yes| C[Update]\n```\n"
+DIAGRAM = """```mermaid
+flowchart LR
+  accTitle: How an update goes
+  A[Start] --> B{Ready?}
+  B -->|yes| C[Update]
+```
+"""
 
 
 def answer_to(page: Page, site: Site, provider: FakeProvider, text: str, delay: float = 0.0) -> Locator:
@@ -87,7 +93,8 @@ def test_mathematics_does_not_flicker_while_its_line_is_written(
           look();
         }"""
     )
-    provider.reply(r"We know \(a^2\) and \(b^2\) [1], " + "so *it* is " * 40 + r"\(c^2\).", tokens_per_chunk=1, delay=0.01)
+    text = r"We know \(a^2\) and \(b^2\) [1], " + "so *it* is " * 40 + r"\(c^2\)."
+    provider.reply(text, tokens_per_chunk=1, delay=0.01)
     ask(page, QUESTION)
     answer = page.locator("section.answer").last
     expect(answer.locator(".outcome")).to_be_visible()
@@ -160,7 +167,8 @@ def test_copying_gives_markdown_with_sources_and_the_same_with_its_form(
     copied = page.evaluate("navigator.clipboard.readText()").replace("\r\n", "\n")
     assert "It is **so** [1]:\n\n- one \\(a^2\\)\n- two\n\n| a | b |" in copied
     assert "```python\nx = 1\n```" in copied
-    listed = re.search(r"\*\*Sources\*\*\n\n- \[1\] \[.*Handbook\]\((http://\S+/citations/1/)\) · .*\.pdf · p\. 3", copied)
+    source = r"\*\*Sources\*\*\n\n- \[1\] \[.*Handbook\]\((http://\S+/citations/1/)\) · .*\.pdf · p\. 3"
+    listed = re.search(source, copied)
     assert listed, copied
     rich: str = page.evaluate(
         """async () => {

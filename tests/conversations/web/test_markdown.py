@@ -92,7 +92,9 @@ LINES = st.sampled_from(
         "1. one", "2. two", "10) ten", "> quote", ">", "```", "```py", "~~~", "    indented", "| a | b |", "|---|:-:|",
         "| 1 | 2 [2] |", "---", "===", "***", "[1]: https://x.example", "[1]", "<div>", "</div>", "text\\", "`code",
         "&amp; <b>", "\tTab", "中文 [1]。", "第二句【2】", "+", "-", "  continued", "![p](q)",
-        "$$", "$$a$$", "\\[", "\\]", "  \\[ b", "x $c$ \\(d", "e\\) f $$", "- [ ] g", "\\[3\\]", "```py\nx = 1", "- ```mermaid", "[l](https://example.org/handbook)",
+        "$$", "$$a$$", "\\[", "\\]", "  \\[ b", "x $c$ \\(d", "e\\) f $$", "- [ ] g", "\\[3\\]",
+        "```py\nx = 1", "- ```mermaid",
+        "[l](https://example.org/handbook)",
     ]
 )  # fmt: skip
 
