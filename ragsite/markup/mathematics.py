@@ -45,10 +45,12 @@ def formula_html(source: str) -> str:
 
 
 def marked(text: str) -> SafeString:
-    """Return a plain text as HTML in which its formulas are elements of their own."""
-    return mark_safe(
-        "".join(formula_html(part) if is_formula else escape(part) for part, is_formula in split_formulas(text))
+    """Return a plain text as HTML in which its formulas are elements of their own, each on one line."""
+    parts = (
+        formula_html(part.replace("\n", " ")) if is_formula else escape(part)
+        for part, is_formula in split_formulas(text)
     )
+    return mark_safe("".join(parts))
 
 
 def split_formulas(text: str) -> Iterator[tuple[str, bool]]:

@@ -179,3 +179,17 @@ def test_copying_gives_markdown_with_sources_and_the_same_with_its_form(
     for part in ("<strong>so</strong>", "<li>", "<td>2</td>", "<pre><code>", "<math", f'href="{listed[1]}"'):
         assert part in rich, rich
     assert "<button" not in rich and "class=" not in rich
+
+
+def test_documents_set_mathematics_and_colour_code(page: Page, site: Site) -> None:
+    sign_in(page, site)
+    token = next(cookie for cookie in page.context.cookies() if cookie["name"] == "csrftoken")["value"]
+    base = page.request.post(
+        f"{site.url}/api/knowledge-bases", headers={"X-CSRFToken": token}, data={"name": "Mathematics"}
+    ).json()
+    text = "# Areas\n\nAn area is \\(a^2\\) and:\n\n\\[\na_1 * b\n\\]\n\n```python\ndef area(a):\n    return a ** 2\n```\n"
+    page.goto(f"{site.url}/knowledge/{base['id']}/")
+    page.set_input_files("#upload-files", [{"name": "areas.md", "mimeType": "text/plain", "buffer": text.encode()}])
+    page.get_by_role("link", name="Areas").first.click()
+    expect(page.locator(".passage .math.set")).to_have_count(2)
+    expect(page.locator(".passage pre .nf")).to_have_text("area")

@@ -384,7 +384,7 @@ def code_html(text: str, language: str, *, whole: bool, name: str = "") -> SafeS
     switch = ""
     if whole and language.lower() == "mermaid" and 0 < len(text) <= LONGEST_DIAGRAM:
         classes += " diagram"
-        switch = f'<button type="button" class="button quiet small" data-diagram-switch>{escape(_("Source"))}</button>'
+        switch = f'<button type="button" class="button quiet small" data-diagram-switch>{escape(_("Source code"))}</button>'
     return mark_safe(
         f'<figure class="{classes}"{block}><figcaption><span>{escape(language[:30])}</span>{switch}'
         f'<button type="button" class="button quiet small" data-copy-code>{escape(_("Copy"))}</button></figcaption>'
