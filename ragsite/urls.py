@@ -18,6 +18,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("healthz", health.healthz, name="healthz"),
     path("readyz", health.readyz, name="readyz"),
     path("", include("ragsite.accounts.urls")),
+    path("diagram/", views.diagram, name="diagram"),
     path("account/", views.account, name="account"),
     path("account/password/", views.change_password, name="change-password"),
     path("account/data/", views.download_data, name="download-data"),

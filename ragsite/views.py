@@ -7,6 +7,8 @@ from urllib.parse import quote
 
 from allauth.account.decorators import reauthentication_required
 from allauth.account.signals import password_changed
+from csp.constants import NONE, SELF, UNSAFE_INLINE
+from csp.decorators import csp
 from django import forms
 from django.conf import settings
 from django.contrib import messages
@@ -42,6 +44,14 @@ from ragsite.models import ApiToken, AuditEntry
 from ragsite.public_url import absolute
 from ragsite.runtime import samples
 
+_FRAME_POLICY = {
+    "default-src": [NONE],
+    "script-src": [SELF],
+    # Mermaid writes its colours into the picture.
+    "style-src": [UNSAFE_INLINE],
+    "frame-ancestors": [SELF],
+    "sandbox": ["allow-scripts"],
+}
 THEMES = ("auto", "light", "dark")
 _YEAR = 365 * 24 * 3600
 
@@ -269,3 +279,10 @@ def server_error(request: HttpRequest) -> HttpResponse:
     if status == 503:
         response["Retry-After"] = "5"
     return response
+
+
+@require_GET
+@csp(_FRAME_POLICY)
+def diagram(request: HttpRequest) -> HttpResponse:
+    """Show the empty frame in which a page has diagrams drawn; it is sandboxed wherever it is opened."""
+    return render(request, "ragsite/diagram.html")

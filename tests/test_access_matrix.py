@@ -367,6 +367,7 @@ MATRIX: dict[str, Ids] = {
     "trace": turn,
     "regenerate": answer,
     "continue": answer,
+    "copied-answer": answer,
     "feedback": answer,
     "citation": citation,
     "add-answer-to-set": answer,

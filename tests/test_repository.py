@@ -147,7 +147,7 @@ def test_the_workflow_asks_for_what_is_there() -> None:
 # --- What others wrote ----------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", ["pdfjs", "fonts"])
+@pytest.mark.parametrize("name", ["pdfjs", "katex", "mermaid", "fonts"])
 def test_what_others_wrote_is_as_it_was_released(name: str) -> None:
     folder = ROOT / "static" / name
     told = dict(reversed(line.split("  ", 1)) for line in (folder / "SHA256SUMS").read_text("utf-8").splitlines())

@@ -3,9 +3,11 @@
 import re
 
 from conversations.events import NUMBERS, in_brackets
+from ragsite.markup.mathematics import split_formulas
 
 _SQUARE, _LENTICULAR, _ = in_brackets(f"({NUMBERS})")
-MARKER = re.compile(rf"{_SQUARE}(?!\()|{_LENTICULAR}")
+# In `\sqrt[3]{x}` stands no marker.
+MARKER = re.compile(rf"(?<!\\sqrt){_SQUARE}(?!\()|{_LENTICULAR}")
 _NUMBER = re.compile(r"\d+")
 
 
@@ -15,5 +17,6 @@ def numbers_of(marker: re.Match[str]) -> list[int]:
 
 
 def numbers_in(text: str) -> list[int]:
-    """Return the numbers of a text's markers, in their order, repeats included."""
-    return [number for marker in MARKER.finditer(text) for number in numbers_of(marker)]
+    """Return the numbers of a text's markers, in their order, repeats included; formulas have none."""
+    parts = (part for part, is_formula in split_formulas(text) if not is_formula)
+    return [number for part in parts for marker in MARKER.finditer(part) for number in numbers_of(marker)]

@@ -70,15 +70,15 @@ def _text_of(token: Token) -> str:
             return f" [{token.meta['number']}]"
         case "softbreak" | "hardbreak":
             return "\n"
-        case "text" | "code_inline":
+        case "text" | "code_inline" | "math_inline":
             return token.content
         case _:
             return ""
 
 
 def _cut(token: Token, start: int, doubts: Sequence[tuple[int, int, SentenceMark]]) -> Iterator[Token]:
-    """Yield a token, what is doubted of its text between tokens that mark it; code stays whole."""
-    if token.type not in ("text", "code_inline"):
+    """Yield a token, what is doubted of its text between tokens that mark it; code and formulas stay whole."""
+    if token.type not in ("text", "code_inline", "math_inline"):
         yield token
         return
     end = 0
@@ -93,7 +93,7 @@ def _cut(token: Token, start: int, doubts: Sequence[tuple[int, int, SentenceMark
                 yield Token("doubt_end", "", 0, meta={"verdict": verdict})
                 end = until
             continue
-        if token.type == "code_inline":
+        if token.type != "text":
             begin, until = 0, len(token.content)
         yield from _part(token, end, begin)
         yield Token("doubt_open", "span", 1, meta={"verdict": verdict})

@@ -14,6 +14,7 @@ from django.utils.translation import gettext as _
 from conversations import queries, turn_store
 from conversations.citations.markers import MARKER
 from conversations.models import ChatSession, Citation, Message
+from conversations.pipeline.writing.blocks import escape_markdown
 from conversations.queries import TurnView
 from conversations.sharing import withheld
 from knowledge.web.locations import place
@@ -65,6 +66,22 @@ def markdown(session: ChatSession, through: int | None = None, site: str = "") -
     if left_out:
         turns.append(f"*{withheld.note(left_out)}*")
     return "\n\n".join([f"# {_line(session.title)}", f"*{exported}*", *turns]) + "\n"
+
+
+def answer(view: TurnView, site: str, addresses: Mapping[int, str]) -> str:
+    """Return one answer as Markdown, with the sources that it cites listed below it, each a link to its address."""
+    parts = [_block(block, {}, site) for block in view.answer.blocks]
+    listed = []
+    for source in sorted(view.citations, key=lambda source: source.index):
+        if source.cited:
+            named = f"[{escape_markdown(_line(source.title or source.filename))}]({addresses[source.index]})"
+            file = source.filename if source.title and source.title != source.filename else ""
+            where = [file, place(source.filename, source.page, source.heading)]
+            told = [escape_markdown(_line(part)) for part in where if part]
+            listed.append(f"- [{source.index}] {' · '.join([named, *told])}")
+    if listed:
+        parts.append(f"**{_('Sources')}**\n\n" + "\n".join(listed))
+    return "\n\n".join(part for part in parts if part)
 
 
 def messages(session: ChatSession) -> tuple[list[Message], str]:

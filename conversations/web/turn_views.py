@@ -8,7 +8,7 @@ from typing import Any
 from django.conf import settings
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.utils.translation import get_language
@@ -18,13 +18,16 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 from conversations import access, queries, services
 from conversations.citations.supporting_sentences import grounds
 from conversations.models import Feedback, Message, Turn
+from conversations.sharing import export
 from conversations.turns import lifecycle
+from conversations.web.rendering import markdown
 from conversations.web.rendering.answer import AnswerPage
 from conversations.web.session_views import is_htmx, number
 from conversations.web.trace import steps
 from knowledge import access as knowledge_access
 from knowledge.web.highlights import Marks, sentences_of
 from ragsite.db import in_database
+from ragsite.public_url import absolute
 from retrieval.web.question_views import offer, render_offer
 
 
@@ -147,6 +150,23 @@ def trace(request: HttpRequest, pk: int) -> HttpResponse:
         "after": turn.children.order_by("-created_at", "-id").values_list("pk", flat=True).first(),
     }
     return _aside(request, "trace", context)
+
+
+@login_required
+@require_GET
+def copied_answer(request: HttpRequest, pk: int) -> HttpResponse:
+    """Return an answer to be copied: as Markdown with its sources listed, and the same as HTML."""
+    message = access.get_message(request.user, pk)
+    view = queries.turn_view(message.turn.session, message.turn_id)
+    if view is None:
+        raise Http404
+    addresses = {
+        source.index: absolute(request, reverse("citation", args=[pk, source.index])) for source in view.citations
+    }
+    text = export.answer(view, absolute(request, "/").rstrip("/"), addresses)
+    # Links lead where the sources say, as on the page.
+    trusted = "\n".join([view.question.content, *addresses.values(), *(source.snippet for source in view.citations)])
+    return JsonResponse({"text": text, "html": markdown.render(text, markdown.Context(trusted_text=trusted))})
 
 
 @login_required

@@ -18,6 +18,7 @@ from knowledge.parsing.pictures import PictureStore
 from knowledge.parsing.registry import ParseContext
 from knowledge.parsing.tables import make_table, with_captions
 from knowledge.parsing.text import join_lines
+from ragsite.markup.mathematics import mathematics_plugin
 
 _FRONT_MATTER_TITLE = re.compile(r"^title:\s*[\"']?(.+?)[\"']?\s*$", re.M)
 _LONGEST_ADDRESS = 100  # characters; longer ones say nothing to a reader
@@ -30,7 +31,7 @@ def parse(path: Path, context: ParseContext) -> Iterator[Element]:
     text = read_text(path)
     parser = MarkdownIt("commonmark", {"maxNesting": 30}).enable(["table", "strikethrough"])
     parser.core.ruler.at("inline", _parse_inline)
-    tokens = parser.use(front_matter_plugin).use(footnote_plugin).parse(text)
+    tokens = parser.use(front_matter_plugin).use(footnote_plugin).use(mathematics_plugin).parse(text)
     return with_captions(_Reader(tokens, PictureStore(context.output_dir)).run())
 
 
@@ -70,6 +71,9 @@ class _Reader:
                 if text:
                     yield Paragraph(text=self.marker + text)
                     self.marker = ""
+            elif kind in ("math_block", "math_open"):
+                yield Paragraph(text=self.marker + token.content)
+                self.marker = ""
             elif kind in ("fence", "code_block"):
                 if token.content.strip():
                     yield Code(text=token.content.rstrip(), language=token.info.strip().split(" ")[0])
@@ -113,7 +117,7 @@ def inline_text(token: Token) -> str:
     links: list[tuple[int, str]] = []
     broken = False  # a line has just ended
     for child in token.children or []:
-        if child.type in ("text", "code_inline"):
+        if child.type in ("text", "code_inline", "math_inline"):
             if broken and parts and not parts.endswith("\n"):
                 parts = join_lines(parts.rstrip(), child.content[:1]) + child.content[1:]
             else:

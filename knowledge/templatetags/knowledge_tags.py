@@ -18,12 +18,15 @@ from knowledge.chunking.sentences import split_sentences
 from knowledge.models import Chunk, Document
 from knowledge.web import locations
 from knowledge.web.highlights import BULLET, Marks, bare
+from ragsite.markup.highlighting import highlighted
+from ragsite.markup.mathematics import marked
 
 register = template.Library()
 register.simple_tag(locations.place)
 register.simple_tag(locations.place_in_line)
+register.filter("formulas", marked)
 
-_FENCE = re.compile(r"^(`{3,})[^\n]*\n(.*?)^\1[ \t]*$\n?", re.M | re.S)
+_FENCE = re.compile(r"^(`{3,})[ \t]*([^\s`]*)[^\n]*\n(.*?)^\1[ \t]*$\n?", re.M | re.S)
 _ICONS = {"pdf": "file-text", "word": "file-text", "opendocument.text": "file-text", "rtf": "file-text",
           "presentation": "presentation", "powerpoint": "presentation", "sheet": "sheet", "excel": "sheet",
           "csv": "sheet", "separated": "sheet", "html": "globe", "related": "globe", "markdown": "file-type",
@@ -100,16 +103,15 @@ def passage_blocks(chunk: Chunk, marks: Marks | Literal[""] = "") -> list[dict[s
     end = 0
     for fence in _FENCE.finditer(chunk.content):
         blocks += _prose(chunk.content[end : fence.start()])
-        blocks.append({"kind": "code", "text": fence[2].rstrip("\n")})
+        blocks.append({"kind": "code", "text": highlighted(fence[3].rstrip("\n"), fence[2])})
         end = fence.end()
     blocks += _prose(chunk.content[end:])
-    if not (marks and (said := marks.said_in(chunk))):
-        return blocks
     # `said` has the sentences' element ids by their text, and is used up.
+    said = marks.said_in(chunk) if marks else {}
     for block in blocks:
         if "items" in block:
             block["items"] = [_mark(item, said) for item in block["items"]]
-        else:
+        elif block["kind"] != "code":
             block["text"] = _mark(block["text"], said)
     return blocks
 
@@ -121,12 +123,14 @@ def marked_rows(chunk: Chunk, marks: Marks | Literal[""] = "") -> Set[int]:
 
 
 def _mark(text: str, said: dict[str, str]) -> SafeString:
+    if not said:
+        return marked(text)
     parts = []
     for sentence in split_sentences(text):
         words = sentence.rstrip()
         anchor = said.pop(bare(words), "")
         html = '<mark class="said" id="{2}">{0}</mark>{1}' if anchor else "{0}{1}"
-        parts.append(format_html(html, words, sentence[len(words) :], anchor))
+        parts.append(format_html(html, marked(words), sentence[len(words) :], anchor))
     return mark_safe("".join(parts))
 
 

@@ -1,35 +1,55 @@
-// Copying an answer as text, its citations as [n]; or one block of code.
+// Copying an answer: its Markdown with its sources, and the same with its form, for what pastes that; or one block of
+// code, plain.
 
-function textOf(answer) {
-  const copy = answer.querySelector(".prose").cloneNode(true);
-  copy.querySelectorAll("figcaption button").forEach((button) => button.remove());
-  for (const link of copy.querySelectorAll("sup a")) link.textContent = `[${link.dataset.citation}]`;
-  // Line breaks exist only for what is laid out.
-  copy.className = "prose visually-hidden";
-  document.body.append(copy);
-  const text = copy.innerText.trim();
-  copy.remove();
-  return text;
+const BOXES = { box: "☐", "box done": "☑" };
+
+// What others can paste: no buttons, formulas as they are read aloud, boxes as signs.
+function pasted(html, answer) {
+  const copy = new DOMParser().parseFromString(html, "text/html").body;
+  copy.querySelectorAll("figcaption").forEach((part) => part.remove());
+  for (const figure of copy.querySelectorAll("figure")) figure.replaceWith(...figure.childNodes);
+  const formulas = new Map([...answer.querySelectorAll(".math.set")].map((it) => [it.dataset.source, it.querySelector("math")]));
+  for (const formula of copy.querySelectorAll(".math")) {
+    const set = formulas.get(formula.textContent);
+    if (set) formula.replaceChildren(set.cloneNode(true));
+  }
+  for (const box of copy.querySelectorAll(".box")) box.replaceWith(`${BOXES[box.className] ?? ""} `);
+  for (const element of copy.querySelectorAll("[class]")) element.removeAttribute("class");
+  return copy.innerHTML.trim();
 }
 
-function write(text) {
-  if (navigator.clipboard) return navigator.clipboard.writeText(text);
-  // Without TLS there is no clipboard object.
-  const area = document.createElement("textarea");
-  area.value = text;
-  area.className = "visually-hidden";
-  document.body.append(area);
-  area.select();
+async function fetched(answer) {
+  const response = await fetch(`/messages/${answer.dataset.answer}/copy/`, { headers: { Accept: "application/json" } });
+  if (!response.ok) throw new Error(response.statusText);
+  const { text, html } = await response.json();
+  return { "text/plain": text, "text/html": pasted(html, answer) };
+}
+
+// Without TLS there is no clipboard object; what is copied then is said while the browser copies.
+async function writeOldWay(contents) {
+  const put = (event) => {
+    event.preventDefault();
+    for (const [type, text] of Object.entries(contents)) event.clipboardData.setData(type, text);
+  };
+  document.addEventListener("copy", put, { once: true });
   document.execCommand("copy");
-  area.remove();
-  return Promise.resolve();
+  document.removeEventListener("copy", put);
+}
+
+async function write(coming, types) {
+  if (!navigator.clipboard?.write) return writeOldWay(await coming);
+  // The browser waits for what is still on its way, as long as the click is what began it.
+  const blob = async (type) => new Blob([(await coming)[type]], { type });
+  await navigator.clipboard.write([new ClipboardItem(Object.fromEntries(types.map((type) => [type, blob(type)])))]);
 }
 
 document.addEventListener("click", async (event) => {
   const button = event.target.closest("[data-copy-answer], [data-copy-code]");
   if (!button) return;
-  const code = button.closest("figure")?.querySelector("code");
-  await write(button.matches("[data-copy-code]") ? code.textContent : textOf(button.closest(".answer")));
+  if (button.matches("[data-copy-code]")) {
+    const text = button.closest("figure").querySelector("code").textContent;
+    await write(Promise.resolve({ "text/plain": text }), ["text/plain"]);
+  } else await write(fetched(button.closest(".answer")), ["text/plain", "text/html"]);
   button.classList.add("copied");
   setTimeout(() => button.classList.remove("copied"), 1600);
 });

@@ -86,6 +86,12 @@ _TEMPLATES = r"""
 ${caught(№)} {{constructor.constructor('caught(№)')()}}
 "-caught(№)-" '-caught(№)-' `${caught(№)}`
 javascript:caught(№)
+\(\href{javascript:caught(№)}{x}\)
+$\htmlStyle{background:url(//CANARY/№.png)}{x}$
+$$\includegraphics{//CANARY/№.png}$$
+\(\htmlData{injected=1}{x} \text{<img data-injected src=x onerror=caught(№)>}\)
+\(\pmb{x} \fcolorbox{red}{blue}{caught(№)}\)
+\(\def\a{\a\a}\a caught(№)\)
 """
 # What a template would make of the sums above.
 _RECKONED = "829348951"
@@ -105,6 +111,29 @@ _TRACES = """([canary, reckoned]) => {
   const shown = document.documentElement.outerHTML.matchAll(/caught\\((\\d+)\\)/g);
   return [found, [...new Set([...shown].map((match) => Number(match[1])))]];
 }"""
+
+
+# Diagrams that would do the same, in a fence each.
+_DIAGRAMS = r"""
+%%{init: {"securityLevel": "loose", "themeCSS": "@import url(//CANARY/d№.css);"}}%%
+flowchart LR
+  A["<img data-injected src=x onerror=caught(№)>"] --> B
+  click A "javascript:caught(№)"
+  click B call caught(№)
+  style A fill:url(//CANARY/d№.png)
+---
+%%{init: {"fontFamily": "x;} </style><script data-injected>caught(№)</script>", "htmlLabels": true}}%%
+sequenceDiagram
+  A->>B: <svg data-injected onload=caught(№)>
+  link A: x @ javascript:caught(№)
+---
+flowchart LR
+  A@{ img: "//CANARY/d№.png", label: "<iframe data-injected srcdoc='<script>parent.parent.caught(№)</script>'>" }
+---
+classDiagram
+  class A["</text><script data-injected>caught(№)</script>"]
+  click A href "javascript:caught(№)" _self
+"""
 
 
 class Canary:
@@ -140,6 +169,14 @@ def injections(canary: str) -> list[str]:
     """Return the injections, numbered from 0; `canary` is an address without a scheme."""
     lines = _TEMPLATES.strip("\n").split("\n")
     return [line.replace("№", str(number)).replace("CANARY", canary) for number, line in enumerate(lines)]
+
+
+def diagrams(canary: str) -> str:
+    """Return hostile diagrams as Markdown, numbered on from the injections."""
+    parts = _DIAGRAMS.strip("\n").split("\n---\n")
+    first = len(injections(canary))
+    fences = (f"```mermaid\n{part.replace('№', str(first + n))}\n```" for n, part in enumerate(parts))
+    return "\n\n".join(fences).replace("CANARY", canary)
 
 
 class Trap:

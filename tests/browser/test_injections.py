@@ -21,7 +21,7 @@ import pytest
 from playwright.sync_api import Browser, Page, Route, expect
 
 from tests.browser.conftest import PATIENCE, ask, new_chat, running_site, sign_in
-from tests.browser.injections import Canary, Trap, injections
+from tests.browser.injections import Canary, Trap, diagrams, injections
 from tests.fakes.provider import FakeProvider
 from tests.site import ROOT, Site
 
@@ -133,7 +133,8 @@ def _converse(page: Page, provider: FakeProvider, texts: list[str], trap: Trap) 
         events += [{"t": "delta", "text": text} | own, {"t": "block_end"} | own]
         picture = {"id": f"p{number}", "alt": text, "url": text}
         events += [{"t": "block_start", "kind": "image"} | picture, {"t": "block_update"} | picture]
-    answers = ["\n\n".join(f"{text} [1]" for text in texts), "\n".join(map(json.dumps, events)), ""]
+    drawn = diagrams(trap.canary.address)
+    answers = ["\n\n".join([drawn, *(f"{text} [1]" for text in texts)]), "\n".join(map(json.dumps, events)), ""]
     for number, answer in enumerate(answers):
         provider.reply(texts[number], purpose="title")
         if answer:
@@ -144,6 +145,9 @@ def _converse(page: Page, provider: FakeProvider, texts: list[str], trap: Trap) 
         last = page.locator("section.answer").last
         expect(page.locator("section.answer")).to_have_count(number + 1)
         expect(last.locator(".outcome")).to_be_visible()
+        if number == 0:
+            expect(last.locator("figure.diagram.drawn").first).to_be_visible()
+            expect(last.locator(".math.set").first).to_be_visible()
         trap.look(page)
         if answer:
             last.locator(".chip").first.click()

@@ -30,11 +30,17 @@ from conversations.pipeline.writing.dialects.parts import (
 from ragsite.llm.stream.unicode_repair import TextMender, whole
 from ragsite.site_settings.config import config
 
-# What tells where on a line code stands, and the markers.
-_STEP = re.compile("|".join(["`+", "\n", *in_brackets(f" ?{NUMBERS} ?")]))
-# The end of a piece that may be the beginning of a marker, or of more backticks.
+# What tells where on a line code stands, and formulas, and the markers.
+_STEP = re.compile(
+    "|".join(["`+", "\n+", r"\\sqrt\[[^\]\n]{0,20}\]", r"\\[\\()\[\]$]", r"\$\$", *in_brackets(f" ?{NUMBERS} ?")])
+)
+_FORMULAS = {"\\(": "\\)", "\\[": "\\]", "$$": "$$"}
+# The end of a piece that may be the beginning of a marker, or of more backticks, or of what begins or ends a formula.
 _OPENING = "".join(opening for opening, _ in BRACKETS)
-_OPEN_MARKER = re.compile(rf"(?:(?<!`)`++|[{_OPENING}](?: ?| ?{NUMBERS}\s*(?:{SEPARATOR}\s*)?))\Z")
+_OPEN_MARKER = re.compile(
+    rf"(?:(?<!`)`++|(?<!\\)\\(?:s(?:q(?:r(?:t(?:\[[^\]\n]{{0,20}})?)?)?)?)?|(?<!\$)\$|\n+"
+    rf"|[{_OPENING}](?: ?| ?{NUMBERS}\s*(?:{SEPARATOR}\s*)?))\Z"
+)
 _SPECIAL = re.compile(r"([\\`*_\[\]<>|~$#])")
 _EMPTY_LINES = re.compile(r"\A(?:[ \t]*\r?\n)+")
 # How a model names the picture of a passage.
@@ -180,7 +186,8 @@ class MarkerFilter:
     """Lets through the citation markers that point at a source and drops those that point nowhere.
 
     Works on pieces cut anywhere: the beginning of a marker is held back until its end has come. `[1, 2]`, `【1】【2】`
-    and `［1］［2］` become `[1][2]`. What is cited is added to `cited`. Code within a line keeps its brackets.
+    and `［1］［2］` become `[1][2]`. What is cited is added to `cited`. Code within a line keeps its brackets, as
+    do formulas.
     """
 
     def __init__(self, known: set[int], cited: set[int] | None = None) -> None:
@@ -188,6 +195,7 @@ class MarkerFilter:
         self._known = known
         self._held = ""
         self._code = ""  # the backticks that have opened it
+        self._formula = ""  # what closes the one that is open
 
     def feed(self, text: str) -> str:
         """Take a piece and return what may be shown of it."""
@@ -203,11 +211,20 @@ class MarkerFilter:
 
     def _pass(self, match: re.Match[str]) -> str:
         text = match[0]
-        if text == "\n":
+        if text[0] == "\n":
             self._code = ""
+            # Nothing in a line lasts longer than that, and nothing set apart than its paragraph.
+            if len(text) > 1 or self._formula == "\\)":
+                self._formula = ""
         elif text[0] == "`":
             self._code = "" if text == self._code else self._code or text
-        elif not self._code:
+        elif self._code or text.startswith("\\sqrt"):
+            pass
+        elif text == self._formula:
+            self._formula = ""
+        elif text[0] in "\\$":
+            self._formula = self._formula or _FORMULAS.get(text, "")
+        elif not self._formula:
             return self._judge(match)
         return text
 

@@ -6,7 +6,6 @@ from typing import Any
 
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
-from django.utils.translation import gettext as _
 
 from conversations.web.rendering import markdown
 
@@ -41,12 +40,7 @@ def block_html(name: str, block: dict[str, Any], context: markdown.Context, *, i
                 name, url, block["alt"], size, caption,
             )  # fmt: skip
         case "code":
-            return format_html(
-                '<figure class="block code" id="{0}"><figcaption><span>{1}</span>'
-                '<button type="button" class="button quiet small" data-copy-code>{2}</button></figcaption>'
-                '<pre><code id="{0}-code">{3}</code></pre></figure>',
-                name, block["language"], _("Copy"), block["text"],
-            )  # fmt: skip
+            return markdown.code_html(block["text"], block["language"] or "", whole=not is_open, name=name)
         case _:
             if not is_open:
                 return format_html('<div class="block" id="{}">{}</div>', name, markdown.render(block["text"], context))

@@ -137,6 +137,9 @@ class Stream:
     def _end(self, block_id: str) -> list[str]:
         text = self._open.pop(block_id, None)
         block = self.page.answer.block(block_id)
+        if block is not None and block["kind"] == "code":
+            # Whole, it is in colours.
+            return [_oob(f"outerHTML:#{self.page.id}-{block_id}", self._block(block_id))]
         if block is None or block["kind"] != "text":
             return []
         return [self._tail(block_id, text.close() if text is not None else "", None)]

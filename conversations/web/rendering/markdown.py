@@ -1,7 +1,8 @@
 """Markdown of an answer to safe HTML, whole or as it streams.
 
 Raw HTML is never read, pictures are never loaded, links lead only to addresses that stand in the sources, and
-everything passes `nh3` at the end. Citation markers (`[1]`, `[1, 2]`, `【1】`) become superscript links when their
+everything passes `nh3` at the end. Mathematics stays as it was written, in an element by which a script finds it. Code
+that is whole is in colours. Citation markers (`[1]`, `[1, 2]`, `【1】`) become superscript links when their
 number is known and stay text otherwise.
 """
 
@@ -22,6 +23,8 @@ from markdown_it.token import Token
 
 from conversations.citations.markers import MARKER, numbers_in, numbers_of
 from conversations.citations.underline import SentenceMark, underlined
+from ragsite.markup.highlighting import highlighted
+from ragsite.markup.mathematics import formula_html, mathematics_plugin, split_formulas
 
 _ALIGNED = re.compile(r"text-align:\s*(left|right|center)")
 # Letters and digits joined by hyphens, one digit among them: LS-2448P. No match is longer than 51 characters.
@@ -30,7 +33,7 @@ _MODEL_NUMBER = re.compile(r"(\b(?=[A-Za-z-]{0,50}\d)[A-Za-z0-9]{1,12}(?:-[A-Za-
 LONG_CELL = 16
 # What Markdown, HTML and citations know nothing of; such words with whole markers and bold words among them; a line in
 # which it is decided what it is; and the ends of blocks of words that a block's HTML ends with.
-_PLAIN = re.compile(r"[^\x00-\x1f\x7f-\xa0!#&)*;<=>\[\\\]_`{|}~【】［］]+")
+_PLAIN = re.compile(r"[^\x00-\x1f\x7f-\xa0!#$&)*;<=>\[\\\]_`{|}~【】［］]+")
 _BOLD = re.compile(rf"(?<= )\*\*([^\W_](?:{_PLAIN.pattern[:-1]}*[^\W_])?)\*\*")
 _SIMPLE = re.compile(rf"(?:{_PLAIN.pattern}+|{MARKER.pattern}|{_BOLD.pattern})++")
 _AFTER_BOLD = " .,:。，：、"
@@ -38,6 +41,9 @@ _SETTLED = re.compile(r"[^\W\d_]")
 _BLOCK_ENDS = re.compile(r"(?:</(?:p|li|ul|ol|blockquote|h[3-6])>\n?)+\Z")
 # Characters of a block's HTML in which its ends are looked for.
 _ENDS_WITHIN = 200
+# Of a diagram's source, no more characters are drawn.
+LONGEST_DIAGRAM = 20_000
+_TASK = re.compile(r"\[([ xX])\][ \u3000]+(?=\S|\Z)")
 # The page has its own first and second headings.
 _HEADING_SHIFT = 2
 
@@ -98,17 +104,20 @@ def render_inline(text: str, context: Context | None = None) -> SafeString:
     """Return a line (a table's cell) as safe HTML: escaped, with its citation markers linked."""
     context = context or Context()
     parts: list[str] = []
-    end = 0
-    for match in MARKER.finditer(text):
-        numbers = numbers_of(match)
-        if all(number in context.markers for number in numbers):
-            verdicts = [context.verdict(number) for number in numbers]
-            said = _unbroken(text[end : match.start()].rstrip(" "))
-            parts.append(f"{_doubt(verdicts[0])}{said}</span>" if said and verdicts[0].doubtful else said)
-            parts += (_marker(context.markers[n], n, verdict) for n, verdict in zip(numbers, verdicts, strict=True))
-            end = match.end()
-    parts.append(_unbroken(text[end:]))
-    return mark_safe(_cleaner.clean("".join(parts)))
+    said: list[str] = []
+    for words, is_formula in split_formulas(text):
+        end = 0
+        for match in () if is_formula else MARKER.finditer(words):
+            numbers = numbers_of(match)
+            if all(number in context.markers for number in numbers):
+                verdicts = [context.verdict(number) for number in numbers]
+                said.append(_unbroken(words[end : match.start()].rstrip(" ")))
+                doubtful = verdicts[0].doubtful and any(said)
+                parts += [_doubt(verdicts[0]), *said, "</span>"] if doubtful else said
+                parts += (_marker(context.markers[n], n, verdict) for n, verdict in zip(numbers, verdicts, strict=True))
+                said, end = [], match.end()
+        said.append(formula_html(words) if is_formula else _unbroken(words[end:]))
+    return mark_safe(_cleaner.clean("".join([*parts, *said])))
 
 
 def _unbroken(text: str) -> str:
@@ -255,6 +264,26 @@ def _text(content: str) -> Token:
     return Token("text", "", 0, content=content)
 
 
+def _mark_tasks(state: StateCore) -> None:
+    """Make `[ ]` and `[x]` at the beginning of a list's item a box; a core rule."""
+    for index, token in enumerate(state.tokens):
+        if index < 2 or token.type != "inline" or state.tokens[index - 2].type != "list_item_open":
+            continue
+        first = token.children[0] if token.children else None
+        if first is not None and first.type == "text" and (match := _TASK.match(first.content)):
+            first.content = first.content[match.end() :]
+            token.children = [Token("task", "", 0, meta={"done": match[1] != " "}), *(token.children or [])]
+            state.tokens[index - 2].meta = {"task": True}
+
+
+def _find_whole_fences(state: StateCore) -> None:
+    """Note of each block of code within fences whether the one at its end has come; a core rule."""
+    for token in state.tokens:
+        if token.type == "fence" and token.map:
+            lines = token.content.count("\n") + (not token.content.endswith("\n") and token.content != "")
+            token.meta = {"whole": token.map[1] - token.map[0] - 1 > lines}
+
+
 class _Renderer(RendererHTML):
     """Answers' HTML: links on trust, no pictures, tables that scroll, code with its language."""
 
@@ -320,20 +349,46 @@ class _Renderer(RendererHTML):
     def heading_close(self, tokens: Sequence[Token], index: int, options: Any, env: Any) -> str:
         return f"</{_heading(tokens[index])}>\n"
 
+    def list_item_open(self, tokens: Sequence[Token], index: int, options: Any, env: Any) -> str:
+        # What is done stands in the box, in words; the list's bullet would be one sign too many.
+        return '<li class="task">' if tokens[index].meta.get("task") else "<li>"
+
+    def task(self, tokens: Sequence[Token], index: int, options: Any, env: Any) -> str:
+        classes, label = ("box done", _("Done")) if tokens[index].meta["done"] else ("box", _("To do"))
+        return f'<span class="{classes}" role="img" aria-label="{escape(label)}"></span>'
+
+    def math_inline(self, tokens: Sequence[Token], index: int, options: Any, env: Any) -> str:
+        return formula_html(tokens[index].content)
+
+    def math_block(self, tokens: Sequence[Token], index: int, options: Any, env: Any) -> str:
+        return f'<div class="math display">{escape(tokens[index].content)}</div>\n'
+
+    def math_open(self, tokens: Sequence[Token], index: int, options: Any, env: Any) -> str:
+        return f'<div class="math-open">{escape(tokens[index].content)}</div>\n'
+
     def fence(self, tokens: Sequence[Token], index: int, options: Any, env: Any) -> str:
         words = tokens[index].info.split()
-        return code_html(tokens[index].content, words[0] if words else "")
+        return f"{code_html(tokens[index].content, words[0] if words else '', whole=tokens[index].meta['whole'])}\n"
 
     def code_block(self, tokens: Sequence[Token], index: int, options: Any, env: Any) -> str:
-        return code_html(tokens[index].content, "")
+        return f"{code_html(tokens[index].content, '', whole=True)}\n"
 
 
-def code_html(text: str, language: str) -> str:
-    """Return a code block with its language and a button that copies it."""
-    return (
-        f'<figure class="code"><figcaption><span>{escape(language[:30])}</span>'
+def code_html(text: str, language: str, *, whole: bool, name: str = "") -> SafeString:
+    """Return a block of code with its language and a button that copies it, in colours once it is `whole`.
+
+    `name` is the block's element id, where it is a block of its own. A whole diagram says so: a script draws it.
+    """
+    block, code = (f' id="{escape(name)}"', f' id="{escape(name)}-code"') if name else ("", "")
+    classes = "block code" if name else "code"
+    switch = ""
+    if whole and language.lower() == "mermaid" and 0 < len(text) <= LONGEST_DIAGRAM:
+        classes += " diagram"
+        switch = f'<button type="button" class="button quiet small" data-diagram-switch>{escape(_("Source code"))}</button>'
+    return mark_safe(
+        f'<figure class="{classes}"{block}><figcaption><span>{escape(language[:30])}</span>{switch}'
         f'<button type="button" class="button quiet small" data-copy-code>{escape(_("Copy"))}</button></figcaption>'
-        f"<pre><code>{escape(text)}</code></pre></figure>\n"
+        f"<pre><code{code}>{highlighted(text, language) if whole else escape(text)}</code></pre></figure>"
     )
 
 
@@ -357,7 +412,10 @@ _parser = MarkdownIt("commonmark", {"html": False, "breaks": True}, renderer_cls
 _parser.enable(["table", "strikethrough"])
 # Without definitions that come later, a block depends on nothing below it; and `[1]` is never a reference.
 _parser.disable(["reference", "html_block", "html_inline"])
+_parser.use(mathematics_plugin)
 _parser.core.ruler.after("text_join", "citations", _link_citations)
+_parser.core.ruler.after("text_join", "tasks", _mark_tasks)
+_parser.core.ruler.after("block", "whole_fences", _find_whole_fences)
 _cleaner = nh3.Cleaner(
     tags={
         "a", "blockquote", "br", "button", "code", "del", "div", "em", "figcaption", "figure", "h3", "h4", "h5", "h6",
@@ -365,11 +423,12 @@ _cleaner = nh3.Cleaner(
     },
     attributes={
         "a": {"href", "rel", "target", "data-citation", "aria-label"},
-        "button": {"type", "class", "data-copy-code"},
+        "button": {"type", "class", "data-copy-code", "data-diagram-switch"},
         "div": {"class"},
         "figure": {"class"},
+        "li": {"class"},
         "ol": {"start"},
-        "span": {"class", "title"},
+        "span": {"class", "title", "role", "aria-label"},
         "sup": {"class"},
         "table": {"class"},
         "td": {"class"},

@@ -91,7 +91,10 @@ LINES = st.sampled_from(
         "", "", "a paragraph [1]", "**bold", "closes** it", "# Heading", "## ", "- item", "  - nested", "* other",
         "1. one", "2. two", "10) ten", "> quote", ">", "```", "```py", "~~~", "    indented", "| a | b |", "|---|:-:|",
         "| 1 | 2 [2] |", "---", "===", "***", "[1]: https://x.example", "[1]", "<div>", "</div>", "text\\", "`code",
-        "&amp; <b>", "\tTab", "中文 [1]。", "第二句【2】", "+", "-", "  continued", "![p](q)", "[l](https://example.org/handbook)",
+        "&amp; <b>", "\tTab", "中文 [1]。", "第二句【2】", "+", "-", "  continued", "![p](q)",
+        "$$", "$$a$$", "\\[", "\\]", "  \\[ b", "x $c$ \\(d", "e\\) f $$", "- [ ] g", "\\[3\\]",
+        "```py\nx = 1", "- ```mermaid",
+        "[l](https://example.org/handbook)",
     ]
 )  # fmt: skip
 
@@ -115,6 +118,7 @@ def test_streaming_ends_where_rendering_the_whole_does(lines: list[str], sizes: 
 PIECES = st.text(alphabet="ab1 .-:\n*_`[]()#>|~<&;!=+\\\"'中。\u3000 ", max_size=8) | st.sampled_from(
     ["- ", "\n\n", "1. ", "    ", "```", "[1]", "[x](", "https://example.org/handbook", "**", "a word", " and two",
      "<http:", "&amp", "  \n", "| a | b\n|--|--|\n", "# ", "> ", " said [1]", " 【2, 1】, so",
+     "$", "$$", "\\(", "\\)", "\n$$\n", "\\[ x", "=1 \\]", "$a$", "$5 and ", "- [x] ",
      " **bold** and", " a **b c**", " unknown [9]", "(x)", "*", " **x [1]** y"]
 )  # fmt: skip
 
@@ -182,3 +186,68 @@ def test_a_cell_of_hyphens_is_read_in_time() -> None:
     # Were each place of it to look ahead to its end, this would take minutes.
     cell = "AB-" * 200_000
     assert render_inline(cell) == cell
+
+
+@pytest.mark.parametrize(
+    ("text", "formulas"),
+    [
+        (r"It is \(a^2\) and $b_1$, so $$c$$.", [r"\(a^2\)", "$b_1$", "$$c$$"]),
+        ("We get:\n\\[\n  E = mc^2 \\\\[2pt]\n+ d\n\\]\n", ["\\[\n  E = mc^2 \\\\[2pt]\n+ d\n\\]"]),
+        ("- one\n\n  $$\n  x\n  $$\n", ["$$\nx\n$$"]),
+        ("> $$\n> x\n> $$\n", ["$$\nx\n$$"]),
+        (r"设 $x$的值，$n$th and $\alpha$s", ["$x$", "$n$", r"$\alpha$"]),
+        (r"a \[ \frac{1}{2} \] b", [r"\[ \frac{1}{2} \]"]),
+        (r"\(\sqrt[2]{x} < y\) [1]", [r"\(\sqrt[2]{x} &lt; y\)"]),
+        (r"**$*$ and $*$**", ["$*$", "$*$"]),
+        # Money, shells and escaped brackets are none.
+        ("$5 and $6", []),
+        ("It costs $5/$6 or US$7, A$8 (about $9 or B$ 3).", []),
+        ("The $20 (or 30$) fee", []),
+        ("Set $HOME/$USER and ($TSLA,$AAPL).", []),
+        (r"\$a\$ and \[3\] and \[tool.poetry\]", []),
+        ("`$a$` and\n\n    $$a$$\n", []),
+        ("$$ $$ and \\(\\)", []),
+        ("$$\n\nno $$", []),
+    ],
+)
+def test_mathematics_arrives_as_it_was_written(text: str, formulas: list[str]) -> None:
+    found = re.findall(r'<(span|div) class="math(?: display)?">(.*?)</\1>', render(text, CONTEXT), re.DOTALL)
+    assert [source for _, source in found] == formulas
+
+
+def test_mathematics_in_cells_arrives_too() -> None:
+    html = render_inline(r"\(x_{[1]}\) is $\sqrt[2]{y}$, not $5 [1]", CONTEXT)
+    assert html.count('<span class="math">') == 2 and html.count("data-citation") == 1
+    assert r"\(x_{[1]}\)" in html and r"$\sqrt[2]{y}$" in html
+
+
+def test_what_is_not_closed_stays_text_with_its_backslashes() -> None:
+    assert render("so \\(a^2 + *b* is") == "<p>so \\(a^2 + <em>b</em> is</p>\n"
+    assert render("\\[\n- a\n= b") == '<div class="math-open">\\[\n- a\n= b</div>\n'
+    assert render("$$\na\n\n- b") == '<div class="math-open">$$\na</div>\n<ul>\n<li>b</li>\n</ul>\n'
+
+
+def test_code_that_is_whole_is_in_colours() -> None:
+    open_block = "```python\ndef f(): return '<b>'"
+    assert "<span" not in render(open_block).split("<pre>")[1] and "&lt;b&gt;" in render(open_block)
+    html = render(f"{open_block}\n```")
+    assert '<span class="k">def </span><span class="nf">f</span>' in html and "&lt;b&gt;" in html
+    assert "style=" not in html
+    assert render("```nonsense\ndef f\n```").endswith("<pre><code>def f\n</code></pre></figure>\n")
+
+
+def test_a_diagram_is_one_when_it_is_whole() -> None:
+    text = "```mermaid\ngraph TD; A-->B\n"
+    assert 'class="code"' in render(text) and "data-diagram-switch" not in render(text)
+    html = render(f"{text}```")
+    assert 'class="code diagram"' in html and "data-diagram-switch" in html
+    long = render(f"```mermaid\n{'A-->B;' * markdown.LONGEST_DIAGRAM}\n```")
+    assert 'class="code diagram"' not in long
+
+
+def test_tasks_have_a_box_that_says_what_is_done() -> None:
+    html = render("- [ ] first [1]\n- [x] **second**\n- [ ]\n- [y] third\n\n1. [X] fourth\n", CONTEXT)
+    assert html.count('<li class="task">') == 3
+    assert html.count('<span class="box" role="img" aria-label="To do"></span>first') == 1
+    assert html.count('<span class="box done" role="img" aria-label="Done"></span>') == 2
+    assert "[y] third" in html and "[ ]" in html and "data-citation" in html

@@ -77,3 +77,12 @@ def test_a_text_of_nothing_but_lines_is_escaped_in_passing() -> None:
 @pytest.mark.parametrize("text", ["`" * 200_000 + "a", "[1" + " " * 200_000 + "a", "[1," * 60_000])
 def test_beginnings_of_markers_are_told_in_passing(text: str) -> None:
     assert filtered([text]) == (text, set())
+
+
+@pytest.mark.parametrize("size", [1, 2, 3, 5, 200])
+def test_formulas_keep_their_brackets(size: int) -> None:
+    text = "\\(x[1]\\) [1], $\\sqrt[3]{b}$ [9].\n\\[\ny[2]\n\\] [2]\n\n$$z[9]$$ \\(open [9]\n[9] \\[3\\] [1]\n"
+    reader = MarkerFilter({1, 2})
+    passed = "".join(reader.feed(text[at : at + size]) for at in range(0, len(text), size)) + reader.close()
+    said = "\\(x[1]\\) [1], $\\sqrt[3]{b}$ .\n\\[\ny[2]\n\\] [2]\n\n$$z[9]$$ \\(open [9]\n \\[3\\] [1]\n"
+    assert (passed, reader.cited) == (said, {1, 2})

@@ -1,0 +1,36 @@
+// Draws diagrams for the page around it, alone in a frame without an origin, network or cookies.
+
+import mermaid from "../mermaid/mermaid.esm.min.mjs";
+
+async function draw({ number, source, dark, font }) {
+  mermaid.initialize({
+    startOnLoad: false,
+    securityLevel: "strict",
+    theme: dark ? "dark" : "neutral",
+    fontFamily: font,
+    htmlLabels: false,
+    flowchart: { htmlLabels: false, useMaxWidth: false },
+    suppressErrorRendering: true,
+    maxTextSize: 20_000,
+    // What a diagram can't change by itself.
+    secure: ["secure", "securityLevel", "startOnLoad", "maxTextSize", "suppressErrorRendering", "maxEdges", "htmlLabels", "fontFamily", "theme", "themeCSS", "themeVariables", "dompurifyConfig"],
+  });
+  const { svg } = await mermaid.render(`diagram-${number}`, source);
+  const parsed = new DOMParser().parseFromString(svg, "text/html").querySelector("svg");
+  const [, , width, height] = (parsed.getAttribute("viewBox") ?? "").split(/[\s,]+/).map(Number);
+  // Without a size of its own a picture has none.
+  parsed.setAttribute("width", width);
+  parsed.setAttribute("height", height);
+  parsed.style.removeProperty("max-width");
+  const title = parsed.querySelector(":scope > title")?.textContent ?? "";
+  return { svg: new XMLSerializer().serializeToString(parsed), width, height, title };
+}
+
+addEventListener("message", async (event) => {
+  if (event.source !== parent) return;
+  const { number } = event.data;
+  const answer = await draw(event.data).catch(() => ({}));
+  document.body.replaceChildren();
+  parent.postMessage({ number, ...answer }, "*");
+});
+parent.postMessage({ ready: true }, "*");
