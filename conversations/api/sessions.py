@@ -126,10 +126,10 @@ class SessionList(generics.ListAPIView[ChatSession]):
         given = SessionCreateSerializer(data=request.data)
         given.is_valid(raise_exception=True)
         bases, documents = _asked(request.user, given.validated_data)
-        labels = given.validated_data.get("tags", []), given.validated_data.get("metadata", {})
+        narrowed = given.validated_data.get("tags", []), given.validated_data.get("metadata", {})
         with transaction.atomic():
             session = services.create_session(
-                request.user, given.validated_data["chat_title"], bases, documents, labels
+                request.user, given.validated_data["chat_title"], bases, documents, narrowed
             )
             _choose(request.user, session, given.validated_data)
         body = {"success": True, "session_id": session.pk, "chat_title": session.title}
@@ -174,8 +174,8 @@ class SessionDetail(APIView):
                 bases = list(session.knowledge_bases.values_list("pk", flat=True))
             if "knowledge_bases" not in changes and "documents" not in changes:
                 documents = list(session.documents.values_list("pk", flat=True))
-            labels = changes.get("tags", session.tags), changes.get("metadata", session.metadata)
-            services.set_scope(request.user, session, bases, documents, labels)
+            narrowed = changes.get("tags", session.tags), changes.get("metadata", session.metadata)
+            services.set_scope(request.user, session, bases, documents, narrowed)
         _choose(request.user, session, changes)
         if "pinned" in changes:
             services.set_pinned(session, changes["pinned"])

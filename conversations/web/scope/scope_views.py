@@ -66,7 +66,7 @@ def _choose(request: HttpRequest, session: ChatSession) -> None:
     field, sign, value = (given.get(name, "").strip() for name in ("field", "sign", "value"))
     if field and value and sign in OPERATORS:
         before = metadata.get(field)
-        metadata[field] = (before if isinstance(before, Mapping) else {}) | {sign: _typed(field, value)}
+        metadata[field] = (dict(before) if isinstance(before, Mapping) else {}) | {sign: _typed(field, value)}
     if "everything" in given:
         bases, documents, tags, metadata = [], [], [], {}
     services.set_scope(request.user, session, bases, documents, (tags, metadata))
