@@ -20,7 +20,16 @@ from django.urls import URLPattern, URLResolver, get_resolver, reverse
 from PIL import Image
 
 from conversations import services
-from conversations.models import Assistant, ChatSession, ContextEntry, MemoryFact, Message, Rehearsal, ShareLink
+from conversations.models import (
+    Assistant,
+    ChatSession,
+    ContextEntry,
+    MemoryFact,
+    Message,
+    Rehearsal,
+    SavedPrompt,
+    ShareLink,
+)
 from conversations.turns import lifecycle
 from conversations.web.routing import websocket_urlpatterns
 from knowledge.invitations import invitations
@@ -160,11 +169,11 @@ def session(world: World) -> dict[str, Any]:
 
 
 def label(world: World) -> dict[str, Any]:
-    return {
-        "pk": services.save_label(world.owner, "Travel").pk
-        if not world.owner.chat_labels.exists()
-        else world.owner.chat_labels.get().pk
-    }
+    return {"pk": (world.owner.chat_labels.first() or services.save_label(world.owner, "Travel")).pk}
+
+
+def prompt(world: World) -> dict[str, Any]:
+    return {"pk": SavedPrompt.objects.get_or_create(owner=world.owner, title="Sums", text="How much?")[0].pk}
 
 
 def deleted_session(world: World) -> dict[str, Any]:
@@ -338,6 +347,9 @@ MATRIX: dict[str, Ids] = {
     "archive-session": session,
     "session-labels": session,
     "api-label": label,
+    "saved-prompt": prompt,
+    "delete-saved-prompt": prompt,
+    "api-saved-prompt": prompt,
     "pin-session": session,
     "delete-session": session,
     "restore-session": deleted_session,

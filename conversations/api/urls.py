@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from conversations.api import files, sessions, sharing, streams
+from conversations.api import files, saved_prompts, sessions, sharing, streams
 from conversations.api import memory as memory_api
 
 urlpatterns = [
@@ -44,6 +44,8 @@ urlpatterns = [
     path("memory", memory_api.Memory.as_view(), name="api-memory"),
     path("memory/facts", memory_api.MemoryFacts.as_view(), name="api-memory-facts"),
     path("memory/facts/<int:pk>", memory_api.MemoryFact.as_view(), name="api-memory-fact"),
+    path("prompts", saved_prompts.SavedPromptList.as_view(), name="api-saved-prompts"),
+    path("prompts/<int:pk>", saved_prompts.SavedPromptDetail.as_view(), name="api-saved-prompt"),
     path("assistants", sessions.AssistantList.as_view(), name="api-assistants"),
     path("models", sessions.ModelList.as_view(), name="api-models"),
     path("chat/conversation", streams.Conversation.as_view(), name="api-conversation"),

@@ -108,3 +108,33 @@ def test_a_question_waits_for_the_end_of_an_answer(page: Page, site_with_model: 
     page.get_by_role("button", name="Stop").click()
     expect(page.get_by_label("Your question")).to_have_value("And how many lights?")
     expect(page.locator(".turn")).to_have_count(3)
+
+
+def test_a_saved_prompt_is_filled_in_and_asked(page: Page, site: Site) -> None:
+    sign_in(page, site)
+    page.goto(f"{site.url}/account/prompts/")
+    page.get_by_label("Title").fill("Weight of a model")
+    page.get_by_label("Text").fill("How heavy is the {{model}}?")
+    page.get_by_role("button", name="Save").click()
+    expect(page.locator(".saved-prompt")).to_contain_text("Weight of a model")
+    page.goto(site.url)
+    page.wait_for_load_state("load")
+    new_chat(page)
+    field = page.get_by_label("Your question")
+    field.blur()
+    page.keyboard.press("/")
+    expect(field).to_be_focused()
+    expect(page.locator("#prompts")).to_be_hidden()
+    page.keyboard.type("/")
+    expect(page.get_by_role("option", name="Weight of a model")).to_be_visible()
+    page.keyboard.type("weight")
+    page.keyboard.press("Enter")
+    page.locator("#prompt-blanks").get_by_label("model").fill("LS-2408")
+    page.keyboard.press("Enter")
+    expect(field).to_have_value("How heavy is the LS-2408?")
+    page.keyboard.press("Enter")
+    expect(page.locator(".turn .outcome")).to_have_count(1)
+    # What stands beside the passage is asked with one click.
+    if page.locator("#follow-ups .chip").count():
+        page.locator("#follow-ups .chip").first.click()
+        expect(page.locator(".turn .outcome")).to_have_count(2)

@@ -1,0 +1,89 @@
+"""REST endpoints of saved prompts."""
+
+from typing import Any
+
+from django.utils.translation import gettext as _
+from drf_spectacular.utils import extend_schema
+from rest_framework import serializers, status
+from rest_framework.exceptions import PermissionDenied
+from rest_framework.request import Request
+from rest_framework.response import Response
+from rest_framework.views import APIView
+
+from conversations import access
+from conversations.models import SavedPrompt
+from ragsite.api.base import ApiErrorSerializer, validated
+from ragsite.api.fields import BooleanField, TextField
+
+
+class SavedPromptSerializer(serializers.ModelSerializer[SavedPrompt]):
+    """A prompt: the caller's own or, with `for_all`, the whole site's. `{{name}}` in its text is a blank."""
+
+    title = TextField(max_length=SavedPrompt.TITLE_LENGTH)
+    text = TextField(max_length=SavedPrompt.TEXT_LENGTH)
+    for_all = BooleanField(required=False, help_text="Takes the permission to change saved prompts.")
+
+    class Meta:
+        """What people write of it."""
+
+        model = SavedPrompt
+        fields = ["id", "title", "text", "for_all"]
+
+    def to_representation(self, instance: SavedPrompt) -> dict[str, Any]:
+        """Tell whose it is, too."""
+        return {
+            "id": instance.pk,
+            "title": instance.title,
+            "text": instance.text,
+            "for_all": instance.owner_id is None,
+        }
+
+
+class SavedPromptList(APIView):
+    """The prompts that the caller may use."""
+
+    @extend_schema(responses=SavedPromptSerializer(many=True))
+    def get(self, request: Request) -> Response:
+        """List them, by title."""
+        return Response(SavedPromptSerializer(access.saved_prompts(request.user), many=True).data)
+
+    @extend_schema(
+        request=SavedPromptSerializer,
+        responses={201: SavedPromptSerializer, 400: ApiErrorSerializer, 403: ApiErrorSerializer},
+    )
+    def post(self, request: Request) -> Response:
+        """Save one."""
+        saved = _save(request, SavedPrompt(owner=request.user))
+        return Response(SavedPromptSerializer(saved).data, status=status.HTTP_201_CREATED)
+
+
+class SavedPromptDetail(APIView):
+    """One of them, which the caller may change."""
+
+    @extend_schema(
+        request=SavedPromptSerializer,
+        responses={200: SavedPromptSerializer, 400: ApiErrorSerializer, 403: ApiErrorSerializer},
+    )
+    def patch(self, request: Request, pk: int) -> Response:
+        """Change it; what is left out stays as it is."""
+        return Response(SavedPromptSerializer(_save(request, access.get_saved_prompt(request.user, pk))).data)
+
+    @extend_schema(responses={204: None})
+    def delete(self, request: Request, pk: int) -> Response:
+        """Delete it."""
+        access.get_saved_prompt(request.user, pk).delete()
+        return Response(status=status.HTTP_204_NO_CONTENT)
+
+
+def _save(request: Request, saved: SavedPrompt) -> SavedPrompt:
+    """Store what a request says of a prompt; raises `ValidationError`, `PermissionDenied`."""
+    given = validated(SavedPromptSerializer(data=request.data, partial=saved.pk is not None))
+    for_all = given.pop("for_all", None)
+    if for_all and not access.may_share_prompts(request.user):
+        raise PermissionDenied(_("You may not save prompts for everyone."))
+    if for_all is not None:
+        saved.owner = None if for_all else request.user
+    for name, value in given.items():
+        setattr(saved, name, value)
+    saved.save()
+    return saved
