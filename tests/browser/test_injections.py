@@ -133,8 +133,13 @@ def _converse(page: Page, provider: FakeProvider, texts: list[str], trap: Trap) 
         events += [{"t": "delta", "text": text} | own, {"t": "block_end"} | own]
         picture = {"id": f"p{number}", "alt": text, "url": text}
         events += [{"t": "block_start", "kind": "image"} | picture, {"t": "block_update"} | picture]
-    drawn = diagrams(trap.canary.address)
-    answers = ["\n\n".join([drawn, *(f"{text} [1]" for text in texts)]), "\n".join(map(json.dumps, events)), ""]
+    # First what a fence that another injection opens would take for code.
+    told = [diagrams(trap.canary.address), *(text for text in texts if text.startswith(("\\(", "$$", "$\\"))), *texts]
+    answers = [
+        "\n\n".join(f"{text} [1]" if "```mermaid" not in text else text for text in told),
+        "\n".join(map(json.dumps, events)),
+        "",
+    ]
     for number, answer in enumerate(answers):
         provider.reply(texts[number], purpose="title")
         if answer:

@@ -384,7 +384,8 @@ def code_html(text: str, language: str, *, whole: bool, name: str = "") -> SafeS
     switch = ""
     if whole and language.lower() == "mermaid" and 0 < len(text) <= LONGEST_DIAGRAM:
         classes += " diagram"
-        switch = f'<button type="button" class="button quiet small" data-diagram-switch>{escape(_("Source code"))}</button>'
+        named = escape(_("Source code"))
+        switch = f'<button type="button" class="button quiet small" data-diagram-switch>{named}</button>'
     return mark_safe(
         f'<figure class="{classes}"{block}><figcaption><span>{escape(language[:30])}</span>{switch}'
         f'<button type="button" class="button quiet small" data-copy-code>{escape(_("Copy"))}</button></figcaption>'
