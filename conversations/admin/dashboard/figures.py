@@ -78,7 +78,10 @@ def answered(since: datetime) -> list[Answered]:
         .values_list("day", "outcome", "turn__model", "turn__continues")
         .annotate(count=Count("pk"), read=read, written=written)
     )
-    return [Answered(*row[:5], int(row[5]), int(row[6])) for row in rows]
+    return [
+        Answered(day, state, model, continues, count, int(tokens_in), int(tokens_out))
+        for day, state, model, continues, count, tokens_in, tokens_out in rows
+    ]
 
 
 def people(since: datetime) -> int:

@@ -105,38 +105,51 @@ def unanswered(since: datetime) -> list[Asked]:
 
 def groups(questions: Sequence[Asked]) -> list[Group]:
     """Return the questions in groups, the largest first, then those asked last."""
-    cosines = _cosines(questions)
-    words = [frozenset(terms(each.text)) for each in questions]
-    codes = [frozenset(_CODE.findall(each.text.lower())) for each in questions]
+    likeness = np.maximum(_cosines(questions) / ALIKE, _shared(questions) / SHARED)
     made: dict[int, Group] = {}  # by the place of the first question
     for place, asked in enumerate(questions):
-        likest, best = -1, 0.0
-        for first in made:
-            if codes[first] != codes[place]:
-                continue
-            common = len(words[first] & words[place])
-            shared = common / len(words[first] | words[place]) if common else 0.0
-            score = max(float(cosines[place, first]) / ALIKE, shared / SHARED)
-            if score > best:
-                likest, best = first, score
-        if best >= 1:
-            made[likest].questions.append(asked)
+        firsts = [*made]
+        scores = likeness[place, firsts]
+        if firsts and scores.max() >= 1:
+            made[firsts[int(scores.argmax())]].questions.append(asked)
         else:
             made[place] = Group([asked])
     return sorted(made.values(), key=lambda group: (group.count, group.last.at, group.last.turn_id), reverse=True)
 
 
 def _cosines(questions: Sequence[Asked]) -> Any:
-    """Return the cosine of each two questions; 0 where one has no vector, or another model made it."""
+    """Return the cosine of each two questions; 0 where one has no vector, another model made it, or codes differ."""
     found = np.zeros((len(questions), len(questions)), dtype=np.float32)
-    spaces: dict[tuple[int | None, int], list[int]] = {}
+    spaces: dict[tuple[Any, ...], list[int]] = {}
     for place, each in enumerate(questions):
         if each.vector is not None:
-            spaces.setdefault((each.space, len(each.vector)), []).append(place)
+            spaces.setdefault((each.space, len(each.vector), _codes(each)), []).append(place)
     for places in spaces.values():
         vectors = np.stack([questions[place].vector for place in places])
         found[np.ix_(places, places)] = vectors @ vectors.T
     return found
+
+
+def _shared(questions: Sequence[Asked]) -> Any:
+    """Return the share of words that each two questions have in common, of all that are in them; 0 if codes differ."""
+    found = np.zeros((len(questions), len(questions)), dtype=np.float32)
+    alike: dict[frozenset[str], list[int]] = {}
+    for place, each in enumerate(questions):
+        alike.setdefault(_codes(each), []).append(place)
+    for places in alike.values():
+        words = [set(terms(questions[place].text)) for place in places]
+        known = {word: number for number, word in enumerate(sorted(set().union(*words)))}
+        has = np.zeros((len(places), len(known)), dtype=np.float32)
+        for row, own in enumerate(words):
+            has[row, [known[word] for word in own]] = 1
+        common, sizes = has @ has.T, has.sum(axis=1)
+        found[np.ix_(places, places)] = common / np.maximum(sizes[:, None] + sizes[None, :] - common, 1)
+    return found
+
+
+def _codes(asked: Asked) -> frozenset[str]:
+    """Return the numbers and codes that a question names."""
+    return frozenset(_CODE.findall(asked.text.lower()))
 
 
 def _direction(vector: Any) -> Any:
