@@ -130,7 +130,7 @@ function add(files) {
 document.addEventListener(
   "submit",
   (event) => {
-    if (event.target !== composer || event.submitter?.form !== composer || !isUploading()) return;
+    if (event.target !== composer || !isUploading()) return;
     event.preventDefault();
     event.stopPropagation();
     if (!composer.elements.question.value.trim()) return;

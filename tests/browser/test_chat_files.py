@@ -1,9 +1,10 @@
 """Files put into a chat: dropped and asked at once, kept in a base; and a chat narrowed to a tag."""
 
+import re
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, Route, expect
 
 from tests.browser.conftest import ask, new_chat, sign_in, upload
 from tests.site import Site
@@ -29,11 +30,15 @@ PASTE = """([name, text]) => {
 def test_a_file_is_dropped_asked_at_once_and_kept(page: Page, site: Site) -> None:
     sign_in(page, site)
     new_chat(page)
+    held: list[Route] = []
+    page.route(re.compile(r"/files/$"), held.append)
     page.evaluate(DROP, ["orvane.md", "# The Orvane bridge\n\nThe bridge of Orvane opens at six in the morning.\n"])
     assert page.evaluate("window.droppable")
     expect(page.locator("#drop-area")).to_be_hidden()
     # The question is not held up by hand: it waits for the file by itself.
     ask(page, "When does the bridge of Orvane open?")
+    expect(page.locator("#held")).to_have_text("Your question is sent as soon as the file is uploaded.")
+    held[0].continue_()
     answer = page.locator("section.answer").last
     expect(answer.locator("a[data-citation]").first).to_be_visible()
     expect(answer).to_contain_text("six in the morning")
