@@ -75,10 +75,11 @@ def set_scope(
 
     What the user may not read is left out. Where there are knowledge bases, documents are not looked at.
     """
-    bases = list(knowledge_access.readable(user).filter(pk__in=list(knowledge_base_ids)))
-    documents = knowledge_access.readable_documents(user).filter(pk__in=[] if bases else list(document_ids))
+    named = list(knowledge_base_ids)
+    bases = list(knowledge_access.readable(user).filter(pk__in=named)) if named else []
+    named = [] if bases else list(document_ids)
     session.knowledge_bases.set(bases)
-    session.documents.set(documents)
+    session.documents.set(knowledge_access.readable_documents(user).filter(pk__in=named) if named else [])
 
 
 def empty_session(user: Any, knowledge_base_ids: Iterable[int] = (), document_ids: Iterable[int] = ()) -> ChatSession:
