@@ -122,10 +122,11 @@ def set_scope(
     """
     tags, metadata = labels
     narrowing = LabelFilter.read(tags, metadata)
-    bases = list(knowledge_access.readable(user).filter(pk__in=list(knowledge_base_ids)))
-    documents = knowledge_access.searchable_documents(user).filter(pk__in=[] if bases else list(document_ids))
+    named = list(knowledge_base_ids)
+    bases = list(knowledge_access.readable(user).filter(pk__in=named)) if named else []
+    named = [] if bases else list(document_ids)
     session.knowledge_bases.set(bases)
-    session.documents.set(documents)
+    session.documents.set(knowledge_access.searchable_documents(user).filter(pk__in=named) if named else [])
     session.tags, session.metadata = list(narrowing.tags), dict(metadata)
     session.save(update_fields=["tags", "metadata"])
 
