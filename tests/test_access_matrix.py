@@ -21,6 +21,7 @@ from PIL import Image
 from conversations import services
 from conversations.models import (
     Assistant,
+    ChatLabel,
     ChatSession,
     ContextEntry,
     MemoryFact,
@@ -65,6 +66,8 @@ class World:
     assistant: Assistant
     rehearsal: Rehearsal
     job: BulkJob
+    label: ChatLabel
+    prompt: SavedPrompt
 
 
 def make_world(owner: User, member: User) -> World:
@@ -92,9 +95,11 @@ def make_world(owner: User, member: User) -> World:
     assistant.versions.create(number=1)
     rehearsal = Rehearsal.objects.create(assistant=assistant, user=owner, version=1, run=run, beside=run)
     job = BulkJob.objects.create(knowledge_base=base, user=owner, action="retry", total=0, status="done")
+    label = services.save_label(owner, f"Label {session.pk}")
+    prompt = SavedPrompt.objects.create(owner=owner, title="Sums", text="How much?")
     return World(
         owner, member, base, document, picture, chunk, session, deleted, answer, token, fact, question, run, link,
-        assistant, rehearsal, job,
+        assistant, rehearsal, job, label, prompt,
     )  # fmt: skip
 
 
@@ -152,11 +157,11 @@ def session(world: World) -> dict[str, Any]:
 
 
 def label(world: World) -> dict[str, Any]:
-    return {"pk": (world.owner.chat_labels.first() or services.save_label(world.owner, "Travel")).pk}
+    return {"pk": world.label.pk}
 
 
 def prompt(world: World) -> dict[str, Any]:
-    return {"pk": SavedPrompt.objects.get_or_create(owner=world.owner, title="Sums", text="How much?")[0].pk}
+    return {"pk": world.prompt.pk}
 
 
 def deleted_session(world: World) -> dict[str, Any]:
