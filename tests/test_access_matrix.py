@@ -22,6 +22,7 @@ from PIL import Image
 from conversations import services
 from conversations.models import (
     Assistant,
+    ChatLabel,
     ChatSession,
     ContextEntry,
     MemoryFact,
@@ -71,6 +72,8 @@ class World:
     group: Group
     sign_in: UserSession
     file: Document
+    label: ChatLabel
+    prompt: SavedPrompt
 
 
 def make_world(owner: User, member: User) -> World:
@@ -105,9 +108,11 @@ def make_world(owner: User, member: User) -> World:
     session.files = factories.make_knowledge_base(owner, f"chat {session.pk}", of_chat=True)
     session.save(update_fields=["files"])
     file = factories.make_document(session.files, "put-in.txt")
+    label = services.save_label(owner, f"Label {session.pk}")
+    prompt = SavedPrompt.objects.create(owner=owner, title="Sums", text="How much?")
     return World(
         owner, member, base, document, picture, chunk, session, deleted, answer, token, fact, question, run, link,
-        assistant, rehearsal, job, invitation, group, sign_in, file,
+        assistant, rehearsal, job, invitation, group, sign_in, file, label, prompt,
     )  # fmt: skip
 
 
@@ -169,11 +174,11 @@ def session(world: World) -> dict[str, Any]:
 
 
 def label(world: World) -> dict[str, Any]:
-    return {"pk": (world.owner.chat_labels.first() or services.save_label(world.owner, "Travel")).pk}
+    return {"pk": world.label.pk}
 
 
 def prompt(world: World) -> dict[str, Any]:
-    return {"pk": SavedPrompt.objects.get_or_create(owner=world.owner, title="Sums", text="How much?")[0].pk}
+    return {"pk": world.prompt.pk}
 
 
 def deleted_session(world: World) -> dict[str, Any]:
