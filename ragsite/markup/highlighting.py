@@ -51,7 +51,7 @@ def _coloured(code: str, language: str) -> SafeString:
     until = time.monotonic() + _PATIENCE
     written, pending, of = 0, "", ""
     for kind, text in lexer.get_tokens(code):
-        found = next((name for parent, name in _CLASSES if kind in parent), "") if text.strip() else of
+        found = next((name for parent, name in _CLASSES if kind[: len(parent)] == parent), "") if text.strip() else of
         if found != of:
             parts.append(_element(pending, of))
             pending, of = "", found

@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from django.utils.html import escape
 from django.utils.safestring import SafeString, mark_safe
 from markdown_it import MarkdownIt
+from markdown_it.ruler import RuleOptionsType
 from markdown_it.rules_block import StateBlock
 from markdown_it.rules_inline import StateInline
 
@@ -29,7 +30,7 @@ _OPENING = re.compile(r"\\[(\[]|\$\$?")
 
 def mathematics_plugin(parser: MarkdownIt) -> None:
     """Have a parser of Markdown read mathematics."""
-    ends = {"alt": ["paragraph", "reference", "blockquote", "list"]}
+    ends: RuleOptionsType = {"alt": ["paragraph", "reference", "blockquote", "list"]}
     parser.block.ruler.before("code", "math_block", _block, ends)
     parser.inline.ruler.before("escape", "math_inline", _inline)
 

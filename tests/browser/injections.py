@@ -115,6 +115,11 @@ _TRACES = """([canary, reckoned]) => {
 
 # Diagrams that would do the same, in a fence each.
 _DIAGRAMS = r"""
+%%{init: {"securityLevel": "loose", "htmlLabels": true}}%%
+flowchart LR
+  A["caught(№)"] --> B
+  click B call caught(№)
+---
 %%{init: {"securityLevel": "loose", "themeCSS": "@import url(//CANARY/d№.css);"}}%%
 flowchart LR
   A["<img data-injected src=x onerror=caught(№)>"] --> B

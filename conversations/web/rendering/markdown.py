@@ -43,6 +43,11 @@ _BLOCK_ENDS = re.compile(r"(?:</(?:p|li|ul|ol|blockquote|h[3-6])>\n?)+\Z")
 _ENDS_WITHIN = 200
 # Of a diagram's source, no more characters are drawn.
 LONGEST_DIAGRAM = 20_000
+# Nor one that brings markup, addresses of pictures or styles: it would only try what the frame forbids.
+_FOREIGN = re.compile(
+    r"(?<!<)<(?!br\s*/?>)[a-z/!?]|[&#](?:lt|gt|quot|#?x?0*(?:60|3c));|\bimg\s*:|\burl\s*\(|@import|(?:java|vb)script:|themecss",
+    re.IGNORECASE,
+)
 _TASK = re.compile(r"\[([ xX])\][ \u3000]+(?=\S|\Z)")
 # The page has its own first and second headings.
 _HEADING_SHIFT = 2
@@ -382,7 +387,7 @@ def code_html(text: str, language: str, *, whole: bool, name: str = "") -> SafeS
     block, code = (f' id="{escape(name)}"', f' id="{escape(name)}-code"') if name else ("", "")
     classes = "block code" if name else "code"
     switch = ""
-    if whole and language.lower() == "mermaid" and 0 < len(text) <= LONGEST_DIAGRAM:
+    if whole and language.lower() == "mermaid" and 0 < len(text) <= LONGEST_DIAGRAM and not _FOREIGN.search(text):
         classes += " diagram"
         named = escape(_("Source code"))
         switch = f'<button type="button" class="button quiet small" data-diagram-switch>{named}</button>'

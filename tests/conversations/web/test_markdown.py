@@ -251,3 +251,13 @@ def test_tasks_have_a_box_that_says_what_is_done() -> None:
     assert html.count('<span class="box" role="img" aria-label="To do"></span>first') == 1
     assert html.count('<span class="box done" role="img" aria-label="Done"></span>') == 2
     assert "[y] third" in html and "[ ]" in html and "data-citation" in html
+
+
+@pytest.mark.parametrize(
+    "line",
+    ['A["<img src=x onerror=y>"]', 'A@{ img: "//x.example/y.png" }', "style A fill:URL(x)", 'click A "javascript:x"'],
+)
+def test_a_diagram_with_foreign_things_stays_code(line: str) -> None:
+    assert 'class="code"' in render(f"```mermaid\nflowchart LR\n{line}\n```")
+    plain = "classDiagram\nA <|-- B\nclass A {\n<<interface>>\n}\nA <--> C : a<br/>b"
+    assert 'class="code diagram"' in render(f"```mermaid\n{plain}\n```")
