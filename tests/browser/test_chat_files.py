@@ -31,7 +31,7 @@ def test_a_file_is_dropped_asked_at_once_and_kept(page: Page, site: Site) -> Non
     sign_in(page, site)
     new_chat(page)
     held: list[Route] = []
-    page.route(re.compile(r"/files/$"), held.append)
+    page.route(re.compile(r"/files/$"), lambda route: held.append(route))
     page.evaluate(DROP, ["orvane.md", "# The Orvane bridge\n\nThe bridge of Orvane opens at six in the morning.\n"])
     assert page.evaluate("window.droppable")
     expect(page.locator("#drop-area")).to_be_hidden()
