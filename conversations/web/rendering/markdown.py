@@ -366,7 +366,7 @@ _cleaner = nh3.Cleaner(
     attributes={
         "a": {"href", "rel", "target", "data-citation", "aria-label"},
         "button": {"type", "class", "data-copy-code"},
-        "div": {"class"},
+        "div": {"class", "tabindex"},
         "figure": {"class"},
         "ol": {"start"},
         "span": {"class", "title"},
