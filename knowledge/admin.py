@@ -72,8 +72,8 @@ class KnowledgeBaseAdmin(admin.ModelAdmin[KnowledgeBase]):
             services.delete_knowledge_base(base)
 
 
-class ErrorFilter(admin.AllValuesFieldListFilter):
-    """By the codes of errors that there are; documents without one have a choice with a name, too."""
+class ValuesFilter(admin.AllValuesFieldListFilter):
+    """By the values that there are; documents without one have a choice with a name, too."""
 
     def choices(self, changelist: Any) -> Any:
         """Name the choice of none."""
@@ -95,7 +95,7 @@ class DocumentAdmin(admin.ModelAdmin[Document]):
         "error_code",
         "created_at",
     ]
-    list_filter = ["status", ("error_code", ErrorFilter), "media_type", "language", "created_at"]
+    list_filter = ["status", ("error_code", ValuesFilter), "media_type", ("language", ValuesFilter), "created_at"]
     search_fields = ["original_filename", "title", "folder", "knowledge_base__name", "sha256", "error"]
     list_select_related = ["knowledge_base"]
     date_hierarchy = "created_at"

@@ -13,7 +13,8 @@ from playwright.sync_api import Browser, Page, expect
 from tests.browser.conftest import PASSWORD, PATIENCE, ask, sign_in
 from tests.site import Site
 
-pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("browser")]
+# Some eighty pages, each looked at twice, on a machine that may be busy.
+pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("browser"), pytest.mark.timeout(900)]
 
 AXE = resources.files("axe_playwright_python").joinpath("axe.min.js").read_text(encoding="utf-8")
 # What Swagger UI, django-q and Django's own widgets, inline tables and search box write is theirs.
@@ -120,13 +121,14 @@ def test_pages_of_the_site(visitor: Page, site: Site) -> None:
     assert _walk(visitor, site, addresses) == []
 
 
+@pytest.mark.parametrize("visitor", ["en-GB"], indirect=True)
 def test_pages_of_the_administration(visitor: Page, site: Site) -> None:
     _sign_in(visitor, site)
     lists = _links(visitor, f"{site.url}/admin/", r"/admin/\w+/\w+/")
     assert lists
     addresses = ["/admin/", *lists]
     for address in lists:
-        addresses += _links(visitor, f"{site.url}{address}", re.escape(address) + r"(add/|\d+/change/)")[:2]
+        addresses += _links(visitor, f"{site.url}{address}", re.escape(address) + r"(add/|\d+/change/)")[:1]
     assert _walk(visitor, site, addresses) == []
 
 

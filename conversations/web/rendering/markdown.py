@@ -430,7 +430,7 @@ _cleaner = nh3.Cleaner(
     attributes={
         "a": {"href", "rel", "target", "data-citation", "aria-label"},
         "button": {"type", "class", "data-copy-code", "data-diagram-switch"},
-        "div": {"class"},
+        "div": {"class", "tabindex"},
         "figure": {"class"},
         "li": {"class"},
         "ol": {"start"},
