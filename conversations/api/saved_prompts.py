@@ -53,7 +53,7 @@ class SavedPromptList(APIView):
     )
     def post(self, request: Request) -> Response:
         """Save one."""
-        saved = _save(request, SavedPrompt(owner=request.user))
+        saved = _save(request, SavedPrompt(owner_id=request.user.pk))
         return Response(SavedPromptSerializer(saved).data, status=status.HTTP_201_CREATED)
 
 
@@ -82,7 +82,7 @@ def _save(request: Request, saved: SavedPrompt) -> SavedPrompt:
     if for_all and not access.may_share_prompts(request.user):
         raise PermissionDenied(_("You may not save prompts for everyone."))
     if for_all is not None:
-        saved.owner = None if for_all else request.user
+        saved.owner_id = None if for_all else request.user.pk
     for name, value in given.items():
         setattr(saved, name, value)
     saved.save()

@@ -123,7 +123,9 @@ class ListedSerializer(serializers.Serializer[Any]):
     archived = serializers.BooleanField(
         required=False, allow_null=True, default=None, help_text="Those in the archive, or those that are not."
     )
-    label = IntegerField(required=False, min_value=1, help_text="One of `/api/chat/labels`.")
+    label = IntegerField(  # type: ignore[assignment]
+        required=False, min_value=1, help_text="One of `/api/chat/labels`."
+    )
 
 
 class LabelSerializer(serializers.ModelSerializer[ChatLabel]):

@@ -60,7 +60,7 @@ def _edited(request: HttpRequest, saved: SavedPrompt, template: str, **context: 
     form = PromptForm(request.POST if request.method == "POST" else None, instance=saved)
     if form.is_bound and form.is_valid():
         changed = form.save(commit=False)
-        changed.owner = None if may_share and "for_all" in request.POST else request.user
+        changed.owner_id = None if may_share and "for_all" in request.POST else request.user.pk
         changed.save()
         return redirect("saved-prompts")
     for_all = "for_all" in request.POST if form.is_bound else saved.pk is not None and saved.owner_id is None
