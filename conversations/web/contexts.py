@@ -151,7 +151,6 @@ def rail_context(user: Any, current_id: int | None, narrowing: Narrowing = Narro
     """Return what the side bar shows: the list of sessions, and by what it may be narrowed."""
     return list_context(user, current_id, narrowing, **place) | {
         "labels": list(access.labels(user)),
-        "has_archive": queries.session_list(user, archived=True).exists(),
     }
 
 
