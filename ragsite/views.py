@@ -261,7 +261,7 @@ def forbidden(request: HttpRequest, exception: Exception) -> HttpResponse:
 def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
     """Answer for what is nowhere: a page, or an error in the API's shape to programs."""
     if is_api(request.path):
-        detail = _("There is no page at %(path)s.") % {"path": request.path}
+        detail = _("There is nothing at %(path)s.") % {"path": request.path}
         return JsonResponse({"detail": detail, "code": "not_found"}, status=404)
     return page_not_found(request, exception)
 

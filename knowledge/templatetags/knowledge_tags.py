@@ -1,13 +1,14 @@
 """What the knowledge templates say about documents and passages."""
 
 import re
-from collections.abc import Set
+from collections.abc import Callable, Set
 from typing import Any, Literal
 
 from django import template
 from django.contrib.humanize.templatetags.humanize import intcomma
+from django.template.defaultfilters import stringfilter
 from django.utils.functional import Promise
-from django.utils.html import format_html
+from django.utils.html import escape, format_html
 from django.utils.safestring import SafeString, mark_safe
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
@@ -24,7 +25,7 @@ from ragsite.markup.mathematics import marked
 register = template.Library()
 register.simple_tag(locations.place)
 register.simple_tag(locations.place_in_line)
-register.filter("formulas", marked)
+register.filter("formulas", stringfilter(marked))  # cells may be numbers
 
 _FENCE = re.compile(r"^(`{3,})[ \t]*([^\s`]*)[^\n]*\n(.*?)^\1[ \t]*$\n?", re.M | re.S)
 _ICONS = {"pdf": "file-text", "word": "file-text", "opendocument.text": "file-text", "rtf": "file-text",
@@ -103,7 +104,7 @@ def passage_blocks(chunk: Chunk, marks: Marks | Literal[""] = "") -> list[dict[s
     end = 0
     for fence in _FENCE.finditer(chunk.content):
         blocks += _prose(chunk.content[end : fence.start()])
-        blocks.append({"kind": "code", "text": highlighted(fence[3].rstrip("\n"), fence[2])})
+        blocks.append({"kind": "code", "text": fence[3].rstrip("\n"), "language": fence[2]})
         end = fence.end()
     blocks += _prose(chunk.content[end:])
     # `said` has the sentences' element ids by their text, and is used up.
@@ -113,6 +114,9 @@ def passage_blocks(chunk: Chunk, marks: Marks | Literal[""] = "") -> list[dict[s
             block["items"] = [_mark(item, said) for item in block["items"]]
         elif block["kind"] != "code":
             block["text"] = _mark(block["text"], said)
+        else:  # without colours where a sentence in it is marked
+            code = _mark(block["text"], said, escape)
+            block["text"] = code if "<mark" in code else highlighted(block["text"], block["language"])
     return blocks
 
 
@@ -122,15 +126,15 @@ def marked_rows(chunk: Chunk, marks: Marks | Literal[""] = "") -> Set[int]:
     return marks.said.get(chunk.pk, set()) if marks else set()
 
 
-def _mark(text: str, said: dict[str, str]) -> SafeString:
+def _mark(text: str, said: dict[str, str], shown: Callable[[str], SafeString] = marked) -> SafeString:
     if not said:
-        return marked(text)
+        return shown(text)
     parts = []
     for sentence in split_sentences(text):
         words = sentence.rstrip()
         anchor = said.pop(bare(words), "")
         html = '<mark class="said" id="{2}">{0}</mark>{1}' if anchor else "{0}{1}"
-        parts.append(format_html(html, marked(words), sentence[len(words) :], anchor))
+        parts.append(format_html(html, shown(words), sentence[len(words) :], anchor))
     return mark_safe("".join(parts))
 
 

@@ -106,7 +106,7 @@ def _upload(page: Page, site: Site, texts: list[str], trap: Trap) -> None:
         "#upload-files",
         [{"name": name, "mimeType": "text/plain", "buffer": text.encode()} for name, text in files.items()],
     )
-    expect(page.locator("tr.uploading")).to_have_count(1)  # of what isn't sent, since nothing reads it
+    expect(page.locator("details[data-reason]")).to_have_count(1)  # of what isn't sent, since nothing reads it
     deadline = time.monotonic() + PATIENCE / 1000
     while time.monotonic() < deadline:
         listed = page.request.get(f"{site.url}/api/knowledge-bases/{base['id']}/documents?page_size=100").json()

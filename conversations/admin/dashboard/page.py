@@ -46,7 +46,9 @@ def context(request: HttpRequest) -> dict[str, Any]:
         if user.has_perm("conversations.view_modelprofile"):
             found |= _models(rows)
     if user.has_perm("knowledge.view_document"):
-        disk = shutil.disk_usage(settings.DATA_DIR)
+        disk = shutil.disk_usage(
+            next(folder for folder in (settings.DATA_DIR, *settings.DATA_DIR.parents) if folder.exists())
+        )
         found |= {"ingestion": figures.ingestion(), "sizes": figures.sizes(), "disk": disk}
     if found:
         found["connect_model"] = may_set_up(user) and not _has_model()

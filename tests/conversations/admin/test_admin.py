@@ -10,6 +10,7 @@ from django.urls import reverse
 
 from conversations.memory import facts
 from conversations.models import (
+    ChatLabel,
     ChatSession,
     ContextEntry,
     Feedback,
@@ -57,7 +58,7 @@ def test_every_model_of_the_chat_is_registered() -> None:
 
     models = [*apps.get_app_config("conversations").get_models(), ApiToken]
     missing = [model for model in models if not admin.site.is_registered(model) and not model._meta.auto_created]
-    assert missing == [MemoryFact], "what people had remembered is theirs alone"
+    assert set(missing) == {ChatLabel, MemoryFact}, "what people had remembered, and their labels, are theirs alone"
 
 
 def test_of_a_memory_the_admin_shows_the_count_and_no_word(owner: User, as_staff: Client) -> None:

@@ -38,6 +38,8 @@ def test_sessions_are_listed_newest_activity_first(owner: User, as_owner: Client
         "chat_time",
         "created_at",
         "pinned",
+        "archived",
+        "labels",
         "knowledge_bases",
         "documents",
         "tags",
@@ -58,12 +60,12 @@ def test_the_list_costs_the_same_for_any_number(
 ) -> None:
     for number in range(3):
         make_session(owner, f"Chat {number}")
-    # session, user, count, sessions, their knowledge bases and documents
-    with django_assert_num_queries(6):
+    # session, user, count, sessions, their knowledge bases, documents and labels
+    with django_assert_num_queries(7):
         as_owner.get(SESSIONS)
     for number in range(10):
         make_session(owner, f"More {number}")
-    with django_assert_num_queries(6):
+    with django_assert_num_queries(7):
         as_owner.get(SESSIONS)
 
 

@@ -254,7 +254,7 @@ async def test_who_may_not_use_it_any_more_is_told(
     await in_database(choice.set_assistant, owner, session, assistant.pk)
     await run_turn(owner, session, PORTS)
     await Assistant.objects.filter(pk=assistant.pk).aupdate(everyone=False)
-    with pytest.raises(TurnRefused, match="not there for you any more"):
+    with pytest.raises(TurnRefused, match="no longer available to you"):
         await run_turn(owner, session, PORTS)
     body = {"question": PORTS, "session_id": session.pk}
     refused = await client.post("/api/chat/conversation", body, content_type="application/json")

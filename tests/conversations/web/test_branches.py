@@ -76,7 +76,7 @@ async def test_a_question_of_a_stale_tab_follows_the_newest_turn_of_its_branch(
         await right.until(lambda page: len(page.soup.select(".turn")) == 3)
         await right.until_ended()
         assert bubbles(right) == [RESET, PORTS, WARRANTY]
-        assert text(right.page, "#notice").startswith("This chat had gone on elsewhere.")
+        assert text(right.page, "#notice").startswith("This chat was continued in another tab.")
         await left.until(lambda page: len(page.soup.select(".turn")) == 3)
         assert bubbles(left) == [RESET, PORTS, WARRANTY]
     assert await Turn.objects.filter(parent_turn=first).acount() == 1

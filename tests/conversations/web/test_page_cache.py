@@ -102,4 +102,4 @@ def test_the_list_names_a_session_anew(as_owner: Client, session: ChatSession) -
     page = page_of(as_owner, session)
     assert "Actions for “Switches”" in page
     assert "Unpin" in page
-    assert page.count("data-current") == 1
+    assert page.count("data-current>") == 1

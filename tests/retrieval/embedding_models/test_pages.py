@@ -275,5 +275,5 @@ def test_nothing_is_told_where_most_is_known(chinese: KnowledgeBase, as_owner: C
 
 def test_a_site_without_anything(as_staff: Client) -> None:
     assert notices.notice_of() is None
-    assert "site-notice" not in page(as_staff, "/admin/")
+    assert "which the embedding model" not in page(as_staff, "/admin/")
     assert "bundled" in page(as_staff)
