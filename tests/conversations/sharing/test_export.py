@@ -106,5 +106,5 @@ def test_a_long_export_takes_few_queries(
     for number in range(30):
         parent = make_turn(session, f"Question {number}", parent=parent).turn
     for name in ("export-markdown", "export-json"):
-        with django_assert_max_num_queries(10):
+        with django_assert_max_num_queries(11):
             assert as_owner.get(reverse(name, args=[session.pk])).status_code == 200
