@@ -42,6 +42,18 @@ document.addEventListener("htmx:afterRequest", goOn);
 document.addEventListener("toggle", goOn, true);
 document.addEventListener("focusout", goOn);
 
+// What was asked for before the list was narrowed otherwise comes too late.
+document.addEventListener("htmx:beforeSwap", (event) => {
+  const { target, xhr, requestConfig } = event.detail;
+  if (target.id !== "sessions") return;
+  const address = new URL(xhr.responseURL).searchParams;
+  const asked = (name) => (requestConfig.formData.get(name) ?? address.get(name) ?? "").trim();
+  const wanted = narrowing();
+  if (["q", "in"].every((name) => asked(name) === (wanted.get(name) ?? "").trim())) return;
+  event.detail.shouldSwap = false;
+  if (requestConfig.verb !== "get") refresh();
+});
+
 // What comes in at the end makes the list a longer one than the first page.
 document.addEventListener("htmx:beforeSwap", (event) => {
   if (event.detail.target.classList.contains("sessions-more")) list().dataset.longer = "";
