@@ -237,10 +237,11 @@ class LabelDetail(APIView):
 
 
 def _saved_label(request: Request, label: ChatLabel | None = None) -> Any:
-    given = LabelSerializer(data=request.data)
+    given = LabelSerializer(data=request.data, partial=label is not None)
     given.is_valid(raise_exception=True)
+    name = given.validated_data.get("name", label.name if label else "")
     try:
-        return LabelSerializer(services.save_label(request.user, given.validated_data["name"], label)).data
+        return LabelSerializer(services.save_label(request.user, name, label)).data
     except ValueError as refused:
         raise Conflict(str(refused), "label_exists") from None
 

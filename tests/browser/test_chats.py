@@ -55,7 +55,7 @@ def test_chats_are_found_by_words_labelled_and_archived(page: Page, site: Site) 
     expect(page.locator(".turn .outcome")).to_have_count(1)
     new_chat(page)
     page.get_by_label("Search chats").fill("PWR blinks")
-    found = page.locator("#sessions .found mark", has_text="PWR").first
+    found = page.locator("#sessions .found-words mark", has_text="PWR").first
     expect(found).to_be_visible()
     with page.expect_navigation():
         found.click()

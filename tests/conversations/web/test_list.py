@@ -105,7 +105,7 @@ def test_the_words_found_lead_to_their_turn(as_owner: Client, owner: User) -> No
     turn = make_turn(session, "How long?", "The <b>warranty</b> of the rack is three years [1].").turn
     make_turn(session, "And else?", "Nothing [1].")
     page = listed(as_owner, reverse("search-sessions") + "?q=rack+three")
-    assert [mark.text for mark in page.select(".found mark")] == ["rack", "three"]
+    assert [mark.text for mark in page.select(".found-words mark")] == ["rack", "three"]
     link = page.select_one(".session > a")
     assert link is not None
     assert link["href"] == f"/c/{session.pk}/?turn={turn.pk}&find=rack+three#turn-{turn.pk}"

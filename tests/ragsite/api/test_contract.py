@@ -61,7 +61,7 @@ PARTS = [
     "chat/(?!sessions)",
     "knowledge-bases",
     "evaluation-",
-    "(assistants|bulk-jobs|documents|formats|memory|models|search)",
+    "(assistants|bulk-jobs|documents|formats|memory|models|prompts|search)",
 ]
 
 
