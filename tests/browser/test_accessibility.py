@@ -1,4 +1,4 @@
-"""Every page through axe, in light and dark, in English and Chinese; in a narrow window too."""
+"""The site's pages through axe, in light and dark, in English and Chinese; a chat in a narrow window, too."""
 
 import json
 import re
@@ -13,11 +13,13 @@ from playwright.sync_api import Browser, Page, expect
 from tests.browser.conftest import PASSWORD, PATIENCE, ask, sign_in
 from tests.site import Site
 
-# Some eighty pages, each looked at twice, on a machine that may be busy.
-pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("browser"), pytest.mark.timeout(900)]
+# Some thirty pages, each looked at twice, on a machine that may be busy.
+pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("browser"), pytest.mark.timeout(300)]
 
 AXE = resources.files("axe_playwright_python").joinpath("axe.min.js").read_text(encoding="utf-8")
 # What Swagger UI, django-q and Django's own widgets, inline tables and search box write is theirs.
+# Answers are groups, which are no landmarks though axe takes their elements for some; and Swagger UI brings a `main`.
+_NOT_ASKED = {"landmark-unique": {"enabled": False}, "landmark-no-duplicate-main": {"enabled": False}}
 _OTHERS = [
     "#swagger-ui",
     ".help-tooltip",
@@ -73,7 +75,7 @@ def _complaints(page: Page) -> list[str]:
     page.add_style_tag(content="*, *::before, *::after { animation: none !important; transition: none !important; }")
     if not page.evaluate("'axe' in window"):
         page.evaluate(AXE)
-    found = _violations(page, "{resultTypes: ['violations']}")
+    found = _violations(page, f"{{resultTypes: ['violations'], rules: {json.dumps(_NOT_ASKED)}}}")
     page.emulate_media(color_scheme="dark")
     found += _violations(page, "{runOnly: ['color-contrast', 'link-in-text-block']}")
     page.emulate_media(color_scheme="light")
@@ -121,17 +123,6 @@ def test_pages_of_the_site(visitor: Page, site: Site) -> None:
     assert _walk(visitor, site, addresses) == []
 
 
-@pytest.mark.parametrize("visitor", ["en-GB"], indirect=True)
-def test_pages_of_the_administration(visitor: Page, site: Site) -> None:
-    _sign_in(visitor, site)
-    lists = _links(visitor, f"{site.url}/admin/", r"/admin/\w+/\w+/")
-    assert lists
-    addresses = ["/admin/", *lists]
-    for address in lists:
-        addresses += _links(visitor, f"{site.url}{address}", re.escape(address) + r"(add/|\d+/change/)")[:1]
-    assert _walk(visitor, site, addresses) == []
-
-
 def test_a_chat_with_an_answer_and_its_source_on_a_phone(site: Site, browser: Browser) -> None:
     context = browser.new_context(locale="en-GB", viewport={"width": 390, "height": 844}, bypass_csp=True)
     context.set_default_timeout(PATIENCE)
@@ -157,6 +148,7 @@ def test_an_evaluation_from_its_set_to_its_run(visitor: Page, site: Site, tmp_pa
     visitor.locator("[data-dialog=new-set]").first.click()
     complaints = _complaints(visitor)
     form = visitor.locator("#new-set")
+    form.locator("select").first.select_option(label="Samples")
     form.locator("input[name=name]").fill(visitor.evaluate("navigator.language"))
     form.locator("input[type=file]").set_input_files(questions)
     form.locator("button[type=submit]").click()

@@ -146,7 +146,7 @@ def test_a_cut_answer_keeps_what_came_and_retries(page: Page, site_with_model: S
     ask(page, "What does the SYS light mean when it is amber?")
     answer = page.locator("section.answer").last
     expect(answer.get_by_role("alert")).to_be_visible()
-    expect(answer.get_by_role("alert")).to_contain_text("broke off")
+    expect(answer.get_by_role("alert")).to_contain_text("was cut off")
     expect(answer.locator(".outcome")).to_contain_text("Broken off")
     expect(answer.locator(".prose")).to_contain_text("Only")
     page.reload()

@@ -55,6 +55,7 @@ def test_an_invited_newcomer_reads_asks_takes_their_data_and_goes(
     expect(other.get_by_role("heading", name="Samples")).to_be_visible()
     expect(other.locator("#upload")).to_have_count(0)  # a viewer
     other.get_by_role("button", name="Ask these documents").click()
+    other.wait_for_load_state("load")
     ask(other, "Which port is used?")
     expect(other.locator(".answer").first).to_contain_text(re.compile(r"\w{3}"))
     other.goto(f"{site.url}/account/")

@@ -104,5 +104,5 @@ def test_what_can_not_be_read_so_is_shown_as_pictures(page: Page, site: Site) ->
     shown = page.locator("#drawer img.page-image")
     expect(shown).to_be_visible()
     before = shown.get_attribute("src")
-    page.locator("#drawer").get_by_label(re.compile("Page (before|after)")).first.click()
+    page.locator("#drawer").get_by_label(re.compile("(Previous|Next) page")).first.click()
     expect(shown).not_to_have_attribute("src", before or "")

@@ -41,7 +41,7 @@ def test_every_way_of_looking_at_a_list_is_measured() -> None:
     for kind, name in (
         ("list", "as it is"), ("search", "a rare word, in Chinese"), ("search", "the beginning of an id"),
         ("filter", "status: Interrupted"), ("filter", "role: User, with a frequent word"), ("dates", "a month"),
-        ("sort", "by duration_ms, downwards"), ("counts", "counts beside the filters"), ("row", "the first row"),
+        ("sort", "by took, downwards"), ("counts", "counts beside the filters"), ("row", "the first row"),
     ):  # fmt: skip
         assert ("conversations.Message", kind, name) in names
 

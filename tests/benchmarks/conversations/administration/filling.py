@@ -20,6 +20,7 @@ from conversations.models import (
     ModelProfile,
     PromptTemplate,
     Rehearsal,
+    SavedPrompt,
     TokenCalibration,
 )
 from knowledge.models import Chunk, Document, Invitation, KnowledgeBase, Membership, Picture
@@ -93,6 +94,7 @@ def _people(count: int) -> list[User]:
         AuditEntry(actor=person, actor_name=person.username, action="signed_in") for person in people
     )
     MemorySwitch.objects.bulk_create(MemorySwitch(user=person, enabled=True) for person in people)
+    SavedPrompt.objects.bulk_create(SavedPrompt(title=f"Prompt {number}", text="How many?") for number in range(10))
     MemoryFact.objects.bulk_create(
         MemoryFact(user=person, content=f"Fact {number}") for person in people for number in range(10)
     )
