@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
-from tests.browser.conftest import ask, make_pdf, sign_in, upload
+from tests.browser.conftest import ask, make_pdf, new_chat, sign_in, upload
 from tests.knowledge.pdf_files import scan, text
 from tests.site import Site
 
@@ -99,6 +99,7 @@ def test_what_can_not_be_read_so_is_shown_as_pictures(page: Page, site: Site) ->
 
     page.goto(site.url)
     page.wait_for_load_state("load")
+    new_chat(page)
     ask(page, "How long does a firmware update take?")
     page.locator("section.answer").last.locator(".prose a[data-citation]").first.click()
     shown = page.locator("#drawer img.page-image")
