@@ -67,7 +67,11 @@ def read(text: str, user: Any) -> tuple[Assistant, list[str]]:
     if not isinstance(name, str) or not name.strip() or not isinstance(description, str):
         raise ConfigurationError(_("The assistant has no name."))
     missing: list[str] = []
-    data["knowledge_bases"] = _bases(data.get("knowledge_bases", []), user, missing)
+    bases = data.get("knowledge_bases", [])
+    names = [each for each in bases if isinstance(each, str)] if isinstance(bases, list) else []
+    ids = dict(access.readable(user).filter(name__in=names).order_by("-pk").values_list("name", "pk"))
+    missing += [_("knowledge base “%(name)s”") % {"name": each} for each in names if each not in ids]
+    data["knowledge_bases"] = [ids[each] for each in names if each in ids]
     data["models"] = _models(data.get("models", {}), missing)
     data["prompts"] = _prompts(data.get("prompts", []))
     found = Configuration.from_dict(data)
@@ -84,13 +88,6 @@ def free_name(name: str) -> str:
         number += 1
         made = f"{name} {number}"
     return made
-
-
-def _bases(given: Any, user: Any, missing: list[str]) -> list[int]:
-    names = [name for name in given if isinstance(name, str)] if isinstance(given, list) else []
-    ids = dict(access.readable(user).filter(name__in=names).order_by("-pk").values_list("name", "pk"))
-    missing += [_("knowledge base “%(name)s”") % {"name": name} for name in names if name not in ids]
-    return [ids[name] for name in names if name in ids]
 
 
 def _models(given: Any, missing: list[str]) -> dict[str, int]:

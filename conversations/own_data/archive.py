@@ -8,8 +8,7 @@ import re
 import zipfile
 from collections import deque
 from collections.abc import AsyncGenerator, Iterator
-from datetime import datetime
-from typing import IO, Any
+from typing import Any
 
 from allauth.account.models import EmailAddress
 from allauth.mfa.models import Authenticator
@@ -85,7 +84,8 @@ def archive(user: User, site: str) -> Iterator[bytes]:
 
         yield text("README.txt", _readme(user))
         yield text("account.json", _json(_account(user)))
-        yield text("memory.json", _json(_memory(user)))
+        facts = MemoryFact.objects.filter(user=user).values("content", "created_at", "updated_at")
+        yield text("memory.json", _json(list(facts)))
         yield text("feedback.json", _json(_feedback(user)))
         for pk in list(access.sessions(user).order_by("created_at", "pk").values_list("pk", flat=True)):
             session = access.sessions(user).filter(pk=pk).first()
@@ -103,9 +103,10 @@ def archive(user: User, site: str) -> Iterator[bytes]:
                 file = default_storage.open(str(document.file.name), "rb")
             except FileNotFoundError:
                 continue
-            entry = zipfile.ZipInfo(names.free(_path(document)), _time(document.created_at))
+            made = timezone.localtime(document.created_at).timetuple()[:6]
+            entry = zipfile.ZipInfo(names.free(_path(document)), made)
             with file, packed.open(entry, "w", force_zip64=True) as target:  # stored: most formats are packed already
-                for piece in _read(file):
+                while piece := file.read(PIECE):
                     target.write(piece)
                     yield sent.taken()
             yield sent.taken()
@@ -141,16 +142,6 @@ def _path(document: Document) -> str:
     stem, dot, suffix = document.original_filename.rpartition(".")
     name = f"{_safe(stem) or 'document'}.{_safe(suffix)}" if dot else _safe(suffix) or "document"
     return "/".join(["documents", *parts, name])
-
-
-def _time(moment: datetime) -> tuple[int, int, int, int, int, int]:
-    local = timezone.localtime(moment)
-    return max(local.year, 1980), local.month, local.day, local.hour, local.minute, local.second
-
-
-def _read(file: IO[bytes]) -> Iterator[bytes]:
-    while piece := file.read(PIECE):
-        yield piece
 
 
 def _json(data: Any) -> str:
@@ -200,10 +191,6 @@ def _account(user: User) -> dict[str, Any]:
         ],
         "use_by_day": list(Usage.objects.filter(user=user).order_by("day").values("day", "questions", "tokens")),
     }
-
-
-def _memory(user: User) -> list[Any]:
-    return list(MemoryFact.objects.filter(user=user).values("content", "created_at", "updated_at"))
 
 
 def _feedback(user: User) -> list[dict[str, Any]]:

@@ -25,7 +25,10 @@ def mermaid(graph: Graph) -> str:
     """
     lines = ["flowchart TD"]
     lines += [f"    {_ident(key)}{_shape(graph.nodes[key])}" for key in graph.order]
-    lines += [f"    {_ident(edge.parent)} {_arrow(edge)} {_ident(edge.child)}" for edge in _ordered(graph)]
+    for edge in _ordered(graph):
+        label = str(edge.label).translate(_ESCAPES) if edge.condition is not None else ""
+        arrow = "-->" if edge.condition is None else f'-. "{label}" .->' if label else "-.->"
+        lines.append(f"    {_ident(edge.parent)} {arrow} {_ident(edge.child)}")
     return "\n".join(lines) + "\n"
 
 
@@ -38,13 +41,6 @@ def _shape(node: Node) -> str:
     if node.branches is not None:
         return f"{{{text}}}"
     return f"({text})" if is_optional(node) else f"[{text}]"
-
-
-def _arrow(edge: Edge) -> str:
-    if edge.condition is None:
-        return "-->"
-    label = str(edge.label).translate(_ESCAPES)
-    return f'-. "{label}" .->' if label else "-.->"
 
 
 def is_optional(node: Node) -> bool:
@@ -114,11 +110,14 @@ def drawing(graph: Graph) -> Drawing:
     for key in graph.nodes:  # in the order of the setting
         rows[depths[key]].append(key)
     widest = max(len(row) for row in rows)
-    boxes = {
-        key: _box(graph.nodes[key], column, len(row), widest, depth)
-        for depth, row in enumerate(rows)
-        for column, key in enumerate(row)
-    }
+    boxes = {}
+    for depth, row in enumerate(rows):
+        left = _MARGIN + (widest - len(row)) * (_WIDTH + _GAP_X) // 2
+        for column, key in enumerate(row):
+            node = graph.nodes[key]
+            kind = "branching" if node.branches is not None else "optional" if is_optional(node) else "plain"
+            x, y = left + column * (_WIDTH + _GAP_X), _MARGIN + depth * (_HEIGHT + _GAP_Y)
+            boxes[key] = Box(key, str(node.title or key), kind, x, y)
     right = _MARGIN + widest * (_WIDTH + _GAP_X)
     # Long edges have lanes at the right, so that those side by side don't cover each other.
     edges = [edge for edge in _ordered(graph) if depths[edge.child] - depths[edge.parent] > 1]
@@ -134,13 +133,6 @@ def drawing(graph: Graph) -> Drawing:
     longest = max((len(str(edge.label)) for edge in lanes), default=0)
     width = right + (1 + max(lanes.values(), default=-1)) * _LANE + (_MARGIN + 12 * longest if longest else _MARGIN)
     return Drawing(list(boxes.values()), lines, width, len(rows) * (_HEIGHT + _GAP_Y) + 2 * _MARGIN - _GAP_Y)
-
-
-def _box(node: Node, column: int, columns: int, widest: int, depth: int) -> Box:
-    kind = "branching" if node.branches is not None else "optional" if is_optional(node) else "plain"
-    indent = (widest - columns) * (_WIDTH + _GAP_X) // 2
-    x = _MARGIN + indent + column * (_WIDTH + _GAP_X)
-    return Box(node.key, str(node.title or node.key), kind, x, _MARGIN + depth * (_HEIGHT + _GAP_Y))
 
 
 def _line(edge: Edge, boxes: dict[str, Box], right: int, lanes: dict[Edge, int]) -> Line:

@@ -97,7 +97,10 @@ def document(request: HttpRequest, pk: int) -> HttpResponse:
         "document": shown,
         "base": shown.knowledge_base,
         "can_edit": queries.role_of(request.user, shown.knowledge_base) != "viewer",
-        "fields": [(name, kind_of(value), _said(value)) for name, value in sorted(shown.metadata.items())],
+        "fields": [
+            (name, kind_of(value), str(value).lower() if isinstance(value, bool) else str(value))
+            for name, value in sorted(shown.metadata.items())
+        ],
         "field_kinds": _FIELD_KINDS,
         "attachments": shown.attachments.select_related("document"),
         "window": window,
@@ -188,10 +191,6 @@ def page_layer(request: HttpRequest, pk: int, number: int) -> HttpResponseBase:
 def picture(request: HttpRequest, pk: int) -> HttpResponseBase:
     """Return a picture out of a document."""
     return files.picture_response(request, access.get_picture(request.user, pk))
-
-
-def _said(value: object) -> str:
-    return str(value).lower() if isinstance(value, bool) else str(value)
 
 
 def _row(request: HttpRequest, document: Document) -> HttpResponse:

@@ -80,7 +80,8 @@ class Rewrite(Node):
         history = side_calls.transcript(past, language, state.past.summary)
         async with side_calls.model_for("rewrite", language, config.REWRITE_TIMEOUT) as model:
             ctx.note(model=model.model)
-            key = _cache_key(history, question, model.model, model.prompt_version)
+            asked = json.dumps([history, question, model.model, model.prompt_version])
+            key = "rewrite:" + hashlib.sha256(asked.encode()).hexdigest()
             kept = await cache.aget(key)
             if isinstance(kept, str):
                 ctx.note(cached=True)
@@ -116,7 +117,3 @@ def _why(state: State) -> str:
     dependence = dependence_on_context(state.request.question)
     unsure = state.plan.confidence is not None and state.plan.confidence <= UNSURE
     return dependence or ("low confidence" if unsure else "")
-
-
-def _cache_key(*parts: object) -> str:
-    return "rewrite:" + hashlib.sha256(json.dumps(parts).encode()).hexdigest()

@@ -76,7 +76,11 @@ def passages_of(documents: Iterable[Document], most_tokens: int) -> tuple[list[P
     for document_id, ordinal in last.items():
         taken |= Q(document_id=document_id, ordinal__lte=ordinal)
     texts = {
-        pk: (content, columns and tuple(map(str, columns)), None if rows is None else tuple(map(_cells, rows)))
+        pk: (
+            content,
+            columns and tuple(map(str, columns)),
+            None if rows is None else tuple(tuple(map(str, row)) for row in rows),
+        )
         for pk, content, columns, rows in chunks.filter(taken).values_list(
             "pk", "content", "table_columns", "table_rows"
         )
@@ -90,10 +94,6 @@ def passages_of(documents: Iterable[Document], most_tokens: int) -> tuple[list[P
         if each.chunk_id in texts  # which it isn't if it was deleted just now
     ]  # fmt: skip
     return whole, rest
-
-
-def _cells(row: Iterable[object]) -> tuple[str, ...]:
-    return tuple(map(str, row))
 
 
 def _named(question: str, readable: QuerySet[Document]) -> list[tuple[str, Document]]:

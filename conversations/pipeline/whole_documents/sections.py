@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import reduce
 from itertools import groupby
 
 from knowledge.chunking.sections import MARK, plain
@@ -186,7 +187,7 @@ def joined(units: Sequence[tuple[Section, str]], most: int) -> list[tuple[Sectio
         own = list(run)
         for start in range(0, len(own), size):
             taken = own[start : start + size]
-            path = _common([section for section, _text in taken])
+            path = reduce(_shared, (section.path for section, _text in taken))
             passages = tuple(passage for section, _text in taken for passage in section.passages)
             made.append((Section(passages, path), "\n".join(text for _section, text in taken)))
     return made
@@ -291,13 +292,6 @@ def _under(sections: Sequence[Section], depth: int) -> list[list[Section]]:
 def _heading(run: Sequence[Section], depth: int) -> str:
     first, last = (section.path[:depth][-1] if section.path[:depth] else "" for section in (run[0], run[-1]))
     return f"{first} … {last}" if first and last and first != last else first
-
-
-def _common(run: Sequence[Section]) -> tuple[str, ...]:
-    path = run[0].path
-    for section in run:
-        path = _shared(path, section.path)
-    return path
 
 
 def _shared(one: tuple[str, ...], other: tuple[str, ...]) -> tuple[str, ...]:

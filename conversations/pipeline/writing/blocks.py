@@ -225,14 +225,10 @@ class MarkerFilter:
         elif text[0] in "\\$":
             self._formula = self._formula or _FORMULAS.get(text, "")
         elif not self._formula:
-            return self._judge(match)
+            known = [number for number in map(int, re.findall(r"\d+", text)) if number in self._known]
+            self.cited.update(known)
+            return "".join(f"[{number}]" for number in known)
         return text
-
-    def _judge(self, match: re.Match[str]) -> str:
-        numbers = [int(number) for number in re.findall(r"\d+", match[0])]
-        known = [number for number in numbers if number in self._known]
-        self.cited.update(known)
-        return "".join(f"[{number}]" for number in known)
 
 
 def escape_markdown(text: str) -> str:

@@ -11,7 +11,7 @@ from django.utils.translation import ngettext
 from conversations.events import SourcesEvent
 from conversations.history import ENDINGS
 from conversations.pipeline.graph import Emit
-from conversations.pipeline.state import FoundPart, State
+from conversations.pipeline.state import State
 from conversations.pipeline.understanding.question_terms import question_words
 from conversations.pipeline.writing import small_talk
 from conversations.pipeline.writing.blocks import BlockWriter, escape_markdown
@@ -91,7 +91,8 @@ async def _quote(state: State, writer: BlockWriter, emit: Emit) -> None:
     """Quote what answers the question, or each of the parts by which it was searched."""
     found, prompt = state.found, state.prompt
     question = state.plan.ranking_query or state.request.question
-    asked = [(part.question, [hit for hit in found.hits if part.holds(hit)]) for part in found.parts if _told(part)]
+    told = [part for part in found.parts if part.answer_state != "nothing"]
+    asked = [(part.question, [hit for hit in found.hits if part.holds(hit)]) for part in told]
     sections = [(text, hits, await _chosen(text, hits, state)) for text, hits in asked or [(question, found.hits)]]
     used = [hits[position] for _text, hits, chosen in sections for position in chosen.hits]
     first = list({hit.chunk_id: hit for hit in used or found.hits[:3]}.values())
@@ -142,10 +143,6 @@ def parts_without_source(state: State) -> str:
 def _as_title(part: str) -> str:
     """Return a part of a question as a heading; names keep their small letters."""
     return part[:1].upper() + part[1:] if part.partition(" ")[0].isalpha() else part
-
-
-def _told(part: FoundPart) -> bool:
-    return part.answer_state != "nothing"
 
 
 async def _chosen(question: str, hits: list[Hit], state: State) -> Extract:

@@ -27,14 +27,12 @@ class Command(BaseCommand):
     @no_translations
     def handle(self, *args: Any, **options: Any) -> None:
         """Print the page."""
-        self.stdout.write("\n".join([_INTRODUCTION, *map(_section, env.rows())]), ending="")
-
-
-def _section(found: tuple[env.Section, list[list[env.Option]]]) -> str:
-    section, rows = found
-    table = ["| variable | default | bounds | changes | meaning |", "|---|---|---|---|---|", *map(_row, rows)]
-    parts = (f"## {section.title}", section.before, "\n".join(table), section.after)
-    return "\n\n".join(filter(None, parts)) + "\n"
+        page = _INTRODUCTION
+        for section, rows in env.rows():
+            table = ["| variable | default | bounds | changes | meaning |", "|---|---|---|---|---|", *map(_row, rows)]
+            parts = (f"## {section.title}", section.before, "\n".join(table), section.after)
+            page += "\n" + "\n\n".join(filter(None, parts)) + "\n"
+        self.stdout.write(page, ending="")
 
 
 def _row(row: list[env.Option]) -> str:

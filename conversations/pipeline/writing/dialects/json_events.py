@@ -84,9 +84,6 @@ class EventSplitter:
         if match.start():
             items.append(_LEAD.sub("", self._held[: match.start()]))
             self._held, self._scan = self._held[match.start() :], _Scan()
-        return self._take_object(items)
-
-    def _take_object(self, items: list[Item]) -> bool:
         end = self._scan.end_of_object(self._held)
         following = self._scan.next_event(self._held)
         if following is not None and (end is None or following < end):

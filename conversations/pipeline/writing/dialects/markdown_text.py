@@ -88,16 +88,15 @@ class MarkdownReader:
 
     def _undecided(self, final: bool) -> bool:
         """Whether the line, as far as it has come, may begin a fence or a table."""
-        line, end, _rest = self._held.partition("\n")
+        line, end, rest = self._held.partition("\n")
         if final or len(line) > LONGEST_LINE or (end and not line.startswith("|")):
             return False
         if line[:1] in ("`", "~"):
             return bool(_FENCE.match(line)) or not line.strip(line[0])
-        return line.startswith("|") and (not end or self._may_delimit())
-
-    def _may_delimit(self) -> bool:
-        """Whether the second line, as far as it has come, may be that under a table's head."""
-        second, end, _rest = self._held.partition("\n")[2].partition("\n")
+        if not end or not line.startswith("|"):
+            return line.startswith("|")
+        # Whether the second line, as far as it has come, may be that under a table's head.
+        second, end, _rest = rest.partition("\n")
         return not end and len(second) <= LONGEST_LINE and not second.strip(" \t|:-")
 
     def _opens_fence(self, parts: list[Part], final: bool) -> bool:
