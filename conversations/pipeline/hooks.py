@@ -8,6 +8,7 @@ holds for each `proceed` of the innermost.
 
 import inspect
 from collections.abc import Awaitable, Callable, Sequence
+from functools import partial
 from typing import Any
 
 from django.utils.module_loading import import_string
@@ -33,14 +34,7 @@ def load_hooks(paths: Sequence[str]) -> tuple[Hook, ...]:
 def wrapped(hooks: Sequence[Hook], node: Node, state: State, run: Proceed) -> Proceed:
     """Return the run of a node with every hook around it."""
     for hook in reversed(hooks):
-        run = _around(hook, node, state, run)
-    return run
-
-
-def _around(hook: Hook, node: Node, state: State, inner: Proceed) -> Proceed:
-    async def run() -> None:
-        await hook(node, state, inner)
-
+        run = partial(hook, node, state, run)
     return run
 
 

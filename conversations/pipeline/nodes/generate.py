@@ -96,7 +96,12 @@ class Generate(Node):
                         case ThinkPiece() if state.request.thinking is not False:
                             await emit(ThinkEvent(text=piece.text))
                         case UsagePiece():
-                            self._count(piece, state)
+                            # Added to what reading whole documents took.
+                            before, state.prompt.reported = state.answer.usage, piece.prompt_tokens
+                            state.answer.usage = {
+                                name: before.get(name, 0) + getattr(piece, name)
+                                for name in ("prompt_tokens", "completion_tokens")
+                            }
                         case FinishPiece():
                             reason = piece.reason
         except LLMError:
@@ -112,15 +117,6 @@ class Generate(Node):
             await writer.text(ending)
             await writer.close()
         await writer.text(extractive_answer.parts_without_source(state))
-
-    @staticmethod
-    def _count(usage: UsagePiece, state: State) -> None:
-        """Add what the answer took to what reading whole documents has."""
-        before, state.prompt.reported = state.answer.usage, usage.prompt_tokens
-        state.answer.usage = {
-            "prompt_tokens": before.get("prompt_tokens", 0) + usage.prompt_tokens,
-            "completion_tokens": before.get("completion_tokens", 0) + usage.completion_tokens,
-        }
 
     def message(self, state: State, detail: Mapping[str, Any]) -> str:
         """Name the model."""

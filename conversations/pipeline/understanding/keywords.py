@@ -114,16 +114,12 @@ def top_words(weighted: Iterable[tuple[float, Word]], count: int, least: float =
     return tuple(taken)
 
 
+@lru_cache(256)  # the same turns are looked at for each question of a conversation
 def words(text: str) -> tuple[str, ...]:
     """Split a text into words, in order; Chinese by jieba, with guesses at names.
 
     Longer strings, such as hashes, are left out.
     """
-    return _words(text)
-
-
-@lru_cache(256)  # the same turns are looked at for each question of a conversation
-def _words(text: str) -> tuple[str, ...]:
     import rjieba  # reads its dictionary when loaded
 
     found: list[str] = []
