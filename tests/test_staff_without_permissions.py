@@ -80,6 +80,7 @@ def admin_addresses() -> Iterator[str]:
                 yield reverse(f"admin:{name}", args=[] if pk is None else [pk])
 
 
+@pytest.mark.slow
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.parametrize("names", PARTS, ids=range(len(PARTS)))
 async def test_every_route_is_closed_to_them_as_to_a_stranger(
