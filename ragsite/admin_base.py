@@ -37,8 +37,8 @@ SECTIONS: tuple[tuple[str, Any, tuple[str, ...]], ...] = (
         _("Models and prompts"),
         (
             "conversations.ModelProfile", "retrieval.RegisteredModel", "conversations.PromptTemplate",
-            "conversations.SavedPrompt", "conversations.Assistant", "conversations.AssistantVersion", "conversations.Rehearsal",
-            "conversations.TokenCalibration", "ragsite.SettingChange",
+            "conversations.SavedPrompt", "conversations.Assistant", "conversations.AssistantVersion",
+            "conversations.Rehearsal", "conversations.TokenCalibration", "ragsite.SettingChange",
         ),
     ),
     (

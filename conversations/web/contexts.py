@@ -362,6 +362,4 @@ def _is_topic(heading: str) -> bool:
         return False
     if len(heading) > (20 if is_chinese else 50) or len(heading.split()) > 7 or _SENTENCE.search(heading):
         return False
-    return (
-        "".join(heading.casefold().split() if is_chinese else heading.casefold()).strip(" :：.") not in SECTION_NAMES
-    )
+    return "".join(heading.casefold().split() if is_chinese else heading.casefold()).strip(" :：.") not in SECTION_NAMES
