@@ -21,6 +21,7 @@ from django.utils.translation import gettext as _
 
 from conversations import access, queries
 from conversations.assistants import choice
+from conversations.citations.claims import plain
 from conversations.files import chat_files
 from conversations.memory import summaries
 from conversations.message_search import passage_with
@@ -129,7 +130,7 @@ def list_context(
         if (message := messages.get(session.pk)) is not None:
             marked = [
                 format_html("<mark>{}</mark>" if is_word else "{}", piece)
-                for piece, is_word in passage_with(message.content, words)
+                for piece, is_word in passage_with(plain(message.content), words)
             ]
             query = urlencode({"turn": message.turn_id, "find": " ".join(words)})
             found = Found(safe("".join(marked)), f"?{query}#turn-{message.turn_id}")
