@@ -35,10 +35,12 @@ def _make_base(page: Page, site: Site, name: str, *files: Path) -> str:
     page.locator("#new-base").get_by_label("Name").fill(name)
     page.locator("#new-base").get_by_role("button", name="Create").click()
     expect(page.locator("#upload-files")).to_be_enabled()
+    expect(page.get_by_role("button", name="Ask these documents")).to_be_hidden()
     if files:
         page.set_input_files("#upload-files", files)
         finished = page.locator("tr.document-row .badge", has_text=re.compile(r"^\s*(Ready|Failed)"))
         expect(finished).to_have_count(len(files))
+        expect(page.get_by_role("button", name="Ask these documents")).to_be_visible()
     return page.url
 
 
