@@ -36,11 +36,13 @@ def _make_base(page: Page, site: Site, name: str, *files: Path) -> str:
     page.locator("#new-base").get_by_role("button", name="Create").click()
     expect(page.locator("#upload-files")).to_be_enabled()
     expect(page.get_by_role("button", name="Ask these documents")).to_be_hidden()
+    expect(page.locator(".totals")).to_have_count(0)
     if files:
         page.set_input_files("#upload-files", files)
         finished = page.locator("tr.document-row .badge", has_text=re.compile(r"^\s*(Ready|Failed)"))
         expect(finished).to_have_count(len(files))
         expect(page.get_by_role("button", name="Ask these documents")).to_be_visible()
+        expect(page.locator(".totals")).to_contain_text(f"{len(files)} documents")
     return page.url
 
 
