@@ -10,6 +10,7 @@ from django.http import HttpRequest, HttpResponse
 from django.template.response import TemplateResponse
 from django.urls import reverse
 from django.utils.html import format_html
+from django.utils.http import urlencode
 from django.utils.translation import gettext_lazy as _
 from django.utils.translation import ngettext
 
@@ -220,9 +221,9 @@ class InvitationAdmin(admin.ModelAdmin[Invitation]):
     """Invitations to the site and to bases; administrators make them, and take back those that are open."""
 
     form = InvitationForm
-    list_display = ["__str__", "state_shown", "role", "made_by", "expires_at"]
+    list_display = ["__str__", "state_shown", "role", "made_by", "used_by", "expires_at"]
     list_filter = ["role", "created_at", "used_at"]
-    list_select_related = ["made_by", "knowledge_base"]
+    list_select_related = ["made_by", "used_by", "knowledge_base"]
     search_fields = ["email", "made_by__username", "used_by__username", "knowledge_base__name"]
     autocomplete_fields = ["knowledge_base"]
     filter_horizontal = ["groups"]
@@ -279,7 +280,18 @@ class InvitationAdmin(admin.ModelAdmin[Invitation]):
 
     def response_add(self, request: HttpRequest, obj: Invitation, post_url_continue: str | None = None) -> HttpResponse:
         """Show the link, this once."""
-        context = self.admin_site.each_context(request) | {"original": obj, "title": _("Invitation")}
+        same = {
+            "role": obj.role,
+            "groups": ",".join(request.POST.getlist("groups")),
+            "knowledge_base": obj.knowledge_base_id or "",
+            "base_role": obj.base_role,
+            "days": request.POST["days"],
+        }
+        context = self.admin_site.each_context(request) | {
+            "original": obj,
+            "title": _("Invitation"),
+            "another": f"{reverse('admin:knowledge_invitation_add')}?{urlencode(same)}",
+        }
         return TemplateResponse(request, "admin/knowledge/invitation/link.html", context)
 
     @admin.action(description=_("Revoke"), permissions=["add"])

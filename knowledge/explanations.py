@@ -16,17 +16,17 @@ SENTENCES: dict[str, Promise] = {
     "empty.no_pages": _("The PDF has no pages."),
     "empty.pages": _("The PDF's pages hold no text."),
     "encrypted": _("The file is protected by a password. Remove the password and upload it again."),
-    "encrypted.pdf": _("The PDF is protected by a password. Remove the password and upload it again."),
+    "encrypted.pdf": _("The file is protected by a password. Remove the password and upload it again."),
     "encrypted.part": _("The file is protected by a password. Save it without one."),
     "encrypted.or_older": _(
         "The file is protected by a password, or is an older Office file with a new extension. "
         "Save it without a password as %(kind)s."
     ),
-    "encrypted.open_document": _("The OpenDocument file is protected by a password. Save it without one."),
+    "encrypted.open_document": _("The file is protected by a password. Save it without one."),
     "encrypted.book": _("The book is locked by its seller (DRM); only their programs can read it."),
     "encrypted.mail": _("The mail is encrypted; only its recipient's mail program can read it. Save it unencrypted."),
     "encrypted.older": _(
-        "The %(kind)s file is protected by a password. Save it without one, best as %(newer)s, and upload it again."
+        "The file is protected by a password. Save it without one, best as %(newer)s, and upload it again."
     ),
     "broken": _("The file is damaged or incomplete."),
     "broken.pdf": _("The PDF is damaged or incomplete."),

@@ -28,7 +28,7 @@ SECTIONS: tuple[tuple[str, Any, tuple[str, ...]], ...] = (
         "people",
         _("People and permissions"),
         (
-            "auth.User", "auth.Group", "ragsite.Invitation", "ragsite.Limit", "ragsite.ApiToken",
+            "auth.User", "auth.Group", "knowledge.Invitation", "ragsite.Limit", "ragsite.ApiToken",
             "mfa.Authenticator", "ragsite.AuditEntry",
         ),
     ),
@@ -37,8 +37,8 @@ SECTIONS: tuple[tuple[str, Any, tuple[str, ...]], ...] = (
         _("Models and prompts"),
         (
             "conversations.ModelProfile", "retrieval.RegisteredModel", "conversations.PromptTemplate",
-            "conversations.Assistant", "conversations.AssistantVersion", "conversations.Rehearsal",
-            "conversations.TokenCalibration", "ragsite.SettingChange",
+            "conversations.SavedPrompt", "conversations.Assistant", "conversations.AssistantVersion",
+            "conversations.Rehearsal", "conversations.TokenCalibration", "ragsite.SettingChange",
         ),
     ),
     (

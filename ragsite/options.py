@@ -92,7 +92,7 @@ DATABASE_THREADS = env.integer(
 )
 
 env.section(
-    "People",
+    _("People"),
     before=(
         "Nobody makes an account by themselves unless `RAGSITE_SIGN_UP` is `open`; [operate.md](operate.md#people) "
         "tells of mail and signing in through a provider."
@@ -142,6 +142,43 @@ OIDC_GROUPS_CLAIM = env.text(
     "that this site has",
     "groups are kept by hand",
 )
+QUESTIONS_PER_DAY = env.optional_integer(
+    "QUESTIONS_PER_DAY",
+    (1, None),
+    _("questions that a person may ask a day, where neither they nor their groups have a limit of their own"),
+    pgettext_lazy("setting", "any number"),
+    live="site",
+)
+TOKENS_PER_MONTH = env.optional_integer(
+    "TOKENS_PER_MONTH",
+    (1, None),
+    _("tokens that models may read and write for a person a month; likewise"),
+    pgettext_lazy("setting", "any number"),
+    live="site",
+)
+STORAGE_MB = env.optional_integer(
+    "STORAGE_MB",
+    (1, None),
+    _("MB of documents in the knowledge bases that a person owns; likewise"),
+    pgettext_lazy("setting", "any number"),
+    live="site",
+)
+OWNERS_INVITE = env.boolean(
+    "RAGSITE_OWNERS_INVITE",
+    True,
+    _(
+        "whether the owner of a knowledge base may invite someone without an account to it, who then makes one; "
+        "administrators always may"
+    ),
+    live="site",
+)
+AUDIT_DAYS = env.integer(
+    "AUDIT_DAYS",
+    365,
+    (0, 36_500),
+    _("days for which the audit log is kept; `0` keeps it for good"),
+    live="site",
+)
 
 env.section(_("Documents"), shown=False)
 MAX_UPLOAD_MB = env.integer("RAGSITE_MAX_UPLOAD_MB", 200, (1, None), _("largest file, in MB"), live="site")
@@ -181,45 +218,6 @@ OCR_MAX_PAGES = env.integer(
     400,
     (1, None),
     _("scanned pages of a document that are read; one with more keeps the rest unread"),
-    live="site",
-)
-
-env.section(_("People"))
-QUESTIONS_PER_DAY = env.optional_integer(
-    "QUESTIONS_PER_DAY",
-    (1, None),
-    _("questions that a person may ask a day, where neither they nor their groups have a limit of their own"),
-    pgettext_lazy("setting", "any number"),
-    live="site",
-)
-TOKENS_PER_MONTH = env.optional_integer(
-    "TOKENS_PER_MONTH",
-    (1, None),
-    _("tokens that models may read and write for a person a month; likewise"),
-    pgettext_lazy("setting", "any number"),
-    live="site",
-)
-STORAGE_MB = env.optional_integer(
-    "STORAGE_MB",
-    (1, None),
-    _("MB of documents in the knowledge bases that a person owns; likewise"),
-    pgettext_lazy("setting", "any number"),
-    live="site",
-)
-OWNERS_INVITE = env.boolean(
-    "RAGSITE_OWNERS_INVITE",
-    True,
-    _(
-        "whether the owner of a knowledge base may invite someone without an account to it, who then makes one; "
-        "administrators always may"
-    ),
-    live="site",
-)
-AUDIT_DAYS = env.integer(
-    "AUDIT_DAYS",
-    365,
-    (0, 36_500),
-    _("days for which the audit log is kept; `0` keeps it for good"),
     live="site",
 )
 

@@ -21,6 +21,7 @@ from django.utils.translation import gettext as _
 
 from conversations import access, queries
 from conversations.assistants import choice
+from conversations.citations.claims import plain
 from conversations.files import chat_files
 from conversations.memory import summaries
 from conversations.message_search import passage_with
@@ -28,11 +29,11 @@ from conversations.models import ChatSession, ModelProfile, Turn
 from conversations.pipeline.writing import extractive_answer
 from conversations.prompts.endpoints import profile_endpoint
 from conversations.web.rendering.answer import AnswerPage
+from conversations.web.rendering.follow_ups import SECTION_NAMES
 from knowledge import access as knowledge_access
 from knowledge.labels import LabelFilter
 from knowledge.models import Chunk, Document, KnowledgeBase
 from knowledge.web.files import upload_rules
-from ragsite.language import lines_of
 from ragsite.llm.default import default_endpoint, notice_ollama
 
 # Sessions that the side bar has at first, and how many come at a time at its end; and the most that come again when it
@@ -54,7 +55,6 @@ _NUMBERING = re.compile(
 )
 # What a sentence has, or a line that leads to a page: ends and commas, and dots before a number.
 _SENTENCE = re.compile(r"[.!?;,。！？；，…]\s*$|[。！？；，;]|[.!?,]\s|\.{3,}|…")
-_SECTION_NAMES = frozenset(lines_of(__file__, "section_names"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,7 +130,7 @@ def list_context(
         if (message := messages.get(session.pk)) is not None:
             marked = [
                 format_html("<mark>{}</mark>" if is_word else "{}", piece)
-                for piece, is_word in passage_with(message.content, words)
+                for piece, is_word in passage_with(plain(message.content), words)
             ]
             query = urlencode({"turn": message.turn_id, "find": " ".join(words)})
             found = Found(safe("".join(marked)), f"?{query}#turn-{message.turn_id}")
@@ -363,6 +363,4 @@ def _is_topic(heading: str) -> bool:
         return False
     if len(heading) > (20 if is_chinese else 50) or len(heading.split()) > 7 or _SENTENCE.search(heading):
         return False
-    return (
-        "".join(heading.casefold().split() if is_chinese else heading.casefold()).strip(" :：.") not in _SECTION_NAMES
-    )
+    return "".join(heading.casefold().split() if is_chinese else heading.casefold()).strip(" :：.") not in SECTION_NAMES

@@ -57,5 +57,7 @@ class MemberForm(forms.Form):
 class GroupForm(forms.Form):
     """Sharing a base with all people of a group."""
 
-    group = forms.ModelChoiceField(Group.objects.order_by("name"), label=_("Group"), to_field_name="name")
+    group = forms.ModelChoiceField(
+        Group.objects.order_by("name"), label=_("Group"), to_field_name="name", empty_label=_("Choose a group")
+    )
     role = forms.ChoiceField(label=_("May"), choices=Membership.Role.choices)

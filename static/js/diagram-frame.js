@@ -7,6 +7,8 @@ async function draw({ number, source, dark, font }) {
     startOnLoad: false,
     securityLevel: "strict",
     theme: dark ? "dark" : "neutral",
+    // The dark theme's own is a light grey, on which its light words can hardly be read.
+    themeVariables: dark ? { edgeLabelBackground: "#191817" } : {},
     fontFamily: font,
     htmlLabels: false,
     flowchart: { htmlLabels: false, useMaxWidth: false },

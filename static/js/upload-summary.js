@@ -46,7 +46,7 @@ const uploading = () => state.sent < state.total;
 
 async function follow() {
   clearTimeout(timer);
-  if (!isMany() || !state.documents.length || uploading()) return;
+  if (!state.documents.length || uploading()) return;
   const data = new FormData();
   data.append("documents", state.documents.join(","));
   data.append("csrfmiddlewaretoken", document.getElementById("upload").elements.csrfmiddlewaretoken.value);
@@ -68,7 +68,9 @@ function done() {
   if (state.told) return;
   state.told = true;
   show();
-  htmx.ajax("GET", location.href, { target: "#documents", swap: "outerHTML" });
+  // A few files came into a table that may be in use: of that, only what counts its documents is made anew.
+  const part = isMany() || !document.getElementById("bulk") ? "#documents" : "#counts";
+  htmx.ajax("GET", location.href, { target: part, select: part, swap: "outerHTML" });
 }
 
 // How long the rest takes at the pace so far, in words; nothing while that can't be told.

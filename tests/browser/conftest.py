@@ -85,6 +85,24 @@ def page(browser: Browser) -> Iterator[Page]:
     assert complaints == []
 
 
+@pytest.fixture
+def other(browser: Browser) -> Iterator[Page]:
+    """Another person's telephone, in which a page may be refused."""
+    context = browser.new_context(locale="en-GB", viewport={"width": 390, "height": 844})
+    context.set_default_timeout(PATIENCE)
+    yield context.new_page()
+    context.close()
+
+
+@pytest.fixture
+def colleague(browser: Browser) -> Iterator[Page]:
+    """Another person's desktop, in which a page may be refused."""
+    context = browser.new_context(locale="en-GB", viewport={"width": 1280, "height": 800})
+    context.set_default_timeout(PATIENCE)
+    yield context.new_page()
+    context.close()
+
+
 def sign_in(page: Page, site: Site) -> None:
     """Sign in as the demo administrator and end on the chat page."""
     page.goto(f"{site.url}/login/")

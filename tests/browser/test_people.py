@@ -2,26 +2,16 @@
 
 import re
 import zipfile
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Page, expect
 
-from tests.browser.conftest import PATIENCE, ask, sign_in
+from tests.browser.conftest import ask, sign_in
 from tests.site import Site, run_command
 
 pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("browser")]
 SECRET = "b1 long and new"
-
-
-@pytest.fixture
-def other(browser: Browser) -> Iterator[Page]:
-    """Another person's browser, in which a page may be refused."""
-    context = browser.new_context(locale="en-GB", viewport={"width": 390, "height": 844})
-    context.set_default_timeout(PATIENCE)
-    yield context.new_page()
-    context.close()
 
 
 def invite(page: Page, site: Site, role: str = "Viewer") -> str:

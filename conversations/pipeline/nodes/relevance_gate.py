@@ -101,7 +101,10 @@ class RelevanceGate(Node):
         }
         if detail.get("state") not in states:
             return Description()
-        facts = [(_("Found"), states[detail["state"]]), (_("Of the question's words"), f"{detail['covered']:.0%}")]
+        facts = [
+            (_("Found"), states[detail["state"]]),
+            (_("Of the question's words"), f"{100 * detail['covered']:.0f} %"),
+        ]
         if detail["missing_names"]:
             facts.append((_("In no passage"), ", ".join(detail["missing_names"])))
         if detail["similarity"] is not None:

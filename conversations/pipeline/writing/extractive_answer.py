@@ -35,7 +35,8 @@ def nothing_found(state: State) -> str:
         if not state.found.knowledge_base_ids:
             return _("There is nothing to search: add documents, or change below what is asked.") + "\n\n"
         if state.found.unsearched:
-            return _("What can be searched by this question holds nothing on it.") + " " + _unsearched(state) + "\n\n"
+            nothing = _("The documents that this question can search say nothing about it.")
+            return f"{nothing} {_unsearched(state)}\n\n"
         if state.found.document_ids or state.found.labels:
             return _("What is asked here holds nothing on this. To ask all your documents, change it below.") + "\n\n"
         return _("Your documents hold nothing on this.") + "\n\n"

@@ -21,7 +21,7 @@ _NUMBERING = re.compile(r"^(?:[\d.]+\s+|[\d.]+$|[一二三四五六七八九十]
 _HAN = re.compile(r"[㐀-鿿]")
 _WORD = re.compile(r"[㐀-鿿]|[^\W\d_]{2,}")
 # Headings that name a part of any document, and say nothing of this one.
-_OF_ANY_DOCUMENT = frozenset(line.casefold() for line in lines_of(__file__, "headings"))
+SECTION_NAMES = frozenset(lines_of(__file__, "section_names"))
 
 
 def follow_ups(user: Any, page: AnswerPage) -> list[str]:
@@ -52,7 +52,7 @@ def follow_ups(user: Any, page: AnswerPage) -> list[str]:
         heading = _NUMBERING.sub("", chunk.heading_path[-1]).strip(" .:：。")
         words = set(_WORD.findall(heading.casefold()))
         known = " ".join(chunk.heading_path) in answered or words <= asked
-        if known or not words or heading.casefold() in _OF_ANY_DOCUMENT or heading in found:
+        if known or not words or heading.casefold() in SECTION_NAMES or heading in found:
             continue
         if bool(_HAN.search(heading)) == chinese and (2 if chinese else 4) <= len(heading) <= 60:
             found.append(heading)

@@ -27,7 +27,7 @@ def parse_word(path: Path, context: ParseContext) -> Iterator[Element]:
 
     start = _stream(path, "WordDocument", 12)
     if len(start) == 12 and int.from_bytes(start[10:12], "little") & _ENCRYPTED:
-        raise ParseError("encrypted.older", kind="Word", newer=".docx")
+        raise ParseError("encrypted.older", newer=".docx")
     return parse(_converted(path, "doc", "docx", context), context)
 
 
@@ -37,7 +37,7 @@ def parse_slides(path: Path, context: ParseContext) -> Iterator[Element]:
 
     start = _stream(path, "Current User", 16)
     if len(start) == 16 and int.from_bytes(start[12:16], "little") == _ENCRYPTED_SLIDES:
-        raise ParseError("encrypted.older", kind="PowerPoint", newer=".pptx")
+        raise ParseError("encrypted.older", newer=".pptx")
     return parse(_converted(path, "ppt", "pptx", context), context)
 
 
@@ -59,7 +59,7 @@ def parse_workbook(path: Path, context: ParseContext) -> Iterator[Element]:
     except ParseError as error:
         # Excel itself opens one that is encrypted with a password known to all, and so does LibreOffice.
         if error.key == "broken.conversion" and _has_password(path):
-            raise ParseError("encrypted.older", kind="Excel", newer=".xlsx") from None
+            raise ParseError("encrypted.older", newer=".xlsx") from None
         if error.key != "broken.conversion" or not is_binary:
             raise
     return xls.parse(path, context)

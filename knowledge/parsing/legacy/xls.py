@@ -38,7 +38,7 @@ def parse(path: Path, context: ParseContext) -> Iterator[Element]:
             yield from columns_left_out(max((sheet.ncols for sheet in sheets), default=0))
     except XLRDError as error:
         if "encrypted" in str(error):
-            raise ParseError("encrypted.older", kind="Excel", newer=".xlsx") from error
+            raise ParseError("encrypted.older", newer=".xlsx") from error
         raise broken(error) from error
     except BROKEN as error:
         raise broken(error) from error

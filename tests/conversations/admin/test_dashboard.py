@@ -243,6 +243,7 @@ def test_every_list_stands_in_one_section(as_staff: Client) -> None:
     from django.contrib import admin
 
     assert set(labels) == {model._meta.label for model in admin.site._registry}
+    assert {label for *_rest, named in SECTIONS for label in named} <= set(labels)  # no section names what is not there
 
 
 def test_a_session_reads_like_a_conversation(owner: User, as_staff: Client) -> None:

@@ -102,10 +102,12 @@ def test_a_page_of_ten_thousand_is_read_from_the_index(owner: User) -> None:
 
 def test_the_words_found_lead_to_their_turn(as_owner: Client, owner: User) -> None:
     session = make_session(owner, "Warranties")
-    turn = make_turn(session, "How long?", "The <b>warranty</b> of the rack is three years [1].").turn
+    turn = make_turn(session, "How long?", "The <b>warranty</b> of the **rack** is three `years` [1].").turn
     make_turn(session, "And else?", "Nothing [1].")
     page = listed(as_owner, reverse("search-sessions") + "?q=rack+three")
     assert [mark.text for mark in page.select(".found-words mark")] == ["rack", "three"]
+    # Without Markdown's marks, and with those of its own that no one may write.
+    assert [found.text for found in page.select(".found-words")] == ["The <b>warranty</b> of the rack is three years."]
     link = page.select_one(".session > a")
     assert link is not None
     assert link["href"] == f"/c/{session.pk}/?turn={turn.pk}&find=rack+three#turn-{turn.pk}"

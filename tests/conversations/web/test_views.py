@@ -102,7 +102,7 @@ def test_with_documents_the_empty_chat_suggests_what_to_ask(as_owner: Client, ow
 
 @pytest.mark.parametrize(
     "heading",
-    ["1. Introduction", "Abstract", "目录", "第一章 概述", "3.2", "2024-11-03", "Table of Contents", "IV.",
+    ["1. Introduction", "Abstract", "目录", "第一章 概述", "3.2", "2024-11-03", "Table of Contents", "IV.", "Synopsis",
      "Costs ........ 12", "The lamp must be filled before it is lit.", "灯必须先装满油，然后才能点燃。",
      "What we did, and why"],
 )  # fmt: skip

@@ -2,6 +2,7 @@
 
 from contextlib import nullcontext
 from datetime import timedelta
+from html import unescape
 from typing import Any
 
 import pytest
@@ -206,6 +207,10 @@ def test_administrators_make_list_and_revoke_them_in_the_admin(base: KnowledgeBa
     assert (made.role, list(made.groups.all()), made.base_role) == ("curator", [group], "editor")
     link = page.partition('class="key">http://testserver')[2].partition("<")[0]
     assert Client().get(link).status_code == 200
+    # The next person is given the same, unless it is changed.
+    another = unescape(page.partition('class="button" href="')[2].partition('"')[0])
+    given = as_staff.get(another).context["adminform"].form.initial
+    assert given == {key: [str(group.pk)] if key == "groups" else str(form[key]) for key in form if key != "email"}
     assert as_staff.get(f"/admin/knowledge/invitation/{made.pk}/change/").status_code == 200
     as_staff.post("/admin/knowledge/invitation/", {"action": "revoke_links", "_selected_action": [made.pk]})
     assert Client().get(link).status_code == 410
