@@ -145,7 +145,9 @@ def read_questions(lines: Iterable[str]) -> Iterator[Question]:
         if kind == ANSWERABLE and not any(map(_normalised, answers)):
             raise ValueError(f"{found['id']} lacks its answers")
         earlier = tuple(found.get("earlier", ()))
-        yield Question(found["id"], kind, found["language"], found["question"], found.get("document", ""), answers, earlier)
+        yield Question(
+            found["id"], kind, found["language"], found["question"], found.get("document", ""), answers, earlier
+        )
 
 
 def as_foreign(questions: Iterable[Question]) -> list[Question]:
