@@ -29,6 +29,7 @@ from retrieval.serializers import AnswerStateField, SourceSerializer
 
 # That a request may have an answer given: reading more takes models long, and says little.
 MOST_PASSAGES = 50
+LONGEST_FOLDER = 500
 
 
 class QuestionField(TextField):
@@ -53,7 +54,7 @@ class SessionSerializer(serializers.ModelSerializer[ChatSession]):
         model = ChatSession
         fields = [
             "id", "chat_title", "chat_time", "created_at", "pinned", "archived", "labels", "knowledge_bases",
-            "documents", "tags", "metadata", "assistant", "model_id",
+            "documents", "tags", "metadata", "folder", "assistant", "model_id",
         ]  # fmt: skip
         read_only_fields = fields
 
@@ -83,6 +84,12 @@ class ScopeSerializer(serializers.Serializer[Any]):
     documents = IdsField(required=False, help_text="Only these are asked; in place of knowledge bases.")
     tags = TagsField(required=False, help_text="Of these, only documents that have one of these tags.")
     metadata = MetadataFilterField(required=False, help_text="Of these, only documents with such fields.")
+    folder = TextField(
+        required=False,
+        allow_blank=True,
+        max_length=LONGEST_FOLDER,
+        help_text="Of these, only documents in this folder, or within it.",
+    )
     assistant = IntegerField(
         required=False, allow_null=True, min_value=1, help_text="One of `/api/assistants`; null is the default."
     )
@@ -419,6 +426,12 @@ class ChoicesSerializer(serializers.Serializer[Any]):
     metadata = MetadataFilterField(
         required=False, allow_null=True, help_text="Ask only documents with such fields, likewise: a value, or bounds."
     )
+    folder = TextField(
+        required=False,
+        allow_null=True,
+        max_length=LONGEST_FOLDER,
+        help_text="Ask only documents in this folder, or within it, likewise.",
+    )
 
     def ask(self, **fields: Any) -> Ask:
         """Return the question with what was chosen for it; `fields` are further ones of `Ask`."""
@@ -432,8 +445,9 @@ class ChoicesSerializer(serializers.Serializer[Any]):
             k=data.get("k"),
         )
         asked = {"use_filter": data.get("use_insert_block"), "top_n": data.get("rerank_top_n"), "choices": choices}
-        if data.get("tags") is not None or data.get("metadata") is not None:
-            asked["labels"] = LabelFilter.read(data.get("tags") or (), data.get("metadata"))
+        given = [data.get(name) for name in ("tags", "metadata", "folder")]
+        if any(value is not None for value in given):
+            asked["labels"] = LabelFilter.read(given[0] or (), given[1], given[2] or "")
         return Ask(question=data["question"], parent_turn_id=data.get("parent_turn_id"), **asked | fields)
 
 

@@ -249,7 +249,7 @@ def composer_context(user: Any, session: ChatSession) -> dict[str, Any]:
         "documents": documents,
         "chosen_bases": [base for base in bases if base.pk in chosen],
         "conditions": conditions,
-        "narrowed": bool(chosen_documents or chosen or withdrawn or session.tags or conditions),
+        "narrowed": bool(chosen_documents or chosen or withdrawn or session.tags or conditions or session.folder),
         "scope": _("Nothing that you may read") if withdrawn else scope_name(bases, names),
         **files_context(user, session),
         **answering_context(user, session),
