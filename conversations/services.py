@@ -17,6 +17,7 @@ from conversations.groups import tell_pages
 from conversations.models import ChatLabel, ChatSession, Feedback, Message
 from knowledge import access as knowledge_access
 from knowledge.labels import LabelFilter
+from knowledge.models import KnowledgeBase
 from ragsite.audit.log import record
 from ragsite.models import AuditEntry
 
@@ -162,6 +163,7 @@ def delete_session(session: ChatSession) -> ChatSession | None:
     session.status = ChatSession.Status.DELETED
     session.deleted_at = timezone.now()
     session.save(update_fields=["status", "deleted_at"])
+    KnowledgeBase.objects.filter(pk=session.files_id, of_chat=True).update(put_away=True)
     record(AuditEntry.Action.DELETED, session, name=f"#{session.pk}")
     tell_pages(session.pk, "session.deleted")
     turn_store.stop_answers(session.pk)
@@ -170,13 +172,16 @@ def delete_session(session: ChatSession) -> ChatSession | None:
     return create_session(session.owner)
 
 
+@transaction.atomic
 def restore_session(user: Any, pk: int) -> ChatSession | None:
     """Take back a deletion while the session is still there; None when it is not."""
     deleted = ChatSession.objects.filter(pk=pk, owner=user, status=ChatSession.Status.DELETED)
     if deleted.update(status=ChatSession.Status.ACTIVE, deleted_at=None) != 1:
         return None
+    session = ChatSession.objects.get(pk=pk)
+    KnowledgeBase.objects.filter(pk=session.files_id, of_chat=True).update(put_away=False)
     tell_pages(pk, "session.restored")
-    return ChatSession.objects.get(pk=pk)
+    return session
 
 
 def give_feedback(user: Any, message: Message, value: int, reason: str = "", comment: str = "") -> Feedback:

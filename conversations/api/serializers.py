@@ -15,6 +15,7 @@ from conversations.services import TITLE_LENGTH
 from conversations.turns.lifecycle import INVISIBLE, Ask
 from knowledge.api.fields import MetadataFilterField, TagsField
 from knowledge.labels import LabelFilter
+from knowledge.models import Document
 from ragsite.api.fields import (
     BooleanField,
     ChoiceField,
@@ -278,11 +279,25 @@ class MessageSerializer(serializers.ModelSerializer[Message]):
         return {"code": message.error_code, "message": message.error_message}
 
 
+class SessionFileSerializer(serializers.ModelSerializer[Document]):
+    """A file that was put into a session, and belongs to it alone."""
+
+    filename = serializers.CharField(source="original_filename")
+
+    class Meta:
+        """What tells it from others; its text is in the file."""
+
+        model = Document
+        fields = ["id", "filename", "media_type", "size", "status", "created_at"]
+        read_only_fields = fields
+
+
 class SessionExportSerializer(serializers.Serializer[Any]):
     """A session with the messages of all its branches, oldest first; a tree by `parent_turn_id`."""
 
     exported_at = serializers.DateTimeField()
     session = SessionSerializer()
+    files = SessionFileSerializer(many=True)
     messages = MessageSerializer(many=True)
     note = serializers.CharField(help_text="what is left out of the messages and why; empty for nothing")
 

@@ -32,6 +32,8 @@ class Reading:
 
 def files_of(session: ChatSession) -> QuerySet[Document]:
     """Return a chat's files, in the order in which they were put in; what came with a mail goes with the mail."""
+    if session.files_id is None:
+        return Document.objects.none()
     found = Document.objects.filter(knowledge_base=session.files_id, knowledge_base__of_chat=True)
     return with_chunk_count(found.filter(is_attachment=False)).order_by("created_at", "pk")
 
@@ -63,7 +65,8 @@ def remove(session: ChatSession, pk: int) -> None:
 def keep(session: ChatSession, pk: int, target: KnowledgeBase) -> Document:
     """Move a file of a chat into a base that the user may add to, as it is; where the chat asks some only, it is added.
 
-    Raises `Http404`, and `Refused`: "busy" while it is being read, "already_there" where the base has these bytes.
+    Raises `Http404`, and `Refused`: "busy" while it is being read, "already_there" where the base has these bytes,
+    "storage_full" where it is more than the base's owner may store.
     """
     get_file(session, pk)
     document = Document.objects.select_for_update().get(pk=pk)
@@ -74,6 +77,8 @@ def keep(session: ChatSession, pk: int, target: KnowledgeBase) -> Document:
         ))  # fmt: skip
     if "already_there" in told:
         raise Refused("already_there", _("“{base}” holds this file already.").format(base=target.name))
+    if "storage_full" in told and (left := services.room(target.owner_id)) is not None:
+        raise UploadRefused("storage_full", left.message.format(name=document.name))
     if session.documents.exists():
         session.documents.add(document)
     elif session.knowledge_bases.exists():

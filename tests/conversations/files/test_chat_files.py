@@ -7,6 +7,7 @@ import pytest
 from django.contrib.auth.models import User
 from django.core.files.storage import default_storage
 from django.core.files.uploadedfile import SimpleUploadedFile
+from django.core.handlers.wsgi import WSGIRequest
 from django.db.models import QuerySet
 from django.test import Client
 from django.urls import reverse
@@ -19,7 +20,9 @@ from conversations.turns import lifecycle, unstored
 from knowledge import access
 from knowledge.labels import LabelFilter
 from knowledge.models import Chunk, Document, KnowledgeBase
+from ragsite.accounts.tokens import create_token
 from ragsite.db import in_database
+from ragsite.limits.models import Limit
 from retrieval.engine import indexing
 from tests import factories
 from tests.conversations.conftest import run_turn
@@ -383,3 +386,68 @@ async def test_an_answer_that_was_cut_goes_on_with_what_it_was_asked_of(
     await lifecycle.wait_for_all()
     turn = await Turn.objects.aget(pk=started.turn_id)
     assert turn.scope["knowledge_bases"] == [handbook.pk]
+
+
+def test_the_files_of_a_deleted_chat_are_out_of_reach_until_it_is_back(
+    owner: User, session: ChatSession, as_owner: Client
+) -> None:
+    document = put_in(owner, session)
+    chunk = document.chunks.get()
+    pages = [
+        f"/knowledge/documents/{document.pk}/", f"/knowledge/documents/{document.pk}/file",
+        f"/api/documents/{document.pk}", f"/api/documents/{document.pk}/chunks", f"/api/documents/{document.pk}/file",
+        f"/knowledge/passages/{chunk.pk}/", f"/api/chat/sessions/{session.pk}/files/{document.pk}",
+    ]  # fmt: skip
+    assert {as_owner.get(page).status_code for page in pages} == {200}
+    services.delete_session(session)
+    assert {page: as_owner.get(page).status_code for page in pages} == dict.fromkeys(pages, 404)
+    assert as_owner.delete(f"/api/documents/{document.pk}").status_code == 404
+    services.restore_session(owner, session.pk)
+    assert {as_owner.get(page).status_code for page in pages} == {200}
+
+
+def test_the_storage_of_a_base_s_owner_limits_what_is_kept_in_it(
+    owner: User, colleague: User, session: ChatSession, as_owner: Client
+) -> None:
+    Limit.objects.create(user=colleague, storage_mb=1)
+    base = factories.make_knowledge_base(colleague)
+    factories.share(base, owner, "editor")
+    own = factories.make_knowledge_base(owner)
+    fits, large = put_in(owner, session), put_in(owner, session, LAMP * 2, "large.md")
+    Document.objects.filter(pk=large.pk).update(size=1024 * 1024)
+    keep = f"/api/chat/sessions/{session.pk}/files/{{}}/keep"
+    kept = as_owner.post(keep.format(fits.pk), {"knowledge_base": base.pk}, content_type="application/json")
+    assert kept.status_code == 200
+    refused = as_owner.post(keep.format(large.pk), {"knowledge_base": base.pk}, content_type="application/json")
+    assert (refused.status_code, refused.json()["code"]) == (413, "storage_full")
+    page = as_owner.post(reverse("keep-chat-file", args=[session.pk, large.pk]), {"knowledge_base": base.pk})
+    assert page.status_code == 302 and Document.objects.get(pk=large.pk).knowledge_base_id == session.files_id
+    # What its owner has already takes no more room in another base.
+    Limit.objects.create(user=owner, storage_mb=1)
+    assert (
+        as_owner.post(keep.format(large.pk), {"knowledge_base": own.pk}, content_type="application/json").status_code
+        == 200
+    )
+
+
+def test_an_upload_that_can_not_fit_is_refused_by_its_length_alone(
+    owner: User, session: ChatSession, as_owner: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    base = factories.make_knowledge_base(owner)
+    Limit.objects.create(user=owner, storage_mb=1)
+    client = Client(headers={"Authorization": f"Bearer {create_token(owner, 'sync')}"})
+    monkeypatch.setattr(WSGIRequest, "_load_post_and_files", None)  # which reads the body
+    for address in (f"/api/knowledge-bases/{base.pk}/documents", f"/api/chat/sessions/{session.pk}/files"):
+        refused = client.post(address, {"file": SimpleUploadedFile("big.txt", b"words " * 300_000)})
+        assert (refused.status_code, refused.json()["code"]) == (413, "storage_full"), address
+        assert "1 MB" in str(refused.json())
+
+
+def test_an_export_names_the_files_of_a_chat(owner: User, session: ChatSession, as_owner: Client) -> None:
+    document = put_in(owner, session, name="velm_tower.md")
+    text = as_owner.get(f"/api/chat/sessions/{session.pk}/export.md").text
+    assert "**Files of this chat**" in text and r"- velm\_tower.md" in text
+    (file,) = as_owner.get(f"/api/chat/sessions/{session.pk}/export.json").json()["files"]
+    assert (file["id"], file["filename"], file["size"]) == (document.pk, "velm_tower.md", len(LAMP))
+    other = services.create_session(owner)
+    assert "Files of this chat" not in as_owner.get(f"/api/chat/sessions/{other.pk}/export.md").text
