@@ -400,18 +400,19 @@ def tidy_queue() -> int:
 
     A killed worker leaves the call that it answered in the queue, held for as long as a task may take, and a schedule
     adds one a minute while all workers are busy. Of those that wait the first of each kind is kept. Those that are held
-    have been answered, or are made anew by `queue_lost`.
+    have been answered, or are made anew by `queue_lost`; those without a time are never taken by a worker.
     """
     held_since = timezone.now() + timedelta(seconds=Conf.RETRY) - claims.STALE_AFTER
     kept: set[str] = set()
     gone: list[int] = []
     with transaction.atomic():
         for row in OrmQ.objects.select_for_update(skip_locked=True).order_by("pk"):
-            call = row.func()
-            is_held = row.lock > timezone.now()
-            if call in _CALLS and (row.lock < held_since if is_held else call in kept):
+            if (call := row.func()) not in _CALLS:
+                continue
+            is_held = row.lock is not None and row.lock > timezone.now()
+            if row.lock is None or (row.lock < held_since if is_held else call in kept):
                 gone.append(row.pk)
-            elif call in _CALLS and not is_held:
+            elif not is_held:
                 kept.add(call)
         OrmQ.objects.filter(pk__in=gone).delete()
     return len(gone)

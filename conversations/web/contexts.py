@@ -115,7 +115,7 @@ def list_context(
     shown: int = 0,
 ) -> dict[str, Any]:
     """Return what the list of sessions shows: its beginning, as long as `shown` already, or what comes `after`."""
-    sessions = narrowing.sessions(user)
+    sessions = queries.with_labels(narrowing.sessions(user))
     if after is not None:
         sessions = after.following(sessions)
     length = min(max(LISTED_SESSIONS, shown), MOST_LISTED)
