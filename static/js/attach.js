@@ -89,6 +89,15 @@ window.addEventListener("uploads:ended", () => {
   composer.requestSubmit();
 });
 
+// News of a chip, by the socket: one whose own request is under way is brought up to date by that, and none is there twice.
+document.getElementById("chat").addEventListener("htmx:wsBeforeMessage", (event) => {
+  const news = event.detail.message.match(/^<(li|div hx-swap-oob="beforeend:#chat-files">\s*<li)\b[^>]*? id="(chat-file-\d+)"/);
+  const chip = news && document.getElementById(news[2]);
+  if (!chip) return;
+  const asks = chip.matches(".htmx-request") || chip.querySelector(".htmx-request");
+  if (asks || news[1] !== "li") event.preventDefault();
+});
+
 function add(files) {
   [...files].forEach((file) => new Upload(file));
 }
