@@ -163,7 +163,7 @@ def delete_session(session: ChatSession) -> ChatSession | None:
     session.status = ChatSession.Status.DELETED
     session.deleted_at = timezone.now()
     session.save(update_fields=["status", "deleted_at"])
-    KnowledgeBase.objects.filter(pk=session.files_id, of_chat=True).update(put_away=True)
+    KnowledgeBase.objects.filter(pk=session.files_id or 0, of_chat=True).update(put_away=True)
     record(AuditEntry.Action.DELETED, session, name=f"#{session.pk}")
     tell_pages(session.pk, "session.deleted")
     turn_store.stop_answers(session.pk)
@@ -179,7 +179,7 @@ def restore_session(user: Any, pk: int) -> ChatSession | None:
     if deleted.update(status=ChatSession.Status.ACTIVE, deleted_at=None) != 1:
         return None
     session = ChatSession.objects.get(pk=pk)
-    KnowledgeBase.objects.filter(pk=session.files_id, of_chat=True).update(put_away=False)
+    KnowledgeBase.objects.filter(pk=session.files_id or 0, of_chat=True).update(put_away=False)
     tell_pages(pk, "session.restored")
     return session
 
