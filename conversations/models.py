@@ -97,6 +97,8 @@ class ChatSession(models.Model):
     # Of either, only documents with one of these tags and with such fields, as `LabelFilter.read` takes them.
     tags = ArrayField(models.CharField(max_length=LONGEST_TAG), verbose_name=_("tags"), default=list, blank=True)
     metadata = models.JSONField(_("fields"), default=dict, blank=True)
+    # And only what lies in this folder, or within it.
+    folder = models.CharField(_("folder"), max_length=500, blank=True)
     # Holds the files that were put into the chat, which are asked in any case; None where there never were any.
     files = models.OneToOneField(
         "knowledge.KnowledgeBase",
@@ -194,6 +196,8 @@ class Turn(models.Model):
     )
     # Its question is its parent's, and its answer the rest of its parent's answer, which was cut.
     continues = models.BooleanField(_("continues"), default=False)
+    # What it was asked of, as `services.scope_of` has it, which a new answer to it is asked of, too; None is unknown.
+    scope = models.JSONField(_("asked"), null=True, blank=True, editable=False)
     retrieval_query = models.TextField(_("retrieval query"), blank=True)
     embedding = HalfVectorField(null=True, blank=True)
     embedding_space = models.ForeignKey(

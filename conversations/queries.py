@@ -6,12 +6,14 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Any, TypeVar
 
-from django.db.models import F, Min, Prefetch, Q, QuerySet, Window
+from django.contrib.postgres.expressions import ArraySubquery
+from django.db.models import F, Min, OuterRef, Prefetch, Q, QuerySet, Window
 from django.db.models.fields.tuple_lookups import Tuple, TupleLessThan
+from django.db.models.functions import Lower
 
 from conversations import access, turn_store
 from conversations.message_search import having_word
-from conversations.models import ChatSession, Citation, ContextEntry, Feedback, Message, Turn
+from conversations.models import ChatLabel, ChatSession, Citation, ContextEntry, Feedback, Message, Turn
 from conversations.turn_tree import TurnTree
 
 T = TypeVar("T")
@@ -97,6 +99,12 @@ def search_sessions(
         said = messages_saying(word).filter(turn__session__owner=user)
         found = found.filter(Q(title__icontains=word) | Q(pk__in=said.values("turn__session_id")))
     return found
+
+
+def with_labels(sessions: QuerySet[ChatSession]) -> QuerySet[ChatSession]:
+    """Annotate sessions with `label_names`, by name."""
+    labels = ChatLabel.objects.filter(sessions=OuterRef("pk")).order_by(Lower("name"))
+    return sessions.annotate(label_names=ArraySubquery(labels.values("name")))
 
 
 def messages_found(sessions: Iterable[ChatSession], words: Sequence[str]) -> dict[int, Message]:

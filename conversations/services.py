@@ -6,8 +6,9 @@ from itertools import chain, count
 from typing import Any
 
 from django.contrib.auth import get_user_model
+from django.contrib.postgres.expressions import ArraySubquery
 from django.db import IntegrityError, transaction
-from django.db.models import Case, F, Value, When
+from django.db.models import Case, F, OuterRef, Value, When
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
@@ -16,6 +17,7 @@ from conversations.groups import tell_pages
 from conversations.models import ChatLabel, ChatSession, Feedback, Message
 from knowledge import access as knowledge_access
 from knowledge.labels import LabelFilter
+from knowledge.models import KnowledgeBase
 from ragsite.audit.log import record
 from ragsite.models import AuditEntry
 
@@ -32,6 +34,7 @@ def create_session(
     knowledge_base_ids: Collection[int] = (),
     document_ids: Collection[int] = (),
     labels: Labels = NO_LABELS,
+    folder: str = "",
 ) -> ChatSession:
     """Make a session; without a title it is called "New chat", "New chat 1", … unique for the user.
 
@@ -49,8 +52,8 @@ def create_session(
     session = ChatSession.objects.create(
         owner=user, title=title, title_is_automatic=automatic, last_activity_at=timezone.now()
     )
-    if knowledge_base_ids or document_ids or any(labels):  # a new session asks everything already
-        set_scope(user, session, knowledge_base_ids, document_ids, labels)
+    if knowledge_base_ids or document_ids or any(labels) or folder:  # a new session asks everything already
+        set_scope(user, session, knowledge_base_ids, document_ids, labels, folder)
     return session
 
 
@@ -114,21 +117,35 @@ def set_scope(
     knowledge_base_ids: Iterable[int] = (),
     document_ids: Iterable[int] = (),
     labels: Labels = NO_LABELS,
+    folder: str = "",
 ) -> None:
     """Ask only these knowledge bases or else only these documents; none means all that the user may read.
 
-    Of them, only what has one of the tags and such fields, as `LabelFilter.read` takes them: raises `LabelError`. What
-    the user may not read is left out. Where there are knowledge bases, documents are not looked at.
+    Of them, only what has one of the tags and such fields, as `LabelFilter.read` takes them, and lies in the folder:
+    raises `LabelError`. What the user may not read is left out. Where there are knowledge bases, documents are not
+    looked at.
     """
     tags, metadata = labels
-    narrowing = LabelFilter.read(tags, metadata)
+    narrowing = LabelFilter.read(tags, metadata, folder)
     named = list(knowledge_base_ids)
     bases = list(knowledge_access.readable(user).filter(pk__in=named)) if named else []
     named = [] if bases else list(document_ids)
     session.knowledge_bases.set(bases)
     session.documents.set(knowledge_access.searchable_documents(user).filter(pk__in=named) if named else [])
-    session.tags, session.metadata = list(narrowing.tags), dict(metadata)
-    session.save(update_fields=["tags", "metadata"])
+    session.tags, session.metadata, session.folder = list(narrowing.tags), dict(metadata), narrowing.folder
+    session.save(update_fields=["tags", "metadata", "folder"])
+
+
+def scope_of(session: ChatSession) -> dict[str, Any]:
+    """Return what the session asks: ids of knowledge bases and documents, tags, fields and the folder."""
+    bases, documents = session.knowledge_bases.through, session.documents.through
+    ids = ChatSession.objects.filter(pk=session.pk).values_list(
+        ArraySubquery(bases.objects.filter(chatsession_id=OuterRef("pk")).values("knowledgebase_id")),
+        ArraySubquery(documents.objects.filter(chatsession_id=OuterRef("pk")).values("document_id")),
+    )
+    chosen, asked = ids.get()
+    labels = {"tags": session.tags, "metadata": session.metadata, "folder": session.folder}
+    return {"knowledge_bases": sorted(chosen or ()), "documents": sorted(asked or ()), **labels}
 
 
 def empty_session(user: Any, knowledge_base_ids: Iterable[int] = (), document_ids: Iterable[int] = ()) -> ChatSession:
@@ -146,6 +163,7 @@ def delete_session(session: ChatSession) -> ChatSession | None:
     session.status = ChatSession.Status.DELETED
     session.deleted_at = timezone.now()
     session.save(update_fields=["status", "deleted_at"])
+    KnowledgeBase.objects.filter(pk=session.files_id or 0, of_chat=True).update(put_away=True)
     record(AuditEntry.Action.DELETED, session, name=f"#{session.pk}")
     tell_pages(session.pk, "session.deleted")
     turn_store.stop_answers(session.pk)
@@ -154,13 +172,16 @@ def delete_session(session: ChatSession) -> ChatSession | None:
     return create_session(session.owner)
 
 
+@transaction.atomic
 def restore_session(user: Any, pk: int) -> ChatSession | None:
     """Take back a deletion while the session is still there; None when it is not."""
     deleted = ChatSession.objects.filter(pk=pk, owner=user, status=ChatSession.Status.DELETED)
     if deleted.update(status=ChatSession.Status.ACTIVE, deleted_at=None) != 1:
         return None
+    session = ChatSession.objects.get(pk=pk)
+    KnowledgeBase.objects.filter(pk=session.files_id or 0, of_chat=True).update(put_away=False)
     tell_pages(pk, "session.restored")
-    return ChatSession.objects.get(pk=pk)
+    return session
 
 
 def give_feedback(user: Any, message: Message, value: int, reason: str = "", comment: str = "") -> Feedback:

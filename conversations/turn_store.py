@@ -4,7 +4,7 @@ Every write to a running answer is conditional on `status = streaming`, so that 
 """
 
 import uuid
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
@@ -95,16 +95,19 @@ def open_turn(
     from_newest: bool = False,
     continues: bool = False,
     assistant_version_id: int | None = None,
+    scope: Mapping[str, Any] | None = None,
 ) -> Started:
     """Store question, context entry and the answer's placeholder; raises `TurnRefused` over the owner's limit.
 
     With `from_newest`, the parent is the newest turn of the branch through `parent_turn_id`, or without one the
     session's newest turn, if there is one: of two simultaneous questions, one follows the other. With `continues`, the
-    answer continues that of the parent, which was cut off. The same
+    answer continues that of the parent, which was cut off. `scope` is what is asked, see `Turn.scope`. The same
     `request_id` sent twice opens one turn: the second call raises `AlreadyAsked`.
     """
     try:
-        return _open_turn(session, question, parent_turn_id, request_id, from_newest, continues, assistant_version_id)
+        return _open_turn(
+            session, question, parent_turn_id, request_id, from_newest, continues, assistant_version_id, scope
+        )
     except (IntegrityError, TurnRefused):
         # The turn may exist already, and be itself the one that reaches the limit.
         existing = find_request(session.pk, request_id)
@@ -122,6 +125,7 @@ def _open_turn(
     from_newest: bool,
     continues: bool,
     assistant_version_id: int | None,
+    scope: Mapping[str, Any] | None,
 ) -> Started:
     """Open a turn. Turns of one owner are opened one at a time, so that two tabs can't pass the limit together."""
     try:
@@ -144,6 +148,7 @@ def _open_turn(
         parent_turn_id=newest_after(session.pk, parent_turn_id) if from_newest else parent_turn_id,
         continues=continues,
         assistant_version_id=assistant_version_id,
+        scope=scope,
     )
     blocks = [{"id": "b1", "kind": "text", "text": question}]
     placeholder = Message(

@@ -43,11 +43,12 @@ def at_hand(user: Actor) -> QuerySet[KnowledgeBase]:
 def of_chats(user: Actor) -> QuerySet[KnowledgeBase]:
     """Return the bases of the files in the user's own chats: not even who curates reads those of others.
 
-    They are among none of the others here, so that nothing lists or searches them but who asks for them.
+    They are among none of the others here, so that nothing lists or searches them but who asks for them. Those of chats
+    that are deleted are not even here.
     """
     if not _is_person(user):
         return KnowledgeBase.objects.none()
-    return KnowledgeBase.objects.filter(of_chat=True, owner_id=user.pk)
+    return KnowledgeBase.objects.filter(of_chat=True, put_away=False, owner_id=user.pk)
 
 
 def readable_ids(user: Actor, ids: Collection[int]) -> list[int]:

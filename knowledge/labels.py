@@ -170,6 +170,14 @@ class LabelFilter:
     def __bool__(self) -> bool:
         return bool(self.tags or self.conditions or self.folder)
 
+    def to_dict(self) -> dict[str, Any]:
+        """Return tags, fields and folder as `read` takes them."""
+        bounds = {operator: bound for bound, operator in OPERATORS.items()}
+        metadata: dict[str, dict[str, Scalar]] = {}
+        for condition in self.conditions:
+            metadata.setdefault(condition.field, {})[bounds[condition.operator]] = condition.value
+        return {"tags": list(self.tags), "metadata": metadata, "folder": self.folder}
+
     @property
     def condition(self) -> Q:
         """What documents have to fulfil, for the ORM."""

@@ -68,6 +68,8 @@ class KnowledgeBase(models.Model):
     # Holds the files that belong to one chat: only its owner reads them, and nothing but that chat lists or searches
     # it. Its name is shown to nobody, and unique.
     of_chat = models.BooleanField(_("files of a chat"), default=False, editable=False)
+    # Of such a base: its chat is deleted and may come back; until then nobody reaches the files.
+    put_away = models.BooleanField(default=False, editable=False)
     created_at = models.DateTimeField(_("created"), auto_now_add=True)
     updated_at = models.DateTimeField(_("updated"), auto_now=True)
 

@@ -47,6 +47,8 @@ WINDOW = 100  # chunks on one page of the document view
 FOUND = 100  # passages listed of those found in a document
 SECTIONS = 200  # listed of a document
 _DESCRIBED = 1000  # documents whose fields are looked at for their names
+# Folders that are looked through.
+_MOST_FOLDERS = 2_000
 _PATH = Chunk._meta.get_field("heading_path")
 _MOST_WORDS = 20  # looked for at once
 _BEFORE, _AROUND = 60, 200  # characters shown before the first word found, and in all
@@ -177,6 +179,19 @@ def tags_of(documents: QuerySet[Document], words: str = "", most: int = 20) -> l
     counted: Counter[str] = Counter(rows.annotate(tag=tag).values_list("tag", flat=True))
     held = [name for name, _count in counted.most_common() if words.casefold() in name.casefold()]
     return held[:most]
+
+
+def folders_of(documents: QuerySet[Document], words: str = "", most: int = 20) -> list[str]:
+    """Return the folders of documents that hold some words, those around them too, the upper ones first, by name."""
+    held = documents.exclude(folder="")
+    for word in words.split():
+        held = held.filter(folder__icontains=word)
+    found: set[str] = set()
+    for folder in held.order_by("folder").values_list("folder", flat=True).distinct()[:_MOST_FOLDERS]:
+        parts = folder.split("/")
+        found |= {"/".join(parts[:end]) for end in range(1, len(parts) + 1)}
+    named = [folder for folder in found if all(word.casefold() in folder.casefold() for word in words.split())]
+    return sorted(named, key=lambda folder: (folder.count("/"), folder))[:most]
 
 
 def field_names_of(documents: QuerySet[Document], most: int = 50) -> list[str]:

@@ -2,7 +2,7 @@
 
 import hashlib
 import unicodedata
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from functools import partial
@@ -41,6 +41,8 @@ _TASKS_LOOKED_AT = 50
 _LONGEST_NAME = 255
 _LONGEST_BASE_NAME = 120
 _LONGEST_FOLDER = 500
+# Bytes of a form with files that are not theirs.
+_MOST_AROUND_FILES = 256 * 1024
 _UNKNOWN_TYPE = "application/octet-stream"
 # They change how a file name reads without being seen.
 _BIDI_CONTROLS = set("\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
@@ -398,18 +400,19 @@ def tidy_queue() -> int:
 
     A killed worker leaves the call that it answered in the queue, held for as long as a task may take, and a schedule
     adds one a minute while all workers are busy. Of those that wait the first of each kind is kept. Those that are held
-    have been answered, or are made anew by `queue_lost`.
+    have been answered, or are made anew by `queue_lost`; those without a time are never taken by a worker.
     """
     held_since = timezone.now() + timedelta(seconds=Conf.RETRY) - claims.STALE_AFTER
     kept: set[str] = set()
     gone: list[int] = []
     with transaction.atomic():
         for row in OrmQ.objects.select_for_update(skip_locked=True).order_by("pk"):
-            call = row.func()
-            is_held = row.lock > timezone.now()
-            if call in _CALLS and (row.lock < held_since if is_held else call in kept):
+            if (call := row.func()) not in _CALLS:
+                continue
+            is_held = row.lock is not None and row.lock > timezone.now()
+            if row.lock is None or (row.lock < held_since if is_held else call in kept):
                 gone.append(row.pk)
-            elif call in _CALLS and not is_held:
+            elif not is_held:
                 kept.add(call)
         OrmQ.objects.filter(pk__in=gone).delete()
     return len(gone)
@@ -468,9 +471,30 @@ def _take_room(document: Document) -> None:
     if use.allowed(owner).storage is None:
         return
     use.hold_storage(owner)
-    left = room(document.knowledge_base)
+    left = room(owner)
     if left is not None and document.size > left.size:
         raise UploadRefused("storage_full", left.message.format(name=document.original_filename))
+
+
+def without_room(documents: Sequence[Document], target: KnowledgeBase) -> list[Document]:
+    """Return those of documents to be moved to a base that are more, one after the other, than its owner may store.
+
+    What its owner has in another base fits. Call it in a transaction, in which others then store nothing of theirs.
+    """
+    bases = KnowledgeBase.objects.filter(pk__in={each.knowledge_base_id for each in documents})
+    others = set(bases.exclude(owner_id=target.owner_id).values_list("pk", flat=True))
+    foreign = [each for each in documents if each.knowledge_base_id in others]
+    if not foreign or use.allowed(target.owner_id).storage is None:
+        return []
+    use.hold_storage(target.owner_id)
+    left, refused = room(target.owner_id), list[Document]()
+    size = left.size if left is not None else 0
+    for document in foreign:
+        if document.size > size:
+            refused.append(document)
+        else:
+            size -= document.size
+    return refused
 
 
 @dataclass(frozen=True, slots=True)
@@ -481,9 +505,18 @@ class Room:
     message: str
 
 
-def room(knowledge_base: KnowledgeBase) -> Room | None:
-    """Return what the owner of a knowledge base may still store; None where that is any number of bytes."""
-    owner = knowledge_base.owner_id
+def check_body(owner: int, length: int) -> None:
+    """Raise `UploadRefused("storage_full")` where the files in a request's body, of so many bytes, can't fit.
+
+    So a request is refused by its length, before its files are read. `owner` is the id of who stores them.
+    """
+    left = room(owner)
+    if left is not None and length - _MOST_AROUND_FILES > left.size:
+        raise UploadRefused("storage_full", left.message.format(name=_("The upload")))
+
+
+def room(owner: int) -> Room | None:
+    """Return what the owner of knowledge bases, by id, may still store; None where that is any number of bytes."""
     limit = use.allowed(owner).storage
     if limit is None:
         return None

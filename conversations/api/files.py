@@ -16,7 +16,7 @@ from knowledge import queries
 from knowledge.access import get_editable_knowledge_base
 from knowledge.api.serializers import AddedDocumentSerializer, DocumentSerializer
 from knowledge.services import Refused as NotTaken
-from knowledge.services import check_format, check_size
+from knowledge.services import check_body, check_format, check_size
 from ragsite.api.base import ApiErrorSerializer, Refused, validated
 from ragsite.api.fields import IntegerField
 from ragsite.api.uploads import MultiPartParser
@@ -60,6 +60,10 @@ class SessionFiles(APIView):
         read here (415, see `/formats`), none is taken. 409 where the session has as many as it takes.
         """
         session = access.get_session(request.user, pk)
+        try:
+            check_body(session.owner_id, int(request.META.get("CONTENT_LENGTH") or 0))
+        except NotTaken as refusal:
+            raise Refused(refusal, _STATUSES) from None
         uploads = request.FILES.getlist("file")
         if not uploads:
             raise ValidationError({"file": [_("No file was sent.")]}, code="no_file")

@@ -15,6 +15,7 @@ from conversations.services import TITLE_LENGTH
 from conversations.turns.lifecycle import INVISIBLE, Ask
 from knowledge.api.fields import MetadataFilterField, TagsField
 from knowledge.labels import LabelFilter
+from knowledge.models import Document
 from ragsite.api.fields import (
     BooleanField,
     ChoiceField,
@@ -29,6 +30,7 @@ from retrieval.serializers import AnswerStateField, SourceSerializer
 
 # That a request may have an answer given: reading more takes models long, and says little.
 MOST_PASSAGES = 50
+LONGEST_FOLDER = 500
 
 
 class QuestionField(TextField):
@@ -53,7 +55,7 @@ class SessionSerializer(serializers.ModelSerializer[ChatSession]):
         model = ChatSession
         fields = [
             "id", "chat_title", "chat_time", "created_at", "pinned", "archived", "labels", "knowledge_bases",
-            "documents", "tags", "metadata", "assistant", "model_id",
+            "documents", "tags", "metadata", "folder", "assistant", "model_id",
         ]  # fmt: skip
         read_only_fields = fields
 
@@ -83,6 +85,12 @@ class ScopeSerializer(serializers.Serializer[Any]):
     documents = IdsField(required=False, help_text="Only these are asked; in place of knowledge bases.")
     tags = TagsField(required=False, help_text="Of these, only documents that have one of these tags.")
     metadata = MetadataFilterField(required=False, help_text="Of these, only documents with such fields.")
+    folder = TextField(
+        required=False,
+        allow_blank=True,
+        max_length=LONGEST_FOLDER,
+        help_text="Of these, only documents in this folder, or within it.",
+    )
     assistant = IntegerField(
         required=False, allow_null=True, min_value=1, help_text="One of `/api/assistants`; null is the default."
     )
@@ -271,11 +279,25 @@ class MessageSerializer(serializers.ModelSerializer[Message]):
         return {"code": message.error_code, "message": message.error_message}
 
 
+class SessionFileSerializer(serializers.ModelSerializer[Document]):
+    """A file that was put into a session, and belongs to it alone."""
+
+    filename = serializers.CharField(source="original_filename")
+
+    class Meta:
+        """What tells it from others; its text is in the file."""
+
+        model = Document
+        fields = ["id", "filename", "media_type", "size", "status", "created_at"]
+        read_only_fields = fields
+
+
 class SessionExportSerializer(serializers.Serializer[Any]):
     """A session with the messages of all its branches, oldest first; a tree by `parent_turn_id`."""
 
     exported_at = serializers.DateTimeField()
     session = SessionSerializer()
+    files = SessionFileSerializer(many=True)
     messages = MessageSerializer(many=True)
     note = serializers.CharField(help_text="what is left out of the messages and why; empty for nothing")
 
@@ -419,6 +441,12 @@ class ChoicesSerializer(serializers.Serializer[Any]):
     metadata = MetadataFilterField(
         required=False, allow_null=True, help_text="Ask only documents with such fields, likewise: a value, or bounds."
     )
+    folder = TextField(
+        required=False,
+        allow_null=True,
+        max_length=LONGEST_FOLDER,
+        help_text="Ask only documents in this folder, or within it, likewise.",
+    )
 
     def ask(self, **fields: Any) -> Ask:
         """Return the question with what was chosen for it; `fields` are further ones of `Ask`."""
@@ -432,8 +460,9 @@ class ChoicesSerializer(serializers.Serializer[Any]):
             k=data.get("k"),
         )
         asked = {"use_filter": data.get("use_insert_block"), "top_n": data.get("rerank_top_n"), "choices": choices}
-        if data.get("tags") is not None or data.get("metadata") is not None:
-            asked["labels"] = LabelFilter.read(data.get("tags") or (), data.get("metadata"))
+        given = [data.get(name) for name in ("tags", "metadata", "folder")]
+        if any(value is not None for value in given):
+            asked["labels"] = LabelFilter.read(given[0] or (), given[1], given[2] or "")
         return Ask(question=data["question"], parent_turn_id=data.get("parent_turn_id"), **asked | fields)
 
 

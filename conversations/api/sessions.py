@@ -129,7 +129,12 @@ class SessionList(generics.ListAPIView[ChatSession]):
         narrowed = given.validated_data.get("tags", []), given.validated_data.get("metadata", {})
         with transaction.atomic():
             session = services.create_session(
-                request.user, given.validated_data["chat_title"], bases, documents, narrowed
+                request.user,
+                given.validated_data["chat_title"],
+                bases,
+                documents,
+                narrowed,
+                given.validated_data.get("folder", ""),
             )
             _choose(request.user, session, given.validated_data)
         body = {"success": True, "session_id": session.pk, "chat_title": session.title}
@@ -169,13 +174,14 @@ class SessionDetail(APIView):
         labels = [access.get_label(request.user, pk).pk for pk in changes["labels"]] if "labels" in changes else None
         if "chat_title" in changes:
             services.rename_session(session, changes["chat_title"])
-        if not changes.keys().isdisjoint(("knowledge_bases", "documents", "tags", "metadata")):
+        if not changes.keys().isdisjoint(("knowledge_bases", "documents", "tags", "metadata", "folder")):
             if "knowledge_bases" not in changes and not documents:
                 bases = list(session.knowledge_bases.values_list("pk", flat=True))
             if "knowledge_bases" not in changes and "documents" not in changes:
                 documents = list(session.documents.values_list("pk", flat=True))
             narrowed = changes.get("tags", session.tags), changes.get("metadata", session.metadata)
-            services.set_scope(request.user, session, bases, documents, narrowed)
+            folder = changes.get("folder", session.folder)
+            services.set_scope(request.user, session, bases, documents, narrowed, folder)
         _choose(request.user, session, changes)
         if "pinned" in changes:
             services.set_pinned(session, changes["pinned"])

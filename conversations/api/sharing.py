@@ -20,10 +20,12 @@ from conversations.api.serializers import (
     MessageSerializer,
     QuotingLinkSerializer,
     SessionExportSerializer,
+    SessionFileSerializer,
     SessionSerializer,
     ShareLinkCreateSerializer,
     ShareLinkSerializer,
 )
+from conversations.files import chat_files
 from conversations.models import ChatSession, ShareLink
 from conversations.sharing import export, links
 from knowledge import access as knowledge_access
@@ -100,6 +102,7 @@ def exported(session: ChatSession) -> dict[str, Any]:
     return {
         "exported_at": timezone.now(),
         "session": SessionSerializer(session).data,
+        "files": SessionFileSerializer(chat_files.files_of(session), many=True).data,
         "messages": MessageSerializer(messages, many=True).data,
         "note": left_out,
     }

@@ -10,6 +10,7 @@ from django.db.models import QuerySet
 from django.http import Http404
 from django.utils.translation import gettext as _
 
+from conversations.groups import tell_pages
 from conversations.models import ChatSession, Turn
 from knowledge import services
 from knowledge.many.moving import move
@@ -32,6 +33,8 @@ class Reading:
 
 def files_of(session: ChatSession) -> QuerySet[Document]:
     """Return a chat's files, in the order in which they were put in; what came with a mail goes with the mail."""
+    if session.files_id is None:
+        return Document.objects.none()
     found = Document.objects.filter(knowledge_base=session.files_id, knowledge_base__of_chat=True)
     return with_chunk_count(found.filter(is_attachment=False)).order_by("created_at", "pk")
 
@@ -51,19 +54,30 @@ def attach(user: Any, session: ChatSession, filename: str, file: "File[bytes]") 
     """
     services.check_size(filename, file.size or 0)
     services.check_format(filename, file)  # before a base is made for it
-    return services.add_document(_base_of(session), user, filename, file)
+    added = services.add_document(_base_of(session), user, filename, file)
+    tell_pages(session.pk, "session.file", document_id=added.document.pk)
+    return added
 
 
 def remove(session: ChatSession, pk: int) -> None:
     """Take a file out of a chat, for good; raises `Http404`."""
     services.delete_document(get_file(session, pk))
+    tell_pages(session.pk, "session.file", document_id=pk)
+
+
+def retry(session: ChatSession, pk: int) -> Document:
+    """Read a file of a chat anew; raises `Http404`."""
+    services.reingest_document(get_file(session, pk))
+    tell_pages(session.pk, "session.file", document_id=pk)
+    return get_file(session, pk)
 
 
 @transaction.atomic
 def keep(session: ChatSession, pk: int, target: KnowledgeBase) -> Document:
     """Move a file of a chat into a base that the user may add to, as it is; where the chat asks some only, it is added.
 
-    Raises `Http404`, and `Refused`: "busy" while it is being read, "already_there" where the base has these bytes.
+    Raises `Http404`, and `Refused`: "busy" while it is being read, "already_there" where the base has these bytes,
+    "storage_full" where it is more than the base's owner may store.
     """
     get_file(session, pk)
     document = Document.objects.select_for_update().get(pk=pk)
@@ -74,11 +88,14 @@ def keep(session: ChatSession, pk: int, target: KnowledgeBase) -> Document:
         ))  # fmt: skip
     if "already_there" in told:
         raise Refused("already_there", _("“{base}” holds this file already.").format(base=target.name))
+    if "storage_full" in told and (left := services.room(target.owner_id)) is not None:
+        raise UploadRefused("storage_full", left.message.format(name=document.name))
     if session.documents.exists():
         session.documents.add(document)
     elif session.knowledge_bases.exists():
         session.knowledge_bases.add(target)
     document.refresh_from_db()
+    tell_pages(session.pk, "session.file", document_id=pk)
     return document
 
 

@@ -24,7 +24,7 @@ from django.utils.translation import override
 
 from conversations import access
 from conversations.api.sharing import exported
-from conversations.models import Feedback, MemoryFact
+from conversations.models import ChatSession, Feedback, MemoryFact
 from conversations.sharing import export
 from knowledge.access import memberships
 from knowledge.models import Document
@@ -94,7 +94,7 @@ def archive(user: User, site: str) -> Iterator[bytes]:
             stem = f"chats/{session.created_at:%Y-%m-%d} {_safe(session.title) or pk}"
             yield text(f"{stem}.json", _json(exported(session)))
             yield text(f"{stem}.md", export.markdown(session, site=site))
-        owned = Document.objects.filter(knowledge_base__owner=user).exclude(file="")
+        owned = Document.objects.filter(knowledge_base__owner=user, knowledge_base__put_away=False).exclude(file="")
         for pk in list(owned.order_by("knowledge_base_id", "pk").values_list("pk", flat=True)):
             document = owned.filter(pk=pk).select_related("knowledge_base").first()
             if document is None:
@@ -103,8 +103,12 @@ def archive(user: User, site: str) -> Iterator[bytes]:
                 file = default_storage.open(str(document.file.name), "rb")
             except FileNotFoundError:
                 continue
+            base, holder = document.knowledge_base, ["documents", document.knowledge_base.name]
+            if base.of_chat:
+                title = ChatSession.objects.filter(files=base.pk).values_list("title", flat=True).first()
+                holder = ["chat files", title or ""]
             made = timezone.localtime(document.created_at).timetuple()[:6]
-            entry = zipfile.ZipInfo(names.free(_path(document)), made)
+            entry = zipfile.ZipInfo(names.free(_path(document, holder)), made)
             with file, packed.open(entry, "w", force_zip64=True) as target:  # stored: most formats are packed already
                 while piece := file.read(PIECE):
                     target.write(piece)
@@ -136,12 +140,11 @@ def _safe(name: str) -> str:
     return _UNSAFE.sub(" ", name).strip(" .")[:_LONGEST].strip(" .")
 
 
-def _path(document: Document) -> str:
-    folders = [document.knowledge_base.name, *document.folder.split("/")]
-    parts = [part for part in map(_safe, folders) if part]
+def _path(document: Document, holder: Iterable[str]) -> str:
+    parts = [part for part in map(_safe, [*holder, *document.folder.split("/")]) if part]
     stem, dot, suffix = document.original_filename.rpartition(".")
     name = f"{_safe(stem) or 'document'}.{_safe(suffix)}" if dot else _safe(suffix) or "document"
-    return "/".join(["documents", *parts, name])
+    return "/".join([*parts, name])
 
 
 def _json(data: Any) -> str:
@@ -158,6 +161,7 @@ def _readme(user: User) -> str:
         _("feedback.json: the thumbs and comments that you gave."),
         _("chats: each chat as Markdown (its newest branch) and as JSON (all of it); deleted chats are left out."),
         _("documents: the files of the knowledge bases that you own."),
+        _("chat files: the files that you put into chats, a folder a chat."),
     ]
     return "\n".join(lines) + "\n"
 
@@ -183,7 +187,9 @@ def _account(user: User) -> dict[str, Any]:
         ),
         "tokens": list(user.api_tokens.values("name", "created_at", "last_used_at")),
         "knowledge_bases": list(
-            user.knowledge_bases.order_by("name").values("name", "description", "visibility", "created_at")
+            user.knowledge_bases.filter(of_chat=False)
+            .order_by("name")
+            .values("name", "description", "visibility", "created_at")
         ),
         "shared_with_me": [
             {"name": each.knowledge_base.name, "role": each.role, "group": each.group.name if each.group else None}

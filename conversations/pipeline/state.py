@@ -45,7 +45,7 @@ class Request:
     top_n: int | None = None
     # The knowledge bases that its assistant is asked about; none are all that the user may read.
     knowledge_base_ids: tuple[int, ...] = ()
-    # Without a session, whose choice these are: the only knowledge bases and documents that are asked; none are all.
+    # The only knowledge bases and documents that are asked, as its session or its caller chose; none are all.
     asked_knowledge_base_ids: tuple[int, ...] = ()
     asked_document_ids: tuple[int, ...] = ()
     # Of what is asked, only documents labelled so; and the base of the files put into the chat, asked in any case.

@@ -13,6 +13,7 @@ from django.utils.translation import gettext as _
 
 from conversations import queries, turn_store
 from conversations.citations.markers import MARKER
+from conversations.files import chat_files
 from conversations.models import ChatSession, Citation, Message
 from conversations.pipeline.writing.blocks import escape_markdown
 from conversations.queries import TurnView
@@ -63,6 +64,8 @@ def markdown(session: ChatSession, through: int | None = None, site: str = "") -
         else:
             last.append(view)
     turns = [_turn(parts, site) for parts in answers]
+    if files := [f"- {escape_markdown(_line(document.name))}" for document in chat_files.files_of(session)]:
+        turns.insert(0, f"**{_('Files of this chat')}**\n\n" + "\n".join(files))
     if left_out:
         turns.append(f"*{withheld.note(left_out)}*")
     return "\n\n".join([f"# {_line(session.title)}", f"*{exported}*", *turns]) + "\n"

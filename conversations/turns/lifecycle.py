@@ -3,6 +3,7 @@
 import asyncio
 import re
 import uuid
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cache
@@ -12,7 +13,7 @@ from django.conf import settings
 from django.http import Http404
 from django.utils.translation import gettext as _
 
-from conversations import access, turn_store
+from conversations import access, services, turn_store
 from conversations.assistants import choice
 from conversations.assistants.choice import Choices
 from conversations.history import PastTurn, joined, without_ending
@@ -42,7 +43,8 @@ class Ask:
     `from_newest`: where the parent was gone on from meanwhile, it goes on from the newest turn of that branch.
     The same `request_id` twice is one turn. `continues`: the answer goes on with its parent's, which was cut.
     `use_filter` has a model judge each hit, or not, and `top_n` passages are given to the answer at most; None is what
-    is set. `labels` are tags and fields of the documents that this question is asked of, None as the session is set.
+    is set. `labels` are tags, fields and folder of the documents that this question is asked of, None as `scope` has
+    it: what another turn was asked of, None as the session is set.
     """
 
     session_id: int
@@ -57,6 +59,7 @@ class Ask:
     choices: Choices = field(default_factory=Choices)
     continues: bool = False
     labels: LabelFilter | None = None
+    scope: Mapping[str, Any] | None = None
 
 
 _runners: set[TurnRunner] = set()
@@ -110,13 +113,22 @@ async def stop_turn(user: Any, message_id: int) -> bool:
 async def regenerate(user: Any, message_id: int, language: str = "en", request_id: uuid.UUID | None = None) -> Started:
     """Answer the question of an answer again, as a sibling turn, by the version of the assistant that answered it.
 
+    It is asked of what it was asked of then, whatever the session is set to now.
+
     Raises `Http404`, `TurnRefused`.
     """
     message = await in_database(access.get_message, user, message_id)
     question = await in_database(_question_of, message.turn_id)
     turn = message.turn
     return await _sibling(
-        user, turn, question, language, request_id, continues=turn.continues, version_id=turn.assistant_version_id
+        user,
+        turn,
+        question,
+        language,
+        request_id,
+        continues=turn.continues,
+        version_id=turn.assistant_version_id,
+        scope=turn.scope,
     )
 
 
@@ -144,6 +156,7 @@ async def continue_answer(
             language=language,
             continues=True,
             choices=Choices(version_id=message.turn.assistant_version_id),
+            scope=message.turn.scope,
         ),
     )
 
@@ -182,6 +195,7 @@ async def _sibling(
     *,
     continues: bool = False,
     version_id: int | None = None,
+    scope: Mapping[str, Any] | None = None,
 ) -> Started:
     parent = turn.parent_turn_id
     ask = Ask(
@@ -193,6 +207,7 @@ async def _sibling(
         as_root=parent is None,
         continues=continues,
         choices=Choices(version_id=version_id),
+        scope=scope,
     )
     return await start_turn(user, ask)
 
@@ -228,6 +243,10 @@ def _prepare(user: Any, ask: Ask) -> tuple[str, State]:
                 turn = turn.parent_turn
             else:
                 continued = PastTurn(turn.pk, _question_of(turn.pk), came)
+    asked = services.scope_of(session) if ask.scope is None else ask.scope
+    labels = ask.labels
+    if labels is None:
+        labels = LabelFilter.read(asked["tags"], asked["metadata"], asked["folder"])
     request = Request(
         user_id=user.pk,
         session_id=session.pk,
@@ -239,7 +258,9 @@ def _prepare(user: Any, ask: Ask) -> tuple[str, State]:
         use_filter=ask.use_filter,
         top_n=ask.top_n,
         knowledge_base_ids=chosen.configuration.knowledge_bases,
-        labels=LabelFilter.read(session.tags, session.metadata) if ask.labels is None else ask.labels,
+        asked_knowledge_base_ids=tuple(asked["knowledge_bases"]),
+        asked_document_ids=tuple(asked["documents"]),
+        labels=labels,
         files_id=session.files_id,
         thinking=ask.choices.thinking,
         assistant_version_id=chosen.version.pk if chosen.version else None,

@@ -20,6 +20,7 @@ from django.utils.translation import gettext as _
 from conversations import access, queries
 from conversations.assistants.choice import Choices
 from conversations.events import DELTA_INTERVAL, Answer, Delta, DoneEvent, ThinkEvent
+from conversations.files import chat_files
 from conversations.groups import session_group
 from conversations.models import ChatSession
 from conversations.turn_tree import TurnTree
@@ -126,6 +127,22 @@ class ChatConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
         if self._newest is not None and message["turn_id"] not in self._shown:
             with override(self.language), suppress(Http404, *DATABASE_UNAVAILABLE):
                 await self._catch_up()
+
+    async def session_file(self, message: dict[str, Any]) -> None:
+        """Show a file's chip as it stands, or take it away; while the file is read, it asks for its news itself."""
+        with override(self.language), suppress(Http404, *DATABASE_UNAVAILABLE):
+            chip = await in_database(self._chip, message["document_id"])
+            # Apart, since a page that lacks the place takes none of what is sent for it.
+            await self._send(f'<li id="chat-file-{message["document_id"]}" hx-swap-oob="delete"></li>')
+            if chip:
+                await self._send(format_html('<div hx-swap-oob="beforeend:#chat-files">{}</div>', contexts.safe(chip)))
+
+    def _chip(self, document_id: int) -> str:
+        session = access.get_session(self.user, self.session_id)
+        document = chat_files.files_of(session).filter(pk=document_id).first()
+        if document is None:
+            return ""
+        return render_to_string("conversations/_file.html", contexts.files_context(self.user, session, document))
 
     async def session_summarised(self, message: dict[str, Any]) -> None:
         """Let the page fetch the new summary of the branch that it shows."""

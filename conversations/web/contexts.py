@@ -115,7 +115,7 @@ def list_context(
     shown: int = 0,
 ) -> dict[str, Any]:
     """Return what the list of sessions shows: its beginning, as long as `shown` already, or what comes `after`."""
-    sessions = narrowing.sessions(user)
+    sessions = queries.with_labels(narrowing.sessions(user))
     if after is not None:
         sessions = after.following(sessions)
     length = min(max(LISTED_SESSIONS, shown), MOST_LISTED)
@@ -249,7 +249,7 @@ def composer_context(user: Any, session: ChatSession) -> dict[str, Any]:
         "documents": documents,
         "chosen_bases": [base for base in bases if base.pk in chosen],
         "conditions": conditions,
-        "narrowed": bool(chosen_documents or chosen or withdrawn or session.tags or conditions),
+        "narrowed": bool(chosen_documents or chosen or withdrawn or session.tags or conditions or session.folder),
         "scope": _("Nothing that you may read") if withdrawn else scope_name(bases, names),
         **files_context(user, session),
         **answering_context(user, session),

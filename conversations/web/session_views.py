@@ -81,6 +81,7 @@ def rename_session(request: HttpRequest, pk: int) -> HttpResponse:
         return render(request, template, context)
     services.rename_session(chat_session, request.POST.get("title", ""))
     if is_htmx(request):
+        context["session"] = queries.with_labels(access.sessions(request.user)).get(pk=pk)
         return render(request, "conversations/_session.html", context | {"renamed": True})
     return redirect("session", pk=pk)
 

@@ -209,6 +209,7 @@ class DocumentList(generics.ListAPIView[Document]):
         A path as a file's name ("guide/admin/setup.md") tells its folder, else the field `folder` does.
         """
         base = access.get_editable_knowledge_base(request.user, pk)
+        _accept(lambda: services.check_body(base.owner_id, int(request.META.get("CONTENT_LENGTH") or 0)))
         uploads, folder = request.FILES.getlist("file"), request.POST.get("folder", "")
         labels = _labels(request)
         if not uploads:

@@ -39,6 +39,7 @@ Told = dict[str, list[Document]]
 # Why documents stayed as they were, or what more is to tell of them; `{count}` of them.
 REASONS: dict[str, Promise] = {
     "busy": gettext_lazy("being worked on; try again when they have ended"),
+    "storage_full": gettext_lazy("stay here: they are more than the other knowledge base's owner may store"),
     "already_there": gettext_lazy("stay here: the other knowledge base has the same bytes already"),
     "same_name": gettext_lazy("moved, and the other knowledge base has others of the same name"),
     "not_failed": gettext_lazy("had not failed"),

@@ -15,10 +15,11 @@ from knowledge.models import Attachment, Document, KnowledgeBase
 def move(documents: Collection[Document], target: KnowledgeBase) -> dict[str, list[Document]]:
     """Move documents to a base; return those that stay or of which more is to tell, by a code.
 
-    "busy" ones are being worked on, of "already_there" the target has the same bytes: they stay. "same_name" ones are
-    moved, and the target has others of that name. A mail's attachments go with it, unless another mail that stays
-    carries them; where the target has the same bytes, the mail carries those from then on. Citations, chats and
-    addresses name documents and passages by ids, which stay. The caller holds the documents' rows.
+    "busy" ones are being worked on, of "already_there" the target has the same bytes, and "storage_full" ones are more
+    than its owner may store: they stay. "same_name" ones are moved, and the target has others of that name. A mail's
+    attachments go with it, unless another mail that stays carries them; where the target has the same bytes, the mail
+    carries those from then on. Citations, chats and addresses name documents and passages by ids, which stay. The
+    caller holds the documents' rows.
     """
     told: dict[str, list[Document]] = {}
     moving = {each.pk: each for each in documents if each.knowledge_base_id != target.pk}
@@ -32,6 +33,8 @@ def move(documents: Collection[Document], target: KnowledgeBase) -> dict[str, li
         code = "busy" if each.status in Document.UNFINISHED else "already_there" if clashes else ""
         if code:
             told.setdefault(code, []).append(moving.pop(each.pk))
+    for each in services.without_room(list(moving.values()), target):
+        told.setdefault("storage_full", []).append(moving.pop(each.pk))
     if not moving:
         return told
     names = [each.original_filename for each in moving.values()]

@@ -109,7 +109,7 @@ def knowledge_base(request: HttpRequest, pk: int) -> HttpResponse:
         "extensions": registry.extensions(),
         "upload_rules": files.upload_rules() | {"title": queries.ERROR_TITLES["unsupported"]},
     }
-    if context["can_edit"] and (left := services.room(base)) is not None:
+    if context["can_edit"] and (left := services.room(base.owner_id)) is not None:
         full_title = queries.ERROR_TITLES["storage_full"]
         context["upload_rules"] |= {"room": left.size, "full": left.message, "full_title": full_title}
     partial = "#table" if request.htmx and request.htmx.target == "documents" else ""  # type: ignore[attr-defined]

@@ -2,6 +2,7 @@
 // its place. A question asked meanwhile is held back until they are there.
 
 import { refusal } from "./file-rules.js";
+import { isUploading, Transfer } from "./uploading.js";
 
 const form = document.getElementById("attach");
 const composer = document.getElementById("composer");
@@ -9,13 +10,6 @@ const input = document.getElementById("attach-files");
 const held = document.getElementById("held");
 const template = document.getElementById("uploading-template");
 const rules = JSON.parse(form.dataset.rules);
-const AT_ONCE = 2;
-
-const waiting = [];
-let running = 0;
-
-const isUploading = () => running > 0 || waiting.length > 0;
-
 class Upload {
   constructor(file, isFolder = false) {
     this.file = file;
@@ -23,7 +17,9 @@ class Upload {
     this.chip = template.content.firstElementChild.cloneNode(true);
     this.bar = this.chip.querySelector("progress");
     this.state = this.chip.querySelector(".chat-file-state");
+    this.words = this.state.dataset;
     this.retry = this.chip.querySelector("[data-upload-retry]");
+    this.transfer = new Transfer(file, form, {}, this);
     const name = this.chip.querySelector("[data-name]");
     name.textContent = name.title = file.name;
     this.chip.querySelector("[data-upload-cancel]").addEventListener("click", () => this.cancel());
@@ -32,44 +28,24 @@ class Upload {
     this.queue();
   }
 
-  async queue() {
+  queue() {
     this.retry.hidden = true;
-    this.show(0, this.state.dataset.waiting);
-    waiting.push(this); // so that a question waits for the check, too
-    const { folder, large } = this.state.dataset;
-    const isLarge = this.file.size > Number(form.dataset.limit) * 1024 * 1024;
-    this.reason = this.isFolder ? folder : isLarge ? large : await refusal(this.file, rules);
-    this.checked = true;
-    next();
+    this.transfer.queue(() => this.check());
   }
 
-  start() {
-    if (this.reason) return this.end(this.reason, false);
-    const data = new FormData();
-    data.append("file", this.file);
-    this.request = new XMLHttpRequest();
-    this.request.upload.addEventListener("progress", (event) => this.progress(event));
-    this.request.addEventListener("loadend", () => this.finish());
-    this.request.open("POST", form.action);
-    this.request.setRequestHeader("HX-Request", "true");
-    this.request.setRequestHeader("X-CSRFToken", form.elements.csrfmiddlewaretoken.value);
-    this.request.send(data);
+  check() {
+    if (this.isFolder) return this.words.folder;
+    if (this.file.size > Number(form.dataset.limit) * 1024 * 1024) return this.words.large;
+    return refusal(this.file, rules);
   }
 
-  progress(event) {
-    const percent = Math.floor((100 * event.loaded) / (event.total || 1));
-    const { sending, storing } = this.state.dataset;
-    this.show(percent, percent < 100 ? `${sending} · ${percent} %` : storing);
-  }
-
-  finish() {
-    const { status, responseText } = this.request;
-    const words = this.request.getResponseHeader("X-Message");
+  arrive(request) {
+    const { status, responseText } = request;
+    const words = request.getResponseHeader("X-Message");
     if (status === 200 && responseText.includes("<li")) this.become(responseText);
-    else if (words) this.end(decodeURIComponent(words), false);
-    else if (status === 413) this.end(this.state.dataset.large, false);
-    else if (this.cancelled) this.end("", false);
-    else this.end(this.state.dataset.broken, true);
+    else if (words) this.refuse(decodeURIComponent(words));
+    else if (status === 413) this.refuse(this.words.large);
+    else this.breakOff();
   }
 
   // The server's chip takes its place; of the same bytes the chat has one.
@@ -80,7 +56,6 @@ class Upload {
     document.getElementById(chip.id)?.remove();
     this.chip.replaceWith(chip);
     htmx.process(chip);
-    this.end();
   }
 
   show(percent, text) {
@@ -90,37 +65,38 @@ class Upload {
     this.state.textContent = text;
   }
 
-  end(text, again) {
-    running -= 1;
-    if (text) {
-      this.chip.classList.add("failed");
-      this.bar.hidden = true;
-      this.state.textContent = text;
-      this.retry.hidden = !again;
-      held.hidden = true; // the question was meant for this file, too: it stays where it was written
-    }
-    next();
+  refuse(text) {
+    this.chip.classList.add("failed");
+    this.bar.hidden = true;
+    this.state.textContent = text;
+    held.hidden = true; // the question was meant for this file, too: it stays where it was written
+  }
+
+  breakOff() {
+    this.refuse(this.words.broken);
+    this.retry.hidden = false;
   }
 
   cancel() {
-    this.cancelled = true;
-    const place = waiting.indexOf(this);
-    if (place >= 0) waiting.splice(place, 1);
     this.chip.remove();
-    this.request?.abort();
-    next();
+    this.transfer.cancel();
   }
 }
 
-function next() {
-  while (running < AT_ONCE && waiting[0]?.checked) {
-    running += 1;
-    waiting.shift().start();
-  }
-  if (isUploading() || held.hidden) return;
+window.addEventListener("uploads:ended", () => {
+  if (held.hidden) return;
   held.hidden = true;
   composer.requestSubmit();
-}
+});
+
+// News of a chip, by the socket: one whose own request is under way is brought up to date by that, and none is there twice.
+document.getElementById("chat").addEventListener("htmx:wsBeforeMessage", (event) => {
+  const news = event.detail.message.match(/^<(li|div hx-swap-oob="beforeend:#chat-files">\s*<li)\b[^>]*? id="(chat-file-\d+)"/);
+  const chip = news && document.getElementById(news[2]);
+  if (!chip) return;
+  const asks = chip.matches(".htmx-request") || chip.querySelector(".htmx-request");
+  if (asks || news[1] !== "li") event.preventDefault();
+});
 
 function add(files) {
   [...files].forEach((file) => new Upload(file));
@@ -185,8 +161,4 @@ window.addEventListener("drop", (event) => {
   const isFolder = items.map((item) => item.webkitGetAsEntry?.()?.isDirectory);
   [...event.dataTransfer.files].forEach((file, place) => new Upload(file, isFolder[place]));
   composer.elements.question.focus();
-});
-
-window.addEventListener("beforeunload", (event) => {
-  if (isUploading()) event.preventDefault();
 });

@@ -2,21 +2,18 @@
 
 import { refusal } from "./file-rules.js";
 import { again, begin, isMany, note } from "./upload-summary.js";
+import { Transfer } from "./uploading.js";
 
 const form = document.getElementById("upload");
 const inputs = [document.getElementById("upload-files"), document.getElementById("upload-folder")];
 const overlay = document.getElementById("drop-area");
 const template = document.getElementById("upload-row");
 const rules = JSON.parse(document.getElementById("upload-rules").textContent);
-const AT_ONCE = 2;
-
 const PER_PAGE = 50;
 const rows = () => document.getElementById("rows"); // another one after the table was narrowed
 
-const waiting = [];
 // Of an upload of many: those that broke off, which the summary offers to send again.
 const broken = [];
-let running = 0;
 
 class Upload {
   constructor({ file, folder }) {
@@ -25,9 +22,11 @@ class Upload {
     this.row = template.content.firstElementChild.cloneNode(true);
     this.bar = this.row.querySelector("progress");
     this.label = this.row.querySelector("[data-waiting]");
+    this.words = this.label.dataset;
     this.error = this.row.querySelector(".row-error");
     this.retry = this.row.querySelector("[data-upload-retry]");
     this.name = folder ? `${folder}/${file.name}` : file.name;
+    this.transfer = new Transfer(file, form, { folder }, this);
     this.row.querySelector(".name").textContent = this.name;
     this.row.querySelector("[data-upload-cancel]").addEventListener("click", () => this.cancel());
     this.retry.addEventListener("click", () => {
@@ -35,59 +34,37 @@ class Upload {
       this.queue();
     });
     if (!isMany()) rows().prepend(this.row); // of many, those have rows that are on their way
-    this.show(0, this.label.dataset.waiting);
-    this.check();
-  }
-
-  // What can't be read is told before its bytes travel.
-  async check() {
-    let reason = "";
-    let title = rules.title;
-    if (this.file.size > Number(form.dataset.limit) * 1024 * 1024) reason = title = this.label.dataset.large;
-    else if (this.file.size > rules.room) [reason, title] = [rules.full.replace("{name}", this.file.name), rules.full_title];
-    else reason = await refusal(this.file, rules);
-    if (reason) this.fail(reason, false, title);
-    else if (!this.cancelled) this.queue();
+    this.queue();
   }
 
   queue() {
     this.error.hidden = this.retry.hidden = true;
-    this.show(0, this.label.dataset.waiting);
-    waiting.push(this);
-    next();
+    this.transfer.queue(() => this.check());
   }
 
-  start() {
-    if (!this.row.isConnected) {
-      rows().prepend(this.row);
-      while (rows().children.length > PER_PAGE && !rows().lastElementChild.matches(".uploading")) rows().lastElementChild.remove();
+  // What can't be read is told before its bytes travel.
+  async check() {
+    this.title = "";
+    if (this.file.size > Number(form.dataset.limit) * 1024 * 1024) return this.words.large;
+    if (this.file.size > rules.room) {
+      this.title = rules.full_title;
+      return rules.full.replace("{name}", this.file.name);
     }
-    const data = new FormData();
-    data.append("folder", this.folder);
-    data.append("file", this.file);
-    this.request = new XMLHttpRequest();
-    this.request.upload.addEventListener("progress", (event) => this.progress(event));
-    this.request.addEventListener("loadend", () => this.finish());
-    this.request.open("POST", form.action);
-    this.request.setRequestHeader("HX-Request", "true");
-    this.request.setRequestHeader("X-CSRFToken", form.elements.csrfmiddlewaretoken.value);
-    this.request.send(data);
+    const reason = await refusal(this.file, rules);
+    if (reason) this.title = rules.title;
+    return reason;
   }
 
-  progress(event) {
-    const percent = Math.floor((100 * event.loaded) / (event.total || 1));
-    const { sending, storing } = this.label.dataset;
-    this.show(percent, percent < 100 ? `${sending} · ${percent} %` : storing);
+  begin() {
+    if (this.row.isConnected) return;
+    rows().prepend(this.row);
+    while (rows().children.length > PER_PAGE && !rows().lastElementChild.matches(".uploading")) rows().lastElementChild.remove();
   }
 
-  finish() {
-    running -= 1;
-    const { status, responseText } = this.request;
-    const answered = (status === 200 || status === 413 || status === 415) && responseText.includes("<tr");
-    if (answered) this.become(responseText);
-    else if (status === 413) this.fail(this.label.dataset.large, false);
-    else if (!this.cancelled) this.fail(this.label.dataset.broken, true);
-    next();
+  arrive({ status, responseText }) {
+    if ([200, 413, 415].includes(status) && responseText.includes("<tr")) this.become(responseText);
+    else if (status === 413) this.refuse(this.words.large);
+    else this.breakOff();
   }
 
   become(html) {
@@ -110,8 +87,8 @@ class Upload {
   }
 
   // `title` is what the summary of an upload of many counts it under.
-  fail(text, again, title = text) {
-    note(this.file, this.name, { reason: title, again });
+  refuse(text, again = false) {
+    note(this.file, this.name, { reason: this.title || text, again });
     if (isMany()) {
       if (again) broken.push(this);
       return this.row.remove();
@@ -123,20 +100,14 @@ class Upload {
     this.retry.hidden = !again;
   }
 
-  cancel() {
-    if (!this.cancelled && this.error.hidden) note(this.file, this.name, {});
-    this.cancelled = true;
-    const place = waiting.indexOf(this);
-    if (place >= 0) waiting.splice(place, 1);
-    this.request?.abort();
-    this.row.remove();
+  breakOff() {
+    this.refuse(this.words.broken, true);
   }
-}
 
-function next() {
-  while (running < AT_ONCE && waiting.length) {
-    running += 1;
-    waiting.shift().start();
+  cancel() {
+    if (!this.transfer.cancelled && this.error.hidden) note(this.file, this.name, {});
+    this.transfer.cancel();
+    this.row.remove();
   }
 }
 
@@ -207,8 +178,4 @@ document.addEventListener("click", (event) => {
 document.querySelector("#upload-summary [data-again]").addEventListener("click", () => {
   again();
   for (const upload of broken.splice(0)) upload.queue();
-});
-
-window.addEventListener("beforeunload", (event) => {
-  if (running || waiting.length) event.preventDefault();
 });

@@ -114,7 +114,7 @@ def test_a_chat_is_narrowed_to_a_tag_and_a_document(page: Page, site: Site, tmp_
     page.goto(site.url)
     new_chat(page)
     page.locator("#scope summary").first.click()
-    find = page.get_by_label("Find a document or a tag")
+    find = page.get_by_label("Find a document, a folder or a tag")
     find.fill("quill")
     page.locator("#scope-found").get_by_role("button", name="gates of quill", exact=True).click()
     chips = page.locator("#scope-chips .scope-chip")

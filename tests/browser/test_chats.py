@@ -138,3 +138,41 @@ def test_a_saved_prompt_is_filled_in_and_asked(page: Page, site: Site) -> None:
     if page.locator("#follow-ups .chip").count():
         page.locator("#follow-ups .chip").first.click()
         expect(page.locator(".turn .outcome")).to_have_count(2)
+
+
+CLOSE = "document.getElementById('chat')['htmx-internal-data'].webSocket.close()"
+
+
+@pytest.mark.parametrize("answer_ends", ["before the connection is back", "after it is back"])
+def test_a_queued_question_outlives_a_lost_connection(
+    page: Page, site_with_model: Site, provider: FakeProvider, answer_ends: str
+) -> None:
+    provider.reset()
+    sign_in(page, site_with_model)
+    new_chat(page)
+    address, page = page.url, page.context.new_page()  # whose console may complain of the network
+    page.goto(address)
+    page.wait_for_load_state("load")
+    is_gone = answer_ends.startswith("before")
+    provider.reply("Slowly " + "more " * (30 if is_gone else 120) + "[1].", delay=0.05)
+    ask(page, "How long does a firmware update take?")
+    expect(page.locator(".prose")).to_contain_text("Slowly more")
+    ask(page, "How heavy is the LS-2408?")
+    expect(page.locator("#queued")).to_contain_text("How heavy is the LS-2408?")
+    provider.reply("One kilogram [1].")
+
+    page.context.set_offline(True)
+    page.evaluate(CLOSE)
+    expect(page.locator("#connection")).to_be_visible()
+    if is_gone:
+        page.wait_for_timeout(3000)  # the answer takes half of that
+        expect(page.locator("#queued")).to_be_visible()  # nothing is asked into the void
+    page.context.set_offline(False)
+    expect(page.locator("#connection")).to_be_hidden()
+    expect(page.locator(".turn .outcome")).to_have_count(2)
+    expect(page.locator(".prose").last).to_contain_text("One kilogram")
+    expect(page.locator("#queued")).to_be_hidden()
+    expect(page.get_by_label("Your question")).to_have_value("")
+    page.reload()
+    expect(page.locator(".turn")).to_have_count(2)  # once
+    expect(page.locator(".bubble").last).to_have_text("How heavy is the LS-2408?")

@@ -1,6 +1,7 @@
 """Two windows on one chat: what is asked in one appears in the other, which never forks unseen."""
 
 import re
+from pathlib import Path
 
 import pytest
 from playwright.sync_api import Page, expect
@@ -55,3 +56,23 @@ def test_two_windows_on_one_chat(page: Page, site_with_model: Site, provider: Fa
     ask(other, "How many ports does it have?")
     expect(page.locator(".turn .outcome")).to_have_count(3)
     assert complaints == []
+
+
+def test_files_of_a_chat_appear_and_go_in_its_other_window(page: Page, site: Site, tmp_path: Path) -> None:
+    (tmp_path / "velm.md").write_text("The lamp of the Velm tower is lit an hour before sunset.")
+    sign_in(page, site)
+    new_chat(page)
+    other = page.context.new_page()
+    other.goto(page.url)
+    other.wait_for_load_state("load")
+    expect(other.locator("#attach-files")).to_be_attached()
+
+    page.set_input_files("#attach-files", [tmp_path / "velm.md"])
+    for each in (page, other):
+        expect(each.locator("#chat-files > .chat-file")).to_have_count(1)
+        expect(each.locator(".chat-file")).to_contain_text("velm.md")
+        expect(each.locator(".chat-file")).to_contain_text("Ready")
+    # What stands there came whole: it works there, too.
+    other.get_by_role("button", name="Remove “velm.md”").click()
+    for each in (page, other):
+        expect(each.locator(".chat-file")).to_have_count(0)

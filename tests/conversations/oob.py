@@ -75,6 +75,8 @@ class Page:
     def _swap(self, element: Tag) -> None:
         style, colon, selector = str(element.attrs.pop("hx-swap-oob")).partition(":")
         target = self.soup.select_one(selector if colon else f"#{element['id']}")
+        if target is None and style == "delete":
+            return  # as the page's script has it
         assert target is not None, f"nothing is at {selector or element['id']}"
         inside = list(element.contents)
         match style:

@@ -11,6 +11,7 @@ from conversations.citations.verifiers import Verifier, Written, configured, tex
 from conversations.pipeline.description import Description, reason
 from conversations.pipeline.graph import Context, Node
 from conversations.pipeline.state import State
+from conversations.pipeline.writing import extractive_answer
 from ragsite.runtime import caches
 
 
@@ -23,7 +24,7 @@ class CheckCitations(Node):
     on_error = "skip"
     always = True
     reads = ("answer.blocks", "prompt.evidence")
-    may_read = ("past.turns", "past.unanswered", "found.reading", "prompt.cited")
+    may_read = ("past.turns", "past.unanswered", "found.reading", "found.unsearched", "prompt.cited")
     writes = ("answer.checks",)
 
     def wanted(self, state: State) -> bool:
@@ -43,7 +44,12 @@ class CheckCitations(Node):
                 for number, hit in enumerate(state.prompt.evidence, 1)
                 for content in [hit.content if number in state.prompt.cited else notes.get(hit.chunk_id, hit.content)]
             },
-            known=[state.request.question, *earlier, *(reading.said if reading is not None else ())],
+            known=[
+                state.request.question,
+                *earlier,
+                *(reading.said if reading is not None else ()),
+                extractive_answer.unsearched_note(state),
+            ],
             language=state.request.question_language,
         )
         verified = await verifier().verify(written)

@@ -40,4 +40,9 @@ def _open(request: Request, session_id: int) -> Started:
         from_newest=request.from_newest,
         continues=request.continued is not None,
         assistant_version_id=request.assistant_version_id,
+        scope={
+            "knowledge_bases": list(request.asked_knowledge_base_ids),
+            "documents": list(request.asked_document_ids),
+            **request.labels.to_dict(),
+        },
     )

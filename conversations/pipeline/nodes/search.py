@@ -98,6 +98,7 @@ class Search(Node):
             files=scope.files_id,
             tags=list(scope.labels.tags),
             fields=[str(condition) for condition in scope.labels.conditions],
+            folder=scope.labels.folder,
             cached=cached,
             rankings=rankings,
         )
@@ -129,6 +130,8 @@ def _searched(detail: Mapping[str, Any]) -> list[tuple[str, str]]:
         facts.append((_("Tagged"), ", ".join(detail["tags"])))
     if detail.get("fields"):
         facts.append((_("Fields"), " · ".join(detail["fields"])))
+    if detail.get("folder"):
+        facts.append((_("Folder"), detail["folder"]))
     return facts if "knowledge_bases" in detail else []
 
 

@@ -44,11 +44,21 @@ def question_words(question: str, frequencies: Frequencies) -> tuple[QuestionWor
         if not named or named in found:
             continue
         size = max(frequencies.size, 2)
-        rarity = {term: inverse_document_frequency(size, frequencies.holding.get(term, 0)) for term in named}
+        known = {term for term in named if frequencies.holding.get(term)}
+        # Parts of a Chinese word overlap: 班费 of 加班费 is none where passages hold 加班.
+        real = [term for term in named if term in known or not any(_overlaps(word, term, each) for each in known)]
+        rarity = {term: inverse_document_frequency(size, frequencies.holding.get(term, 0)) for term in real}
         found[named] = QuestionWord(
             word, rarity, likely_needed(word) * max(rarity.values()), alike if named & alike else frozenset()
         )
     return tuple(found.values())
+
+
+def _overlaps(word: str, one: str, other: str) -> bool:
+    """Whether two parts of a word share some of its characters, and neither holds the other."""
+    begin, start = word.find(one), word.find(other)
+    within = one in other or other in one
+    return min(begin, start) >= 0 and not within and max(begin, start) < min(begin + len(one), start + len(other))
 
 
 def coverage(asked: Sequence[QuestionWord], found: Set[str]) -> float:

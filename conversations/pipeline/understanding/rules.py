@@ -30,7 +30,8 @@ TOGETHER = (0.2, 0.6)
 # A question that is this much less specific than one that stands alone depends as fully as one with a pronoun.
 LEANS_FULLY = 0.8
 LEAST_WEIGHT = 0.05
-# The highest weight of the conversation for a question that names its subject itself.
+# The highest weight of the conversation for a question that names its subject itself, or names something in another
+# language than all before it, which no passage joins to that.
 INTRODUCES = 0.25
 # The weight of the question beside its rewritten form, and of a fully dependent one beside its expanded form.
 BESIDE = 0.5
@@ -94,7 +95,10 @@ def understand(question: str, history: Sequence[PastTurn], known: Known) -> Unde
         little, fully = TOGETHER
         joined = min(1.0, max(0.0, (agreement(text, earlier, known) - little) / (fully - little)))
         lacks = 1.0 - specificity(text, known.frequencies) / (ENOUGH + (_enough_together(text) - ENOUGH) * joined)
-        weight = min(lacks / LEANS_FULLY, INTRODUCES if introduces(text) else 1.0)
+        spoken = {language_of(turn) for turn in earlier}
+        changes_language = bool(named) and "" not in spoken and language_of(text) not in {"", *spoken}
+        names_itself = introduces(text) or (changes_language and not joined)
+        weight = min(lacks / LEANS_FULLY, INTRODUCES if names_itself else 1.0)
     if (
         weight < LEAST_WEIGHT
         or full == text

@@ -7,7 +7,6 @@ from django.contrib.auth.models import User
 from django.contrib.postgres.expressions import ArraySubquery
 from django.db.models import Exists, OuterRef, Q, QuerySet
 
-from conversations.models import ChatSession
 from conversations.pipeline.state import Request, State
 from conversations.pipeline.understanding.carry_over import Known
 from conversations.pipeline.understanding.keywords import content_terms
@@ -74,37 +73,25 @@ def searchable(request: Request) -> Scope:
 
     No choice means everything readable; the files that were put into the chat are asked in any case.
     """
-    user_id, session_id = request.user_id, request.session_id
-    person = User(pk=user_id)
-    is_active = Exists(User.objects.filter(pk=user_id, is_active=True))
+    person = User(pk=request.user_id)
+    is_active = Exists(User.objects.filter(pk=request.user_id, is_active=True))
     bases = access.readable(person).filter(is_active)
     labels, files_id = request.labels, request.files_id
-    at_hand = Q(pk__in=access.at_hand(person).order_by().values("pk"))  # what is meant where nothing is named
-    if session_id is None:
-        theirs = Document.objects.filter(pk__in=request.asked_document_ids)
-        if request.asked_knowledge_base_ids:
-            bases = bases.filter(pk__in=request.asked_knowledge_base_ids)
-        if request.asked_document_ids:
-            bases = bases.filter(pk__in=theirs.values("knowledge_base_id"))
-        if not request.asked_knowledge_base_ids and not request.asked_document_ids and not request.knowledge_base_ids:
-            bases = bases.filter(at_hand)
-    else:
-        chosen = ChatSession.knowledge_bases.through.objects.filter(chatsession_id=session_id)
-        documents = ChatSession.documents.through.objects.filter(chatsession_id=session_id)
-        theirs = Document.objects.filter(pk__in=documents.values("document_id"))
-        bases = bases.filter(
-            ~Exists(chosen) | Q(pk__in=chosen.values("knowledgebase_id")),
-            ~Exists(documents) | Q(pk__in=theirs.values("knowledge_base_id")),
-        )
-        if not request.knowledge_base_ids:
-            bases = bases.filter(Exists(chosen) | Exists(documents) | at_hand)
+    asked_bases, asked_documents = request.asked_knowledge_base_ids, request.asked_document_ids
+    theirs = Document.objects.filter(pk__in=asked_documents)
+    if asked_bases:
+        bases = bases.filter(pk__in=asked_bases)
+    if asked_documents:
+        bases = bases.filter(pk__in=theirs.values("knowledge_base_id"))
     if request.knowledge_base_ids:
         bases = bases.filter(pk__in=request.knowledge_base_ids)
-    if session_id is not None and files_id is not None:
+    elif not asked_bases and not asked_documents:  # what is meant where nothing is named
+        bases = bases.filter(pk__in=access.at_hand(person).order_by().values("pk"))
+    if request.session_id is not None and files_id is not None:
         own = access.of_chats(person).filter(is_active, pk=files_id).order_by()
         bases = KnowledgeBase.objects.filter(Q(pk__in=bases.order_by().values("pk")) | Q(pk__in=own.values("pk")))
-        asks_documents = Q(Exists(documents))
-        theirs = Document.objects.filter(Q(pk__in=theirs.values("pk")) | asks_documents & Q(knowledge_base_id=files_id))
+        if asked_documents:
+            theirs = Document.objects.filter(Q(pk__in=asked_documents) | Q(knowledge_base_id=files_id))
         labels = replace(labels, besides=(files_id,)) if labels else labels
     asked = ArraySubquery(theirs.filter(knowledge_base=OuterRef("pk")).order_by("pk").values("pk"))
     rows = list(bases.values_list("pk", "answer_from_general_knowledge", asked))

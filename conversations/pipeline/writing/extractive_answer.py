@@ -36,27 +36,30 @@ def nothing_found(state: State) -> str:
             return _("There is nothing to search: add documents, or change below what is asked.") + "\n\n"
         if state.found.unsearched:
             nothing = _("The documents that this question can search say nothing about it.")
-            return f"{nothing} {_unsearched(state)}\n\n"
+            return f"{nothing} {unsearched_note(state)}\n\n"
         if state.found.document_ids or state.found.labels:
             return _("What is asked here holds nothing on this. To ask all your documents, change it below.") + "\n\n"
         return _("Your documents hold nothing on this.") + "\n\n"
 
 
-def _unsearched(state: State) -> str:
+def unsearched_note(state: State) -> str:
     """Say which documents a question could not be searched in, and what helps; empty where there are none."""
     if not state.found.unsearched:
         return ""
-    languages = {"en": _("English"), "zh": _("Chinese")}
-    language, count = max(state.found.unsearched.items(), key=lambda item: item[1])
-    told = ngettext(
-        "%(count)d document is in %(theirs)s and can't be searched by a question in %(mine)s here: the embedding model "
-        "doesn't know both. Ask in %(theirs)s, or have an administrator choose a multilingual embedding model.",
-        "%(count)d documents are in %(theirs)s and can't be searched by a question in %(mine)s here: the embedding "
-        "model doesn't know both. Ask in %(theirs)s, or have an administrator choose a multilingual embedding model.",
-        count,
-    )
-    mine = languages[state.request.question_language]
-    return told % {"count": count, "theirs": languages.get(language, language), "mine": mine}
+    with translation.override(reply_language(state)):
+        languages = {"en": _("English"), "zh": _("Chinese")}
+        language, count = max(state.found.unsearched.items(), key=lambda item: item[1])
+        told = ngettext(
+            "%(count)d document is in %(theirs)s and can't be searched by a question in %(mine)s here: the embedding "
+            "model doesn't know both. Ask in %(theirs)s, or have an administrator choose a multilingual embedding "
+            "model.",
+            "%(count)d documents are in %(theirs)s and can't be searched by a question in %(mine)s here: the embedding "
+            "model doesn't know both. Ask in %(theirs)s, or have an administrator choose a multilingual embedding "
+            "model.",
+            count,
+        )
+        mine = languages[state.request.question_language]
+        return told % {"count": count, "theirs": languages.get(language, language), "mine": mine}
 
 
 def from_general_knowledge(state: State) -> str:
@@ -119,7 +122,7 @@ async def _quote(state: State, writer: BlockWriter, emit: Emit) -> None:
     await writer.text(parts_without_source(state))
     await writer.close()
     if found.answer_state == "nearest" and found.unsearched:
-        await writer.text(_unsearched(state))
+        await writer.text(unsearched_note(state))
         await writer.close()
     # A block of its own, which the page shows as a quiet note; programs read it too.
     await writer.text("*" + _("Quoted from your documents — no language model is configured.") + "*")

@@ -19,7 +19,7 @@ from knowledge import access as knowledge_access
 from knowledge.ingestion import ingestion
 from knowledge.models import Document
 from knowledge.queries import seconds_silent
-from knowledge.services import Refused, reingest_document
+from knowledge.services import Refused
 
 
 @login_required
@@ -67,10 +67,8 @@ def remove_file(request: HttpRequest, pk: int, document_id: int) -> HttpResponse
 def retry_file(request: HttpRequest, pk: int, document_id: int) -> HttpResponse:
     """Read a file anew."""
     session = access.get_session(request.user, pk)
-    reingest_document(chat_files.get_file(session, document_id))
-    if not is_htmx(request):
-        return redirect("session", pk=pk)
-    return _chip(request, session, chat_files.get_file(session, document_id))
+    document = chat_files.retry(session, document_id)
+    return _chip(request, session, document) if is_htmx(request) else redirect("session", pk=pk)
 
 
 @login_required

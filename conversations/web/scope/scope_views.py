@@ -1,4 +1,4 @@
-"""What a chat asks, as it is chosen on its page: bases or documents, and of them those with tags and fields."""
+"""What a chat asks, as chosen on its page: bases or documents, and of them those in a folder, with tags and fields."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -17,7 +17,7 @@ from knowledge import access as knowledge_access
 from knowledge import queries
 from knowledge.labels import OPERATORS, LabelError, is_date, read_value
 
-# Documents and tags that are offered at once.
+# Documents, folders and tags that are offered at once.
 MOST_FOUND = 8
 
 
@@ -26,7 +26,7 @@ MOST_FOUND = 8
 def choose_scope(request: HttpRequest, pk: int) -> HttpResponse:
     """Ask only what is chosen from now on: bases, or the documents of before where none is; neither means all.
 
-    A button adds a document or a tag, or takes something out; GET is a page for all of it, without scripts.
+    A button adds a document, a folder or a tag, or takes something out; GET is a page for all of it, without scripts.
     """
     session = access.get_session(request.user, pk)
     if request.method == "GET":
@@ -46,7 +46,7 @@ def choose_scope(request: HttpRequest, pk: int) -> HttpResponse:
 @login_required
 @require_GET
 def find_scope(request: HttpRequest, pk: int) -> HttpResponse:
-    """List the documents and tags that hold the words of `?q=`, to be added to what a chat asks."""
+    """List the documents, folders and tags that hold the words of `?q=`, to be added to what a chat asks."""
     session = access.get_session(request.user, pk)
     return render(request, "conversations/_found.html", {"session": session} | _found(request, session))
 
@@ -54,13 +54,14 @@ def find_scope(request: HttpRequest, pk: int) -> HttpResponse:
 def _choose(request: HttpRequest, session: ChatSession) -> None:
     given = request.POST
     bases, documents = (_ids(given.getlist(name)) for name in ("knowledge_base", "document"))
-    tags, metadata = list(session.tags), dict(session.metadata)
+    tags, metadata, folder = list(session.tags), dict(session.metadata), session.folder
     if added := _ids(given.getlist("add_document")):
         bases, documents = [], [*documents, *added]
     bases = [pk for pk in bases if pk not in _ids(given.getlist("drop_base"))]
     documents = [pk for pk in documents if pk not in _ids(given.getlist("drop_document"))]
     tags += given.getlist("add_tag")
     tags = [tag for tag in tags if tag not in given.getlist("drop_tag")]
+    folder = "" if "drop_folder" in given else given.get("add_folder", folder)
     for name in given.getlist("drop_field"):
         metadata.pop(name, None)
     field, sign, value = (given.get(name, "").strip() for name in ("field", "sign", "value"))
@@ -68,8 +69,8 @@ def _choose(request: HttpRequest, session: ChatSession) -> None:
         before = metadata.get(field)
         metadata[field] = (dict(before) if isinstance(before, Mapping) else {}) | {sign: _typed(field, value)}
     if "everything" in given:
-        bases, documents, tags, metadata = [], [], [], {}
-    services.set_scope(request.user, session, bases, documents, (tags, metadata))
+        bases, documents, tags, metadata, folder = [], [], [], {}, ""
+    services.set_scope(request.user, session, bases, documents, (tags, metadata), folder)
 
 
 def _typed(field: str, text: str) -> Any:
@@ -92,6 +93,9 @@ def _found(request: HttpRequest, session: ChatSession) -> dict[str, Any]:
         "found_documents": shown.exclude(pk__in=chosen).select_related("knowledge_base").order_by("-pk")[:MOST_FOUND],
         "found_tags": [
             tag for tag in queries.tags_of(documents, words, MOST_FOUND + len(session.tags)) if tag not in session.tags
+        ][:MOST_FOUND],
+        "found_folders": [
+            folder for folder in queries.folders_of(documents, words, MOST_FOUND + 1) if folder != session.folder
         ][:MOST_FOUND],
         "field_names": queries.field_names_of(documents),
     }

@@ -1,6 +1,7 @@
 """What `manage.py bench_answers` measures: whether answers are honest, and whether what they say first answers.
 
-Each question is a real turn: the first of a session of its own, with whatever model the site is set to.
+Each question is a real turn of a session of its own, the first or behind its earlier ones, with whatever model the site
+is set to.
 """
 
 import asyncio
@@ -57,7 +58,10 @@ _INLINE = re.compile(r"\\([!-/:-@\[-`{-~])|[*`]+|(?<!\w)_{1,2}(?=\S)|(?<=\S)_{1,
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """A question of a set. An answerable one names a document, and strings of which any text that answers holds one."""
+    """A question of a set. An answerable one names a document, and strings of which any text that answers holds one.
+
+    `earlier` are asked before it in the same chat, oldest first; their answers aren't judged.
+    """
 
     id: str
     kind: str
@@ -65,6 +69,7 @@ class Question:
     text: str
     document: str = ""
     answers: tuple[str, ...] = ()
+    earlier: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,7 +144,10 @@ def read_questions(lines: Iterable[str]) -> Iterator[Question]:
             raise ValueError(f"{found['id']} is of no known kind: {kind!r}")
         if kind == ANSWERABLE and not any(map(_normalised, answers)):
             raise ValueError(f"{found['id']} lacks its answers")
-        yield Question(found["id"], kind, found["language"], found["question"], found.get("document", ""), answers)
+        earlier = tuple(found.get("earlier", ()))
+        yield Question(
+            found["id"], kind, found["language"], found["question"], found.get("document", ""), answers, earlier
+        )
 
 
 def as_foreign(questions: Iterable[Question]) -> list[Question]:
@@ -319,9 +327,10 @@ async def _ask_all(
         for place, question in waiting:
             session = await in_database(services.create_session, user, title, [base_id])
             language = "zh-hans" if question.language == "zh" else "en"
-            started = await lifecycle.start_turn(user, lifecycle.Ask(session.pk, question.text, language=language))
-            async for _event in broker.listen(started.assistant_message_id):
-                pass
+            for text in (*question.earlier, question.text):
+                started = await lifecycle.start_turn(user, lifecycle.Ask(session.pk, text, language=language))
+                async for _event in broker.listen(started.assistant_message_id):
+                    pass
             outcomes[place] = await in_database(_outcome, question, started.assistant_message_id)
             await in_database(session.delete)  # already, so that a run which is killed leaves few
             progress()

@@ -237,6 +237,8 @@ class TestSets:
         line = {"id": "a", "kind": "answerable", "language": "zh", "question": "哪天？", "evidence": "五月一日。"}
         read = list(read_questions([json.dumps(line | {"document": "a/b.md", "answers": ["五月"]}), ""]))
         assert read == [Question("a", "answerable", "zh", "哪天？", "a/b.md", ("五月",))]
+        behind = json.dumps(line | {"document": "a/b.md", "answers": ["五月"], "earlier": ["What?", "When?"]})
+        assert next(read_questions([behind])).earlier == ("What?", "When?")
         assert as_foreign([*read, Question("n", "near", "zh", "?")]) == [Question("a", "foreign", "zh", "哪天？")]
 
     def test_the_first_of_each_kind_and_language(self) -> None:
@@ -282,6 +284,16 @@ class TestCommand:
         assert told[0]["sentences"][0] == HANDBOOK[0] and (told[0]["passage"], told[0]["own_passage"]) == (1, 1)
         assert not any("no language model" in sentence for each in told for sentence in each["sentences"])
         assert list(ChatSession.objects.all()) == [kept] and not Turn.objects.exists()
+
+    def test_what_comes_before_a_question_is_asked_in_its_chat(
+        self, handbook: KnowledgeBase, owner: User, tmp_path: Path
+    ) -> None:
+        line = {"id": "f", "kind": "near", "language": "en", "question": "And how long does it take?"}
+        rows = {}
+        for name, earlier in (("first", []), ("later", ["How do I restore the factory settings?"])):
+            (tmp_path / f"{name}.jsonl").write_text(json.dumps(line | {"earlier": earlier}), encoding="utf-8")
+            rows[name] = run(tmp_path / f"{name}.jsonl")["near", "en"]
+        assert rows["first"][1] == "1.000" and rows["later"][1] == "0.000"  # asked back without what came before
 
     def test_only_this_base_is_asked(self, handbook: KnowledgeBase, owner: User, sets: dict[str, Path]) -> None:
         index_document(make_knowledge_base(owner, "Art"), ("Leonardo da Vinci painted the Mona Lisa.",))

@@ -44,6 +44,7 @@ def test_sessions_are_listed_newest_activity_first(owner: User, as_owner: Client
         "documents",
         "tags",
         "metadata",
+        "folder",
         "assistant",
         "model_id",
     }

@@ -10,6 +10,8 @@ import pytest
 from conversations.citations.verdict import Verdict
 from conversations.citations.verifiers import rules
 from conversations.pipeline.nodes import check_citations
+from conversations.pipeline.writing import extractive_answer
+from retrieval.search import Hit
 from tests.conversations.conftest import run_node
 from tests.conversations.nodes import make_state
 
@@ -40,3 +42,19 @@ async def test_no_sentence_is_judged_for_a_turn_that_waits_no_longer(monkeypatch
     go_on.set()
     assert await asyncio.to_thread(ended.wait, 60)
     assert judged == 1 and state.answer.checks == []
+
+
+@pytest.mark.parametrize("language", ["en", "zh"])
+async def test_what_is_said_of_documents_in_another_language_needs_no_source(language: str) -> None:
+    state: Any = make_state("加班费怎么算？" if language == "zh" else "How is overtime paid?")
+    state.prompt.evidence = [Hit(1, 1, 1, "The switch has nine ports.", "text", "a.txt", "", None, 1.0, [])]
+    state.found.unsearched = {"en" if language == "zh" else "zh": 3}
+    note = extractive_answer.unsearched_note(state)
+    assert "3" in note
+    state.answer.blocks = [{"kind": "text", "text": note}]
+    await run_node(check_citations.CheckCitations(), state)
+    assert state.answer.checks == []
+    if language == "zh":  # another number is one without a source
+        state.answer.blocks = [{"kind": "text", "text": note.replace("3", "7")}]
+        await run_node(check_citations.CheckCitations(), state)
+        assert [check["status"] for check in state.answer.checks] == ["uncited"]

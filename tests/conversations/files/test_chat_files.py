@@ -7,18 +7,22 @@ import pytest
 from django.contrib.auth.models import User
 from django.core.files.storage import default_storage
 from django.core.files.uploadedfile import SimpleUploadedFile
+from django.core.handlers.wsgi import WSGIRequest
 from django.db.models import QuerySet
 from django.test import Client
+from django.urls import reverse
 from django.utils import timezone
 
 from conversations import retention, services
 from conversations.files import chat_files
-from conversations.models import ChatSession, Message, TraceStep
-from conversations.turns import unstored
+from conversations.models import ChatSession, Message, TraceStep, Turn
+from conversations.turns import lifecycle, unstored
 from knowledge import access
 from knowledge.labels import LabelFilter
 from knowledge.models import Chunk, Document, KnowledgeBase
+from ragsite.accounts.tokens import create_token
 from ragsite.db import in_database
+from ragsite.limits.models import Limit
 from retrieval.engine import indexing
 from tests import factories
 from tests.conversations.conftest import run_turn
@@ -305,3 +309,145 @@ async def test_a_question_is_asked_of_documents_with_a_tag_or_a_field(
     assert "handbook.txt" in await cited(everything)
     by_field = await answer_to(owner, session, question, labels=LabelFilter.read((), {"y": {"lt": 9}}))
     assert not await cited(by_field)
+
+
+async def test_a_chat_is_narrowed_to_a_folder_on_its_page_and_by_the_api(
+    owner: User, session: ChatSession, handbook: KnowledgeBase, as_owner: Client
+) -> None:
+    inner = await in_database(factories.make_document, handbook, "inner.txt", b"inner", folder="guide/kits")
+    await in_database(read, inner, "The warranty of the new rack mounting kit lasts nine years.")
+    question = "How long does the warranty of the rack mounting kit last?"
+
+    def post(**given: str) -> str:
+        return as_owner.post(reverse("choose-scope", args=[session.pk]), given, headers={"HX-Request": "true"}).text
+
+    found = await in_database(lambda: as_owner.get(reverse("find-scope", args=[session.pk]), {"q": "guide"}).text)
+    assert 'name="add_folder" value="guide"' in found and 'value="guide/kits"' in found
+    assert "drop_folder" in await in_database(lambda: post(add_folder="guide"))
+    answer = await answer_to(owner, session, question)
+    assert await cited(answer) == {"inner.txt"}
+    step = await TraceStep.objects.aget(turn=answer.turn_id, key="search")
+    assert step.detail["folder"] == "guide"
+    shown = await in_database(lambda: as_owner.get(f"/api/chat/sessions/{session.pk}").json())
+    assert shown["folder"] == "guide"
+    assert "drop_folder" not in await in_database(lambda: post(drop_folder="1"))
+    assert "handbook.txt" in await cited(await answer_to(owner, session, question))
+    for folder, names in (("elsewhere", set()), ("guide/kits", {"inner.txt"})):
+        changed = await in_database(
+            lambda folder=folder: as_owner.patch(
+                f"/api/chat/sessions/{session.pk}", {"folder": folder}, content_type="application/json"
+            )
+        )
+        assert changed.status_code == 200
+        assert await cited(await answer_to(owner, session, question)) == names
+    assert not await cited(await answer_to(owner, session, question, labels=LabelFilter.read(folder="none")))
+
+
+async def test_an_answer_anew_is_asked_of_what_its_question_was(
+    owner: User, session: ChatSession, handbook: KnowledgeBase
+) -> None:
+    other = await in_database(factories.make_knowledge_base, owner, "Other")
+    document = await in_database(factories.make_document, other, "other.txt", b"other", tags=["new"])
+    await in_database(read, document, "The warranty of the new rack mounting kit lasts nine years.")
+    question = "How long does the warranty of the rack mounting kit last?"
+
+    def narrow(**scope: Any) -> None:
+        services.set_scope(owner, session, **scope)
+
+    async def anew(message: Message) -> set[str]:
+        started = await lifecycle.regenerate(owner, message.pk)
+        await lifecycle.wait_for_all()
+        return await cited(await Message.objects.aget(pk=started.assistant_message_id))
+
+    everywhere = {"knowledge_base_ids": [], "document_ids": [], "labels": ((), {})}
+    for scope in ({"knowledge_base_ids": [other.pk]}, {"document_ids": [document.pk]}, {"labels": (["new"], {})}):
+        await in_database(lambda scope=scope: narrow(**everywhere | scope))
+        answer = await answer_to(owner, session, question)
+        await in_database(lambda: narrow(knowledge_base_ids=[handbook.pk]))
+        assert await anew(answer) == {"other.txt"}, scope
+    # Of turns from before this was kept, what the chat is set to now counts.
+    await Turn.objects.filter(pk=answer.turn_id).aupdate(scope=None)
+    assert await anew(answer) == {"handbook.txt"}
+    # Another question in its place is a new one.
+    edited = await lifecycle.edit(owner, answer.turn_id, question)
+    await lifecycle.wait_for_all()
+    assert await cited(await Message.objects.aget(pk=edited.assistant_message_id)) == {"handbook.txt"}
+
+
+async def test_an_answer_that_was_cut_goes_on_with_what_it_was_asked_of(
+    owner: User, session: ChatSession, handbook: KnowledgeBase
+) -> None:
+    other = await in_database(factories.make_knowledge_base, owner, "Other")
+    await in_database(lambda: services.set_scope(owner, session, [handbook.pk]))
+    answer = await answer_to(owner, session, "How long is the warranty of the rack mounting kit?")
+    await Message.objects.filter(pk=answer.pk).aupdate(status=Message.Status.STOPPED)
+    await in_database(lambda: services.set_scope(owner, session, [other.pk]))
+    started = await lifecycle.continue_answer(owner, answer.pk)
+    await lifecycle.wait_for_all()
+    turn = await Turn.objects.aget(pk=started.turn_id)
+    assert turn.scope["knowledge_bases"] == [handbook.pk]
+
+
+def test_the_files_of_a_deleted_chat_are_out_of_reach_until_it_is_back(
+    owner: User, session: ChatSession, as_owner: Client
+) -> None:
+    document = put_in(owner, session)
+    chunk = document.chunks.get()
+    pages = [
+        f"/knowledge/documents/{document.pk}/", f"/knowledge/documents/{document.pk}/file",
+        f"/api/documents/{document.pk}", f"/api/documents/{document.pk}/chunks", f"/api/documents/{document.pk}/file",
+        f"/knowledge/passages/{chunk.pk}/", f"/api/chat/sessions/{session.pk}/files/{document.pk}",
+    ]  # fmt: skip
+    assert {as_owner.get(page).status_code for page in pages} == {200}
+    services.delete_session(session)
+    assert {page: as_owner.get(page).status_code for page in pages} == dict.fromkeys(pages, 404)
+    assert as_owner.delete(f"/api/documents/{document.pk}").status_code == 404
+    services.restore_session(owner, session.pk)
+    assert {as_owner.get(page).status_code for page in pages} == {200}
+
+
+def test_the_storage_of_a_base_s_owner_limits_what_is_kept_in_it(
+    owner: User, colleague: User, session: ChatSession, as_owner: Client
+) -> None:
+    Limit.objects.create(user=colleague, storage_mb=1)
+    base = factories.make_knowledge_base(colleague)
+    factories.share(base, owner, "editor")
+    own = factories.make_knowledge_base(owner)
+    fits, large = put_in(owner, session), put_in(owner, session, LAMP * 2, "large.md")
+    Document.objects.filter(pk=large.pk).update(size=1024 * 1024)
+    keep = f"/api/chat/sessions/{session.pk}/files/{{}}/keep"
+    kept = as_owner.post(keep.format(fits.pk), {"knowledge_base": base.pk}, content_type="application/json")
+    assert kept.status_code == 200
+    refused = as_owner.post(keep.format(large.pk), {"knowledge_base": base.pk}, content_type="application/json")
+    assert (refused.status_code, refused.json()["code"]) == (413, "storage_full")
+    page = as_owner.post(reverse("keep-chat-file", args=[session.pk, large.pk]), {"knowledge_base": base.pk})
+    assert page.status_code == 302 and Document.objects.get(pk=large.pk).knowledge_base_id == session.files_id
+    # What its owner has already takes no more room in another base.
+    Limit.objects.create(user=owner, storage_mb=1)
+    assert (
+        as_owner.post(keep.format(large.pk), {"knowledge_base": own.pk}, content_type="application/json").status_code
+        == 200
+    )
+
+
+def test_an_upload_that_can_not_fit_is_refused_by_its_length_alone(
+    owner: User, session: ChatSession, as_owner: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    base = factories.make_knowledge_base(owner)
+    Limit.objects.create(user=owner, storage_mb=1)
+    client = Client(headers={"Authorization": f"Bearer {create_token(owner, 'sync')}"})
+    monkeypatch.setattr(WSGIRequest, "_load_post_and_files", None)  # which reads the body
+    for address in (f"/api/knowledge-bases/{base.pk}/documents", f"/api/chat/sessions/{session.pk}/files"):
+        refused = client.post(address, {"file": SimpleUploadedFile("big.txt", b"words " * 300_000)})
+        assert (refused.status_code, refused.json()["code"]) == (413, "storage_full"), address
+        assert "1 MB" in str(refused.json())
+
+
+def test_an_export_names_the_files_of_a_chat(owner: User, session: ChatSession, as_owner: Client) -> None:
+    document = put_in(owner, session, name="velm_tower.md")
+    text = as_owner.get(f"/api/chat/sessions/{session.pk}/export.md").text
+    assert "**Files of this chat**" in text and r"- velm\_tower.md" in text
+    (file,) = as_owner.get(f"/api/chat/sessions/{session.pk}/export.json").json()["files"]
+    assert (file["id"], file["filename"], file["size"]) == (document.pk, "velm_tower.md", len(LAMP))
+    other = services.create_session(owner)
+    assert "Files of this chat" not in as_owner.get(f"/api/chat/sessions/{other.pk}/export.md").text

@@ -10,9 +10,12 @@ from channels.testing import WebsocketCommunicator
 from django.contrib.auth.models import User
 from django.contrib.sessions.models import Session
 from django.core.files.storage import default_storage
+from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import AsyncClient, Client
 from django.urls import reverse
 
+from conversations import services
+from conversations.files import chat_files
 from conversations.models import ChatSession, Feedback, MemoryFact
 from conversations.own_data import archive
 from knowledge.models import Document, KnowledgeBase
@@ -37,6 +40,19 @@ def confirmed(user: User) -> Client:
     client.force_login(user)
     client.post(reverse("account_reauthenticate"), {"password": "password"})
     return client
+
+
+def test_the_files_of_chats_are_in_the_zip_by_chat_but_for_deleted_ones(owner: User, as_owner: Client) -> None:
+    for title in ("Kept", "Deleted"):
+        session = make_session(owner, title=title)
+        chat_files.attach(owner, session, "velm.md", SimpleUploadedFile("velm.md", title.encode()))
+    services.delete_session(session)
+    packed = zip_of(as_owner.post(reverse("download-data")).streaming_content)
+    files = {name: packed.read(name) for name in packed.namelist() if "velm" in name}
+    assert files == {"chat files/Kept/velm.md": b"Kept"}
+    assert json.loads(packed.read("account.json"))["knowledge_bases"] == []
+    (text,) = [packed.read(name).decode() for name in packed.namelist() if name.endswith("Kept.md")]
+    assert "- velm.md" in text
 
 
 def test_the_zip_holds_what_is_the_persons_and_nobody_elses(owner: User, stranger: User, as_owner: Client) -> None:

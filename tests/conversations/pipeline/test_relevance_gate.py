@@ -98,6 +98,15 @@ def test_chinese_words_that_name_nothing_weigh_less() -> None:
     assert weights["恢复"] < weights["交换机"]
 
 
+def test_parts_of_a_chinese_word_that_only_its_cut_made_do_not_count() -> None:
+    (word,) = question_words("加班费", Frequencies(1000, {"加班": 5}))
+    assert "班费" not in word.rarity and word.held_by({"加班"}) > question_words("加班费", Frequencies(1000, {}))[
+        0
+    ].held_by({"加班"})
+    both = question_words("加班费", Frequencies(1000, {"加班": 5, "班费": 5}))[0]
+    assert {"加班", "班费"} <= set(both.rarity)
+
+
 def test_the_nearest_of_the_wordings_counts_where_the_model_knows_the_language() -> None:
     def ranking(text: str, score: float, understood: float = 1.0) -> Ranking:
         return Ranking("vector", Query(text), 1.0, [(1, score)], 1.0, understood=understood)

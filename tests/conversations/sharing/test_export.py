@@ -8,7 +8,8 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import translation
 
-from conversations.models import ChatSession, Message, Turn
+from conversations import queries
+from conversations.models import ChatSession, Citation, Message, Turn
 from conversations.sharing import export
 from tests.conversations.records import make_session, make_turn
 
@@ -108,3 +109,35 @@ def test_a_long_export_takes_few_queries(
     for name in ("export-markdown", "export-json"):
         with django_assert_max_num_queries(11):
             assert as_owner.get(reverse(name, args=[session.pk])).status_code == 200
+
+
+def test_one_answer_has_its_cited_sources_below_it_as_links(session: ChatSession, turn: Turn) -> None:
+    with_blocks(
+        turn,
+        {"id": "b1", "kind": "text", "text": "Hold it [1].\n\n- One\n- Two"},
+        {"id": "b2", "kind": "table", "columns": ["A", "B"], "rows": [["1", "x|y"]]},
+        {"id": "b3", "kind": "code", "text": "a = `b`\n", "language": "python"},
+        {"id": "b4", "kind": "image", "alt": "Panel", "url": "/p/1", "width": None, "height": None},
+    )
+    answer = Message.objects.get(turn=turn, role="assistant")
+    fields = {"request_id": turn.request_id, "score": 0.1, "snippet": "…"}
+    Citation.objects.create(message=answer, index=2, cited=False, filename="unused.txt", **fields)
+    Citation.objects.create(
+        message=answer, index=3, cited=True, filename="b_2.pdf", title="Ports [new]", page=7, **fields
+    )
+    view = queries.turn_view(session, turn.pk)
+    assert view is not None
+    text = export.answer(view, "https://here", {1: "https://here/c/1", 3: "https://here/c/3"})
+    assert text == (
+        "Hold it [1].\n\n- One\n- Two\n\n| A | B |\n| --- | --- |\n| 1 | x\\|y |\n\n```python\na = `b`\n```\n\n"
+        "[Panel](https://here/p/1)\n\n**Sources**\n\n"
+        "- [1] [handbook.txt](https://here/c/1) · p. 3\n"
+        "- [3] [Ports \\[new\\]](https://here/c/3) · b\\_2.pdf · p. 7"
+    )
+
+
+def test_an_answer_without_sources_is_its_text_alone(session: ChatSession, turn: Turn) -> None:
+    with_blocks(turn, {"id": "b1", "kind": "text", "text": "Hello."})
+    Citation.objects.all().delete()
+    view = queries.turn_view(session, turn.pk)
+    assert view is not None and export.answer(view, "", {}) == "Hello."

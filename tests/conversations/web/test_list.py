@@ -175,3 +175,19 @@ def test_the_api_knows_labels_and_the_archive(as_owner: Client, owner: User, str
         as_owner.patch(f"/api/chat/labels/{label}", {"name": "T"}, content_type="application/json").status_code == 200
     )
     assert as_owner.delete(f"/api/chat/labels/{label}").status_code == 204
+
+
+def test_the_labels_of_a_chat_stand_below_its_title(as_owner: Client, owner: User) -> None:
+    session, plain = make_session(owner, "Ports"), make_session(owner, "Lights")
+    for name in ("work", "Home"):
+        session.labels.add(ChatLabel.objects.create(owner=owner, name=name))
+    page = listed(as_owner, reverse("search-sessions"))
+    assert page.select_one(f"#session-{session.pk} .session-labels").text == "Labels: Home · work"  # type: ignore[union-attr]
+    assert not page.select(f"#session-{plain.pk} .session-labels")
+    renamed = as_owner.post(reverse("rename-session", args=[session.pk]), {"title": "Sockets"}, headers=HTMX).text
+    assert "Home · work" in renamed
+
+
+def test_the_account_s_menu_leads_to_saved_prompts(as_owner: Client) -> None:
+    page = BeautifulSoup(as_owner.get(reverse("account")).content, "html.parser")
+    assert page.select(f'.menu-items a[href="{reverse("saved-prompts")}"]')

@@ -1,16 +1,20 @@
 """Every open page of a session is live: what is asked elsewhere appears, and a page that was asleep catches up."""
 
 import asyncio
+from pathlib import Path
+from typing import Any
 
 import pytest
 from django.contrib.auth.models import User
+from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 from django.urls import reverse
 
 from conversations import services
+from conversations.files import chat_files
 from conversations.models import ChatSession, Message, Turn
 from conversations.turns import lifecycle
-from knowledge.models import KnowledgeBase
+from knowledge.models import Document, KnowledgeBase
 from ragsite.db import in_database
 from ragsite.llm.types import TextPiece
 from tests.conversations.conftest import run_turn
@@ -159,3 +163,21 @@ async def test_two_stale_pages_that_ask_at_once_make_one_line(
     await lifecycle.wait_for_all()
     assert await Turn.objects.filter(parent_turn=first).acount() == 1
     assert await Turn.objects.filter(children=None).acount() == 1
+
+
+async def test_files_are_told_to_every_page(owner: User, session: ChatSession, settings: Any, tmp_path: Path) -> None:
+    settings.MEDIA_ROOT = tmp_path
+
+    def put_in() -> int:
+        return chat_files.attach(owner, session, "a.md", SimpleUploadedFile("a.md", b"One.")).document.pk
+
+    async with tab(owner, session) as here:
+        here.page.soup.append(here.page.soup.new_tag("ul", id="chat-files"))
+        pk = await in_database(put_in)
+        await here.until(lambda page: "a.md" in text(page, f"#chat-files #chat-file-{pk}"))
+        await Document.objects.filter(pk=pk).aupdate(status="failed", file="a")
+        await in_database(chat_files.retry, session, pk)
+        await here.until(lambda page: "queued" in page.soup.select(f"#chat-file-{pk}")[-1]["class"])
+        assert len(here.page.soup.select(f"#chat-file-{pk}")) == 1
+        await in_database(chat_files.remove, session, pk)
+        await here.until(lambda page: not page.soup.select(".chat-file"))

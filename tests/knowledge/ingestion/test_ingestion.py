@@ -307,8 +307,12 @@ def test_calls_that_nobody_needs_leave_the_queue() -> None:
     killed, running = OrmQ.objects.order_by("pk")[:2]
     OrmQ.objects.filter(pk=killed.pk).update(lock=now + retry - timedelta(minutes=2))
     OrmQ.objects.filter(pk=running.pk).update(lock=now + retry)
+    never = OrmQ.objects.get(pk=running.pk)
+    never.pk, never.lock = None, None  # which no worker ever takes
+    never.save()
     schedules.worker_started()
     left = OrmQ.objects.order_by("pk")
+    assert not left.filter(lock=None).exists()
     assert [task.func().rpartition(".")[2] for task in left] == [
         "ingest_waiting",  # in a worker's hands
         "requeue_stalled",

@@ -8,6 +8,7 @@ from django_q.models import OrmQ
 from knowledge import access, services
 from knowledge.many import bulk
 from knowledge.models import Attachment, BulkJob, Document, KnowledgeBase
+from ragsite.limits.models import Limit
 from retrieval.engine import fulltext, indexing, spaces, vectors
 from retrieval.models import CorpusSize, IndexEntry, TermFrequency, Vector, VectorCount
 from tests import factories
@@ -195,3 +196,38 @@ def test_by_api(as_owner: Client, as_colleague: Client, owner: User, colleague: 
     )
     assert (patched.json()["tags"], patched.json()["metadata"]) == (["blue"], {})
     assert not access.editable(colleague).filter(pk=base.pk).exists()
+
+
+def test_what_may_be_read_is_queued_anew(owner: User) -> None:
+    base = factories.make_knowledge_base(owner)
+    failed, cancelled, unreadable = (
+        factories.make_document(base, f"{number}.txt", f"{number}".encode(), file=f"{number}.txt", **fields)
+        for number, fields in enumerate(
+            (
+                {"status": "failed", "error_code": "database", "attempt": 3},
+                {"status": "cancelled"},
+                {"status": "failed", "error_code": "encrypted"},
+            )
+        )
+    )
+    job = bulk.start(owner, base, "retry", ids([failed, cancelled, unreadable]))
+    assert (job.status, job.changed) == ("done", 2) and set(job.told) == {"not_retryable"}
+    states = {each.pk: (each.status, each.error_code, each.attempt) for each in base.documents.all()}
+    assert states[failed.pk] == states[cancelled.pk] == ("queued", "", 0)
+    assert states[unreadable.pk][0] == "failed"
+
+
+def test_what_another_s_base_has_no_room_for_stays(owner: User, colleague: User) -> None:
+    base, target = factories.make_knowledge_base(owner), factories.make_knowledge_base(colleague)
+    factories.share(target, owner, "editor")
+    Limit.objects.create(user=colleague, storage_mb=1)
+    documents = make(base, 3)
+    Document.objects.filter(pk__in=ids(documents)).update(size=600 * 1024)
+    job = bulk.start(owner, base, "move", ids(documents), target=target)
+    assert (job.changed, job.told["storage_full"]["count"]) == (1, 2)
+    assert (target.documents.count(), base.documents.count()) == (1, 2)
+    Limit.objects.update(user=owner)  # and who owns both bases stores as much as before
+    job = bulk.start(
+        owner, base, "move", ids(list(base.documents.all())), target=factories.make_knowledge_base(owner, "B")
+    )
+    assert job.changed == 2

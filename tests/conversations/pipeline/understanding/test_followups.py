@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 from django.contrib.auth.models import User
 
+from conversations import services
 from conversations.history import PastTurn
 from conversations.models import ChatSession, Turn
 from conversations.pipeline.state import Past, Request, State
@@ -13,6 +14,7 @@ from conversations.web.trace import steps
 from knowledge.models import KnowledgeBase
 from ragsite.db import in_database
 from retrieval.engine import fulltext
+from retrieval.engine.fulltext import Frequencies
 from tests import factories
 from tests.conversations.conftest import index_document, run_turn
 
@@ -28,6 +30,13 @@ def facts(turn_id: int, owner: User) -> dict[str, list[str]]:
     for label, value in next(step for step in shown if step.name == "Understand the question").facts:
         found.setdefault(label, []).append(value)
     return found
+
+
+def asking(owner: User, session: ChatSession, question: str = "") -> Request:
+    """Return a question to a session, of what it has chosen."""
+    scope = services.scope_of(session)
+    bases, documents = tuple(scope["knowledge_bases"]), tuple(scope["documents"])
+    return Request(owner.pk, session.pk, question, asked_knowledge_base_ids=bases, asked_document_ids=documents)
 
 
 async def ask(owner: User, session: ChatSession, question: str) -> tuple[Turn, dict[str, list[str]]]:
@@ -79,12 +88,16 @@ async def test_words_are_counted_in_the_bases_of_the_session_alone(
         return mine
 
     mine = await in_database(others)
-    state = State(Request(owner.pk, session.pk, "Which?"), past=Past(turns=[PastTurn(1, "Which switch?", "")]))
-    known = (await known_words(state)).frequencies
-    assert (known.size, known.holding["switch"]) == (6, 4)
+
+    async def known() -> Frequencies:
+        request = await in_database(asking, owner, session, "Which?")
+        return (await known_words(State(request, past=Past(turns=[PastTurn(1, "Which switch?", "")])))).frequencies
+
+    found = await known()
+    assert (found.size, found.holding["switch"]) == (6, 4)
     await session.knowledge_bases.aadd(mine)
-    known = (await known_words(state)).frequencies
-    assert (known.size, known.holding["switch"]) == (2, 2)
+    found = await known()
+    assert (found.size, found.holding["switch"]) == (2, 2)
 
 
 async def test_a_first_question_asks_for_no_frequencies(owner: User, session: ChatSession, monkeypatch: Any) -> None:
@@ -97,11 +110,11 @@ def test_a_session_searches_what_it_chose_of_what_its_user_may_read(
     owner: User, colleague: User, session: ChatSession
 ) -> None:
     theirs, own = factories.make_knowledge_base(colleague, "Theirs"), factories.make_knowledge_base(owner, "Own")
-    assert searchable(Request(owner.pk, session.pk, "")) == Scope((own.pk,), (), True)
+    assert searchable(asking(owner, session)) == Scope((own.pk,), (), True)
     session.knowledge_bases.add(theirs)
-    assert searchable(Request(owner.pk, session.pk, "")).knowledge_base_ids == ()
+    assert searchable(asking(owner, session)).knowledge_base_ids == ()
     session.knowledge_bases.add(own)
-    assert searchable(Request(owner.pk, session.pk, "")).knowledge_base_ids == (own.pk,)
+    assert searchable(asking(owner, session)).knowledge_base_ids == (own.pk,)
 
 
 def test_a_session_searches_the_documents_that_it_chose_of_what_its_user_may_read(
@@ -112,37 +125,40 @@ def test_a_session_searches_the_documents_that_it_chose_of_what_its_user_may_rea
     )
     hidden, first, second, _third = (factories.make_document(base) for base in (theirs, own, own, other))
     session.documents.add(hidden)
-    assert searchable(Request(owner.pk, session.pk, "")) == Scope((), (), True)
+    assert searchable(asking(owner, session)) == Scope((), (), True)
     session.documents.add(second, first)
-    assert searchable(Request(owner.pk, session.pk, "")) == Scope((own.pk,), (first.pk, second.pk), True)
+    assert searchable(asking(owner, session)) == Scope((own.pk,), (first.pk, second.pk), True)
     first.delete()
-    assert searchable(Request(owner.pk, session.pk, "")) == Scope((own.pk,), (second.pk,), True)
+    assert searchable(asking(owner, session)) == Scope((own.pk,), (second.pk,), True)
 
 
 async def test_the_titles_of_a_few_chosen_documents_are_known(owner: User, session: ChatSession) -> None:
     base = await in_database(factories.make_knowledge_base, owner)
     documents = [await in_database(factories.make_document, base, f"{name}.md") for name in "abcde"]
-    state = State(Request(owner.pk, session.pk, "What is this about?"))
-    assert (await known_words(state)).titles == ()
+
+    async def titles() -> tuple[str, ...]:
+        return (await known_words(State(await in_database(asking, owner, session, "What is this about?")))).titles
+
+    assert await titles() == ()
     await session.documents.aset(documents[1:2])
-    assert (await known_words(state)).titles == ("b.md",)
+    assert await titles() == ("b.md",)
     await session.documents.aset(documents)
-    assert len((await known_words(state)).titles) == 3  # more would drown the question
+    assert len(await titles()) == 3  # more would drown the question
 
 
 def test_who_was_shut_out_searches_nothing(owner: User, session: ChatSession) -> None:
     factories.make_knowledge_base(owner)
     User.objects.filter(pk=owner.pk).update(is_active=False)
-    assert searchable(Request(owner.pk, session.pk, "")).knowledge_base_ids == ()
+    assert searchable(asking(owner, session)).knowledge_base_ids == ()
 
 
 def test_one_base_is_enough_to_keep_from_general_knowledge(owner: User, session: ChatSession) -> None:
     generous, strict = (
         factories.make_knowledge_base(owner, answer_from_general_knowledge=allowed) for allowed in (True, False)
     )
-    assert searchable(Request(owner.pk, session.pk, "")) == Scope((generous.pk, strict.pk), (), False)
+    assert searchable(asking(owner, session)) == Scope((generous.pk, strict.pk), (), False)
     session.knowledge_bases.add(generous)
-    assert searchable(Request(owner.pk, session.pk, "")) == Scope((generous.pk,), (), True)
+    assert searchable(asking(owner, session)) == Scope((generous.pk,), (), True)
 
 
 def test_frequencies_are_those_of_the_bases_together(owner: User) -> None:

@@ -175,7 +175,7 @@ def test_whatever_is_said_there_is_something_to_do(question: str, earlier: list[
     found = asked(question, *earlier)
     assert bool(found.queries) == (found.action == "retrieve_vector") == bool(found.ranking_query)
     assert all(text.strip() and 0 < weight <= 1 for text, weight in found.queries)
-    assert not found.queries or found.queries[-1][0] == found.ranking_query
+    assert not found.queries or found.ranking_query in dict(found.queries)
 
 
 BOUGHT = "微软什么时候收购了动视暴雪？"
@@ -227,3 +227,27 @@ def test_a_greeting_is_not_carried_over(greeting: str) -> None:
     assert asked(question, greeting, common="vacuum full tables").queries == ((question, 1.0),)
     carried = asked("How long does it take?", greeting, SWITCH, greeting).carried
     assert carried and not set(content_terms(" ".join(carried))) & set(content_terms(greeting))
+
+
+OVERTIME = "加班费怎么算？"
+
+
+def test_in_another_language_than_all_before_it_a_question_is_judged_by_itself() -> None:
+    found = asked(OVERTIME, SWITCH, common="加班费 加班 班费 算")
+    assert found.ranking_query == OVERTIME
+    assert all(weight <= INTRODUCES for text, weight in found.queries if text != OVERTIME)
+    same = asked(OVERTIME, SWITCH, "交换机怎么重启？", common="加班费 加班 班费 算")
+    assert same.ranking_query != OVERTIME
+
+
+def test_a_question_that_points_back_does_so_in_another_language_too() -> None:
+    found = asked("它多少钱？", SWITCH)
+    assert found.reason == "pronoun" and found.ranking_query != "它多少钱？"
+
+
+def test_passages_that_join_two_languages_tell_that_a_question_leaves_out_its_subject() -> None:
+    question = "保修多久？"
+    passages = ["Reset switch TL-SE2109 保修 三年"]
+    known = Known(frequencies(SWITCH, common="保修"), [set(content_terms(passage)) for passage in passages])
+    found = understand(question, [PastTurn(1, SWITCH, "")], known)
+    assert found.ranking_query != question
