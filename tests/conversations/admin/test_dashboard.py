@@ -41,7 +41,7 @@ def ask(owner: User, question: str, state: str = "nothing", days: float = 0, **f
 
 
 def asked(number: int, text: str, vector: list[float] | None = None, user: int = 1) -> unanswered.Asked:
-    direction = None if vector is None else unanswered._direction(HalfVector(vector))
+    direction = unanswered.direction(text, None if vector is None else HalfVector(vector), None)
     return unanswered.Asked(number, text, user, timezone.now() + timedelta(seconds=number), 1, direction)
 
 
@@ -137,6 +137,14 @@ def test_the_vectors_of_turns_group_other_words(owner: User, as_staff: Client) -
         turn = ask(owner, text).turn
         Turn.objects.filter(pk=turn.pk).update(embedding=HalfVector(vector), embedding_space=space)
     assert [row["group"].count for row in shown(as_staff)["groups"]["rows"]] == [2, 1]
+
+
+def test_vectors_of_a_language_that_their_model_was_not_taught_group_nothing(owner: User, as_staff: Client) -> None:
+    space = EmbeddingSpace.objects.create(provider="openai", model="m", dimension=2, languages=["en"])
+    for text in ("路灯坏了怎么报修？", "演唱会几点开始？", "Parental leave?", "Time off for fathers"):
+        turn = ask(owner, text).turn
+        Turn.objects.filter(pk=turn.pk).update(embedding=HalfVector([1, 0]), embedding_space=space)
+    assert [row["group"].count for row in shown(as_staff)["groups"]["rows"]] == [2, 1, 1]
 
 
 def test_groups_are_made_by_vectors_words_and_codes() -> None:
