@@ -1,9 +1,9 @@
 """Questions that found no answer, those that ask the same together: what documents are lacking.
 
 Two questions ask the same where their vectors point the same way (both made by one model, which knows their language),
-or where they share most of their words; and where they name the same numbers and codes. Taken from the oldest on, each joins the
-group whose first question it is most like, or begins one: the same questions make the same groups, and the work is
-bounded by `LOOKED_AT` squared.
+or where they share most of their words; and where they name the same numbers and codes. Taken from the oldest on, each
+joins the group whose first question it is most like, or begins one: the same questions make the same groups, and the
+work is bounded by `LOOKED_AT` squared.
 """
 
 import re
