@@ -16,6 +16,7 @@ from django.utils.translation import ngettext
 from knowledge import services
 from knowledge.invitations import invitations
 from knowledge.models import Chunk, Document, Invitation, KnowledgeBase, Membership, Picture
+from ragsite.admin_base import ValuesFilter
 
 
 class ReadOnly(admin.ModelAdmin[Any]):
@@ -70,15 +71,6 @@ class KnowledgeBaseAdmin(admin.ModelAdmin[KnowledgeBase]):
         """Remove files and index rows as well."""
         for base in queryset:
             services.delete_knowledge_base(base)
-
-
-class ValuesFilter(admin.AllValuesFieldListFilter):
-    """By the values that there are; documents without one have a choice with a name, too."""
-
-    def choices(self, changelist: Any) -> Any:
-        """Name the choice of none."""
-        for choice in super().choices(changelist):
-            yield choice | {"display": choice["display"] or _("none")}
 
 
 @admin.register(Document)

@@ -132,9 +132,18 @@ class RecordInline(TabularInline):
         return False
 
 
+class ValuesFilter(admin.AllValuesFieldListFilter):
+    """By the values that there are; rows without one have a choice with a name, too."""
+
+    def choices(self, changelist: Any) -> Any:
+        """Name the choice of none."""
+        for choice in super().choices(changelist):
+            yield choice | {"display": choice["display"] or _("none")}
+
+
 def pretty_json(data: Any) -> SafeString:
     """Return JSON-safe data as indented, escaped text that keeps its lines."""
-    return format_html("<pre>{}</pre>", json.dumps(data, ensure_ascii=False, indent=2))
+    return format_html('<pre tabindex="0">{}</pre>', json.dumps(data, ensure_ascii=False, indent=2))
 
 
 def link_to(obj: Model | None) -> SafeString | str:

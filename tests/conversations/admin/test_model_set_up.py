@@ -181,6 +181,37 @@ def test_some_addresses_are_never_asked(as_staff: Client, url: str) -> None:
     assert look(as_staff, url).status_code == 422
 
 
+def test_what_was_checked_is_asked_whatever_the_name_resolves_to_by_then(
+    provider: FakeProvider, as_staff: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    port = int(provider.root_url.rsplit(":", 1)[1].split("/")[0])
+    answers, resolve = ["127.0.0.1"], socket.getaddrinfo
+
+    def change_its_mind(host: Any, *args: Any, **kwargs: Any) -> Any:
+        if host != "model.test":
+            return resolve(host, *args, **kwargs)
+        return resolve(answers.pop() if answers else "127.0.0.2", *args, **kwargs)
+
+    provider.models = ["large", "text-embedding-small"]
+    with FakeProvider(port, host="127.0.0.2") as inner:
+        monkeypatch.setattr(socket, "getaddrinfo", change_its_mind)
+        assert look(as_staff, f"http://model.test:{port}/v1").headers["Location"] == CHOOSE
+        chosen(as_staff, model="large", for_embedding="text-embedding-small")
+        assert inner.connections == 0
+    trials = as_staff.get(TEST).context["draft"].trials
+    assert {trial.model: trial.works for trial in trials} == dict.fromkeys(provider.models, True)
+    assert {headers["Host"] for headers in (*provider.listed, *provider.headers)} == {f"model.test:{port}"}
+
+
+def test_a_name_without_an_address_is_not_asked(as_staff: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    def unknown(*args: Any, **kwargs: Any) -> Any:
+        raise socket.gaierror("Temporary failure")
+
+    monkeypatch.setattr(socket, "getaddrinfo", unknown)
+    response = look(as_staff, "http://model.test/v1", without_list="1")
+    assert response.status_code == 422 and "No server is known by the name" in response.content.decode()
+
+
 def test_without_a_list_the_name_is_typed(provider: FakeProvider, as_staff: Client) -> None:
     provider.listing = (404, {"detail": "Not Found"})
     assert b"without_list" in look(as_staff, provider.root_url).content
