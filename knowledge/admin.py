@@ -16,10 +16,10 @@ from django.utils.translation import ngettext
 from knowledge import services
 from knowledge.invitations import invitations
 from knowledge.models import Chunk, Document, Invitation, KnowledgeBase, Membership, Picture
-from ragsite.admin_base import ValuesFilter
+from ragsite.admin_base import ModelAdmin, ValuesFilter
 
 
-class ReadOnly(admin.ModelAdmin[Any]):
+class ReadOnly(ModelAdmin):
     """What ingestion makes is looked at, not edited."""
 
     def has_add_permission(self, request: HttpRequest) -> bool:
@@ -44,7 +44,7 @@ class MembershipInline(admin.TabularInline[Membership, KnowledgeBase]):
 
 
 @admin.register(KnowledgeBase)
-class KnowledgeBaseAdmin(admin.ModelAdmin[KnowledgeBase]):
+class KnowledgeBaseAdmin(ModelAdmin):
     """Bases with the number of their documents."""
 
     list_display = ["name", "owner", "visibility", "document_count", "chunk_size", "created_at"]
@@ -74,7 +74,7 @@ class KnowledgeBaseAdmin(admin.ModelAdmin[KnowledgeBase]):
 
 
 @admin.register(Document)
-class DocumentAdmin(admin.ModelAdmin[Document]):
+class DocumentAdmin(ModelAdmin):
     """Documents and how their ingestion went; reading anew and cancelling."""
 
     list_display = [
@@ -165,7 +165,6 @@ class ChunkAdmin(ReadOnly):
     list_filter = ["kind"]
     search_fields = ["=document__original_filename", "=id"]
     list_select_related = ["document"]
-    show_full_result_count = False
 
 
 @admin.register(Picture)
@@ -175,12 +174,11 @@ class PictureAdmin(ReadOnly):
     list_display = ["id", "document", "page", "alt", "width", "height"]
     search_fields = ["=document__original_filename", "alt"]
     list_select_related = ["document"]
-    show_full_result_count = False
     exclude = ["file"]
 
 
 @admin.register(Membership)
-class MembershipAdmin(admin.ModelAdmin[Membership]):
+class MembershipAdmin(ModelAdmin):
     """Who may read or edit which base."""
 
     list_display = ["knowledge_base", "user", "group", "role", "created_at"]
@@ -208,7 +206,7 @@ class InvitationForm(forms.ModelForm[Invitation]):
 
 
 @admin.register(Invitation)
-class InvitationAdmin(admin.ModelAdmin[Invitation]):
+class InvitationAdmin(ModelAdmin):
     """Invitations to the site and to bases; administrators make them, and take back those that are open."""
 
     form = InvitationForm

@@ -90,7 +90,6 @@ class AuditEntryAdmin(RecordAdmin):
     date_hierarchy = "at"
     search_fields = ["actor_name", "object_name", "address"]
     fields = ["at", "actor_name", "action", "object_type", "object_id", "object_name", "details", "address"]
-    show_full_result_count = False
     change_list_template = "admin/ragsite/auditentry/change_list.html"
 
     def get_urls(self) -> list[URLPattern]:
