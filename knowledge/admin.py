@@ -56,7 +56,8 @@ class KnowledgeBaseAdmin(ModelAdmin):
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[KnowledgeBase]:
         """Count the documents. The files of chats belong to these."""
-        return super().get_queryset(request).filter(of_chat=False).annotate(documents_here=Count("documents"))
+        bases: QuerySet[KnowledgeBase] = super().get_queryset(request).filter(of_chat=False)
+        return bases.annotate(documents_here=Count("documents"))
 
     @admin.display(description=_("documents"), ordering="documents_here")
     def document_count(self, base: KnowledgeBase) -> int:

@@ -1,6 +1,7 @@
 """Question sets and their runs for administrators."""
 
 from collections.abc import Callable
+from typing import Any
 
 from django.contrib import admin
 from django.db.models import Count, QuerySet
@@ -145,7 +146,9 @@ class EvaluationRunAdmin(RecordAdmin):
 def _score(name: str) -> Callable[[EvaluationResult], str]:
     """Return a column with a score of a question."""
 
-    @admin.display(description=EvaluationResult._meta.get_field(name).verbose_name, ordering=name)
+    field: Any = EvaluationResult._meta.get_field(name)
+
+    @admin.display(description=field.verbose_name, ordering=name)
     def shown(result: EvaluationResult) -> str:
         return f"{getattr(result, name):.3f}"
 

@@ -74,7 +74,7 @@ def questions(answers: Sequence[figures.Answered], days: Sequence[date]) -> dict
     names = {value: str(label) for value, label in AnswerState.choices}
     names |= {"talk": _("Without a search"), "stopped": _("Stopped"), "failed": _("Failed"), "running": _("Answering")}
     sums = {slug: sum(counts[day, slug] for day in days) for slug in names}
-    outcomes = [
+    outcomes: list[dict[str, Any]] = [
         {"slug": slug, "name": names[slug], "count": count, "share": round(100 * count / total)}
         for slug, count in sums.items()
         if count
@@ -114,7 +114,7 @@ def groups(user: Any, since: datetime) -> dict[str, Any]:
     for group in shown:
         candidates = [bases.get(each.turn_id, set()) for each in group.questions]
         common = Counter(base for own in candidates if len(own) == 1 for base in own)
-        base_id, name = max(common, key=lambda base: (common[base], -base[0]), default=(None, ""))
+        base_id, name = max(common, key=lambda base: (common[base], -base[0]), default=(0, ""))
         rows.append(
             {
                 "group": group,
