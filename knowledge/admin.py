@@ -196,7 +196,7 @@ class InvitationForm(forms.ModelForm[Invitation]):
     """A link that lets someone in, with what it gives them."""
 
     days = forms.IntegerField(
-        label=_("Valid for how many days"), min_value=1, max_value=invitations.MOST_DAYS, initial=invitations.DAYS
+        label=_("Valid for (days)"), min_value=1, max_value=invitations.MOST_DAYS, initial=invitations.DAYS
     )
 
     class Meta:

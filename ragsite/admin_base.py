@@ -123,7 +123,7 @@ class AdminSite(admin.AdminSite):
             if models := [rows.pop(label) for label in labels if label in rows]:
                 found.append(_section(key, name, models))
         if rows:
-            found.append(_section("works", _("Inside the site"), list(rows.values())))
+            found.append(_section("works", _("System"), list(rows.values())))
         return found
 
 

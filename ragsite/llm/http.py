@@ -49,7 +49,7 @@ def url(endpoint: Endpoint, path: str) -> str:
 def headers(endpoint: Endpoint) -> dict[str, str]:
     """Return the request's headers; no key, no authorisation. Raises `Unauthorized` for what can't be a key."""
     if not secrets.is_key(endpoint.api_key):
-        raise errors.Unauthorized(_("The key holds characters that no key has. Copy it again."), where=host(endpoint))
+        raise errors.Unauthorized(_("The key contains invalid characters. Copy it again."), where=host(endpoint))
     # Compressed streams are held back until a block is full.
     fields = {"Accept-Encoding": "identity"}
     return fields | {"Authorization": f"Bearer {endpoint.api_key}"} if endpoint.api_key else fields

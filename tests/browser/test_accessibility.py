@@ -114,15 +114,14 @@ def _too_wide(page: Page) -> list[str]:
     return [f"{page.url} is {width} wide" for width in found]
 
 
-def _walk(
-    page: Page, site: Site, addresses: list[str], more: Callable[[Page], list[str]] = lambda _page: []
-) -> list[str]:
+def _walk(page: Page, site: Site, addresses: list[str], more: Callable[[Page], list[str]] | None = None) -> list[str]:
     complaints = []
     for address in addresses:
         response = page.goto(f"{site.url}{address}")
-        page.wait_for_load_state("networkidle")
+        if more is None:
+            page.wait_for_load_state("networkidle")
         assert response is not None and (response.ok or address == "/nowhere/"), address
-        complaints += _complaints(page) + more(page)
+        complaints += _complaints(page) + (more(page) if more is not None else [])
     return complaints
 
 

@@ -124,7 +124,7 @@ class SetUp:
             try:
                 stored = plan.carry_out(draft, planned)
             except IntegrityError:  # by somebody else, just now
-                form.add_error(None, _("The profiles have changed since this page was opened. Look at them again."))
+                form.add_error(None, _("The profiles have changed since you opened this page. Review them again."))
             else:
                 return self._saved(request, draft, stored)
         context = {
@@ -153,17 +153,14 @@ class SetUp:
         draft.addresses = [*place.addresses]
         if place.reach == Reach.FORBIDDEN:
             form.add_error(
-                "base_url", _("This address is reserved for a network's own services; no model is asked there.")
+                "base_url", _("This address is reserved for network services and can't be used for a model.")
             )
             return False
         if place.reach == Reach.PRIVATE and not form.cleaned_data["own"]:
             context["own_network"] = True
             form.add_error(
                 "own",
-                _(
-                    "This address is on this machine or in its own network, where not everything is meant to be "
-                    "asked. Confirm that the server is yours."
-                ),
+                _("This address is on this machine or in its local network. Confirm that the server is yours."),
             )
             return False
         try:
