@@ -17,9 +17,10 @@ from django.utils.translation import ngettext
 from knowledge import services
 from knowledge.invitations import invitations
 from knowledge.models import Chunk, Document, Invitation, KnowledgeBase, Membership, Picture
+from ragsite.admin_base import ModelAdmin, ValuesFilter
 
 
-class ReadOnly(admin.ModelAdmin[Any]):
+class ReadOnly(ModelAdmin):
     """What ingestion makes is looked at, not edited."""
 
     def has_add_permission(self, request: HttpRequest) -> bool:
@@ -44,7 +45,7 @@ class MembershipInline(admin.TabularInline[Membership, KnowledgeBase]):
 
 
 @admin.register(KnowledgeBase)
-class KnowledgeBaseAdmin(admin.ModelAdmin[KnowledgeBase]):
+class KnowledgeBaseAdmin(ModelAdmin):
     """Bases with the number of their documents."""
 
     list_display = ["name", "owner", "visibility", "document_count", "chunk_size", "created_at"]
@@ -56,7 +57,8 @@ class KnowledgeBaseAdmin(admin.ModelAdmin[KnowledgeBase]):
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[KnowledgeBase]:
         """Count the documents. The files of chats belong to these."""
-        return super().get_queryset(request).filter(of_chat=False).annotate(documents_here=Count("documents"))
+        bases: QuerySet[KnowledgeBase] = super().get_queryset(request).filter(of_chat=False)
+        return bases.annotate(documents_here=Count("documents"))
 
     @admin.display(description=_("documents"), ordering="documents_here")
     def document_count(self, base: KnowledgeBase) -> int:
@@ -73,17 +75,8 @@ class KnowledgeBaseAdmin(admin.ModelAdmin[KnowledgeBase]):
             services.delete_knowledge_base(base)
 
 
-class ValuesFilter(admin.AllValuesFieldListFilter):
-    """By the values that there are; documents without one have a choice with a name, too."""
-
-    def choices(self, changelist: Any) -> Any:
-        """Name the choice of none."""
-        for choice in super().choices(changelist):
-            yield choice | {"display": choice["display"] or _("none")}
-
-
 @admin.register(Document)
-class DocumentAdmin(admin.ModelAdmin[Document]):
+class DocumentAdmin(ModelAdmin):
     """Documents and how their ingestion went; reading anew and cancelling."""
 
     list_display = [
@@ -174,7 +167,6 @@ class ChunkAdmin(ReadOnly):
     list_filter = ["kind"]
     search_fields = ["=document__original_filename", "=id"]
     list_select_related = ["document"]
-    show_full_result_count = False
 
 
 @admin.register(Picture)
@@ -184,12 +176,11 @@ class PictureAdmin(ReadOnly):
     list_display = ["id", "document", "page", "alt", "width", "height"]
     search_fields = ["=document__original_filename", "alt"]
     list_select_related = ["document"]
-    show_full_result_count = False
     exclude = ["file"]
 
 
 @admin.register(Membership)
-class MembershipAdmin(admin.ModelAdmin[Membership]):
+class MembershipAdmin(ModelAdmin):
     """Who may read or edit which base."""
 
     list_display = ["knowledge_base", "user", "group", "role", "created_at"]
@@ -206,7 +197,7 @@ class InvitationForm(forms.ModelForm[Invitation]):
     """A link that lets someone in, with what it gives them."""
 
     days = forms.IntegerField(
-        label=_("Valid for how many days"), min_value=1, max_value=invitations.MOST_DAYS, initial=invitations.DAYS
+        label=_("Valid for (days)"), min_value=1, max_value=invitations.MOST_DAYS, initial=invitations.DAYS
     )
 
     class Meta:
@@ -217,7 +208,7 @@ class InvitationForm(forms.ModelForm[Invitation]):
 
 
 @admin.register(Invitation)
-class InvitationAdmin(admin.ModelAdmin[Invitation]):
+class InvitationAdmin(ModelAdmin):
     """Invitations to the site and to bases; administrators make them, and take back those that are open."""
 
     form = InvitationForm

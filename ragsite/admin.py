@@ -90,7 +90,6 @@ class AuditEntryAdmin(RecordAdmin):
     date_hierarchy = "at"
     search_fields = ["actor_name", "object_name", "address"]
     fields = ["at", "actor_name", "action", "object_type", "object_id", "object_name", "details", "address"]
-    show_full_result_count = False
     change_list_template = "admin/ragsite/auditentry/change_list.html"
 
     def get_urls(self) -> list[URLPattern]:
@@ -131,9 +130,8 @@ class GroupAdmin(auth.GroupAdmin):
             {
                 "fields": ["name", "permissions"],
                 "description": _(
-                    "People come into a group on their own pages. Knowledge bases are shared with it on their pages of "
-                    "members, and its limits are set under Limits. Most groups need none of the permissions below, "
-                    "which are for staff."
+                    "Add people to a group on their own pages, share knowledge bases with it on their Members pages, "
+                    "and set its limits under Limits. The permissions below are for staff; most groups need none."
                 ),
             },
         )
@@ -184,8 +182,8 @@ class LimitAdmin(ModelAdmin):
             {
                 "fields": ["user", "group", "questions_per_day", "tokens_per_month", "storage_mb"],
                 "description": _(
-                    "Of a person, or of everyone in a group. What is left empty is as the person's groups have it, and "
-                    "else as the site's settings say."
+                    "For one person, or for each member of a group. Empty fields follow the person's groups, then "
+                    "the site's settings."
                 ),
             },
         )

@@ -5,21 +5,29 @@ from typing import TYPE_CHECKING, Any
 
 from django.conf import settings
 from django.contrib import admin
+from django.core.paginator import Paginator
+from django.db import connections
 from django.db.models import Model
 from django.http import HttpRequest
 from django.template.response import TemplateResponse
 from django.urls import reverse
+from django.utils.functional import cached_property
 from django.utils.html import format_html
 from django.utils.module_loading import import_string
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext_lazy as _
 
 if TYPE_CHECKING:
-    ModelAdmin = admin.ModelAdmin[Any]
+    DjangoModelAdmin = admin.ModelAdmin[Any]
     TabularInline = admin.TabularInline[Any, Any]
+    DjangoPaginator = Paginator[Any]
 else:
-    ModelAdmin = admin.ModelAdmin
+    DjangoModelAdmin = admin.ModelAdmin
     TabularInline = admin.TabularInline
+    DjangoPaginator = Paginator
+
+# Rows from which on a table that is shown whole isn't counted any more: counting reads them all.
+LARGE = 50_000
 
 
 # The lists by what one comes for, not by where the code lies; what is named nowhere stands in the last section.
@@ -69,6 +77,33 @@ SECTIONS: tuple[tuple[str, Any, tuple[str, ...]], ...] = (
 )  # fmt: skip
 
 
+class EstimatingPaginator(DjangoPaginator):
+    """Pages of a large table take the server's estimate for its count; what is narrowed is counted, as are others."""
+
+    is_estimate = False
+
+    @cached_property
+    def count(self) -> int:
+        """Return how many rows there are, or about how many."""
+        rows: Any = self.object_list
+        if not (rows.query.where or rows.query.distinct or rows.query.combinator):
+            with connections[rows.db].cursor() as cursor:
+                table = connections[rows.db].ops.quote_name(rows.model._meta.db_table)
+                cursor.execute("SELECT reltuples::bigint FROM pg_class WHERE oid = %s::regclass", [table])
+                estimate = int(cursor.fetchone()[0])
+            if estimate >= LARGE:
+                self.is_estimate = True
+                return estimate
+        return int(super().count)
+
+
+class ModelAdmin(DjangoModelAdmin):
+    """Django's, for lists of any length: a narrowed one doesn't count the whole table beside it."""
+
+    paginator = EstimatingPaginator
+    show_full_result_count = False
+
+
 class AdminSite(admin.AdminSite):
     """Django's, with figures on its first page and the lists in sections."""
 
@@ -88,7 +123,7 @@ class AdminSite(admin.AdminSite):
             if models := [rows.pop(label) for label in labels if label in rows]:
                 found.append(_section(key, name, models))
         if rows:
-            found.append(_section("works", _("Inside the site"), list(rows.values())))
+            found.append(_section("works", _("System"), list(rows.values())))
         return found
 
 
@@ -132,9 +167,18 @@ class RecordInline(TabularInline):
         return False
 
 
+class ValuesFilter(admin.AllValuesFieldListFilter):
+    """By the values that there are; rows without one have a choice with a name, too."""
+
+    def choices(self, changelist: Any) -> Any:
+        """Name the choice of none."""
+        for choice in super().choices(changelist):
+            yield choice | {"display": choice["display"] or _("none")}
+
+
 def pretty_json(data: Any) -> SafeString:
     """Return JSON-safe data as indented, escaped text that keeps its lines."""
-    return format_html("<pre>{}</pre>", json.dumps(data, ensure_ascii=False, indent=2))
+    return format_html('<pre tabindex="0">{}</pre>', json.dumps(data, ensure_ascii=False, indent=2))
 
 
 def link_to(obj: Model | None) -> SafeString | str:

@@ -103,7 +103,7 @@ SIGN_UP = env.choice(
     "RAGSITE_SIGN_UP",
     "closed",
     ("closed", "open"),
-    _("who may make an account: administrators alone, for others (`closed`), or everyone who comes (`open`)"),
+    _("who may create accounts: administrators only (`closed`), or everyone (`open`)"),
     live="site",
 )
 EMAIL_HOST = env.text(
@@ -145,14 +145,14 @@ OIDC_GROUPS_CLAIM = env.text(
 QUESTIONS_PER_DAY = env.optional_integer(
     "QUESTIONS_PER_DAY",
     (1, None),
-    _("questions that a person may ask a day, where neither they nor their groups have a limit of their own"),
+    _("questions a person may ask per day, unless they or their groups have a limit of their own"),
     pgettext_lazy("setting", "any number"),
     live="site",
 )
 TOKENS_PER_MONTH = env.optional_integer(
     "TOKENS_PER_MONTH",
     (1, None),
-    _("tokens that models may read and write for a person a month; likewise"),
+    _("tokens that models may read and write for a person per month; likewise"),
     pgettext_lazy("setting", "any number"),
     live="site",
 )
@@ -166,17 +166,14 @@ STORAGE_MB = env.optional_integer(
 OWNERS_INVITE = env.boolean(
     "RAGSITE_OWNERS_INVITE",
     True,
-    _(
-        "whether the owner of a knowledge base may invite someone without an account to it, who then makes one; "
-        "administrators always may"
-    ),
+    _("whether owners of knowledge bases may invite people who have no account yet; administrators always may"),
     live="site",
 )
 AUDIT_DAYS = env.integer(
     "AUDIT_DAYS",
     365,
     (0, 36_500),
-    _("days for which the audit log is kept; `0` keeps it for good"),
+    _("days to keep the audit log; `0` keeps it forever"),
     live="site",
 )
 
@@ -199,8 +196,8 @@ OCR = env.choice(
     "auto",
     ("off", "auto", "always"),
     _(
-        "whether words in pictures are read: on pages that have no others (`auto`), on every page (`always`), or "
-        "`off`; it comes after the other words are searchable, and takes some seconds a page"
+        "when to read text in pictures (OCR): on pages without other text (`auto`), on every page (`always`), or "
+        "`off`; it runs once the other text is searchable, and takes some seconds per page"
     ),
     live="site",
 )
@@ -232,21 +229,21 @@ LLM_MAX_TOKENS = env.integer(
     "LLM_MAX_TOKENS",
     2048,
     (16, None),
-    _("most tokens of an answer; as many are kept free for it in the window"),
+    _("most tokens in an answer; room for them is kept free in the context window"),
     live="site",
 )
 LLM_TEMPERATURE = env.decimal(
     "LLM_TEMPERATURE",
     0.3,
     (0.0, 2.0),
-    _("0 to 2, of answers from documents; other purposes have their own"),
+    _("0 to 2, for answers from documents; other purposes have their own"),
     live="site",
 )
 LLM_CONCURRENCY = env.integer(
     "LLM_CONCURRENCY",
     100,
     (0, None),
-    _("requests at once of a server process; more wait their turn, `0` is any number"),
+    _("requests at once per server process; others wait their turn, `0` for no limit"),
 )
 LLM_THINKING = env.choice(
     "LLM_THINKING",
@@ -267,7 +264,7 @@ LLM_TOTAL_TIMEOUT = env.decimal("LLM_TOTAL_TIMEOUT", 600.0, (1.0, None), _("seco
 OLLAMA_URL = env.url(
     "OLLAMA_URL",
     _HTTP,
-    _("where a local Ollama is looked for, to offer it; never used unasked"),
+    _("where to look for a local Ollama to offer; never used without asking"),
     default="http://127.0.0.1:11434",
 )
 
@@ -296,7 +293,7 @@ VECTOR_WEIGHT = env.optional_decimal(
     live="assistant",
 )
 REORDER_TOP_N = env.integer(
-    "REORDER_TOP_N", 20, (2, 1000), _("how many first hits are put in order so"), live="assistant"
+    "REORDER_TOP_N", 20, (2, 1000), _("how many of the first hits are reordered"), live="assistant"
 )
 MERGE_NEIGHBOURS = env.boolean(
     "MERGE_NEIGHBOURS", True, _("join adjacent passages before an answer is written from them"), live="assistant"
@@ -328,10 +325,13 @@ SEARCH_QUEUE = env.integer(
     _("searches that may wait for a place, up to `SEARCH_TIMEOUT`; more are answered 503"),
 )
 SEARCH_CACHE_SECONDS = env.decimal(
-    "SEARCH_CACHE_SECONDS", 300.0, (0.0, None), _("how long a result is kept, unless its knowledge bases change before")
+    "SEARCH_CACHE_SECONDS",
+    300.0,
+    (0.0, None),
+    _("seconds for which a result is cached, unless its knowledge bases change first"),
 )
 SEARCH_CACHE_HITS = env.integer(
-    "SEARCH_CACHE_HITS", 4096, (0, None), _("hits that kept results hold together; `0` keeps none")
+    "SEARCH_CACHE_HITS", 4096, (0, None), _("hits in all cached results together; `0` caches nothing")
 )
 EMBEDDING_MODEL = env.text(
     "EMBEDDING_MODEL", "bundled", _("`bundled`, or the name or folder of another model that fastembed runs")
@@ -353,7 +353,7 @@ EMBEDDING_BASE_URL = env.url("EMBEDDING_BASE_URL", _HTTP, _("that endpoint, up t
 EMBEDDING_API_KEY = env.secret("EMBEDDING_API_KEY")
 # None: the model's own. pgvector indexes up to 4,000 numbers of two bytes.
 EMBEDDING_DIMENSION = env.optional_integer(
-    "EMBEDDING_DIMENSION", (1, 4000), _("numbers in a vector, where the model lets one choose"), _("the model's own")
+    "EMBEDDING_DIMENSION", (1, 4000), _("dimensions of a vector, if the model lets you choose"), _("the model's own")
 )
 # None: those that the model's name tells. Empty ("all"): every language.
 EMBEDDING_LANGUAGES = env.languages(
@@ -366,7 +366,7 @@ EMBEDDING_TIMEOUT = env.decimal(
     "EMBEDDING_TIMEOUT", 60.0, (0.1, None), _("seconds for a batch that is sent to an endpoint")
 )
 EMBEDDING_MODEL_MAX_MB = env.integer(
-    "EMBEDDING_MODEL_MAX_MB", 4096, (1, None), _("largest embedding model that is downloaded, or brought as a file")
+    "EMBEDDING_MODEL_MAX_MB", 4096, (1, None), _("largest embedding model that can be downloaded or uploaded")
 )
 # The graph of vectors: links per node and width of the walk when building (both take effect for new spaces), and when
 # searching; and how many rows a filtered walk visits at most.
@@ -455,13 +455,13 @@ env.section(
     ),
 )
 MAX_RECENT_TURNS = env.integer(
-    "MAX_RECENT_TURNS", 5, (0, 100), _("earlier turns that a question is read with"), live="assistant"
+    "MAX_RECENT_TURNS", 5, (0, 100), _("earlier turns that are read along with a question"), live="assistant"
 )
 MAX_RELEVANT_TURNS = env.integer(
     "MAX_RELEVANT_TURNS",
     2,
     (0, 20),
-    _("earlier turns like the question that are read with it, besides the recent ones; `0` is none"),
+    _("similar earlier turns that are read along with it, besides the recent ones; `0` for none"),
     live="assistant",
 )
 # Of 40 pairs of a question and one that goes back to it, all lie above; of questions of the same field with another
@@ -507,7 +507,7 @@ ANSWER_LANGUAGE = env.choice(
 ENABLE_MEMORY = env.boolean(
     "ENABLE_MEMORY",
     True,
-    _("let people have facts remembered from one chat to the next, which answers then take into account"),
+    _("let people save facts that answers in later chats take into account"),
     live="assistant",
 )
 ANSWER_DIALECT = env.choice(

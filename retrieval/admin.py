@@ -39,7 +39,6 @@ class IndexEntryAdmin(RecordAdmin):
     list_select_related = ["document", "knowledge_base"]
     search_fields = ["=chunk__id", "document__original_filename"]
     fields = ["chunk", "document", "knowledge_base"]
-    show_full_result_count = False
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[IndexEntry]:
         """Leave the wide columns where they are."""
@@ -62,4 +61,3 @@ class TermFrequencyAdmin(RecordAdmin):
     list_filter = ["knowledge_base"]
     list_select_related = ["knowledge_base"]
     search_fields = ["=term"]
-    show_full_result_count = False

@@ -15,6 +15,8 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
+from conversations.models import Message
+from ragsite import admin_base
 from tests import factories
 from tests.benchmarks.conversations.administration import filling, measuring
 from tests.benchmarks.conversations.administration.texts import FREQUENT
@@ -57,6 +59,26 @@ def test_no_page_asks_more_where_there_is_more_to_show(as_staff: Client) -> None
     many = counts(as_staff)
     assert {name: count for name, count in many.items() if count > measuring.MOST_QUERIES} == {}
     assert {name: (few[name], count) for name, count in many.items() if count > few[name] + 1} == {}
+
+
+def test_a_large_table_is_not_counted_and_says_so(as_staff: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    filling.fill(FEW)
+    with connection.cursor() as cursor:
+        cursor.execute("ANALYZE conversations_message")
+
+    def opened(**query: str) -> tuple[str, str]:
+        with CaptureQueriesContext(connection) as asked:
+            page = as_staff.get(url(Message, "changelist"), query).content.decode()
+        return page, str([each["sql"] for each in asked if "COUNT(" in each["sql"] and "_message" in each["sql"]])
+
+    exact = f"{Message.objects.count()} messages"
+    page, counts = opened()
+    assert exact in page and "about" not in page and counts != "[]"
+    monkeypatch.setattr(admin_base, "LARGE", 10)
+    page, counts = opened()
+    assert f"about {exact}" in page and counts == "[]"
+    page, _counts = opened(role__exact="user")
+    assert f"{Message.objects.filter(role='user').count()} messages" in page and "about" not in page
 
 
 @pytest.mark.slow

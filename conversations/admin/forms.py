@@ -96,19 +96,19 @@ class ModelProfileForm(ProfileForm):
         self.fields["key"].help_text = (
             _("A key is stored. Leave this empty to keep it.")
             if stored
-            else _("Kept encrypted; it can't be shown again.")
+            else _("Stored encrypted and never shown again.")
         )
         self.fields["purpose"].help_text = _(
-            "A profile for embedding says how the endpoint is reached; “manage.py reembed --provider openai” has the "
-            "search change to its model."
+            "A profile for embedding only says how to reach the endpoint. To search with its model, run “manage.py "
+            "reembed --provider openai”."
         )
         for name in ("temperature", "max_tokens"):
             self.fields[name].required = False
-            self.fields[name].help_text = _("Empty for what suits the purpose.")
+            self.fields[name].help_text = _("Leave empty for the purpose's default.")
             if not self.instance.pk:
                 self.initial[name] = None
         for name in ("input_price", "output_price"):
-            self.fields[name].help_text = _("In %(currency)s. Empty where it costs nothing, or is not counted.") % {
+            self.fields[name].help_text = _("In %(currency)s. Leave empty if it is free or costs don't matter.") % {
                 "currency": settings.LLM_CURRENCY
             }
         for name, least in _LEAST.items():
@@ -119,7 +119,7 @@ class ModelProfileForm(ProfileForm):
         """Refuse what can't be sent, such as a line's end or a space without width that was copied along."""
         key = str(self.cleaned_data["key"])
         if not secrets.is_key(key):
-            raise forms.ValidationError(_("The key holds characters that no key has. Copy it again."))
+            raise forms.ValidationError(_("The key contains invalid characters. Copy it again."))
         return key
 
     def clean_base_url(self) -> str:

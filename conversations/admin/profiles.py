@@ -34,7 +34,7 @@ class ModelProfileAdmin(ModelAdmin):
             {"fields": ["temperature", "max_tokens", "context_window", "thinking", "concurrency"]},
         ),
         (gettext_lazy("Prices"), {"fields": ["input_price", "output_price"]}),
-        (gettext_lazy("Time-outs in seconds"), {"fields": ["connect_timeout", "idle_timeout", "total_timeout"]}),
+        (gettext_lazy("Timeouts in seconds"), {"fields": ["connect_timeout", "idle_timeout", "total_timeout"]}),
     ]
 
     def get_urls(self) -> list[URLPattern]:

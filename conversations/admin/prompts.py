@@ -109,7 +109,7 @@ class PromptTemplateAdmin(ModelAdmin):
         newest: int = getattr(template, "newest_default", None) or 0
         if not template.active or newest <= template.version:
             return by
-        return _("%(by)s; a newer default, version %(version)d, can be taken up") % {"by": by, "version": newest}
+        return _("%(by)s; a newer default is available (version %(version)d)") % {"by": by, "version": newest}
 
     @admin.display(description=gettext_lazy("system prompt"))
     def begins(self, template: PromptTemplate) -> str:

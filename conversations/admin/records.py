@@ -48,7 +48,7 @@ class ContextEntryAdmin(WordSearch, RecordAdmin):
         told = ContextEntry.objects.exclude(type=ContextEntry.Type.CHAT).filter(content__icontains=word)
         return said | Q(pk__in=looked_up(told)) | Q(session__in=sessions_named(word).values("pk"))
 
-    @admin.action(description=gettext_lazy("Clear the chosen summaries"), permissions=["clear"])
+    @admin.action(description=gettext_lazy("Clear selected summaries"), permissions=["clear"])
     def clear_summaries(self, request: HttpRequest, entries: QuerySet[ContextEntry]) -> None:
         """Empty summaries, so that models are no longer told them; other entries stay."""
         from conversations.memory import summaries  # all of search comes with it: not when apps load

@@ -18,7 +18,7 @@ from conversations.admin.word_search import WordSearch, messages_found, sessions
 from conversations.citations import labels
 from conversations.models import ChatSession, Citation, Feedback, Message, TraceStep, Turn
 from conversations.web.progress import duration
-from ragsite.admin_base import ModelAdmin, RecordAdmin, RecordInline, link_to, pretty_json, shortened
+from ragsite.admin_base import ModelAdmin, RecordAdmin, RecordInline, ValuesFilter, link_to, pretty_json, shortened
 from retrieval.types import AnswerState
 
 
@@ -213,7 +213,7 @@ class MessageAdmin(WordSearch, RecordAdmin):
 
     ordering = ("-id",)
     list_display = ["said", "role", "status", "answer_state", "error_code", "took", "created_at"]
-    list_filter = ["role", "status", "answer_state", "feedback__value", "error_code", "created_at"]
+    list_filter = ["role", "status", "answer_state", "feedback__value", ("error_code", ValuesFilter), "created_at"]
     search_fields = ["content", "turn__request_id", "turn__session__title", "turn__session__owner__username"]
     date_hierarchy = "created_at"
     inlines = [CitationInline, FeedbackInline]

@@ -47,7 +47,7 @@ class BasesForm(forms.Form):
         ],
         widget=forms.RadioSelect,
     )
-    heir = forms.ModelChoiceField(label=gettext_lazy("To whom"), queryset=User.objects.none(), required=False)
+    heir = forms.ModelChoiceField(label=gettext_lazy("New owner"), queryset=User.objects.none(), required=False)
 
     def __init__(self, user: User, actor: Any, *args: Any) -> None:
         super().__init__(*args)
@@ -60,7 +60,7 @@ class BasesForm(forms.Form):
         data = super().clean() or self.cleaned_data
         chosen = data.get("bases")
         if chosen == self.HAND_OVER and data.get("heir") is None:
-            self.add_error("heir", _("Say to whom the knowledge bases are handed over."))
+            self.add_error("heir", _("Choose who gets the knowledge bases."))
         needed = {self.HAND_OVER: "knowledge.change_knowledgebase", self.DELETE: "knowledge.delete_knowledgebase"}
         if chosen in needed and not self.actor.has_perm(needed[chosen]):
             self.add_error("bases", _("You may not do this with knowledge bases."))
@@ -94,7 +94,7 @@ class PersonForm(BaseUserForm):
             else data.get("is_superuser", self.instance.is_superuser)
         )
         if not stays and is_last_administrator(User.objects.get(pk=self.instance.pk)):
-            raise ValidationError(_("This is the last administrator. Make someone else one first."))
+            raise ValidationError(_("This is the last administrator. Make someone else an administrator first."))
         return data
 
 
@@ -109,8 +109,8 @@ class UserAdmin(BaseUserAdmin):
     fieldsets = [
         (None, {"fields": ["username", "password"]}),
         (gettext_lazy("Personal info"), {"fields": ["first_name", "last_name", "email"]}),
-        (gettext_lazy("What they may do"), {"fields": ["is_active", "role", "groups"]}),
-        (gettext_lazy("Expert"), {"classes": ["collapse"], "fields": [*_EXPERT]}),
+        (gettext_lazy("Permissions"), {"fields": ["is_active", "role", "groups"]}),
+        (gettext_lazy("Advanced"), {"classes": ["collapse"], "fields": [*_EXPERT]}),
         (gettext_lazy("Important dates"), {"fields": ["last_login", "date_joined"]}),
     ]
     list_display = ["username", "email", "role", "is_active", "last_login"]
@@ -176,7 +176,7 @@ class UserAdmin(BaseUserAdmin):
         """Ask what becomes of the bases, then delete."""
         user = self.get_object(request, unquote(object_id))
         if user is not None and is_last_administrator(user):
-            messages.error(request, _("This is the last administrator. Make someone else one first."))
+            messages.error(request, _("This is the last administrator. Make someone else an administrator first."))
             return HttpResponseRedirect(reverse("admin:auth_user_change", args=[user.pk]))
         if (
             user is None

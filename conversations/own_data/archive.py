@@ -7,7 +7,7 @@ import json
 import re
 import zipfile
 from collections import deque
-from collections.abc import AsyncGenerator, Iterator
+from collections.abc import AsyncGenerator, Iterable, Iterator
 from typing import Any
 
 from allauth.account.models import EmailAddress

@@ -1,8 +1,13 @@
-"""Where an address leads, found before anything is asked of it: a server must not be made to knock at inner doors."""
+"""Where an address leads, found before anything is asked of it: a server must not be made to knock at inner doors.
+
+What is asked afterwards goes to the addresses that were found (`ragsite/llm/pinning.py`): a name may resolve to others
+by then.
+"""
 
 import asyncio
 import ipaddress
 import socket
+from dataclasses import dataclass
 from enum import StrEnum
 from urllib.parse import urlsplit
 
@@ -22,8 +27,16 @@ class Reach(StrEnum):
     UNKNOWN = "unknown"
 
 
-async def reach_of(url: str) -> Reach:
-    """Return whom an http(s) address belongs to, by every address that its name resolves to; the worst one counts.
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a name leads: whom it belongs to, and the addresses that it resolves to, none where it is unknown."""
+
+    reach: Reach
+    addresses: tuple[str, ...] = ()
+
+
+async def look_up(url: str) -> Place:
+    """Return where an http(s) address leads, by every address that its name resolves to; the worst one counts.
 
     Numbers in any notation that the system takes for an address (`2130706433`, `0x7f.1`) are resolved as it does.
     """
@@ -31,14 +44,16 @@ async def reach_of(url: str) -> Reach:
         parts = urlsplit(url)
         host, port = parts.hostname or "", parts.port or 80
     except ValueError:
-        return Reach.UNKNOWN
+        return Place(Reach.UNKNOWN)
     try:
         async with asyncio.timeout(RESOLVE_TIMEOUT):
             found = await asyncio.get_running_loop().getaddrinfo(host, port, type=socket.SOCK_STREAM)
     except (OSError, UnicodeError, TimeoutError):
-        return Reach.UNKNOWN
-    reaches = {_reach(str(address[0])) for *_rest, address in found}
-    return next((reach for reach in (Reach.FORBIDDEN, Reach.PRIVATE) if reach in reaches), Reach.PUBLIC)
+        return Place(Reach.UNKNOWN)
+    addresses = tuple(dict.fromkeys(str(address[0]) for *_rest, address in found))
+    reaches = {_reach(address) for address in addresses}
+    worst = next((reach for reach in (Reach.FORBIDDEN, Reach.PRIVATE) if reach in reaches), Reach.PUBLIC)
+    return Place(worst, addresses)
 
 
 def _reach(text: str) -> Reach:

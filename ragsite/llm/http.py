@@ -8,6 +8,7 @@ from email.utils import parsedate_to_datetime
 from functools import cache
 from typing import Any
 from urllib.parse import SplitResult, urlsplit, urlunsplit
+from urllib.request import getproxies, proxy_bypass
 
 import httpx
 from django.utils.translation import gettext as _
@@ -48,7 +49,7 @@ def url(endpoint: Endpoint, path: str) -> str:
 def headers(endpoint: Endpoint) -> dict[str, str]:
     """Return the request's headers; no key, no authorisation. Raises `Unauthorized` for what can't be a key."""
     if not secrets.is_key(endpoint.api_key):
-        raise errors.Unauthorized(_("The key holds characters that no key has. Copy it again."), where=host(endpoint))
+        raise errors.Unauthorized(_("The key contains invalid characters. Copy it again."), where=host(endpoint))
     # Compressed streams are held back until a block is full.
     fields = {"Accept-Encoding": "identity"}
     return fields | {"Authorization": f"Bearer {endpoint.api_key}"} if endpoint.api_key else fields
@@ -57,6 +58,13 @@ def headers(endpoint: Endpoint) -> dict[str, str]:
 def trusts_environment(endpoint: Endpoint) -> bool:
     """Whether the usual proxy variables count: they don't for a server on this machine."""
     return _parts(endpoint).hostname not in {"localhost", "127.0.0.1", "::1"}
+
+
+def is_proxied(endpoint: Endpoint) -> bool:
+    """Whether a proxy of the environment takes the requests, which then also resolves the name."""
+    parts, proxies = _parts(endpoint), getproxies()
+    is_named = parts.scheme in proxies or "all" in proxies
+    return is_named and trusts_environment(endpoint) and not proxy_bypass(parts.hostname or "")
 
 
 def verify(endpoint: Endpoint) -> ssl.SSLContext | bool:

@@ -37,6 +37,8 @@ class Endpoint:
     # `reasoning_effort`, `enable_thinking` or `thinking`; empty where it can't be asked.
     think: bool | None = None
     thinking_field: str = ""
+    # The network addresses to which its requests go, whatever its name resolves to; none for those of its name.
+    addresses: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -165,7 +165,7 @@ class RegisteredModelAdmin(ModelAdmin):
                 if not self.has_delete_permission(request):
                     raise PermissionDenied
                 registry.remove(model)
-                self.message_user(request, _("The vectors of “{name}” were dropped.").format(name=model.name))
+                self.message_user(request, _("The vectors of “{name}” were deleted.").format(name=model.name))
         except NotPossible as error:
             self.message_user(request, str(error), messages.ERROR)
         return HttpResponseRedirect(_page_of(model))

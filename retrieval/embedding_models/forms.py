@@ -93,7 +93,7 @@ class EndpointForm(LanguagesForm):
         help_text=gettext_lazy("Stored encrypted, and never shown."),
     )
     dimension = forms.IntegerField(
-        label=gettext_lazy("Numbers per vector"),
+        label=gettext_lazy("Dimensions"),
         required=False,
         min_value=1,
         max_value=4000,
@@ -104,5 +104,5 @@ class EndpointForm(LanguagesForm):
         """Refuse what can't be sent."""
         key: str = self.cleaned_data["key"]
         if not secrets.is_key(key):
-            raise forms.ValidationError(_("The key holds characters that no key has. Copy it again."))
+            raise forms.ValidationError(_("The key contains invalid characters. Copy it again."))
         return key

@@ -1,6 +1,7 @@
 """Question sets and their runs for administrators."""
 
 from collections.abc import Callable
+from typing import Any
 
 from django.contrib import admin
 from django.db.models import Count, QuerySet
@@ -142,20 +143,39 @@ class EvaluationRunAdmin(RecordAdmin):
         return format_html('<a href="{}?run__id__exact={}">{}</a>', url, run.pk, run.question_count)
 
 
+def _score(name: str) -> Callable[[EvaluationResult], str]:
+    """Return a column with a score of a question."""
+
+    field: Any = EvaluationResult._meta.get_field(name)
+
+    @admin.display(description=field.verbose_name, ordering=name)
+    def shown(result: EvaluationResult) -> str:
+        return f"{getattr(result, name):.3f}"
+
+    shown.__name__ = f"{name}_shown"
+    return shown
+
+
 @admin.register(EvaluationResult)
 class EvaluationResultAdmin(RecordAdmin):
     """What runs found, the worst first."""
 
-    list_display = [short_text, "run", "ndcg_10", "recall_5", "recall_10", "mrr_10", "answer_state", "took_ms"]
+    list_display = [
+        short_text, "run", *map(_score, ("ndcg_10", "recall_5", "recall_10", "mrr_10")), "answer_state", "took",
+    ]  # fmt: skip
     list_filter = ["answer_state"]
     list_select_related = ["run__evaluation_set"]
     search_fields = ["text"]
     ordering = ["ndcg_10", "id"]
-    show_full_result_count = False
     fields = [
         "run", "key", "text", "ndcg_10", "recall_5", "recall_10", "mrr_10", "answer_state", "took_ms", "answer",
         "citations", "error", "usage", "found", "not_found",
     ]  # fmt: skip
+
+    @admin.display(description=_("milliseconds"), ordering="took_ms")
+    def took(self, result: EvaluationResult) -> str:
+        """Show how long the search took."""
+        return f"{result.took_ms:.0f}"
 
     @admin.display(description=_("hits"))
     def found(self, result: EvaluationResult) -> SafeString:

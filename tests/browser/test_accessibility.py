@@ -1,8 +1,11 @@
-"""The site's pages through axe, in light and dark, in English and Chinese; a chat in a narrow window, too."""
+"""The site's pages and the administration's through axe, in light and dark, in English and Chinese.
+
+Also a chat in a narrow window; and that nothing of the administration is wider than its page.
+"""
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from importlib import resources
 from pathlib import Path
 from typing import Any
@@ -10,8 +13,9 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from tests.browser.conftest import PASSWORD, PATIENCE, ask, sign_in
-from tests.site import Site
+from tests.browser.conftest import PASSWORD, PATIENCE, ask, running_site, sign_in
+from tests.fakes.provider import FakeProvider
+from tests.site import Site, run_command
 
 # Some thirty pages, each looked at twice, on a machine that may be busy.
 pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("browser"), pytest.mark.timeout(300)]
@@ -101,12 +105,23 @@ def _sign_in(page: Page, site: Site) -> None:
     expect(page.locator("#composer, .composer").first).to_be_visible()
 
 
-def _walk(page: Page, site: Site, addresses: list[str]) -> list[str]:
+def _too_wide(page: Page) -> list[str]:
+    """Return whether the page, or a list's table on it, is wider than the room that it has."""
+    found = page.evaluate(
+        "[document.documentElement, ...document.querySelectorAll('#changelist .results')]"
+        ".filter((each) => each.scrollWidth > each.clientWidth).map((each) => each.scrollWidth)"
+    )
+    return [f"{page.url} is {width} wide" for width in found]
+
+
+def _walk(page: Page, site: Site, addresses: list[str], more: Callable[[Page], list[str]] | None = None) -> list[str]:
     complaints = []
     for address in addresses:
-        page.goto(f"{site.url}{address}")
-        page.wait_for_load_state("networkidle")
-        complaints += _complaints(page)
+        response = page.goto(f"{site.url}{address}")
+        if more is None:
+            page.wait_for_load_state("networkidle")
+        assert response is not None and (response.ok or address == "/nowhere/"), address
+        complaints += _complaints(page) + (more(page) if more is not None else [])
     return complaints
 
 
@@ -126,6 +141,60 @@ def test_pages_of_the_site(visitor: Page, site: Site) -> None:
     addresses = [address.format(base=number) for address in PAGES] + documents
     addresses += _links(visitor, f"{site.url}/assistants/", r"/assistants/\d+/")[:1]
     assert _walk(visitor, site, addresses) == []
+
+
+@pytest.fixture(scope="module")
+def filled_site() -> Iterator[Site]:
+    """A site in which every list of the administration has rows, and its first page figures."""
+    fill = """
+from django.utils import timezone
+from conversations.models import Feedback, Message, Turn
+from tests.benchmarks.conversations.administration import filling
+filling.fill(24)
+for model in (Turn, Message, Feedback):
+    model.objects.update(created_at=timezone.now())
+"""
+    with running_site() as site:
+        done = run_command(site.data_dir, "shell", "-c", fill)
+        assert done.returncode == 0, done.stderr
+        yield site
+
+
+@pytest.mark.timeout(900)
+def test_pages_of_the_administration(visitor: Page, filled_site: Site) -> None:
+    _sign_in(visitor, filled_site)
+    # What is folded is looked at, too.
+    visitor.add_init_script("""addEventListener("DOMContentLoaded", () => {
+      for (const each of document.querySelectorAll("details")) each.open = true;
+    })""")
+    lists = _links(visitor, f"{filled_site.url}/admin/", r"/admin/\w+/\w+/")
+    assert len(lists) > 30
+    addresses = ["/admin/", "/admin/?days=7", "/admin/password_change/", *lists]
+    for address in lists:
+        found = _links(visitor, f"{filled_site.url}{address}", re.escape(address) + r"(add/|[\w-]+/change/)")
+        adding, changing = ([each for each in found if each.endswith(end)][:1] for end in ("add/", "change/"))
+        addresses += adding + changing
+        if changing and address.split("/")[-2] in ("chatsession", "user", "modelprofile", "knowledgebase"):
+            addresses += [changing[0].replace("change/", page) for page in ("delete/", "history/")]
+    assert _walk(visitor, filled_site, addresses, _too_wide) == []
+
+
+def test_pages_on_which_a_model_is_connected(visitor: Page, filled_site: Site, provider: FakeProvider) -> None:
+    _sign_in(visitor, filled_site)
+    visitor.goto(f"{filled_site.url}/admin/conversations/modelprofile/set-up/?provider=vllm")
+    complaints = _complaints(visitor) + _too_wide(visitor)
+    visitor.locator("input[name=base_url]").fill(provider.root_url)
+    visitor.locator("form.model-form button.default").click()
+    expect(visitor.locator(".errorlist").first).to_be_visible()
+    complaints += _complaints(visitor)
+    visitor.locator("input[name=own]").check()
+    visitor.locator("form.model-form button.default").click()
+    visitor.locator(".set-up-purposes summary").click()
+    complaints += _complaints(visitor) + _too_wide(visitor)
+    visitor.locator("form.model-form button.default").click()
+    expect(visitor.locator(".set-up-reply")).to_be_visible()
+    complaints += _complaints(visitor) + _too_wide(visitor)
+    assert complaints == []
 
 
 def test_a_chat_with_an_answer_and_its_source_on_a_phone(site: Site, browser: Browser) -> None:

@@ -47,7 +47,7 @@ def test_a_model_is_connected_and_the_figures_tell_of_it(page: Page, site: Site,
 
     page.goto(f"{site.url}/admin/?days=7")
     expect(page.locator("#figure-questions + .figure-total")).to_contain_text("1")
-    expect(page.get_by_role("img", name="Questions per day, by what came of them")).to_be_visible()
+    expect(page.get_by_role("img", name="Questions per day, by outcome")).to_be_visible()
     expect(page.get_by_role("row", name="fake-model")).to_be_visible()
     page.get_by_text("As a table").click()
     expect(page.get_by_role("region", name="Questions per day").get_by_role("row")).to_have_count(8)

@@ -66,7 +66,7 @@ def test_a_model_is_downloaded_used_and_gone_back_from(page: Page, site: Site, h
     expect(page.locator(".hit").first).to_contain_text("Warranty")
 
     page.goto(f"{site.url}{MODELS}")
-    page.get_by_role("button", name="Switch back to it").click()
+    page.get_by_role("button", name="Switch back").click()
     expect(page.locator(".model-state")).to_have_text("In use", timeout=PATIENCE)
     page.goto(f"{site.url}{MODELS}")
     expect(page.locator(".model-card.in-use")).to_contain_text("bundled")

@@ -6,17 +6,20 @@ from datetime import date, datetime
 from decimal import Decimal
 from typing import Any
 
+from django.conf import settings
 from django.db import connection
 from django.db.models import Case, Count, Exists, F, FloatField, Min, OuterRef, Sum, Value, When
 from django.db.models.fields.json import KeyTextTransform
 from django.db.models.functions import Cast, Coalesce, TruncDate
 from django.utils import timezone
+from django.utils.translation import gettext as _
 from django_q.models import OrmQ
 
 from conversations.models import ChatSession, Feedback, Message, ModelProfile, Turn
 from conversations.pipeline.writing import extractive_answer
+from conversations.turns.lifecycle import find_node
+from conversations.web.progress import duration
 from knowledge.models import Document
-from retrieval.types import AnswerState
 
 # Times are told of the newest turns: more of them don't make a percentile truer, only slower.
 TIMED_TURNS = 2000
@@ -99,6 +102,24 @@ class Latency:
     p50: float
     p95: float
 
+    @property
+    def name(self) -> str:
+        """The node in words."""
+        if not self.key:
+            return _("Whole answer")
+        node = find_node(self.key)
+        return str(node.title) if node is not None and node.title else self.key.replace("_", " ")
+
+    @property
+    def middle(self) -> str:
+        """The middle in words."""
+        return duration(self.p50)
+
+    @property
+    def most(self) -> str:
+        """The 95th of a hundred in words."""
+        return duration(self.p95)
+
 
 def latencies(since: datetime) -> list[Latency]:
     """Return the times of the nodes in their order, and last that of the whole answer."""
@@ -117,6 +138,27 @@ class ModelUse:
     read: int
     written: int
     cost: Decimal | None
+
+    @property
+    def name(self) -> str:
+        """The model in words."""
+        return _("Quoting, without a model") if self.model == extractive_answer.MODEL else self.model
+
+    @property
+    def price(self) -> str:
+        """The cost in words."""
+        return money(self.cost)
+
+
+def money(amount: Decimal | None) -> str:
+    """Return an amount with its currency, less than 1 to four places; nothing for none."""
+    if amount is None:
+        return ""
+    return (
+        f"{amount:,.2f} {settings.LLM_CURRENCY}"
+        if amount >= 1 or not amount
+        else f"{amount:.4f} {settings.LLM_CURRENCY}"
+    )
 
 
 def models(rows: Iterable[Answered]) -> list[ModelUse]:
@@ -200,7 +242,3 @@ def sizes() -> Sizes:
         cursor.execute(_SIZES)
         database, index, conversations = cursor.fetchone()
     return Sizes(int(database), int(index or 0), int(conversations or 0))
-
-
-# How a question may end, in the order in which a day's column is stacked from below.
-OUTCOMES = (*AnswerState.values, "talk", "stopped", "failed", "running")

@@ -1,14 +1,14 @@
 """Questions that found no answer, those that ask the same together: what documents are lacking.
 
-Two questions ask the same where their vectors point the same way (both were made by the same model), or where they
-share most of their words; and where they name the same numbers and codes. Taken from the oldest on, each joins the
-group whose first question it is most like, or begins one: the same questions make the same groups, and the work is
-bounded by `LOOKED_AT` squared.
+Two questions ask the same where their vectors point the same way (both made by one model, which knows their language),
+or where they share most of their words; and where they name the same numbers and codes. Taken from the oldest on, each
+joins the group whose first question it is most like, or begins one: the same questions make the same groups, and the
+work is bounded by `LOOKED_AT` squared.
 """
 
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
@@ -19,13 +19,17 @@ from pgvector import HalfVector
 
 from conversations.models import Message
 from retrieval.engine.analysis import terms
+from retrieval.engine.languages import LANGUAGES, share_understood
 from retrieval.types import AnswerState
 
 # The newest questions without an answer that are grouped.
 LOOKED_AT = 400
-# The cosine of two vectors, and the share of common words, from which on two questions ask the same: of 18 questions
-# in two languages they join what the bundled model sees as one, and of others only "reset" with "restart".
-ALIKE, SHARED = 0.73, 0.6
+# The cosine of two vectors, and the share of common words, from which on two questions ask the same:
+# docs/decisions/unanswered.md.
+ALIKE, SHARED = 0.65, 0.8
+# The share of a question's words above which a model knows enough of it: what it makes of a language that it wasn't
+# taught says little, and puts questions together that have nothing in common.
+UNDERSTOOD = 0.5
 _CODE = re.compile(r"[A-Za-z0-9.-]*\d[A-Za-z0-9.-]*")
 WORDINGS_SHOWN = 3
 
@@ -92,12 +96,12 @@ def unanswered(since: datetime) -> list[Asked]:
         .order_by("-created_at", "-pk")
         .values_list(
             "turn_id", "question", "turn__session__owner_id", "created_at", "turn__embedding_space_id",
-            "turn__embedding",
+            "turn__embedding_space__languages", "turn__embedding",
         )[:LOOKED_AT]
     )  # fmt: skip
     found = [
-        Asked(turn_id, text, user_id, at, space, _direction(vector))
-        for turn_id, text, user_id, at, space, vector in rows
+        Asked(turn_id, text, user_id, at, space, direction(text, vector, known))
+        for turn_id, text, user_id, at, space, known, vector in rows
         if text
     ]
     return found[::-1]
@@ -105,16 +109,21 @@ def unanswered(since: datetime) -> list[Asked]:
 
 def groups(questions: Sequence[Asked]) -> list[Group]:
     """Return the questions in groups, the largest first, then those asked last."""
-    likeness = np.maximum(_cosines(questions) / ALIKE, _shared(questions) / SHARED)
+    alike = likeness(questions)
     made: dict[int, Group] = {}  # by the place of the first question
     for place, asked in enumerate(questions):
         firsts = [*made]
-        scores = likeness[place, firsts]
+        scores = alike[place, firsts]
         if firsts and scores.max() >= 1:
             made[firsts[int(scores.argmax())]].questions.append(asked)
         else:
             made[place] = Group([asked])
     return sorted(made.values(), key=lambda group: (group.count, group.last.at, group.last.turn_id), reverse=True)
+
+
+def likeness(questions: Sequence[Asked]) -> Any:
+    """Return how alike each two questions are, a square array of floats: from 1 on they ask the same."""
+    return np.maximum(_cosines(questions) / ALIKE, _shared(questions) / SHARED)
 
 
 def _cosines(questions: Sequence[Asked]) -> Any:
@@ -152,9 +161,13 @@ def _codes(asked: Asked) -> frozenset[str]:
     return frozenset(_CODE.findall(asked.text.lower()))
 
 
-def _direction(vector: Any) -> Any:
-    """Return a stored vector with a length of one; None where there is none, or it has no direction."""
-    if vector is None:
+def direction(text: str, vector: Any, languages: Iterable[str] | None) -> Any:
+    """Return a question's stored vector with a length of one.
+
+    None where there is none, it has no direction, or its model, which knows these languages (none: every one),
+    understands too little of the question.
+    """
+    if vector is None or share_understood(text, LANGUAGES.difference(languages or LANGUAGES)) <= UNDERSTOOD:
         return None
     numbers = np.asarray(vector.to_list() if isinstance(vector, HalfVector) else vector, dtype=np.float32)
     length = float(np.linalg.norm(numbers))

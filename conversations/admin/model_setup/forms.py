@@ -25,14 +25,14 @@ class AddressForm(forms.Form):
         max_length=500,
         assume_scheme="https",
         widget=forms.URLInput(attrs={"placeholder": "http://127.0.0.1:11434/v1", "autocomplete": "off", "size": 60}),
-        help_text=gettext_lazy("Of any OpenAI-compatible API, mostly up to and including “/v1”."),
+        help_text=gettext_lazy("Any OpenAI-compatible API. The address usually ends in “/v1”."),
     )
     key = forms.CharField(
         label=gettext_lazy("Key"),
         required=False,
         strip=True,
         widget=forms.PasswordInput(attrs={"autocomplete": "new-password", "size": 60}),
-        help_text=gettext_lazy("Kept encrypted; it can't be shown again. Servers of your own mostly need none."),
+        help_text=gettext_lazy("Stored encrypted and never shown again. Your own servers usually need none."),
     )
     own = forms.BooleanField(
         label=gettext_lazy("This is our own server: go ahead"), required=False, widget=forms.CheckboxInput
@@ -42,7 +42,7 @@ class AddressForm(forms.Form):
         """Take the address without its last slash, and without a path that belongs to single requests."""
         address = str(self.cleaned_data["base_url"]).rstrip("/")
         if not address.lower().startswith(("http://", "https://")):
-            raise forms.ValidationError(_("The address begins with “http://” or “https://”."))
+            raise forms.ValidationError(_("The address must start with “http://” or “https://”."))
         if "@" in address.split("//", 1)[1].split("/", 1)[0]:
             raise forms.ValidationError(_("Leave the name and password out of the address; a key has its own field."))
         return address.removesuffix("/completions").removesuffix("/chat").removesuffix("/models")
@@ -51,7 +51,7 @@ class AddressForm(forms.Form):
         """Refuse what can't be sent, such as a line's end or a space without width that was copied along."""
         key = str(self.cleaned_data["key"])
         if not secrets.is_key(key):
-            raise forms.ValidationError(_("The key holds characters that no key has. Copy it again."))
+            raise forms.ValidationError(_("The key contains invalid characters. Copy it again."))
         return key
 
 
@@ -65,8 +65,8 @@ class ChoiceForm(forms.Form):
         validators=[MinValueValidator(1024)],
         max_value=100_000_000,
         help_text=gettext_lazy(
-            "Tokens that the model reads at most. Empty for what the server tells, else 16,384. Ollama reads as many "
-            "as it was started with."
+            "The most tokens the model can read. Leave empty for what the server reports, or 16,384 if it reports "
+            "nothing. Ollama keeps to the limit it was started with."
         ),
     )
     question = forms.CharField(
@@ -137,8 +137,8 @@ class SaveForm(forms.Form):
     """Saving what was tested; where profiles in use give way, that has to be said."""
 
     thinking = forms.ChoiceField(
-        label=gettext_lazy("How its thinking is switched"),
-        choices=[("", gettext_lazy("It isn't asked")), *ModelProfile.Thinking.choices],
+        label=gettext_lazy("How thinking is turned on"),
+        choices=[("", gettext_lazy("Leave it to the model")), *ModelProfile.Thinking.choices],
         required=False,
     )
     confirmed = forms.BooleanField(
@@ -156,7 +156,7 @@ class SaveForm(forms.Form):
         """Hold the plan that was read against what is to be done now."""
         data = super().clean() or self.cleaned_data
         if data.get("plan", "") != signature(self.planned):
-            raise forms.ValidationError(_("The profiles have changed since this page was opened. Look at them again."))
+            raise forms.ValidationError(_("The profiles have changed since you opened this page. Review them again."))
         if any(change.existing is not None for change in self.planned) and not data.get("confirmed"):
             self.add_error("confirmed", _("Confirm that the profiles in use may be changed."))
         return data

@@ -127,27 +127,25 @@ def explain(error: errors.LLMError, endpoint: Endpoint) -> tuple[str, str]:
 def _explained(error: errors.LLMError, endpoint: Endpoint) -> str:
     if isinstance(error, errors.Unreachable):
         return next((told for marks, told in _unreachable() if any(mark in error.detail for mark in marks)), "") or _(
-            "No connection to %(where)s could be made. Check the address, and that the server is running."
+            "Can't connect to %(where)s. Check the address, and that the server is running."
         )
     if isinstance(error, errors.TimedOut):
         return _(
-            "%(where)s did not answer in time. A firewall may hold the request back, or the server is still loading "
-            "its model: try again in a minute."
+            "%(where)s did not answer in time. A firewall may be blocking the request, or the server is still "
+            "loading its model. Try again in a minute."
         )
     if isinstance(error, errors.Unauthorized):
         if endpoint.api_key:
-            return _("%(where)s refuses the key, or its account has no credit left. Copy the key again, whole.")
-        return _("%(where)s wants a key (401). Enter the one that it gave you.")
+            return _("%(where)s rejected the key, or the account has no credit left. Copy the whole key again.")
+        return _("%(where)s requires a key (401). Enter the one you were given.")
     if isinstance(error, errors.ModelNotFound):
         if endpoint.model:
-            return _("%(where)s has no model of this name, or no path for it (404).")
-        return _(
-            "A server answers at %(where)s, but has no list of models there (404). The address mostly ends in “/v1”."
-        )
+            return _("%(where)s has no model with this name, or doesn't serve it at this address (404).")
+        return _("%(where)s answers, but has no list of models at this address (404). It usually ends in “/v1”.")
     if isinstance(error, errors.BadReply):
-        return _("What answers at %(where)s is no OpenAI-compatible API: perhaps it is a web page.")
+        return _("%(where)s doesn't offer an OpenAI-compatible API at this address. It may be a web page.")
     if isinstance(error, errors.ProviderError):
-        return _("The server at %(where)s failed. Its own log tells more.")
+        return _("The server at %(where)s failed. See its log for details.")
     # What comes of a language that isn't ours is text, not a format.
     return error.message.replace("%", "%%")
 
@@ -157,27 +155,27 @@ def _unreachable() -> Sequence[tuple[tuple[str, ...], str]]:
         (
             ("CERTIFICATE_VERIFY_FAILED", "certificate verify failed"),
             _(
-                "The certificate of %(where)s is not trusted here: it is self-signed, expired or of another name. "
-                "SSL_CERT_FILE can name the authority that signed it."
+                "The certificate of %(where)s is not trusted: it is self-signed, expired or for another name. If "
+                "your own authority signed it, set SSL_CERT_FILE."
             ),
         ),
         (
             ("SSL", "TLS", "disconnected"),
             _(
-                "%(where)s speaks no TLS at this address, or nothing but TLS: try “http://” instead of “https://”, or "
-                "the other way round."
+                "%(where)s doesn't use TLS at this address, or accepts nothing else. Try “http://” instead of "
+                "“https://”, or the other way round."
             ),
         ),
         (
             ("Name or service not known", "nodename nor servname", "getaddrinfo", "name resolution", "No address"),
-            _("No server is known by the name %(where)s. Check how it is written."),
+            _("There is no server named %(where)s. Check the spelling."),
         ),
-        (("redirects",), _("%(where)s redirects elsewhere. Enter the address that it leads to.")),
+        (("redirects",), _("%(where)s redirects elsewhere. Enter the address it leads to.")),
         (
             ("refused", "attempts failed"),
             _(
-                "%(where)s refuses the connection: nothing listens there. Check the port, and that the server is "
-                "running. From within a container “localhost” is the container itself."
+                "%(where)s refused the connection: nothing is listening there. Check the port, and that the server "
+                "is running. Inside a container, “localhost” is the container itself."
             ),
         ),
     )

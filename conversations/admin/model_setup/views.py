@@ -22,7 +22,7 @@ from conversations.models import ModelProfile
 from conversations.prompts import profiles
 from conversations.web.progress import duration
 from ragsite.llm import secrets
-from ragsite.llm.errors import LLMError
+from ragsite.llm.errors import LLMError, Unreachable
 
 if TYPE_CHECKING:
     from conversations.admin.profiles import ModelProfileAdmin
@@ -124,7 +124,7 @@ class SetUp:
             try:
                 stored = plan.carry_out(draft, planned)
             except IntegrityError:  # by somebody else, just now
-                form.add_error(None, _("The profiles have changed since this page was opened. Look at them again."))
+                form.add_error(None, _("The profiles have changed since you opened this page. Review them again."))
             else:
                 return self._saved(request, draft, stored)
         context = {
@@ -146,33 +146,34 @@ class SetUp:
     ) -> bool:
         """Ask what is offered, unless the address is one that isn't asked; tell in the form what is in the way."""
         from conversations.admin.model_setup import probe
-        from ragsite.llm.addresses import Reach, reach_of
+        from ragsite.llm import http
+        from ragsite.llm.addresses import Reach, look_up
 
-        reach = await reach_of(draft.base_url)
-        if reach == Reach.FORBIDDEN:
+        place = await look_up(draft.base_url)
+        draft.addresses = [*place.addresses]
+        if place.reach == Reach.FORBIDDEN:
             form.add_error(
-                "base_url", _("This address is reserved for a network's own services; no model is asked there.")
+                "base_url", _("This address is reserved for network services and can't be used for a model.")
             )
             return False
-        if reach == Reach.PRIVATE and not form.cleaned_data["own"]:
+        if place.reach == Reach.PRIVATE and not form.cleaned_data["own"]:
             context["own_network"] = True
             form.add_error(
                 "own",
-                _(
-                    "This address is on this machine or in its own network, where not everything is meant to be "
-                    "asked. Confirm that the server is yours."
-                ),
+                _("This address is on this machine or in its local network. Confirm that the server is yours."),
             )
             return False
-        if without_list:
-            return True
         try:
+            if place.reach == Reach.UNKNOWN and not http.is_proxied(draft.endpoint()):
+                raise Unreachable("name resolution")  # by another answer a moment later it would go unchecked
+            if without_list:
+                return True
             await probe.look(draft)
         except LLMError as error:
             told, details = probe.explain(error, draft.endpoint())
             form.add_error("base_url", told)
             context |= {"details": details, "can_go_on": error.code in ("model_not_found", "bad_reply"),
-                        "own_network": reach == Reach.PRIVATE}  # fmt: skip
+                        "own_network": place.reach == Reach.PRIVATE}  # fmt: skip
             return False
         return True
 

@@ -15,6 +15,7 @@ from ragsite.llm import errors, http
 from ragsite.llm.embedding.local import normalise
 from ragsite.llm.errors import BadReply, BadRequest, LLMError
 from ragsite.llm.passage_tokens import truncate_to_tokens
+from ragsite.llm.pinning import PinnedTransport
 from ragsite.llm.types import Endpoint
 
 # Bounds of one request. Providers refuse more than some 300,000 tokens in one.
@@ -65,12 +66,15 @@ class OpenAIEmbedder:
         self._asks_for_dimension = dimension is not None
         self._pause = pause
         self._lock = threading.Lock()
+        verify = http.verify(endpoint)
+        if transport is None and endpoint.addresses and not http.is_proxied(endpoint):
+            transport = PinnedTransport(endpoint.addresses, verify=verify)
         self._client = httpx.Client(
             headers=http.headers(endpoint),
             timeout=http.timeout(endpoint),
             transport=transport,
             trust_env=http.trusts_environment(endpoint),
-            verify=http.verify(endpoint),
+            verify=verify,
         )
 
     @property

@@ -41,7 +41,7 @@ def ask(owner: User, question: str, state: str = "nothing", days: float = 0, **f
 
 
 def asked(number: int, text: str, vector: list[float] | None = None, user: int = 1) -> unanswered.Asked:
-    direction = None if vector is None else unanswered._direction(HalfVector(vector))
+    direction = unanswered.direction(text, None if vector is None else HalfVector(vector), None)
     return unanswered.Asked(number, text, user, timezone.now() + timedelta(seconds=number), 1, direction)
 
 
@@ -54,7 +54,7 @@ def test_questions_are_counted_by_what_came_of_them(owner: User, colleague: User
     ask(colleague, "How?", "answered", status="stopped")
     ask(colleague, "Long ago?", "answered", days=20)
     context = shown(as_staff, days=7)
-    assert {each.slug: each.count for each in context["outcomes"]} == {
+    assert {each["slug"]: each["count"] for each in context["outcomes"]} == {
         "answered": 1, "nearest": 1, "nothing": 1, "talk": 1, "failed": 1, "stopped": 1,
     }  # fmt: skip
     assert (context["question_count"], context["people"], context["days"]) == (6, 2, 7)
@@ -84,8 +84,9 @@ def test_latency_tells_the_middle_and_the_slow_ones(owner: User, as_staff: Clien
     )
     TraceStep.objects.create(turn=turn, order=9, key="rewrite", status="skipped", started_at=timezone.now())
     search, whole = shown(as_staff)["latencies"]
-    assert (search.name, search.count, search.p50, search.p95) == ("Search", 3, "0.2 s", "8.1 s")
-    assert (whole.name, whole.p50, search.most) == ("Whole answer", "1.5 s", 100.0)
+    assert (search.name, search.count, search.middle, search.most) == ("Search", 3, "0.2 s", "8.1 s")
+    assert (whole.name, whole.middle) == ("Whole answer", "1.5 s")
+    assert '<rect class="p95" width="100"' in as_staff.get(INDEX).content.decode()
 
 
 def test_cost_is_told_where_a_profile_names_prices(owner: User, as_staff: Client, settings: Any) -> None:
@@ -97,7 +98,7 @@ def test_cost_is_told_where_a_profile_names_prices(owner: User, as_staff: Client
     ModelProfile.objects.create(purpose="answer", base_url="https://example.org", model="large", **prices)
     settings.LLM_CURRENCY = "CNY"
     context = shown(as_staff)
-    assert [(row["name"], row["use"].answers, row["use"].read, row["cost"]) for row in context["models"]] == [
+    assert [(row.name, row.answers, row.read, row.price) for row in context["models"]] == [
         ("large", 2, 2_000_000, "3.00 CNY"),
         ("free", 1, 1_000_000, ""),
         ("Quoting, without a model", 1, 0, ""),
@@ -137,6 +138,14 @@ def test_the_vectors_of_turns_group_other_words(owner: User, as_staff: Client) -
         turn = ask(owner, text).turn
         Turn.objects.filter(pk=turn.pk).update(embedding=HalfVector(vector), embedding_space=space)
     assert [row["group"].count for row in shown(as_staff)["groups"]["rows"]] == [2, 1]
+
+
+def test_vectors_of_a_language_that_their_model_was_not_taught_group_nothing(owner: User, as_staff: Client) -> None:
+    space = EmbeddingSpace.objects.create(provider="openai", model="m", dimension=2, languages=["en"])
+    for text in ("路灯坏了怎么报修？", "演唱会几点开始？", "Parental leave?", "Time off for fathers"):
+        turn = ask(owner, text).turn
+        Turn.objects.filter(pk=turn.pk).update(embedding=HalfVector([1, 0]), embedding_space=space)
+    assert [row["group"].count for row in shown(as_staff)["groups"]["rows"]] == [2, 1, 1]
 
 
 def test_groups_are_made_by_vectors_words_and_codes() -> None:

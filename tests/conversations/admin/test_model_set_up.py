@@ -92,7 +92,7 @@ def test_a_profile_in_use_gives_way_only_when_that_is_said(provider: FakeProvide
     look(as_staff, provider.root_url)
     chosen(as_staff)
     page = as_staff.get(TEST).content.decode()
-    assert "old (https://old.example.org/v1) gives way to fake-model" in page
+    assert "fake-model replaces old (https://old.example.org/v1)" in page
     refused = save(as_staff)
     assert refused.status_code == 422 and "may be changed" in refused.content.decode()
     assert list(ModelProfile.objects.all()) == [old]
@@ -135,10 +135,10 @@ def test_a_stored_key_is_not_sent_elsewhere(provider: FakeProvider, as_staff: Cl
 @pytest.mark.parametrize(
     ("listing", "said"),
     [
-        ((401, {"error": {"message": "Incorrect API key"}}), "refuses the key"),
-        ((404, {"detail": "Not Found"}), "has no list of models there (404)"),
-        ((200, b"<html>Welcome to nginx</html>"), "is no OpenAI-compatible API"),
-        ((500, {"error": "out of memory"}), "failed. Its own log tells more."),
+        ((401, {"error": {"message": "Incorrect API key"}}), "rejected the key"),
+        ((404, {"detail": "Not Found"}), "no list of models at this address (404)"),
+        ((200, b"<html>Welcome to nginx</html>"), "offer an OpenAI-compatible API"),
+        ((500, {"error": "out of memory"}), "failed. See its log for details."),
         ((302, b""), "redirects elsewhere"),
     ],
 )
@@ -153,19 +153,19 @@ def test_what_goes_wrong_is_told_with_what_helps(
 
 def test_without_a_key_it_is_told_that_one_is_wanted(provider: FakeProvider, as_staff: Client) -> None:
     provider.listing = (401, {"error": "no"})
-    assert "wants a key (401)" in look(as_staff, provider.root_url, key="").content.decode()
+    assert "requires a key (401)" in look(as_staff, provider.root_url, key="").content.decode()
 
 
 def test_where_nothing_listens_it_is_told_so(as_staff: Client) -> None:
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
-    assert "nothing listens there" in look(as_staff, f"http://127.0.0.1:{port}/v1").content.decode()
+    assert "nothing is listening there" in look(as_staff, f"http://127.0.0.1:{port}/v1").content.decode()
     assert "http://" in look(as_staff, f"http://127.0.0.1:{port}/v1").content.decode()
 
 
 def test_a_server_without_tls_is_told_from_a_wrong_key(provider: FakeProvider, as_staff: Client) -> None:
-    assert "speaks no TLS" in look(as_staff, provider.root_url.replace("http:", "https:")).content.decode()
+    assert "use TLS at this address" in look(as_staff, provider.root_url.replace("http:", "https:")).content.decode()
 
 
 def test_an_address_of_the_own_network_is_asked_only_when_that_is_said(
@@ -179,6 +179,37 @@ def test_an_address_of_the_own_network_is_asked_only_when_that_is_said(
 @pytest.mark.parametrize("url", ["http://169.254.169.254/v1", "ftp://10.0.0.1/v1", "http://user:pw@10.0.0.1/v1"])
 def test_some_addresses_are_never_asked(as_staff: Client, url: str) -> None:
     assert look(as_staff, url).status_code == 422
+
+
+def test_what_was_checked_is_asked_whatever_the_name_resolves_to_by_then(
+    provider: FakeProvider, as_staff: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    port = int(provider.root_url.rsplit(":", 1)[1].split("/")[0])
+    answers, resolve = ["127.0.0.1"], socket.getaddrinfo
+
+    def change_its_mind(host: Any, *args: Any, **kwargs: Any) -> Any:
+        if host != "model.test":
+            return resolve(host, *args, **kwargs)
+        return resolve(answers.pop() if answers else "127.0.0.2", *args, **kwargs)
+
+    provider.models = ["large", "text-embedding-small"]
+    with FakeProvider(port, host="127.0.0.2") as inner:
+        monkeypatch.setattr(socket, "getaddrinfo", change_its_mind)
+        assert look(as_staff, f"http://model.test:{port}/v1").headers["Location"] == CHOOSE
+        chosen(as_staff, model="large", for_embedding="text-embedding-small")
+        assert inner.connections == 0
+    trials = as_staff.get(TEST).context["draft"].trials
+    assert {trial.model: trial.works for trial in trials} == dict.fromkeys(provider.models, True)
+    assert {headers["Host"] for headers in (*provider.listed, *provider.headers)} == {f"model.test:{port}"}
+
+
+def test_a_name_without_an_address_is_not_asked(as_staff: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    def unknown(*args: Any, **kwargs: Any) -> Any:
+        raise socket.gaierror("Temporary failure")
+
+    monkeypatch.setattr(socket, "getaddrinfo", unknown)
+    response = look(as_staff, "http://model.test/v1", without_list="1")
+    assert response.status_code == 422 and "There is no server named" in response.content.decode()
 
 
 def test_without_a_list_the_name_is_typed(provider: FakeProvider, as_staff: Client) -> None:
@@ -195,7 +226,7 @@ def test_a_model_that_fails_says_why_and_may_be_saved_all_the_same(provider: Fak
     provider.fail(404, {"error": {"message": "model not found"}})
     chosen(as_staff)
     page = as_staff.get(TEST).content.decode()
-    assert "does not answer" in page and "no model of this name" in page and "Save all the same" in page
+    assert "does not answer" in page and "no model with this name" in page and "Save anyway" in page
     as_staff.post(TEST, {"again": "1"})
     assert as_staff.get(TEST).context["all_work"]
 
@@ -217,7 +248,7 @@ def test_an_answer_in_one_piece_is_told(
     provider.reply("Because the air scatters blue light more than red light. " * 3, tokens_per_chunk=1000)
     chosen(as_staff)
     page = as_staff.get(TEST).content.decode()
-    assert "does not stream" in page and "came in one piece" in page
+    assert "does not stream" in page and "arrived all at once" in page
 
 
 @pytest.mark.parametrize("permissions", [[], ["view_modelprofile"], ["add_modelprofile"], ["change_modelprofile"]])

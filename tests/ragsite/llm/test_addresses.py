@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from ragsite.llm.addresses import Reach, reach_of
+from ragsite.llm.addresses import Place, Reach, look_up
 
 
 @pytest.mark.parametrize(
@@ -26,7 +26,7 @@ from ragsite.llm.addresses import Reach, reach_of
     ],
 )
 async def test_an_address_is_known_by_its_numbers(url: str, reach: Reach) -> None:
-    assert await reach_of(url) == reach
+    assert (await look_up(url)).reach == reach
 
 
 async def test_of_several_addresses_the_worst_counts(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -35,8 +35,8 @@ async def test_of_several_addresses_the_worst_counts(monkeypatch: pytest.MonkeyP
         for numbers in (["1.1.1.1", "10.0.0.8"], ["1.1.1.1", "169.254.169.254"])
     ]
     monkeypatch.setattr(socket, "getaddrinfo", lambda *args, **kwargs: answers.pop(0))
-    assert await reach_of("https://model.example.org/v1") == Reach.PRIVATE
-    assert await reach_of("https://model.example.org/v1") == Reach.FORBIDDEN
+    assert await look_up("https://model.example.org/v1") == Place(Reach.PRIVATE, ("1.1.1.1", "10.0.0.8"))
+    assert await look_up("https://model.example.org/v1") == Place(Reach.FORBIDDEN, ("1.1.1.1", "169.254.169.254"))
 
 
 async def test_a_name_without_an_address_is_unknown(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -44,4 +44,4 @@ async def test_a_name_without_an_address_is_unknown(monkeypatch: pytest.MonkeyPa
         raise socket.gaierror("Name or service not known")
 
     monkeypatch.setattr(socket, "getaddrinfo", unknown)
-    assert await reach_of("https://nowhere.invalid/v1") == Reach.UNKNOWN
+    assert await look_up("https://nowhere.invalid/v1") == Place(Reach.UNKNOWN)

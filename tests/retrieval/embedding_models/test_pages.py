@@ -69,7 +69,7 @@ def test_from_the_upload_to_the_switch_and_back(as_staff: Client, golden: Evalua
     do(as_staff, model, "try")
     assert done(model.jobs.latest("pk")).status == "done"
     shown = page(as_staff, page_of(model))
-    assert "Trial beside “bundled”" in shown
+    assert "Trial compared with “bundled”" in shown
     assert "Golden" in shown
     assert "1.000" in shown
     assert "takes about 1 minute" in shown
@@ -77,7 +77,7 @@ def test_from_the_upload_to_the_switch_and_back(as_staff: Client, golden: Evalua
     do(as_staff, model, "use")
     assert done(model.jobs.latest("pk")).status == "done"
     assert spaces.active_space().model == "pairs"
-    assert "Switch back to it" in page(as_staff)
+    assert "Switch back" in page(as_staff)
     bundled = RegisteredModel.objects.get(name="bundled")
     do(as_staff, bundled, "use")
     assert done(bundled.jobs.latest("pk")).status == "done"
@@ -187,7 +187,7 @@ def test_where_the_environment_decides(
     assert "Use this model" in page(as_staff)
     use_endpoint(settings, provider)
     shown = page(as_staff)
-    assert "names the model “first” (EMBEDDING_PROVIDER, EMBEDDING_MODEL), and decides" in shown
+    assert "sets the model to “first” (EMBEDDING_PROVIDER, EMBEDDING_MODEL)" in shown
     assert shown.count("Use this model") == 1  # the one that it names
     assert "Change it there" in do(as_staff, model, "use")
     assert not ModelJob.objects.filter(kind="use").exists()
@@ -256,8 +256,8 @@ def test_a_base_in_a_language_that_the_model_does_not_know(
         each for each in run_checks(tags=[Tags.database], databases=["default"]) if each.id == "retrieval.W002"
     ]
     assert "53 % of the passages are in a language (zh)" in warning.msg
-    assert "knows this site" not in page(as_staff, ADD).partition("multilingual-MiniLM")[0]
-    assert "knows this site" in page(as_staff, ADD).partition("multilingual-MiniLM")[2]
+    assert "supports this site" not in page(as_staff, ADD).partition("multilingual-MiniLM")[0]
+    assert "supports this site" in page(as_staff, ADD).partition("multilingual-MiniLM")[2]
 
 
 def test_nothing_is_told_where_most_is_known(chinese: KnowledgeBase, as_owner: Client, as_staff: Client) -> None:

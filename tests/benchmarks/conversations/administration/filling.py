@@ -214,7 +214,12 @@ def _tasks(count: int) -> None:
         for number in range(count)
     )  # fmt: skip
     OrmQ.objects.bulk_create(
-        OrmQ(key="ragsite", payload=SignedPackage.dumps({"id": uuid.uuid4().hex, "name": "waiting", "func": "f"}))
+        # Locked as by a worker that is busy with it: where workers run, none takes it.
+        OrmQ(
+            key="ragsite",
+            lock=now + timedelta(days=365),
+            payload=SignedPackage.dumps({"id": uuid.uuid4().hex, "name": "waiting", "func": "f"}),
+        )
         for _number in range(count)
     )
     Schedule.objects.bulk_create(
