@@ -32,7 +32,7 @@ _LABEL = re.compile(
     r"|第[\d一二三四五六七八九十百]{1,4}[章节節条條部篇卷]"
 )
 _LEADER = re.compile(r"(?:[.·…‥․]\s?){5,}\s*(?:\d{1,4}|[ivxlc]{1,7})?$", re.IGNORECASE)
-_ENDS_IN_PAGE = re.compile(r"(?:^|\s)(?:\d{1,4}|[ivxlc]{1,7})$", re.IGNORECASE)
+_ENDS_IN_PAGE = re.compile(r"(?:^|(?<![,\d])\s)(?:\d{1,4}|[ivxlc]{1,7})$", re.IGNORECASE)  # one, unlike in an index
 _SENTENCE = re.compile(r"[.。!！;；,，、:：]$")
 
 

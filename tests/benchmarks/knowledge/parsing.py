@@ -231,7 +231,7 @@ def _reference(path: Path, pages: int) -> Reference:
     aside: Counter[str] = Counter()
     for lines in shown:
         running = {id(line) for line in _edges(lines) if seen[_key(line)] >= EDGE_PAGES or _key(line) == "#"}
-        contents = sum(bool(_CONTENTS.search(line)) for line in lines) > len(lines) / 3
+        contents = sum(bool(_CONTENTS.search(line)) for line in lines) > sum(bool(line.strip()) for line in lines) / 3
         left_out = {id(line) for line in lines if id(line) in running or (contents and _CONTENTS.search(line))}
         aside.update(words("\n".join(line for line in lines if id(line) in left_out)))
         texts.append("\n".join(line for line in lines if id(line) not in left_out))

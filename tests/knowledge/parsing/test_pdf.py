@@ -410,6 +410,29 @@ def test_the_numbers_of_a_table_at_a_pages_edge_stay(path: Path) -> None:
     assert _texts(elements) == []  # the numbers of the pages are left out
 
 
+def test_the_last_line_of_a_ruled_table_may_be_alike_on_every_page_but_not_a_framed_head(path: Path) -> None:
+    def page(number: int) -> object:
+        def draw(canvas: Canvas) -> None:
+            head = [["Survey", "Annual report"], ["of rivers", "of the valley"]]
+            canvas.grid([72, 272, 472], [HEIGHT - y for y in (20, 38, 56)])
+            _draw_cells(canvas, head, [76, 276], 33)
+            prose(canvas, 72, 150, 90, f"Only page {number} says this. " + WORDS)
+            canvas.grid([72, 372, 472], [HEIGHT - y for y in (730, 760, 790)])
+            for row in range(2):
+                text(canvas, 76, 742 + 30 * row, f"Gauge number {7 * number + row} with a float and a")
+                text(canvas, 76, 754 + 30 * row, "spare battery")
+                text(canvas, 376, 748 + 30 * row, f"G{7 * number + row}")
+
+        return draw
+
+    elements = _parse(make_pdf(path, *(page(number) for number in range(1, 6))))  # type: ignore[arg-type]
+    rows = [
+        row for element in elements if isinstance(element, Table) for row in (element.columns, *element.rows) if row
+    ]
+    assert [name.endswith("and a spare battery") for name, _ in rows] == [True] * 10
+    assert "Annual report" not in "\n".join(_texts(elements))
+
+
 def test_cells_that_are_alike_on_every_page_stay(path: Path) -> None:
     def page(number: int) -> object:
         def draw(canvas: Canvas) -> None:
