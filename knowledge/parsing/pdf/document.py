@@ -254,10 +254,10 @@ class _Reader:
         # The first and last rows of a table may be alike on other pages, too; all of one is a head in a frame.
         tables = []
         for table in find_tables(page.shapes.edges, lines):
-            within = {id(line) for line in lines if inside(line, table.box)}
-            if 2 * len(within & edges) < len(within):
+            held = {id(line) for line in lines if inside(line, table.box)}
+            if 2 * len(held & edges) < len(held):
                 tables.append(table)
-                edges -= within
+                edges -= held
         lines = [line for line in lines if id(line) not in edges]
         self._tally.known |= hyphenated(lines)
         lines = [line for line in lines if not any(inside(line, table.box) for table in tables)]

@@ -368,8 +368,8 @@ def _score(reading: Reading, reference: Reference, truth: Counter[str] | None) -
                 score.glued[f"{start}|{end}"] += number
                 break
     for page in reading.pages:
-        for length, start in product(range(LONGEST_FORMULA, 1, -1), range(len(page))):
-            pieces = page[start : start + length]
+        for length, first in product(range(LONGEST_FORMULA, 1, -1), range(len(page))):
+            pieces = page[first : first + length]
             whole = "".join(pieces)
             if lost[whole] > 0 and _FORMULA.fullmatch(whole) and all(added[p] >= pieces.count(p) for p in pieces):
                 settle(pieces, [whole])
