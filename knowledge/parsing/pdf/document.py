@@ -240,8 +240,8 @@ class _Reader:
             # Of more than a head's left, middle and right few are alike on other pages: a table's cells.
             if len(row) > HEAD_PIECES and 2 * sum(id(line) in edges for line in row) < len(row):
                 edges -= set(map(id, row))
-        edges.update(map(id, contents_lines(page.text.lines)))
-        lines = [line for line in page.text.lines if id(line) not in edges]
+        contents = set(map(id, contents_lines(page.text.lines)))
+        lines = [line for line in page.text.lines if id(line) not in contents]
         if page.scanned and page.styles is None and self._context.ocr == "later":
             self._tally.later += 1
             return [Scanned(page=page.number)]
@@ -251,8 +251,15 @@ class _Reader:
             self._tally.garbled += characters
             return []
         self._tally.characters += characters
+        # The first and last rows of a table may be alike on other pages, too; all of one is a head in a frame.
+        tables = []
+        for table in find_tables(page.shapes.edges, lines):
+            held = {id(line) for line in lines if inside(line, table.box)}
+            if 2 * len(held & edges) < len(held):
+                tables.append(table)
+                edges -= held
+        lines = [line for line in lines if id(line) not in edges]
         self._tally.known |= hyphenated(lines)
-        tables = find_tables(page.shapes.edges, lines)
         lines = [line for line in lines if not any(inside(line, table.box) for table in tables)]
         loose = find_loose_tables(lines)
         lines = [line for line in lines if not any(inside(line, table.box) for table in loose)]

@@ -32,6 +32,7 @@ _LABEL = re.compile(
     r"|第[\d一二三四五六七八九十百]{1,4}[章节節条條部篇卷]"
 )
 _LEADER = re.compile(r"(?:[.·…‥․]\s?){5,}\s*(?:\d{1,4}|[ivxlc]{1,7})?$", re.IGNORECASE)
+_ENDS_IN_PAGE = re.compile(r"(?:^|(?<![,\d])\s)(?:\d{1,4}|[ivxlc]{1,7})$", re.IGNORECASE)  # one, unlike in an index
 _SENTENCE = re.compile(r"[.。!！;；,，、:：]$")
 
 
@@ -120,12 +121,20 @@ def read_bookmarks(document: pdfium.PdfDocument) -> dict[int, list[tuple[str, in
 def contents_lines(lines: Sequence[Line]) -> list[Line]:
     """Return the lines of a table of contents: titles led by dots to a page number, and the numbers before them.
 
-    They say nothing of their own, but hold the words of every question.
+    Chapters often have no dots there: their page numbers end where the others do. Contents say nothing of their own,
+    but hold the words of every question.
     """
     entries = [line for line in lines if _LEADER.search(line.text)]
     if len(entries) < MIN_CONTENTS:
         return []
-    return [line for line in lines if any(abs(line.middle - entry.middle) < entry.size / 2 for entry in entries)]
+
+    def level(line: Line) -> list[Line]:
+        return [other for other in lines if abs(other.middle - line.middle) < line.size / 2]
+
+    edges = Counter(round(max(line.x1 for line in level(entry))) for entry in entries)
+    ends = {edge + step for edge, count in edges.items() if count >= MIN_CONTENTS for step in (-1, 0, 1)}
+    entries += [line for line in lines if round(line.x1) in ends and _ENDS_IN_PAGE.search(line.text)]
+    return [other for other in lines if any(abs(other.middle - entry.middle) < entry.size / 2 for entry in entries)]
 
 
 def edge_lines(lines: Sequence[Line], height: float) -> list[Line]:

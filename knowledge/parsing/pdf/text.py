@@ -159,7 +159,8 @@ def read_text(page: pdfium.PdfPage, quarters: int | None = None) -> PageText:
         width, height, turn, angle, across = _orientation(page, textpage.raw, quarters)
         count = min(raw.FPDFText_CountChars(textpage.raw), MAX_CHARS)
         codes = [raw.FPDFText_GetUnicode(textpage.raw, index) for index in range(count)]
-        reader = _WordReader(textpage.raw, turn, angle, codes)
+        reader = _WordReader(textpage.raw, turn, angle, codes, (width, height))
+        reader.combine_accents()
         start, spaced = 0, False
         for index, code in enumerate([*codes, 0x20]):
             if code in _SPACES:
@@ -168,7 +169,6 @@ def read_text(page: pdfium.PdfPage, quarters: int | None = None) -> PageText:
                     spaced = False
                 start, spaced = index + 1, True
     words = _without_doubles(word for word in reader.words if word.text.strip())
-    words = [word for word in words if -word.size < word.x0 < width + word.size]
     text = "".join(word.text for word in words)
     unreadable = len(_UNREADABLE.findall(text)) / len(text) if text else 0.0
     lines: list[Line] = []
@@ -273,12 +273,31 @@ class _Fonts:
 class _WordReader:
     """Makes words of runs of characters without spaces."""
 
-    def __init__(self, textpage: Any, turn: Turn, quarters: int, codes: list[int]) -> None:
+    def __init__(self, textpage: Any, turn: Turn, quarters: int, codes: list[int], size: tuple[float, float]) -> None:
         self._read: list[tuple[Word, _Face]] = []
+        self._width, self._height = size
         self._textpage, self._turn, self._quarters, self._codes = textpage, turn, quarters, codes
         self._fonts = _Fonts(textpage)
         self._rect = raw.FS_RECTF()
         self._pointer = ctypes.byref(self._rect)
+
+    def combine_accents(self) -> None:
+        """Make one character of a letter and the accent that is printed over it, as TeX's older fonts have them."""
+        codes = self._codes
+        for index, code in enumerate(codes):
+            mark = _ACCENTS.get(code)
+            accent = self._box(index) if mark else None
+            if mark is None or accent is None:
+                continue
+            for letter in (index + 1, index - 1):
+                box = self._box(letter) if 0 <= letter < len(codes) and chr(codes[letter]).isalpha() else None
+                if box is not None and min(accent[2], box[2]) - max(accent[0], box[0]) > 0.8 * min(
+                    accent[2] - accent[0], box[2] - box[0]
+                ):
+                    base = _DOTLESS.get(codes[letter], codes[letter])
+                    first = min(index, letter)
+                    codes[first : first + 2] = base, mark
+                    break
 
     def read(self, start: int, end: int, spaced: bool) -> None:
         """Add the words of the characters from `start` up to `end`: slanted and sideways ones are left out."""
@@ -314,7 +333,7 @@ class _WordReader:
                 and y0 < word.y1
                 and y1 > word.y0
             ):
-                word.text += text
+                word.text = unicodedata.normalize("NFC", word.text + text)
                 word.x1 = max(word.x1, x1)
                 word.y0, word.y1 = min(word.y0, y0), max(word.y1, y1)
             elif self._has_direction(index):
@@ -324,10 +343,13 @@ class _WordReader:
                 word = None
 
     def _box(self, index: int) -> Box | None:
+        """Return a character's box; None where it has none, or is off the page."""
         if not raw.FPDFText_GetLooseCharBox(self._textpage, index, self._pointer):
             return None
         rect = self._rect
-        return self._turn(rect.left, rect.bottom, rect.right, rect.top)
+        x0, y0, x1, y1 = box = self._turn(rect.left, rect.bottom, rect.right, rect.top)
+        # What lies off the page nobody sees.
+        return box if x0 < self._width and y0 < self._height and x1 > 0 and y1 > 0 else None
 
     @property
     def words(self) -> list[Word]:
@@ -353,6 +375,11 @@ class _WordReader:
         return _quarter(self._textpage, index) == self._quarters
 
 
+# Accents that stand by themselves → the same as combining marks; letters without their dot → those with it.
+_ACCENTS = str.maketrans(
+    "`´ˆ˜¯˘˙¨˚˝ˇ¸˛", "\u0300\u0301\u0302\u0303\u0304\u0306\u0307\u0308\u030a\u030b\u030c\u0327\u0328"
+)
+_DOTLESS = {0x131: ord("i"), 0x237: ord("j")}
 _SPACES = frozenset({0x20, 0x0D, 0x0A, 0x09, 0xA0, 0x3000, 0x2002, 0x2003, 0x2009, 0x200B, 0xFEFF, 0})
 
 

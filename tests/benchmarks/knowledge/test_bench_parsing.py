@@ -1,5 +1,6 @@
 """What `bench parsing` counts, on a file whose text is known."""
 
+from collections import Counter
 from itertools import pairwise
 from pathlib import Path
 
@@ -22,8 +23,8 @@ def test_a_file_is_read_beside_others(tmp_path: Path, capsys: pytest.CaptureFixt
     (tmp_path / "report.csv").write_text("Name,Ports\nAlpha,24\n")
     call_command("bench", "parsing", str(tmp_path))
     shown = capsys.readouterr().out
-    (ours,) = (line.split("|")[2:9] for line in shown.splitlines() if line.startswith("| ours"))
-    assert [cell.strip() for cell in ours] == ["1.0000", "1.0000", "0.00", "0.00", "1.0000", "1.0000", "1.0000"]
+    (ours,) = (line.split("|")[2:10] for line in shown.splitlines() if line.startswith("| ours"))
+    assert [cell.strip() for cell in ours] == ["1.0000"] * 2 + ["0.00"] * 3 + ["1.0000"] * 3
     assert "Passages of mere headings: 0 of" in shown
 
 
@@ -33,6 +34,19 @@ def test_what_is_lost_glued_and_split_is_counted() -> None:
     score = parsing._score(parsing.Reading([["there", "are", "twoformats", "fi", "les", "here"]]), reference, None)
     assert (score.expected, score.words, score.matched) == (7, 6, 3)
     assert score.glued == {"two|formats": 1} and score.split == {"fi les": 1}
+
+
+def test_words_that_readers_join_or_part_alike_are_right() -> None:
+    words = ["let", "R", "n", "hold", "x2", "con", "tains", "12", "34"]
+    reference = parsing.Reference([words], set(pairwise(words)), {"con"})
+    score = parsing._score(parsing.Reading([["let", "Rn", "hold", "x", "2", "contains", "1234"]]), reference, None)
+    assert (score.expected, score.words, score.matched) == (7, 6, 5)  # a number is no formula
+
+
+def test_words_of_lines_that_are_left_out_are_neither_right_nor_wrong() -> None:
+    reference = parsing.Reference([["one", "two"]], {("one", "two")}, set(), Counter(["Handbook", "7"]))
+    score = parsing._score(parsing.Reading([["Handbook", "one", "two", "three"]]), reference, None)
+    assert (score.words, score.matched, score.aside) == (3, 2, 1)
 
 
 def test_cells_are_counted_alike_for_readers_that_join_repeat_and_entitle() -> None:

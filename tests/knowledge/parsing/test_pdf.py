@@ -177,11 +177,34 @@ def test_a_table_of_contents_is_left_out(path: Path) -> None:
     def draw(canvas: Canvas) -> None:
         for number in range(1, 6):
             text(canvas, 72, 80 + 16 * number, f"1.{number}")
-            text(canvas, 110, 80 + 16 * number, "Streams of the year " + ". " * 40 + f" {10 + number}")
+            text(canvas, 110, 80 + 16 * number, "Streams of the year " + ". " * 40)
+            canvas.drawRightString(420, HEIGHT - 80 - 16 * number, f"{10 + number}")
+        text(canvas, 72, 192, "2")
+        text(canvas, 110, 192, "A chapter without dots")
+        canvas.drawRightString(420, HEIGHT - 192, "30")
         prose(canvas, 72, 240, 90)
 
     (paragraph,) = [e for e in _parse(make_pdf(path, draw)) if not isinstance(e, PageBreak)]
     assert isinstance(paragraph, Paragraph) and paragraph.text.startswith(WORDS[:20])
+
+
+def test_accents_printed_over_letters_make_one_character(path: Path) -> None:
+    def draw(canvas: Canvas) -> None:
+        # As TeX does: an accent, and back to where the letter begins; or the letter first.
+        line = r"[(The kopi) -111 (\250) 444 (eren of Jose) 445 (\264) -112 ( is no `quoted' don\264t)] TJ"
+        canvas._code.append(f"BT /F1 10 Tf 72 700 Td {line} ET")
+
+    assert _texts(_parse(make_pdf(path, draw))) == ["The kopiëren of José is no `quoted' don´t"]
+
+
+def test_what_runs_off_the_page_is_not_read(path: Path) -> None:
+    def draw(canvas: Canvas) -> None:
+        text(canvas, WIDTH - 60, 100, "seen-and-cut-off-here never seen")
+        text(canvas, 72, HEIGHT + 40, "below the page")
+        prose(canvas, 72, 200, 90)
+
+    read = "\n".join(_texts(_parse(make_pdf(path, draw))))
+    assert "seen-and" in read and "here" not in read and "never" not in read and "below" not in read
 
 
 def test_running_heads_and_page_numbers_are_dropped(path: Path) -> None:
@@ -385,6 +408,29 @@ def test_the_numbers_of_a_table_at_a_pages_edge_stay(path: Path) -> None:
     tables = [element for element in elements if isinstance(element, Table)]
     assert [table.rows[0][:2] for table in tables] == [(str(number), str(7 * number)) for number in range(1, 6)]
     assert _texts(elements) == []  # the numbers of the pages are left out
+
+
+def test_the_last_line_of_a_ruled_table_may_be_alike_on_every_page_but_not_a_framed_head(path: Path) -> None:
+    def page(number: int) -> object:
+        def draw(canvas: Canvas) -> None:
+            head = [["Survey", "Annual report"], ["of rivers", "of the valley"]]
+            canvas.grid([72, 272, 472], [HEIGHT - y for y in (20, 38, 56)])
+            _draw_cells(canvas, head, [76, 276], 33)
+            prose(canvas, 72, 150, 90, f"Only page {number} says this. " + WORDS)
+            canvas.grid([72, 372, 472], [HEIGHT - y for y in (730, 760, 790)])
+            for row in range(2):
+                text(canvas, 76, 742 + 30 * row, f"Gauge number {7 * number + row} with a float and a")
+                text(canvas, 76, 754 + 30 * row, "spare battery")
+                text(canvas, 376, 748 + 30 * row, f"G{7 * number + row}")
+
+        return draw
+
+    elements = _parse(make_pdf(path, *(page(number) for number in range(1, 6))))  # type: ignore[arg-type]
+    rows = [
+        row for element in elements if isinstance(element, Table) for row in (element.columns, *element.rows) if row
+    ]
+    assert [name.endswith("and a spare battery") for name, _ in rows] == [True] * 10
+    assert "Annual report" not in "\n".join(_texts(elements))
 
 
 def test_cells_that_are_alike_on_every_page_stay(path: Path) -> None:
