@@ -8,15 +8,17 @@ from allauth.account.models import EmailAddress
 from allauth.mfa.models import Authenticator
 from allauth.socialaccount.models import SocialAccount, SocialApp, SocialToken
 from allauth.usersessions.models import UserSession
+from django.apps import apps
 from django.contrib import admin
 from django.contrib.auth import admin as auth
 from django.contrib.auth.models import Group
 from django.core.exceptions import PermissionDenied
-from django.db.models import Count, QuerySet
+from django.db.models import Count, Model, QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.urls import URLPattern, path
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
+from django.utils.translation import pgettext_lazy
 
 from ragsite.admin_base import ModelAdmin, RecordAdmin
 from ragsite.audit.log import record
@@ -81,16 +83,61 @@ class AuthenticatorAdmin(ModelAdmin):
         return False
 
 
+# What the audit log keeps in plain words, whatever the language of who reads it; another word stands as it is.
+AUDIT_WORDS = {
+    "added": pgettext_lazy("audit", "added"),
+    "changed": pgettext_lazy("audit", "changed"),
+    "removed": pgettext_lazy("audit", "removed"),
+    "used": pgettext_lazy("audit", "used"),
+    "elsewhere": _("on another device"),
+    "own data": _("own data"),
+    "second factor": _("second factor"),
+    "people": _("people"),
+    "groups": _("groups"),
+    "permissions": _("permissions"),
+    "fields": _("fields"),
+    "role": _("role"),
+    "base_role": _("role in the knowledge base"),
+    "knowledge_base": _("knowledge base"),
+    "base": _("knowledge base"),
+    "format": _("format"),
+    "before": _("before"),
+    "after": _("after"),
+    "documents": _("documents"),
+    "address": _("address"),
+}
+
+
 @admin.register(AuditEntry)
 class AuditEntryAdmin(RecordAdmin):
     """Who did what, when and from where."""
 
-    list_display = ["at", "actor_name", "action", "object_type", "object_name", "details", "address"]
+    list_display = ["at", "actor_name", "action", "kind", "object_name", "told", "address"]
     list_filter = ["action", "at"]
     date_hierarchy = "at"
     search_fields = ["actor_name", "object_name", "address"]
-    fields = ["at", "actor_name", "action", "object_type", "object_id", "object_name", "details", "address"]
+    fields = ["at", "actor_name", "action", "kind", "object_id", "object_name", "told", "address"]
+    readonly_fields = ["kind", "told"]
     change_list_template = "admin/ragsite/auditentry/change_list.html"
+
+    @admin.display(description=_("kind"), ordering="object_type")
+    def kind(self, entry: AuditEntry) -> str:
+        """Name what it was done to as people do, not as programs."""
+        model = _model_of(entry)
+        return str(model._meta.verbose_name) if model is not None else entry.object_type
+
+    @admin.display(description=_("details"))
+    def told(self, entry: AuditEntry) -> str:
+        """Tell the details in words: what first, the names of fields as their forms have them."""
+        model = _model_of(entry)
+        names = {field.attname: field.verbose_name for field in model._meta.concrete_fields} if model else {}
+        parts = []
+        for key, value in entry.details.items():
+            known = names if key == "fields" else AUDIT_WORDS
+            values = map(str, value if isinstance(value, list) else [value])
+            words = ", ".join(str(known.get(each, each)) for each in values)
+            parts.append(words if key in ("what", "kind", "names") else f"{AUDIT_WORDS.get(key, key)}: {words}")
+        return " · ".join(parts)
 
     def get_urls(self) -> list[URLPattern]:
         """Add the export."""
@@ -188,3 +235,10 @@ class LimitAdmin(ModelAdmin):
             },
         )
     ]
+
+
+def _model_of(entry: AuditEntry) -> type[Model] | None:
+    try:
+        return apps.get_model(entry.object_type) if entry.object_type else None
+    except LookupError:  # of an app that is no longer there
+        return None

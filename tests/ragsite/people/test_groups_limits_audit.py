@@ -10,6 +10,7 @@ from conversations.turn_store import TurnRefused
 from knowledge import access, services
 from knowledge.models import Membership
 from ragsite.accounts.roles import Role, assign
+from ragsite.audit.log import record
 from ragsite.db import in_database
 from ragsite.limits import use
 from ragsite.models import AuditEntry, Limit, Usage
@@ -95,6 +96,17 @@ def test_who_comes_into_a_group_in_the_administration_is_recorded(owner: User, a
     as_staff.post(f"/admin/auth/user/{owner.pk}/change/", data | {"date_joined_1": "00:00:00"})
     entry = AuditEntry.objects.get(actor__username="staff", details__kind="groups")
     assert entry.object_name == "owner" and entry.details["names"] == ["Readers"]
+
+
+def test_the_list_tells_in_words_what_was_done(owner: User, staff: User, as_staff: Client) -> None:
+    record(AuditEntry.Action.ACCOUNT, owner, actor=staff, what="changed", fields=["first_name", "is_active"])
+    record(AuditEntry.Action.ROLE, owner, actor=staff, role="curator")
+    AuditEntry.objects.create(action="deleted", object_type="gone.thing", details={"later": 3})
+    page = as_staff.get("/admin/ragsite/auditentry/").content.decode()
+    for words in (">user<", ">changed · fields: first name, active<", ">role: curator<", ">gone.thing<", ">later: 3<"):
+        assert words in page
+    chinese = as_staff.get("/admin/ragsite/auditentry/", headers={"accept-language": "zh-hans"}).content.decode()
+    assert "字段" in chinese and "fields" not in chinese
 
 
 def test_what_leaves_the_site_or_goes_is_recorded_without_content(owner: User, as_owner: Client) -> None:
