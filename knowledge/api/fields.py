@@ -19,7 +19,11 @@ from knowledge.labels import (
 from ragsite.api.fields import TextField
 
 _KINDS: list[dict[str, Any]] = [
-    {"type": "string", "pattern": r"^[^\x00-\x1f\x7f-\x9f]*\S[^\x00-\x1f\x7f-\x9f]*$", "maxLength": 500},
+    {
+        "type": "string",
+        "pattern": r"^[^\x00-\x1f\x7f-\x9f]*[^\s\x00-\x1f\x7f-\x9f][^\x00-\x1f\x7f-\x9f]*$",
+        "maxLength": 500,
+    },
     {"type": "number", "minimum": -1e15, "maximum": 1e15},
     {"type": "boolean"},
 ]

@@ -18,7 +18,7 @@ from tests.fakes.provider import FakeProvider
 from tests.site import Site, run_command
 
 # Some thirty pages, each looked at twice, on a machine that may be busy.
-pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("browser"), pytest.mark.timeout(300)]
+pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("accessibility"), pytest.mark.timeout(300)]
 
 AXE = resources.files("axe_playwright_python").joinpath("axe.min.js").read_text(encoding="utf-8")
 # What Swagger UI, django-q and Django's own widgets, inline tables and search box write is theirs.

@@ -3,18 +3,26 @@
 import csv
 import re
 import zipfile
+from collections.abc import Iterator
 from io import StringIO
 from pathlib import Path
 
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.browser.conftest import ask, make_pdf, new_chat, sign_in
+from tests.browser.conftest import ask, make_pdf, new_chat, running_site, sign_in
 from tests.browser.test_people import SECRET, invite, join
 from tests.browser.test_sessions import choose
 from tests.site import Site
 
-pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("browser"), pytest.mark.timeout(300)]
+pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("days"), pytest.mark.timeout(300)]
+
+
+@pytest.fixture(scope="module")
+def site() -> Iterator[Site]:
+    """A site of their own: what these people leave behind is in no other test's way."""
+    with running_site() as site:
+        yield site
 
 
 def _invite_to_the_site(page: Page, site: Site, role: str = "Member", group: str = "") -> str:
