@@ -7,6 +7,7 @@ const FILES = new URL("../pdfjs/", import.meta.url);
 const PART_BYTES = 2 ** 18;
 const MARGIN = 0.25; // of the reader's height, over what is led to
 const DESCENT = -0.2; // of a line's height, from its baseline down
+const SETTLED_MS = 100; // without another change of width, before the pages are drawn anew
 
 let library = null;
 
@@ -92,6 +93,7 @@ class Reader {
   // What was asked for is waited for, or PDF.js complains that its file is gone.
   async close() {
     this.sizes?.disconnect();
+    clearTimeout(this.fitting);
     this.view?.setDocument(null);
     await Promise.allSettled(this.coming);
     this.task?.destroy();
@@ -101,10 +103,14 @@ class Reader {
     this.view.currentScaleValue = "page-width";
     this.show(this.awaited);
     this.element.dataset.live = "";
+    // An edge that is dragged changes the width many times a second, and each fit draws every page in sight.
     this.sizes = new ResizeObserver(() => {
-      if (!this.pages.offsetParent) return; // it was closed
-      if (this.view.currentScaleValue === "page-width") this.view.currentScaleValue = "page-width";
-      this.view.update();
+      clearTimeout(this.fitting);
+      this.fitting = setTimeout(() => {
+        if (!this.pages.offsetParent) return; // it was closed
+        if (this.view.currentScaleValue === "page-width") this.view.currentScaleValue = "page-width";
+        this.view.update();
+      }, SETTLED_MS);
     });
     this.sizes.observe(this.pages);
   }
