@@ -7,7 +7,7 @@ import json
 import re
 import zipfile
 from collections import deque
-from collections.abc import AsyncGenerator, Iterable, Iterator
+from collections.abc import AsyncGenerator, Iterator
 from typing import Any
 
 from allauth.account.models import EmailAddress
@@ -107,8 +107,11 @@ def archive(user: User, site: str) -> Iterator[bytes]:
             if base.of_chat:
                 title = ChatSession.objects.filter(files=base.pk).values_list("title", flat=True).first()
                 holder = ["chat files", title or ""]
+            folders = [part for part in map(_safe, [*holder, *document.folder.split("/")]) if part]
+            stem, dot, suffix = document.original_filename.rpartition(".")
+            name = f"{_safe(stem) or 'document'}.{_safe(suffix)}" if dot else _safe(suffix) or "document"
             made = timezone.localtime(document.created_at).timetuple()[:6]
-            entry = zipfile.ZipInfo(names.free(_path(document, holder)), made)
+            entry = zipfile.ZipInfo(names.free("/".join([*folders, name])), made)
             with file, packed.open(entry, "w", force_zip64=True) as target:  # stored: most formats are packed already
                 while piece := file.read(PIECE):
                     target.write(piece)
@@ -138,13 +141,6 @@ class _Names:
 def _safe(name: str) -> str:
     """Return a name that every file system takes, and that leads nowhere else."""
     return _UNSAFE.sub(" ", name).strip(" .")[:_LONGEST].strip(" .")
-
-
-def _path(document: Document, holder: Iterable[str]) -> str:
-    parts = [part for part in map(_safe, [*holder, *document.folder.split("/")]) if part]
-    stem, dot, suffix = document.original_filename.rpartition(".")
-    name = f"{_safe(stem) or 'document'}.{_safe(suffix)}" if dot else _safe(suffix) or "document"
-    return "/".join([*parts, name])
 
 
 def _json(data: Any) -> str:

@@ -24,7 +24,10 @@ def mermaid(graph: Graph) -> str:
     Round boxes are nodes that some turns skip, rhombs choose what follows; edges taken for some states carry a label.
     """
     lines = ["flowchart TD"]
-    lines += [f"    {_ident(key)}{_shape(graph.nodes[key])}" for key in graph.order]
+    for key in graph.order:
+        node = graph.nodes[key]
+        opens, closes = "{}" if node.branches is not None else "()" if is_optional(node) else "[]"
+        lines.append(f'    {_ident(key)}{opens}"{str(node.title or node.key).translate(_ESCAPES)}"{closes}')
     for edge in _ordered(graph):
         label = str(edge.label).translate(_ESCAPES) if edge.condition is not None else ""
         arrow = "-->" if edge.condition is None else f'-. "{label}" .->' if label else "-.->"
@@ -34,13 +37,6 @@ def mermaid(graph: Graph) -> str:
 
 def _ident(key: str) -> str:
     return f"{key}_" if key in _RESERVED else key
-
-
-def _shape(node: Node) -> str:
-    text = f'"{str(node.title or node.key).translate(_ESCAPES)}"'
-    if node.branches is not None:
-        return f"{{{text}}}"
-    return f"({text})" if is_optional(node) else f"[{text}]"
 
 
 def is_optional(node: Node) -> bool:

@@ -240,8 +240,12 @@ def _edges(nodes: Sequence[Node]) -> list[Edge]:
             found.setdefault((node.key, key), Edge(node.key, key))
     known = {node.key for node in nodes}
     for edge in found.values():
-        if missing := {edge.parent, edge.child} - known:
-            raise _unknown(edge, missing.pop())
+        if edge.child not in known:
+            message = f"The pipeline node {edge.parent!r} has the branch {edge.child!r}, which is not in the pipeline."
+            raise GraphError(message, f"Add the node with this key, or take it out of {edge.parent!r}'s `branches`.")
+        if edge.parent not in known:
+            message = f"The pipeline node {edge.child!r} runs after {edge.parent!r}, which is not in the pipeline."
+            raise GraphError(message, f"Add the node with this key, or change the `after` of {edge.child!r}.")
     return list(found.values())
 
 
@@ -253,11 +257,3 @@ def _edge(place: str | When, child: str, previous: str | None) -> Edge | None:
     if parent is None:
         return None
     return Edge(parent, child, when.condition, when.label) if when else Edge(parent, child)
-
-
-def _unknown(edge: Edge, missing: str) -> GraphError:
-    if missing == edge.child:
-        message = f"The pipeline node {edge.parent!r} has the branch {missing!r}, which is not in the pipeline."
-        return GraphError(message, f"Add the node with this key, or take it out of {edge.parent!r}'s `branches`.")
-    message = f"The pipeline node {edge.child!r} runs after {missing!r}, which is not in the pipeline."
-    return GraphError(message, f"Add the node with this key, or change the `after` of {edge.child!r}.")

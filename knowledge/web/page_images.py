@@ -79,13 +79,13 @@ def layer(document: Document, number: int, marks: Marks) -> dict[str, Any]:
             if index < len(sentences):
                 boxes = boxes_of(document, number, f"{chunk.pk}.{index}", bare(sentences[index]))
                 # The same words elsewhere on the page are not the sentence.
-                said += [box for box in boxes if any(_overlap(box, whole) for whole in own)]
+                said += [
+                    (x0, y0, x1, y1)
+                    for x0, y0, x1, y1 in boxes
+                    if any(x0 < right and left < x1 and y0 < bottom and top < y1 for left, top, right, bottom in own)
+                ]
     scanned = document.recognised.filter(number=number).first()
     return {"lines": scanned.lines if scanned else [], "cited": cited, "said": said}
-
-
-def _overlap(one: Fractions, other: Fractions) -> bool:
-    return one[0] < other[2] and other[0] < one[2] and one[1] < other[3] and other[1] < one[3]
 
 
 def mark(page: bytes, boxes: list[Fractions]) -> bytes:

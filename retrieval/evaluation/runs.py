@@ -21,7 +21,7 @@ from knowledge.models import Chunk
 from ragsite.llm.errors import LLMError
 from ragsite.site_settings.config import refresh
 from retrieval.evaluation.answering import AnswererRefused, answerer
-from retrieval.evaluation.executor import Asked, Outcome, ask_all
+from retrieval.evaluation.executor import Asked, ask_all
 from retrieval.evaluation.loading.references import SNIPPET, Reference, resolve
 from retrieval.evaluation.metrics import Figures
 from retrieval.evaluation.models import EvaluationQuestion, EvaluationResult, EvaluationRun, EvaluationSet
@@ -187,6 +187,12 @@ def _work(run: EvaluationRun, progress: Callable[[int, int], None] | None) -> No
     for note, n in Counter(note for outcome in outcomes for note in outcome.notes).items():
         notes.append(ngettext("{note} ({n} question)", "{note} ({n} questions)", n).format(note=note, n=n))
     figures = Figures.mean([outcome.figures for outcome in outcomes])
+    usage: dict[str, int] = {}
+    if "assistant" in run.settings:
+        used = Counter[str]()
+        for result in results:
+            used.update({name: count for name, count in result.usage.items() if name.endswith("_tokens")})
+        usage = {**used, "median_ms": round(median(result.took_ms for result in results))}
     with transaction.atomic():
         ended = running.update(
             finished_at=timezone.now(),
@@ -195,20 +201,12 @@ def _work(run: EvaluationRun, progress: Callable[[int, int], None] | None) -> No
             question_count=len(outcomes),
             notes=notes,
             figures=figures.to_dict(),
-            usage=_usage(outcomes) if "assistant" in run.settings else {},
+            usage=usage,
             answer_states=Counter(result.answer_state for result in results if result.answer_state),
         )
         if ended != 1:
             raise EvaluationRun.DoesNotExist
         EvaluationResult.objects.bulk_create(results, batch_size=_BATCH)
-
-
-def _usage(outcomes: list[Outcome]) -> dict[str, int]:
-    """Return the tokens of all answers, by kind, and the milliseconds that half of them took at most."""
-    counted: Counter[str] = Counter()
-    for outcome in outcomes:
-        counted.update({name: count for name, count in outcome.result.usage.items() if name.endswith("_tokens")})
-    return {**counted, "median_ms": round(median(outcome.result.took_ms for outcome in outcomes))}
 
 
 def _questions(evaluation_set: EvaluationSet) -> tuple[list[Asked], list[str]]:

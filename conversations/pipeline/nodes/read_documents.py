@@ -117,7 +117,12 @@ class ReadDocuments(Node):
         same = comparison is not None and comparison.same
         if not sections or same:
             with translation.override(reply_language(state)):
-                state.plan.reply = _same(meant.documents) if sections else _empty(meant.documents)
+                if same and sections:
+                    told = dict(zip(("old", "new"), titles.values(), strict=True))
+                    state.plan.reply = _("“%(old)s” and “%(new)s” say the same, section by section.") % told
+                else:
+                    listed = _(", ").join(f"“{document.name}”" for document in meant.documents)
+                    state.plan.reply = _("There is no text to read in %(names)s.") % {"names": listed}
             state.plan.action = "answer_chat"
             return
         by_id = {document.pk: document for document in meant.documents}
@@ -302,16 +307,6 @@ def _titles(documents: Sequence[Document]) -> dict[int, str]:
         if len(set(titles.values())) < len(titles):
             titles = {document.pk: told_apart(document) for document in documents}
     return titles
-
-
-def _same(documents: Sequence[Document]) -> str:
-    old, new = _titles(documents).values()
-    return _("“%(old)s” and “%(new)s” say the same, section by section.") % {"old": old, "new": new}
-
-
-def _empty(documents: Sequence[Document]) -> str:
-    names = _(", ").join(f"“{document.name}”" for document in documents)
-    return _("There is no text to read in %(names)s.") % {"names": names}
 
 
 def _sections(count: int) -> str:

@@ -58,8 +58,11 @@ class RelevanceGate(Node):
         found.answer_state = judgement.state
         ctx.note(**judgement.to_dict(), deferred_action=deferred)
         proven = judgement.state == "answered" or (judgement.evidence.similarity or 0.0) >= NEAR
-        if found.answer_state == "nothing" and await _may_be_read(state):
-            found.answer_state, proven = "nearest", True
+        if found.answer_state == "nothing" and asks_for_facts(question):
+            # Where most passages are in another language, a model may read out of them what words don't show.
+            foreign = sum(language_of(hit.content) not in ("", state.request.question_language) for hit in found.hits)
+            if foreign > len(found.hits) / 2 and await endpoint_for("answer") is not None:
+                found.answer_state, proven = "nearest", True
         evidence = judgement.evidence
         if evidence.similarity is None:
             tells_enough = evidence.covered >= WELL_COVERED_UNKNOWN
@@ -132,11 +135,3 @@ def _judged(state: State) -> Judgement:
         nearest = similarity(found.rankings, {text, question} if text == plan.rewrite else {text})
         judgements.append(judge(text, hits, found.frequencies, nearest))
     return min(judgements, key=lambda judgement: STATES.index(judgement.state))
-
-
-async def _may_be_read(state: State) -> bool:
-    """Whether a model may find an answer that neither words nor similarity show, since it is in another language."""
-    foreign = sum(language_of(hit.content) not in ("", state.request.question_language) for hit in state.found.hits)
-    if foreign <= len(state.found.hits) / 2 or not asks_for_facts(state.request.question):
-        return False
-    return await endpoint_for("answer") is not None

@@ -10,7 +10,7 @@ from django.utils import translation
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
-from conversations.files.chat_files import Reading, reading_of
+from conversations.files.chat_files import reading_of
 from conversations.pipeline.description import Description
 from conversations.pipeline.graph import Context, Node, elapsed
 from conversations.pipeline.node_run import step_event
@@ -49,7 +49,10 @@ class WaitForFiles(Node):
         began, step, said = time.perf_counter(), replace(step_event(self, "processing"), step=1), ""
         reading = await in_database(reading_of, state.request.files_id, state.started.turn_id)
         while reading.unread and time.perf_counter() - began < config.FILE_WAIT_SECONDS:
-            if (message := _progress(reading)) != said:
+            name, percent = reading.unread[0]
+            others = f" · +{len(reading.unread) - 1}" if len(reading.unread) > 1 else ""
+            message = _("Reading “%(name)s” · %(percent)d %%") % {"name": name, "percent": percent} + others
+            if message != said:
                 await ctx.emit(replace(step, message=message))
                 said = message
             await asyncio.sleep(PACE)
@@ -75,12 +78,6 @@ class WaitForFiles(Node):
         if detail.get("waited") and not told.facts:
             told.facts.append((_("Waited for"), _("the files of this chat")))
         return told
-
-
-def _progress(reading: Reading) -> str:
-    name, percent = reading.unread[0]
-    told = _("Reading “%(name)s” · %(percent)d %%") % {"name": name, "percent": percent}
-    return told if len(reading.unread) == 1 else f"{told} · +{len(reading.unread) - 1}"
 
 
 def _not_ready(unread: Sequence[str], failed: Sequence[str]) -> str:

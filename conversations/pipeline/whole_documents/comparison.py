@@ -87,7 +87,13 @@ def compare(old: Sequence[Section], new: Sequence[Section]) -> Comparison:
         other = partner.get(id(heading))
         if other is None:
             result.removed.append((heading.name, heading.sections))
-        elif changes := list(_changes(heading.said, other.said)):
+            continue
+        one, two = ([said.text for said in each.said] for each in (heading, other))
+        changes: list[Change] = []
+        for tag, i1, i2, j1, j2 in SequenceMatcher(None, one, two, autojunk=False).get_opcodes():
+            if tag != "equal":
+                changes += _replaced(heading.said[i1:i2], other.said[j1:j2])
+        if changes:
             result.changed.append(Changed(other.name or heading.name, changes))
         else:
             result.unchanged += 1
@@ -143,13 +149,6 @@ def _likeness(one: _Heading, other: _Heading) -> float:
 
 def _bare(name: str) -> str:
     return " ".join(_NUMBERED.sub("", name).casefold().split()) or name
-
-
-def _changes(old: Sequence[Said], new: Sequence[Said]) -> Iterable[Change]:
-    matcher = SequenceMatcher(None, [said.text for said in old], [said.text for said in new], autojunk=False)
-    for tag, i1, i2, j1, j2 in matcher.get_opcodes():
-        if tag != "equal":
-            yield from _replaced(old[i1:i2], list(new[j1:j2]))
 
 
 def _replaced(gone: Sequence[Said], come: list[Said]) -> Iterable[Change]:

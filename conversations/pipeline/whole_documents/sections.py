@@ -200,13 +200,19 @@ def outline(sections: Sequence[Section], most: int = ENTRIES) -> list[Entry]:
     """
     entries, depth = [list(sections)], 0
     while len(entries) < most and depth < max((len(section.path) for section in sections), default=0):
-        deeper = _under(sections, depth + 1)
+        deeper = [list(run) for _path, run in groupby(sections, lambda section: section.path[: depth + 1])]  # noqa: B023
         if len(deeper) > most and len(entries) > 1:
             break
         entries, depth = deeper, depth + 1
     if len(entries) == 1:  # there are no headings
         entries = [[section] for section in sections]
-    return [Entry(_heading(run, depth), leading_sentence(run), _leading(run)) for run in _runs(entries, most)]
+    size = max(1, -(-len(entries) // most))
+    made = []
+    for start in range(0, len(entries), size):
+        run = [section for entry in entries[start : start + size] for section in entry]
+        leading = next((section for section in run if leading_sentence([section])), run[0])
+        made.append(Entry(_heading(run, depth), leading_sentence(run), leading))
+    return made
 
 
 def headings_of(sections: Sequence[Section], most: int) -> tuple[tuple[str, int | None], ...]:
@@ -270,23 +276,6 @@ def _sentences(sections: Iterable[Section]) -> Iterator[str]:
                 if not text.startswith(MARK.strip()) and any(map(str.isalpha, text)) and text not in section.path:
                     yield text if len(text) <= LONGEST_QUOTE else text[:LONGEST_QUOTE].rsplit(" ", 1)[0] + " …"
     yield from filter(None, tables)
-
-
-def _leading(run: Sequence[Section]) -> Section:
-    """Return the section of a run that its leading sentence stands in."""
-    return next((section for section in run if leading_sentence([section])), run[0])
-
-
-def _runs(groups: Sequence[list[Section]], most: int) -> Iterator[list[Section]]:
-    """Yield the groups, neighbours joined so that they are at most `most`."""
-    size = max(1, -(-len(groups) // most))
-    for start in range(0, len(groups), size):
-        yield [section for group in groups[start : start + size] for section in group]
-
-
-def _under(sections: Sequence[Section], depth: int) -> list[list[Section]]:
-    """Return the sections in runs under the same headings down to a depth, from 1."""
-    return [list(run) for _path, run in groupby(sections, lambda section: section.path[:depth])]
 
 
 def _heading(run: Sequence[Section], depth: int) -> str:

@@ -195,16 +195,11 @@ def _paragraph(quote: Quote, number: int, title: str) -> str:
             continue
         gap = "\n\n… " if index in quote.gaps else ""
         marked = marker if index in (said[0], said[-1]) else ""
-        parts.append(gap + escape_markdown(sentence.strip()) + marked + _break(sentence[len(sentence.rstrip()) :]))
+        space = sentence[len(sentence.rstrip()) :]
+        ends = "\n\n" if "\n\n" in space else "  \n" if "\n" in space else " " if space else ""
+        parts.append(gap + escape_markdown(sentence.strip()) + marked + ends)
     text = "".join(parts).strip() + "\n\n"
     return text if said else title + text
-
-
-def _break(space: str) -> str:
-    """Return what separates two sentences in Markdown as the white space does in the passage."""
-    if "\n\n" in space:
-        return "\n\n"
-    return "  \n" if "\n" in space else " " if space else ""
 
 
 def _title(hit: Hit, number: int) -> str:

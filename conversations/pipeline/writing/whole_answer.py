@@ -17,7 +17,7 @@ from conversations.pipeline.graph import Emit
 from conversations.pipeline.state import State
 from conversations.pipeline.whole_documents.comparison import Change, Comparison, Said
 from conversations.pipeline.whole_documents.listing import Found, Listing
-from conversations.pipeline.whole_documents.sections import Entry, Reading, Section
+from conversations.pipeline.whole_documents.sections import Reading, Section
 from conversations.pipeline.writing.blocks import BlockWriter, escape_markdown
 from conversations.pipeline.writing.extractive_answer import reply_language
 from conversations.prompts.passages import citation
@@ -76,7 +76,12 @@ async def write_remarks(state: State, writer: BlockWriter) -> None:
     if reading is None:
         return
     with translation.override(reply_language(state)):
-        remarks = [text for text in (*_not_read(reading), _cost(reading), _quoted(reading)) if text]
+        remarks = [text for text in (*_not_read(reading), _cost(reading)) if text]
+        if reading.result is not None and reading.reason:
+            told = _("Quoted from your documents, since the language model could not read them: %(reason)s")
+            remarks.append("*" + told % {"reason": reason(reading.reason)} + "*")
+        elif reading.result is not None:
+            remarks.append("*" + _("Quoted from your documents — no language model is configured.") + "*")
         reading.said += remarks
         for text in remarks:
             await writer.text(text)
@@ -91,18 +96,14 @@ def _pieces(reading: Reading) -> Iterator[_Piece]:
             yield from _comparison(reading, comparison)
         case dict() as outlines:
             for document_id, entries in outlines.items():
-                yield from _outline(reading.titles[document_id], entries)
-
-
-def _outline(title: str, entries: Sequence[Entry]) -> Iterator[_Piece]:
-    told = _("What “%(title)s” has under its headings, with the sentence that each begins with:")
-    if not any(entry.heading for entry in entries):
-        told = _("Sentences from all of “%(title)s”, in their order:")
-    yield [told % {"title": escape_markdown(title)} + "\n\n"]
-    for entry in entries:
-        heading = f"**{escape_markdown(entry.heading)}**" + _(": ") if entry.heading else ""
-        yield [f"- {heading}{escape_markdown(entry.sentence)} ", entry.section, "\n"]
-    yield ["\n"]
+                told = _("What “%(title)s” has under its headings, with the sentence that each begins with:")
+                if not any(entry.heading for entry in entries):
+                    told = _("Sentences from all of “%(title)s”, in their order:")
+                yield [told % {"title": escape_markdown(reading.titles[document_id])} + "\n\n"]
+                for entry in entries:
+                    heading = f"**{escape_markdown(entry.heading)}**" + _(": ") if entry.heading else ""
+                    yield [f"- {heading}{escape_markdown(entry.sentence)} ", entry.section, "\n"]
+                yield ["\n"]
 
 
 def _listing(reading: Reading, listing: Listing) -> Iterator[_Piece]:
@@ -233,13 +234,3 @@ def _cost(reading: Reading) -> str:
         "seconds": number_format(reading.cost.seconds, 1 if reading.cost.seconds < 10 else 0),
     }
     return f"*{told % figures}*"
-
-
-def _quoted(reading: Reading) -> str:
-    """Say, where nothing was written by a model, why."""
-    if reading.result is None:
-        return ""
-    if reading.reason:
-        told = _("Quoted from your documents, since the language model could not read them: %(reason)s")
-        return "*" + told % {"reason": reason(reading.reason)} + "*"
-    return "*" + _("Quoted from your documents — no language model is configured.") + "*"

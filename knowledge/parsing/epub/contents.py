@@ -61,7 +61,11 @@ class Contents:
 
 def read_contents(archive: zipfile.ZipFile) -> Contents:
     """Return what the book says of itself; raises `ParseError` for one that is locked, or that names no files."""
-    _refuse_locked(archive)
+    locks = _xml(archive, "META-INF/encryption.xml")
+    for node in _named(locks, "EncryptedData") if locks is not None else ():
+        method = next(_named(node, "EncryptionMethod"), None)
+        if method is None or method.get("Algorithm") not in _HIDDEN_FONTS:
+            raise ParseError("encrypted.book")
     root = _xml(archive, "META-INF/container.xml")
     package = "" if root is None else next((node.get("full-path", "") for node in _named(root, "rootfile")), "")
     book = _xml(archive, package)
@@ -96,14 +100,6 @@ def read(archive: zipfile.ZipFile, path: str) -> bytes:
         return archive.read(path) if path else b""
     except KeyError:
         return b""
-
-
-def _refuse_locked(archive: zipfile.ZipFile) -> None:
-    root = _xml(archive, "META-INF/encryption.xml")
-    for node in _named(root, "EncryptedData") if root is not None else ():
-        method = next(_named(node, "EncryptionMethod"), None)
-        if method is None or method.get("Algorithm") not in _HIDDEN_FONTS:
-            raise ParseError("encrypted.book")
 
 
 def _xml(archive: zipfile.ZipFile, path: str) -> etree._Element | None:

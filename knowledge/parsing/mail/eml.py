@@ -99,7 +99,10 @@ def _collect(part: Message, mail: Mail, depth: int) -> None:
             for child in inside[:_MOST_PARTS]:
                 _collect(child, mail, depth + 1)
         return
-    name = _filename(part)
+    try:
+        name = _decoded(part.get_filename() or "")
+    except (ValueError, LookupError, IndexError, TypeError):
+        name = ""
     is_attached = part.get_content_disposition() == "attachment" or bool(name)
     if kind in _SEALED:
         mail.is_encrypted = True
@@ -154,14 +157,6 @@ def _data(part: Message) -> bytes:
     except (ValueError, LookupError, AssertionError):
         return b""
     return data if isinstance(data, bytes) else b""
-
-
-def _filename(part: Message) -> str:
-    try:
-        name = part.get_filename() or ""
-    except (ValueError, LookupError, IndexError, TypeError):
-        name = ""
-    return _decoded(name)
 
 
 def _header(message: Message, name: str) -> str:

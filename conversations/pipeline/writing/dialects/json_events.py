@@ -72,11 +72,17 @@ class EventSplitter:
 
     def _step(self, items: list[Item]) -> bool:
         """Move on by an event or a piece of text; False when more has to come first."""
-        if self._behind and self._skip_junk():
-            return False
+        if self._behind:
+            while junk := _JUNK.match(self._held):
+                self._held = self._held[junk.end() :]
+            if not self._held or _JUNK_SO_FAR.fullmatch(self._held):
+                return False
         match = (_OBJECT if self._seen else _EVENT).search(self._held)
         if match is None:
-            keep = self._hold_from()
+            # What may be the beginning of an event, or of what leads to one, waits for the rest.
+            window = max(0, len(self._held) - _WINDOW)
+            starts = (at for at in range(window, len(self._held)) if self._held[at] in "`[{")
+            keep = next((at for at in starts if _so_far(self._held[at:])), len(self._held))
             items.append(self._held[:keep])
             self._behind = self._behind and not keep
             self._held = self._held[keep:]
@@ -94,18 +100,6 @@ class EventSplitter:
         items.append(_parsed(raw) or salvage(raw) or raw)
         self._seen = self._behind = True
         return True
-
-    def _skip_junk(self) -> bool:
-        """Drop what means nothing behind an event; whether all that came is, or may be, such."""
-        while match := _JUNK.match(self._held):
-            self._held = self._held[match.end() :]
-        return not self._held or bool(_JUNK_SO_FAR.fullmatch(self._held))
-
-    def _hold_from(self) -> int:
-        """Return where an event, or what leads to one, may have begun at the end of what came."""
-        window = max(0, len(self._held) - _WINDOW)
-        starts = (at for at in range(window, len(self._held)) if self._held[at] in "`[{")
-        return next((at for at in starts if _so_far(self._held[at:])), len(self._held))
 
 
 # What opens and closes objects and strings: outside a string, and within one.
