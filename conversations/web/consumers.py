@@ -264,17 +264,19 @@ class ChatConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
         return AnswerPage.of(view, answer)
 
     async def _branch(self, started: lifecycle.Started) -> None:
-        """Show the branch that a turn opens, and follow its answer alone."""
+        """Show the branch that a turn opens, and follow its answers alone: its own, and any that another page asked."""
         if started.turn_id in self._shown:
             return
-        html = await in_database(contexts.turns_of, self.user, self.session_id, started.turn_id)
-        page = await self._page(started.turn_id, started.assistant_message_id)
-        self._shown.add(started.turn_id)
+        html, unfinished = await in_database(contexts.turns_of, self.user, self.session_id, started.turn_id)
+        asked = {page.turn_id: page.message_id for page in unfinished} | {started.turn_id: started.assistant_message_id}
+        pages = [await self._page(turn_id, message_id) for turn_id, message_id in asked.items()]
+        self._shown.update(asked)
         self._leaf = self._newest = started.turn_id
         await self._stop_listening()
         await self._send(_replacing(html) + contexts.parent_html(started.turn_id) + self._said(_("Answering")))
-        await self._send(_replacing(answer_html(page)))
-        await self._attend(page)
+        for page in pages:
+            await self._send(_replacing(answer_html(page)))
+            await self._attend(page)
 
     async def _catch_up(self) -> None:
         """Show what was asked after the branch that the page shows, and say what was asked beside it."""

@@ -195,10 +195,11 @@ def earlier_context(session: ChatSession, turn_id: int | None, before: int) -> d
     }
 
 
-def turns_of(user: Any, session_id: int, turn_id: int) -> str:
-    """Return the turns of the branch through a turn, as the page holds them."""
+def turns_of(user: Any, session_id: int, turn_id: int) -> tuple[str, list[AnswerPage]]:
+    """Return the turns of the branch through a turn, as the page holds them, and those that are still written."""
     context = turns_context(access.get_session(user, session_id), turn_id)
-    return render_to_string("conversations/_turns.html", context)
+    html = render_to_string("conversations/_turns.html", context)
+    return html, [page for page in context["answers"] if page.streaming]
 
 
 def parent_html(turn_id: int) -> str:

@@ -82,6 +82,25 @@ async def test_a_question_of_a_stale_tab_follows_the_newest_turn_of_its_branch(
     assert await Turn.objects.filter(parent_turn=first).acount() == 1
 
 
+async def test_two_tabs_that_ask_while_both_answers_are_written_see_both_to_their_end(
+    owner: User, session: ChatSession, handbook: KnowledgeBase, fake_llm: FakeLLM
+) -> None:
+    fake_llm.enqueue("Ten seconds [1].")
+    await run_turn(owner, session, RESET)
+    first = await Turn.objects.aget()
+    go_on = asyncio.Event()
+    fake_llm.enqueue([TextPiece("One"), go_on, TextPiece(" whole.")], [TextPiece("Two"), go_on, TextPiece(" whole.")])
+    async with tab(owner, session) as left, tab(owner, session) as right:
+        await left.ask(PORTS, parent_turn_id=first.pk)
+        await left.until(lambda page: len(page.soup.select(".turn")) == 2)
+        await right.ask(WARRANTY, parent_turn_id=first.pk)
+        for here in (left, right):
+            await here.until(lambda page: len(page.soup.select(".turn")) == 3)
+        go_on.set()
+        for here in (left, right):
+            await here.until(lambda page: statuses(page) == ["completed"] * 3)
+
+
 async def test_a_tab_that_was_empty_shows_what_another_has_asked(
     owner: User, session: ChatSession, handbook: KnowledgeBase
 ) -> None:
