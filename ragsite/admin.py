@@ -149,7 +149,9 @@ class AuditEntryAdmin(RecordAdmin):
         if not self.has_view_permission(request):
             raise PermissionDenied
         entries = self.get_changelist_instance(request).get_queryset(request)
-        response = HttpResponse(content_type="text/csv; charset=utf-8-sig")
+        response = HttpResponse(
+            "\ufeff", content_type="text/csv; charset=utf-8"
+        )  # by the mark, Excel knows the encoding
         response["Content-Disposition"] = f'attachment; filename="audit-{timezone.localdate()}.csv"'
         table = csv.writer(response)
         columns = ["at", "actor_name", "action", "object_type", "object_id", "object_name", "details", "address"]

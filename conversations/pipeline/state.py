@@ -172,6 +172,8 @@ class Found:
     answer_state: str = ""
     # Of a question that was searched part by part, what was found for each.
     parts: list[FoundPart] = field(default_factory=list)
+    # What the answer says of files of the chat that could not be searched; empty where all could.
+    unread_files: str = ""
     # By language, how many documents the question can't be searched in, where it is not answered.
     unsearched: dict[str, int] = field(default_factory=dict)
     # Of a hit that answers, the sentences that do, and why they do, by chunk id.

@@ -110,7 +110,7 @@ def groups(user: Any, since: datetime) -> dict[str, Any]:
         ).values_list("chatsession__turns", "knowledgebase_id", "knowledgebase__name")
         for turn_id, base_id, name in chosen:
             bases.setdefault(turn_id, set()).add((base_id, name))
-    rows = []
+    rows, reads_sessions = [], user.has_perm("conversations.view_chatsession")
     for group in shown:
         candidates = [bases.get(each.turn_id, set()) for each in group.questions]
         common = Counter(base for own in candidates if len(own) == 1 for base in own)
@@ -121,7 +121,12 @@ def groups(user: Any, since: datetime) -> dict[str, Any]:
                 "base": name,
                 "add_document": reverse("knowledge-base", args=[base_id]) if base_id else reverse("knowledge"),
                 "add_to_set": f"{reverse('playground')}?{urlencode({'q': group.text[:1000]})}",
-                "turn": reverse("admin:conversations_turn_change", args=[group.last.turn_id]),
+                "turn": (
+                    f"{reverse('admin:conversations_chatsession_change', args=[group.last.session_id])}"
+                    f"?turn={group.last.turn_id}#turn-{group.last.turn_id}"
+                    if reads_sessions
+                    else reverse("admin:conversations_turn_change", args=[group.last.turn_id])
+                ),
             }
         )
     return {"rows": rows, "questions": len(asked), "of": len(found), "is_capped": len(asked) >= unanswered.LOOKED_AT}

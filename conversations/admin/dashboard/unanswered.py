@@ -44,6 +44,7 @@ class Asked:
     at: datetime
     space: int | None = None
     vector: Any = None
+    session_id: int = 0
 
 
 @dataclass(slots=True)
@@ -96,12 +97,12 @@ def unanswered(since: datetime) -> list[Asked]:
         .order_by("-created_at", "-pk")
         .values_list(
             "turn_id", "question", "turn__session__owner_id", "created_at", "turn__embedding_space_id",
-            "turn__embedding_space__languages", "turn__embedding",
+            "turn__embedding_space__languages", "turn__embedding", "turn__session_id",
         )[:LOOKED_AT]
     )  # fmt: skip
     found = [
-        Asked(turn_id, text, user_id, at, space, direction(text, vector, known))
-        for turn_id, text, user_id, at, space, known, vector in rows
+        Asked(turn_id, text, user_id, at, space, direction(text, vector, known), session_id)
+        for turn_id, text, user_id, at, space, known, vector, session_id in rows
         if text
     ]
     return found[::-1]

@@ -24,7 +24,9 @@ class CheckCitations(Node):
     on_error = "skip"
     always = True
     reads = ("answer.blocks", "prompt.evidence")
-    may_read = ("past.turns", "past.unanswered", "found.reading", "found.unsearched", "prompt.cited")
+    may_read = (
+        "past.turns", "past.unanswered", "found.reading", "found.unread_files", "found.unsearched", "prompt.cited",
+    )  # fmt: skip
     writes = ("answer.checks",)
 
     def wanted(self, state: State) -> bool:
@@ -48,6 +50,7 @@ class CheckCitations(Node):
                 state.request.question,
                 *earlier,
                 *(reading.said if reading is not None else ()),
+                state.found.unread_files,
                 extractive_answer.unsearched_note(state),
             ],
             language=state.request.question_language,

@@ -8,6 +8,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import override
 
 from conversations.models import Message
+from conversations.pipeline.understanding.keywords import content_terms
 from conversations.web.rendering.answer import AnswerPage
 from knowledge import access as knowledge_access
 from knowledge.models import Chunk
@@ -53,6 +54,10 @@ def follow_ups(user: Any, page: AnswerPage) -> list[str]:
         words = set(_WORD.findall(heading.casefold()))
         known = " ".join(chunk.heading_path) in answered or words <= asked
         if known or not words or heading.casefold() in SECTION_NAMES or heading in found:
+            continue
+        # "No link", "What is new": of several words only one that tells anything, and out of its section not enough.
+        is_vague = len(words) > 1 and len(set(content_terms(heading))) < 2 and heading[-1] != "?"
+        if is_vague and not chinese:
             continue
         if bool(_HAN.search(heading)) == chinese and (2 if chinese else 4) <= len(heading) <= 60:
             found.append(heading)

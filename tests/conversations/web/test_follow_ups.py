@@ -20,6 +20,8 @@ HEADINGS = [
     "12",
     "3 Updating the firmware",
     "保修期",
+    "What is new",
+    "No link",
     "Is there a lamp?",
 ]
 
