@@ -14,18 +14,24 @@ from django.contrib import messages
 from django.contrib.auth.models import Group, User
 from django.http import HttpRequest
 from django.urls import reverse
+from django.utils.html import format_html
 from django.utils.module_loading import import_string
+from django.utils.safestring import mark_safe
 from django.utils.translation import gettext as _
 
 from ragsite.accounts import stream_auth
 from ragsite.accounts.lockout import address_of
 from ragsite.accounts.pauses import begun
+from ragsite.audit.log import explain
+from ragsite.audit.models import AuditEntry
 from ragsite.context import SITE_NAME
 from ragsite.llm import secrets
 from ragsite.public_url import absolute
 from ragsite.site_settings.config import config, refresh
 
 logger = logging.getLogger(__name__)
+# Kept in the session between the provider and the end of signing in, which may take a second factor.
+_PASSWORD_REMOVED = "password_removed"
 
 
 class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
@@ -110,6 +116,31 @@ class ProviderAdapter(DefaultSocialAccountAdapter):  # type: ignore[misc]
         """Whether whom the provider knows gets an account: everyone, by a setting, or who holds an invitation."""
         is_open = settings.OIDC_SIGN_UP or super().is_open_for_signup(request, sociallogin)
         return bool(is_open or import_string(settings.INVITED)(request, sociallogin.user.email or ""))
+
+    def pre_social_login(self, request: HttpRequest, sociallogin: Any) -> None:
+        """Note whether an account that is found has a password, which allauth may remove; see `password_removed`."""
+        sociallogin.had_password = sociallogin.is_existing and sociallogin.user.has_usable_password()
+
+
+def password_removed(sender: Any, request: HttpRequest, sociallogin: Any, **kwargs: Any) -> None:
+    """Have it told that an account whose address was never verified has no password any more.
+
+    Someone else may have made it in advance, with a password that they know. A receiver of `social_account_added`.
+    """
+    if getattr(sociallogin, "had_password", False) and not sociallogin.user.has_usable_password():
+        explain(AuditEntry.Action.ACCOUNT, sociallogin.user, why="unverified address")
+        request.session[_PASSWORD_REMOVED] = True
+
+
+def tell_removed_password(sender: Any, request: HttpRequest, **kwargs: Any) -> None:
+    """Say on the page after the sign-in that the password is gone; a receiver of `user_logged_in`."""
+    if request.session.pop(_PASSWORD_REMOVED, False):
+        words = _(
+            "Your password was removed, since your e-mail address was never verified here: someone else might "
+            "have set it. You can {link_start}set a new one{link_end}, or sign in as you just did."
+        )
+        link = format_html('<a href="{}">', reverse("account_set_password"))
+        messages.warning(request, format_html(words, link_start=link, link_end=mark_safe("</a>")))
 
 
 def take_groups(sender: Any, user: User, **kwargs: Any) -> None:
