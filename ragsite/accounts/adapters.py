@@ -18,6 +18,7 @@ from django.utils.html import format_html
 from django.utils.module_loading import import_string
 from django.utils.safestring import mark_safe
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy as _lazy
 
 from ragsite.accounts import stream_auth
 from ragsite.accounts.lockout import address_of
@@ -36,6 +37,23 @@ _PASSWORD_REMOVED = "password_removed"
 
 class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
     """Accounts of this site."""
+
+    error_messages = DefaultAccountAdapter.error_messages | {
+        "cannot_remove_primary_email": _lazy("This is the address of your account; give another one first."),
+        "duplicate_email": _lazy("This is your address already."),
+        "email_password_mismatch": _lazy("The e-mail address or the password is wrong."),
+        "email_taken": _lazy("Another account has this e-mail address."),
+        "incorrect_code": _lazy("This code is wrong."),
+        "incorrect_password": _lazy("This password is wrong."),
+        "invalid_password_reset": _lazy("This link doesn't work any more."),
+        "max_email_addresses": _lazy("An account has at most %d e-mail addresses."),
+        "rate_limited": _lazy("That was too often. Wait a while, then try again."),
+        "same_as_current": _lazy("This is what it is already."),
+        "unknown_email": _lazy("No account has this e-mail address."),
+        "unverified_primary_email": _lazy("Confirm the address first."),
+        "username_blacklisted": _lazy("This user name is not to be had."),
+        "username_password_mismatch": _lazy("The user name or the password is wrong."),
+    }
 
     def is_open_for_signup(self, request: HttpRequest) -> bool:
         """Whether everyone may make an account."""
@@ -62,6 +80,7 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
 
     def send_mail(self, template_prefix: str, email: str, context: dict[str, Any]) -> bool:
         """Send a mail and return whether it was taken; where not, that is logged, and the page says so."""
+        context = {"site_name": SITE_NAME, "site_url": absolute(self.request, "/")} | context
         try:
             super().send_mail(template_prefix, email, context)
         except (OSError, SMTPException):
@@ -69,6 +88,16 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
             messages.error(self.request, _("The mail could not be sent. Please tell your administrator."))
             return False
         return True
+
+    def get_reauthentication_methods(self, user: User) -> list[dict[str, Any]]:
+        """Return the ways to confirm who one is, each with `id`, `description` and `url`."""
+        words = {
+            "reauthenticate": _("Use your password"),
+            "mfa_reauthenticate": _("Use a code"),
+            "mfa_reauthenticate:webauthn": _("Use a passkey or security key"),
+        }
+        methods = super().get_reauthentication_methods(user)
+        return [method | {"description": words[method["id"]]} for method in methods]
 
     def get_reset_password_from_key_url(self, key: str) -> str:
         """Return the link to a new password, on the site's public address."""
@@ -83,6 +112,8 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
 
 class SecondFactorAdapter(DefaultMFAAdapter):  # type: ignore[misc]
     """Second factors, whose secrets are encrypted as the keys of endpoints are."""
+
+    error_messages = DefaultMFAAdapter.error_messages | {"incorrect_code": _lazy("This code is wrong.")}
 
     def encrypt(self, text: str) -> str:
         """Return a secret as it is stored."""
@@ -111,6 +142,15 @@ class SessionsAdapter(DefaultUserSessionsAdapter):  # type: ignore[misc]
 
 class ProviderAdapter(DefaultSocialAccountAdapter):  # type: ignore[misc]
     """People whom an OpenID Connect provider signs in."""
+
+    error_messages = DefaultSocialAccountAdapter.error_messages | {
+        "email_taken": _lazy("An account here has this e-mail address. Sign in to it first, then connect %s."),
+        "no_password": _lazy("You couldn't sign in any more. Set a password first."),
+        "no_verified_email": _lazy("Confirm your e-mail address first."),
+        "disconnect_last": _lazy("You couldn't sign in any more. Set a password first."),
+        "connected_other": _lazy("That account signs in someone else here."),
+        "invalid_token": _lazy("The other site's answer can't be read. Try again."),
+    }
 
     def is_open_for_signup(self, request: HttpRequest, sociallogin: Any) -> bool:
         """Whether whom the provider knows gets an account: everyone, by a setting, or who holds an invitation."""
