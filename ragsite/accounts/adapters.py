@@ -18,7 +18,7 @@ from django.utils.html import format_html
 from django.utils.module_loading import import_string
 from django.utils.safestring import mark_safe
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy as _lazy
+from django.utils.translation import gettext_lazy
 
 from ragsite.accounts import stream_auth
 from ragsite.accounts.lockout import address_of
@@ -39,20 +39,20 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
     """Accounts of this site."""
 
     error_messages = DefaultAccountAdapter.error_messages | {
-        "cannot_remove_primary_email": _lazy("This is the address of your account; give another one first."),
-        "duplicate_email": _lazy("This is your address already."),
-        "email_password_mismatch": _lazy("The e-mail address or the password is wrong."),
-        "email_taken": _lazy("Another account has this e-mail address."),
-        "incorrect_code": _lazy("This code is wrong."),
-        "incorrect_password": _lazy("This password is wrong."),
-        "invalid_password_reset": _lazy("This link doesn't work any more."),
-        "max_email_addresses": _lazy("An account has at most %d e-mail addresses."),
-        "rate_limited": _lazy("That was too often. Wait a while, then try again."),
-        "same_as_current": _lazy("This is what it is already."),
-        "unknown_email": _lazy("No account has this e-mail address."),
-        "unverified_primary_email": _lazy("Confirm the address first."),
-        "username_blacklisted": _lazy("This user name is not to be had."),
-        "username_password_mismatch": _lazy("The user name or the password is wrong."),
+        "cannot_remove_primary_email": gettext_lazy("This is the address of your account; give another one first."),
+        "duplicate_email": gettext_lazy("This is your address already."),
+        "email_password_mismatch": gettext_lazy("The e-mail address or the password is wrong."),
+        "email_taken": gettext_lazy("Another account has this e-mail address."),
+        "incorrect_code": gettext_lazy("This code is wrong."),
+        "incorrect_password": gettext_lazy("This password is wrong."),
+        "invalid_password_reset": gettext_lazy("This link doesn't work any more."),
+        "max_email_addresses": gettext_lazy("An account has at most %d e-mail addresses."),
+        "rate_limited": gettext_lazy("That was too often. Wait a while, then try again."),
+        "same_as_current": gettext_lazy("This is what it is already."),
+        "unknown_email": gettext_lazy("No account has this e-mail address."),
+        "unverified_primary_email": gettext_lazy("Confirm the address first."),
+        "username_blacklisted": gettext_lazy("This user name can't be used."),
+        "username_password_mismatch": gettext_lazy("The user name or the password is wrong."),
     }
 
     def is_open_for_signup(self, request: HttpRequest) -> bool:
@@ -113,7 +113,7 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
 class SecondFactorAdapter(DefaultMFAAdapter):  # type: ignore[misc]
     """Second factors, whose secrets are encrypted as the keys of endpoints are."""
 
-    error_messages = DefaultMFAAdapter.error_messages | {"incorrect_code": _lazy("This code is wrong.")}
+    error_messages = DefaultMFAAdapter.error_messages | {"incorrect_code": gettext_lazy("This code is wrong.")}
 
     def encrypt(self, text: str) -> str:
         """Return a secret as it is stored."""
@@ -144,12 +144,12 @@ class ProviderAdapter(DefaultSocialAccountAdapter):  # type: ignore[misc]
     """People whom an OpenID Connect provider signs in."""
 
     error_messages = DefaultSocialAccountAdapter.error_messages | {
-        "email_taken": _lazy("An account here has this e-mail address. Sign in to it first, then connect %s."),
-        "no_password": _lazy("You couldn't sign in any more. Set a password first."),
-        "no_verified_email": _lazy("Confirm your e-mail address first."),
-        "disconnect_last": _lazy("You couldn't sign in any more. Set a password first."),
-        "connected_other": _lazy("That account signs in someone else here."),
-        "invalid_token": _lazy("The other site's answer can't be read. Try again."),
+        "email_taken": gettext_lazy("An account here has this e-mail address. Sign in to it first, then connect %s."),
+        "no_password": gettext_lazy("You couldn't sign in any more. Set a password first."),
+        "no_verified_email": gettext_lazy("Confirm your e-mail address first."),
+        "disconnect_last": gettext_lazy("You couldn't sign in any more. Set a password first."),
+        "connected_other": gettext_lazy("That account signs in someone else here."),
+        "invalid_token": gettext_lazy("The other site's answer can't be read. Try again."),
     }
 
     def is_open_for_signup(self, request: HttpRequest, sociallogin: Any) -> bool:
