@@ -105,19 +105,47 @@ AUDIT_WORDS = {
     "after": _("after"),
     "documents": _("documents"),
     "address": _("address"),
+    "invited_by": _("invited by"),
+    "why": _("why"),
+    "unverified address": _(
+        "the password was removed at a sign-in through the provider, as the e-mail address was never verified here"
+    ),
+    "member": _("member"),
+    "curator": _("curator"),
+    "administrator": _("administrator"),
+    "viewer": _("viewer"),
+    "editor": _("editor"),
+    "view": pgettext_lazy("audit", "view"),
+    "add": pgettext_lazy("audit", "add"),
+    "change": pgettext_lazy("audit", "change"),
+    "delete": pgettext_lazy("audit", "delete"),
+    "curate": pgettext_lazy("audit", "manage all"),
+    "move": pgettext_lazy("audit", "move"),
+    "tag": pgettext_lazy("audit", "add tags"),
+    "untag": pgettext_lazy("audit", "remove tags"),
+    "describe": pgettext_lazy("audit", "set fields"),
+    "retry": pgettext_lazy("audit", "retry"),
+    "reingest": pgettext_lazy("audit", "read again"),
+    "totp": _("authenticator app"),
+    "webauthn": _("passkey or security key"),
+    "recovery_codes": _("recovery codes"),
 }
+# Details whose words are the log's own; the others are names that people gave.
+_WORDED = ("what", "kind", "role", "base_role", "why")
+# What is called by words, which the log keeps in English, and not by a name.
+CALLED = {"to this site": _("to this site"), "audit log": _("audit log")}
 
 
 @admin.register(AuditEntry)
 class AuditEntryAdmin(RecordAdmin):
     """Who did what, when and from where."""
 
-    list_display = ["at", "actor_name", "action", "kind", "object_name", "told", "address"]
+    list_display = ["at", "actor_name", "action", "kind", "called", "told", "address"]
     list_filter = ["action", "at"]
     date_hierarchy = "at"
     search_fields = ["actor_name", "object_name", "address"]
-    fields = ["at", "actor_name", "action", "kind", "object_id", "object_name", "told", "address"]
-    readonly_fields = ["kind", "told"]
+    fields = ["at", "actor_name", "action", "kind", "object_id", "called", "told", "address"]
+    readonly_fields = ["kind", "called", "told"]
     change_list_template = "admin/ragsite/auditentry/change_list.html"
 
     @admin.display(description=_("kind"), ordering="object_type")
@@ -126,15 +154,24 @@ class AuditEntryAdmin(RecordAdmin):
         model = _model_of(entry)
         return str(model._meta.verbose_name) if model is not None else entry.object_type
 
+    @admin.display(description=_("what"), ordering="object_name")
+    def called(self, entry: AuditEntry) -> str:
+        """Name what it was done to."""
+        return str(CALLED.get(entry.object_name, entry.object_name))
+
     @admin.display(description=_("details"))
     def told(self, entry: AuditEntry) -> str:
         """Tell the details in words: what first, the names of fields as their forms have them."""
         model = _model_of(entry)
         names = {field.attname: field.verbose_name for field in model._meta.concrete_fields} if model else {}
         parts = []
-        for key, value in entry.details.items():
-            known = names if key == "fields" else AUDIT_WORDS
-            values = map(str, value if isinstance(value, list) else [value])
+        for key, value in sorted(entry.details.items(), key=lambda each: each[0] != "what"):  # the database orders keys
+            values = list(map(str, value if isinstance(value, list) else [value]))
+            known: dict[str, Any] = names if key == "fields" else AUDIT_WORDS if key in _WORDED else {}
+            if key == "names" and entry.details.get("kind") == "second factor":
+                known = AUDIT_WORDS
+            elif key == "names" and entry.details.get("kind") == "permissions":
+                known = {each: _permission(each) for each in values}
             words = ", ".join(str(known.get(each, each)) for each in values)
             parts.append(words if key in ("what", "kind", "names") else f"{AUDIT_WORDS.get(key, key)}: {words}")
         return " · ".join(parts)
@@ -160,7 +197,7 @@ class AuditEntryAdmin(RecordAdmin):
             texts = [cell if isinstance(cell, str) else json.dumps(cell, ensure_ascii=False) for cell in cells]
             # A spreadsheet would take what begins so for a formula.
             table.writerow([at.isoformat(), *("'" + text if text[:1] in tuple("=+-@\t\r") else text for text in texts)])
-        record(AuditEntry.Action.EXPORTED, name=str(AuditEntry._meta.verbose_name_plural), request=request)
+        record(AuditEntry.Action.EXPORTED, name="audit log", request=request)
         return response
 
 
@@ -244,3 +281,13 @@ def _model_of(entry: AuditEntry) -> type[Model] | None:
         return apps.get_model(entry.object_type) if entry.object_type else None
     except LookupError:  # of an app that is no longer there
         return None
+
+
+def _permission(name: str) -> str:
+    """Return what a permission such as `conversations.add_assistant` lets one do, in words; as it is if not known."""
+    app, _dot, codename = name.partition(".")
+    verb, _line, kind = codename.partition("_")
+    try:
+        return f"{apps.get_model(app, kind)._meta.verbose_name}: {AUDIT_WORDS.get(verb, verb)}"
+    except (LookupError, ValueError):  # of an app that is no longer there, or as older entries have it
+        return name

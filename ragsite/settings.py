@@ -212,7 +212,15 @@ if options.EMAIL_HOST and not (DEFAULT_FROM_EMAIL and options.PUBLIC_URL):
 ACCOUNT_ADAPTER = "ragsite.accounts.adapters.AccountAdapter"
 ACCOUNT_LOGIN_METHODS = {"username", "email"}
 ACCOUNT_SIGNUP_FIELDS = ["username*", "email", "password1*", "password2*"]
-ACCOUNT_FORMS = {"login": "ragsite.accounts.forms.SignInForm", "signup": "ragsite.accounts.forms.SignUpForm"}
+ACCOUNT_FORMS = {
+    "login": "ragsite.accounts.forms.SignInForm",
+    "signup": "ragsite.accounts.forms.SignUpForm",
+    "add_email": "ragsite.accounts.forms.AddressForm",
+    "reset_password": "ragsite.accounts.forms.ForgottenForm",
+    "reset_password_from_key": "ragsite.accounts.forms.NewPasswordForm",
+    "set_password": "ragsite.accounts.forms.FirstPasswordForm",
+}
+SOCIALACCOUNT_FORMS = {"signup": "ragsite.accounts.forms.ProviderSignUpForm"}
 ACCOUNT_SESSION_REMEMBER = True
 ACCOUNT_CHANGE_EMAIL = True
 # Without mail nothing can be verified, and nobody is told by mail what a page may not say.
@@ -229,7 +237,9 @@ MFA_ADAPTER = "ragsite.accounts.adapters.SecondFactorAdapter"
 MFA_FORMS = {
     "authenticate": "ragsite.accounts.forms.CodeForm",
     "reauthenticate": "ragsite.accounts.forms.CodeAgainForm",
+    "activate_totp": "ragsite.accounts.forms.SetUpAppForm",
     "add_webauthn": "ragsite.accounts.forms.AddKeyForm",
+    "edit_webauthn": "ragsite.accounts.forms.RenameKeyForm",
 }
 MFA_SUPPORTED_TYPES = ["totp", "webauthn", "recovery_codes"]
 MFA_PASSKEY_LOGIN_ENABLED = True

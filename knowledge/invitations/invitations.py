@@ -21,11 +21,12 @@ from django.http import HttpRequest
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.translation import gettext as _
+from django.utils.translation import override
 
 from knowledge import access
 from knowledge.models import Invitation, KnowledgeBase, Membership
 from ragsite.accounts.roles import Role, assign
-from ragsite.audit.log import record
+from ragsite.audit.log import explain, record
 from ragsite.context import SITE_NAME
 from ragsite.models import AuditEntry
 from ragsite.public_url import absolute
@@ -169,8 +170,10 @@ def accept(invitation: Invitation, user: User, *, is_new: bool = False) -> None:
     base = invitation.knowledge_base
     if base is not None and base.owner_id == user.pk:
         raise InvitationRefused("is_owner", _("This knowledge base is your own. Pass the link on to someone else."))
-    if is_new and invitation.role != Role.MEMBER:
-        assign(user, Role(invitation.role))
+    if is_new:
+        explain(AuditEntry.Action.ACCOUNT, user, invited_by=invitation.made_by.get_username())
+        if invitation.role != Role.MEMBER:
+            assign(user, Role(invitation.role))
     user.groups.add(*invitation.groups.all())
     if base is not None:
         shared, _made = Membership.objects.get_or_create(
@@ -221,9 +224,10 @@ def _usable(found: QuerySet[Invitation]) -> Invitation:
 
 
 def _told(invitation: Invitation) -> dict[str, Any]:
-    """Return what the audit log says of an invitation besides its name."""
+    """Return what the audit log says of an invitation, its name in English: the log is read in several languages."""
     base = invitation.knowledge_base
-    told: dict[str, Any] = {"role": invitation.role}
+    with override("en"):
+        told: dict[str, Any] = {"name": str(invitation), "role": invitation.role}
     if base is not None:
         told |= {"knowledge_base": base.name, "base_role": invitation.base_role}
     return told

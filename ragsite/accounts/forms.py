@@ -2,9 +2,18 @@
 
 from typing import Any
 
-from allauth.account.forms import LoginForm, SignupForm
+from allauth.account.forms import (
+    AddEmailForm,
+    LoginForm,
+    ResetPasswordForm,
+    ResetPasswordKeyForm,
+    SetPasswordForm,
+    SignupForm,
+)
 from allauth.mfa.base.forms import AuthenticateForm, ReauthenticateForm
-from allauth.mfa.webauthn.forms import AddWebAuthnForm
+from allauth.mfa.totp.forms import ActivateTOTPForm
+from allauth.mfa.webauthn.forms import AddWebAuthnForm, EditWebAuthnForm
+from allauth.socialaccount.forms import SignupForm as SocialSignupForm
 from django.contrib.auth.forms import PasswordChangeForm
 from django.contrib.auth.models import User
 from django.http import HttpRequest
@@ -13,33 +22,76 @@ from django.utils.translation import gettext_lazy as _
 from ragsite.accounts.pauses import begun
 
 
-class SignInForm(LoginForm):  # type: ignore[misc]
+class _Labelled:
+    """A form of allauth with labels of the site, in place of placeholders that leave with the first letter."""
+
+    labels = {
+        "login": _("Username or e-mail"),
+        "username": _("Username"),
+        "email": _("E-mail address"),
+        "password": _("Password"),
+        "password1": _("New password"),
+        "password2": _("New password (again)"),
+        "code": _("Code"),
+        "name": _("Name"),
+    }
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        fields: dict[str, Any] = self.fields  # type: ignore[attr-defined]
+        for name, field in fields.items():
+            field.label = self.labels.get(name, field.label)
+            field.widget.attrs.pop("placeholder", None)
+
+
+class SignInForm(_Labelled, LoginForm):  # type: ignore[misc]
     """A user name or an e-mail address, and the password."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self.fields["login"].label = _("Username or e-mail")
         self.fields["login"].widget.attrs |= {"autocomplete": "username", "autocapitalize": "none", "autofocus": True}
         self.fields["password"].help_text = ""
-        for field in self.fields.values():
-            field.widget.attrs.pop("placeholder", None)
 
     def add_prefix(self, field_name: str) -> str:
         """Return the name of a field in the page, by which password managers know it."""
         return "username" if field_name == "login" else str(super().add_prefix(field_name))
 
 
-class SignUpForm(SignupForm):  # type: ignore[misc]
+class SignUpForm(_Labelled, SignupForm):  # type: ignore[misc]
     """What an account begins with."""
 
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        self.fields["email"].label = _("E-mail address (optional)")
-        for field in self.fields.values():
-            field.widget.attrs.pop("placeholder", None)
+    labels = _Labelled.labels | {
+        "email": _("E-mail address (optional)"),
+        "password1": _("Password"),
+        "password2": _("Password (again)"),
+    }
 
 
-class _Code:
+class ProviderSignUpForm(_Labelled, SocialSignupForm):  # type: ignore[misc]
+    """What an account begins with whose person a provider knows."""
+
+    labels = _Labelled.labels | {"email": _("E-mail address (optional)")}
+
+
+class AddressForm(_Labelled, AddEmailForm):  # type: ignore[misc]
+    """Another e-mail address."""
+
+    labels = _Labelled.labels | {"email": _("New address")}
+
+
+class ForgottenForm(_Labelled, ResetPasswordForm):  # type: ignore[misc]
+    """The address to which a link to a new password is sent."""
+
+
+class NewPasswordForm(_Labelled, ResetPasswordKeyForm):  # type: ignore[misc]
+    """A new password, by a link."""
+
+
+class FirstPasswordForm(_Labelled, SetPasswordForm):  # type: ignore[misc]
+    """A password for an account without one."""
+
+
+class _Code(_Labelled):
     """A code of the second factor, which is guessed no faster than a password."""
 
     user: User
@@ -61,12 +113,19 @@ class CodeAgainForm(_Code, ReauthenticateForm):  # type: ignore[misc]
     """The code where it is asked for again."""
 
 
-class AddKeyForm(AddWebAuthnForm):  # type: ignore[misc]
+class SetUpAppForm(_Labelled, ActivateTOTPForm):  # type: ignore[misc]
+    """The first code of an authenticator app."""
+
+
+class RenameKeyForm(_Labelled, EditWebAuthnForm):  # type: ignore[misc]
+    """Another name for a passkey or security key."""
+
+
+class AddKeyForm(_Labelled, AddWebAuthnForm):  # type: ignore[misc]
     """A passkey or security key, and what it is called."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self.fields["name"].label = _("Name")
         self.fields["passwordless"].label = _("Sign in with it alone, without the password")
         self.fields["passwordless"].help_text = _("It then asks for your fingerprint, your face or a PIN.")
 

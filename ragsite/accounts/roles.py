@@ -54,8 +54,7 @@ def assign(user: User, role: Role) -> None:
     for name in CURATOR_PERMISSIONS:
         app, codename = name.split(".")
         named |= Q(content_type__app_label=app, codename=codename)
-    permissions = Permission.objects.filter(named)
     if role == Role.CURATOR:
-        user.user_permissions.add(*permissions)
+        user.user_permissions.add(*Permission.objects.filter(named))
     else:
-        user.user_permissions.remove(*permissions)
+        user.user_permissions.remove(*user.user_permissions.filter(named))

@@ -46,9 +46,12 @@ def reset_password(request: HttpRequest) -> HttpResponse:
     return response
 
 
+@login_required
 def change_email(request: HttpRequest) -> HttpResponse:
-    """Have one's e-mail address changed once the new one is confirmed, by mail."""
+    """Have one's e-mail address changed once the new one is confirmed, by mail; say who does where there is no mail."""
     if not settings.EMAIL_HOST:
+        words = _("This site sends no mail, so you can't change your e-mail address yourself. Ask your administrator.")
+        messages.info(request, words)
         return redirect("account")
     response: HttpResponse = views.email(request)
     return response

@@ -66,7 +66,11 @@ def record(
     request = request or _request.get()
     if actor is None and request is not None:
         user = getattr(request, "user", None)
-        actor = user if user is not None and user.is_authenticated else None
+        if user is not None and user.is_authenticated:
+            actor = user
+        elif action != Action.SIGN_IN_FAILED:
+            # Who isn't signed in yet changes only what is theirs: by an invitation, a provider, a link from a mail.
+            actor = about if isinstance(about, User) else getattr(about, "user", None)
     is_gone = action == Action.DELETED and isinstance(about, User) and actor is not None and about.pk == actor.pk
     AuditEntry.objects.create(
         actor_id=actor.pk if actor is not None and not is_gone else None,
@@ -78,6 +82,15 @@ def record(
         details={key: _clean(value) if isinstance(value, str) else value for key, value in details.items()},
         address=address_of(request)[:64] if request is not None else "",
     )
+
+
+def explain(action: AuditEntry.Action, about: Model, **details: str) -> None:
+    """Add details to the newest entry of `action` about a thing: what is known only after the change is recorded."""
+    told = AuditEntry.objects.filter(action=action, object_type=about._meta.label_lower, object_id=str(about.pk))
+    entry = told.first()
+    if entry is not None:
+        entry.details |= {key: _clean(value) for key, value in details.items()}
+        entry.save(update_fields=["details"])
 
 
 def expired() -> QuerySet[AuditEntry]:

@@ -3,6 +3,7 @@
 from django.conf import settings
 from django.db import models
 from django.utils.translation import gettext_lazy as _
+from django.utils.translation import pgettext_lazy
 
 
 class AuditEntry(models.Model):
@@ -24,7 +25,7 @@ class AuditEntry(models.Model):
         LINK_MADE = "link_made", _("made a link")
         LINK_REVOKED = "link_revoked", _("revoked a link")
         INVITED = "invited", _("changed an invitation")
-        DELETED = "deleted", _("deleted")
+        DELETED = "deleted", pgettext_lazy("audit", "deleted")
         EXPORTED = "exported", _("exported")
         ACCOUNT = "account", _("changed an account")
         ROLE = "role", _("changed a role")

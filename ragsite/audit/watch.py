@@ -111,7 +111,11 @@ def _related(sender: Any, instance: Any, action: str, reverse: bool, model: Any,
         own = "permissions" if isinstance(instance, Group) else "user_permissions"
         field = {Group: "groups", Permission: own}.get(model, "user_set")
         pk_set = getattr(instance, field).values_list("pk", flat=True)
-    names = sorted(str(each) for each in model._base_manager.filter(pk__in=list(pk_set)))
+    found = model._base_manager.filter(pk__in=list(pk_set))
+    if model is Permission:  # by the names that the code has, which are told in the reader's language
+        names = sorted(f"{app}.{name}" for app, name in found.values_list("content_type__app_label", "codename"))
+    else:
+        names = sorted(str(each) for each in found)
     if names:
         kind = "people" if model is User else "groups" if model is Group else "permissions"
         of = Action.ACCOUNT if isinstance(instance, User) else Action.GROUP

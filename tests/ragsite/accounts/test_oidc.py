@@ -100,6 +100,28 @@ def test_an_account_is_found_by_a_verified_address(site: str) -> None:
     assert SocialAccount.objects.get().user == known and User.objects.count() == 1
     known.refresh_from_db()
     assert known.check_password("password"), "what was verified here keeps its password"
+    assert not AuditEntry.objects.filter(action="account").exists()
+
+
+def test_a_password_that_goes_at_an_unverified_address_is_told_and_logged(site: str) -> None:
+    known = factories.make_user("known", email="ann@example.org")
+    browser = httpx.Client(follow_redirects=True)
+    page = come(site, "ann", browser=browser)
+    known.refresh_from_db()
+    assert SocialAccount.objects.get().user == known and not known.has_usable_password()
+    assert "Your password was removed" in page.text and 'href="/account/password/set/"' in page.text
+    entry = AuditEntry.objects.get(action="account", object_name="known")
+    assert entry.actor == known
+    assert entry.details == {"what": "changed", "fields": ["password"], "why": "unverified address"}
+    account = browser.get(urljoin(site, "/account/"))
+    assert "Your password was removed" not in account.text and "Set a password" in account.text
+    address, sent = form(
+        browser.get(urljoin(site, "/account/password/set/")), password1="a new one 17", password2="a new one 17"
+    )
+    assert browser.post(address, data=sent).url.path == "/account/"
+    known.refresh_from_db()
+    assert known.check_password("a new one 17")
+    assert "Your password was removed" not in come(site, "ann").text, "it is told once"
 
 
 def test_an_address_that_the_provider_has_not_verified_opens_nothing(site: str, settings: Any) -> None:

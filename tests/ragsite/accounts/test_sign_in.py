@@ -147,6 +147,16 @@ def test_without_mail_no_link_is_said_to_be_sent(owner: User, anonymous: Client)
     assert mail.outbox == []
 
 
+def test_without_mail_the_account_page_says_who_changes_an_address(owner: User, as_owner: Client) -> None:
+    User.objects.filter(pk=owner.pk).update(email="owner@example.org")
+    page = as_owner.get(reverse("account")).content.decode()
+    assert "E-mail address: owner@example.org" in page and "change your e-mail address yourself" in page
+    assert reverse("account_email") not in page
+    redirected = as_owner.get(reverse("account_email"), follow=True)
+    assert redirected.redirect_chain == [(reverse("account"), 302)]
+    assert ["sends no mail" in str(each) for each in redirected.context["messages"]] == [True]
+
+
 def test_with_mail_the_link_leads_to_the_public_address(owner: User, anonymous: Client, settings: Any) -> None:
     settings.EMAIL_HOST, settings.PUBLIC_URL = "mail.example.org", "https://ask.example.org"
     settings.DEFAULT_FROM_EMAIL = "ask@example.org"

@@ -1,15 +1,21 @@
 """Groups share bases, limits end what is asked, and the audit log tells who did what."""
 
+import re
+
 import pytest
-from django.contrib.auth.models import Group, User
+from django.contrib.auth.models import Group, Permission, User
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 from django.urls import reverse
+from django.utils.functional import Promise
+from django.utils.translation import override
 
 from conversations.turn_store import TurnRefused
 from knowledge import access, services
+from knowledge.invitations import invitations
 from knowledge.models import Membership
 from ragsite.accounts.roles import Role, assign
+from ragsite.admin import AUDIT_WORDS, CALLED
 from ragsite.audit.log import record
 from ragsite.db import in_database
 from ragsite.limits import use
@@ -107,6 +113,48 @@ def test_the_list_tells_in_words_what_was_done(owner: User, staff: User, as_staf
         assert words in page
     chinese = as_staff.get("/admin/ragsite/auditentry/", headers={"accept-language": "zh-hans"}).content.decode()
     assert "字段" in chinese and "fields" not in chinese
+
+
+def test_what_the_log_says_itself_is_kept_in_no_reader_s_language(owner: User, staff: User, as_staff: Client) -> None:
+    with override("zh-hans"):
+        invitations.invite(staff, role="curator")
+    as_staff.get("/admin/ragsite/auditentry/export/", headers={"accept-language": "zh-hans"})
+    record(AuditEntry.Action.ACCOUNT, owner, what="added", kind="second factor", names=["totp"])
+    record(AuditEntry.Action.ACCOUNT, owner, what="added", kind="groups", names=["totp"])  # a group may be called so
+    edit = {"username": "owner", "is_active": "on", "date_joined_0": "2026-01-01", "date_joined_1": "00:00:00"}
+    permission = Permission.objects.get(codename="add_assistant")
+    as_staff.post(f"/admin/auth/user/{owner.pk}/change/", edit | {"user_permissions": [permission.pk]})
+    assert {"to this site", "audit log"} <= set(AuditEntry.objects.values_list("object_name", flat=True))
+    assert AuditEntry.objects.get(details__kind="permissions").details["names"] == ["conversations.add_assistant"]
+    page = as_staff.get("/admin/ragsite/auditentry/").content.decode()
+    told = set(re.findall(r'"field-told">(.*?)</td>', page))
+    assert {
+        "added · role: curator",
+        "added · second factor · authenticator app",
+        "added · groups · totp",
+        "added · permissions · assistant: add",
+    } <= told
+    assert ">to this site<" in page and ">audit log<" in page
+    assert all(isinstance(words, Promise) for words in (AUDIT_WORDS | CALLED).values()), "each is translated"
+
+
+def test_who_comes_by_an_invitation_has_made_the_account_and_got_the_role(staff: User, anonymous: Client) -> None:
+    _made, key = invitations.invite(staff, role="administrator")
+    form = {"username": "newcomer", "password1": "b1 long and new", "password2": "b1 long and new"}
+    assert anonymous.post(f"/invitations/{key}/", form).status_code == 302
+    entries = AuditEntry.objects.filter(object_type="auth.user", object_name="newcomer").order_by("pk")
+    assert {entry.actor_name for entry in entries} == {"newcomer"}
+    told = [(entry.action, entry.details) for entry in entries]
+    assert told[0] == ("account", {"what": "added", "invited_by": "staff"})
+    assert ("role", {"role": "administrator"}) in told
+    assert not any(details.get("kind") == "permissions" for _action, details in told), "none was there to be taken"
+
+
+def test_who_gets_a_base_by_an_invitation_is_said_to_have_taken_it(owner: User, anonymous: Client) -> None:
+    _made, key = invitations.invite(owner, base=factories.make_knowledge_base(owner))
+    form = {"username": "newcomer", "password1": "b1 long and new", "password2": "b1 long and new"}
+    anonymous.post(f"/invitations/{key}/", form)
+    assert AuditEntry.objects.get(action="shared").actor_name == "newcomer"
 
 
 def test_what_leaves_the_site_or_goes_is_recorded_without_content(owner: User, as_owner: Client) -> None:
