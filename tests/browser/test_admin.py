@@ -27,7 +27,7 @@ def test_a_model_is_connected_and_the_figures_tell_of_it(page: Page, site: Site,
     expect(page.get_by_label("Address")).to_have_value("http://127.0.0.1:8000/v1")
     page.get_by_label("Address").fill(provider.root_url)
     page.get_by_label("Key").fill("sk-browser-1")
-    page.get_by_label("This is our own server: go ahead").check()
+    page.get_by_label("Our own server").check()
     page.get_by_role("button", name="See what it offers").click()
     expect(page.get_by_label("Model", exact=True)).to_have_value("fake-model")
     page.get_by_label("Test question").fill("Why is the sky blue?")

@@ -48,14 +48,11 @@ class Trial:
 
 @dataclass(slots=True)
 class Draft:
-    """A set-up on its way. `models` names the model of each purpose.
-
-    `addresses` are those of the base URL's name that were checked: what is asked goes there.
-    """
+    """A set-up on its way. `models` names the model of each purpose; `own_network` is the profiles'."""
 
     base_url: str
     encrypted_key: str = ""
-    addresses: list[str] = field(default_factory=list)
+    own_network: bool = False
     offered: list[Offered] = field(default_factory=list)
     models: dict[str, str] = field(default_factory=dict)
     context_window: int | None = None
@@ -88,7 +85,7 @@ class Draft:
             base_url=self.base_url,
             api_key=secrets.decrypt(self.encrypted_key.encode()),
             model=model,
-            addresses=tuple(self.addresses),
+            own_network=self.own_network,
             connect_timeout=min(10.0, patience),
             idle_timeout=patience,
             total_timeout=patience,

@@ -129,6 +129,8 @@ def _explained(error: errors.LLMError, endpoint: Endpoint) -> str:
         return next((told for marks, told in _unreachable() if any(mark in error.detail for mark in marks)), "") or _(
             "Can't connect to %(where)s. Check the address, and that the server is running."
         )
+    if isinstance(error, errors.AddressRefused):
+        return str(error.hint)
     if isinstance(error, errors.TimedOut):
         return _(
             "%(where)s did not answer in time. A firewall may be blocking the request, or the server is still "

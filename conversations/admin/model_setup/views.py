@@ -22,7 +22,7 @@ from conversations.models import ModelProfile
 from conversations.prompts import profiles
 from conversations.web.progress import duration
 from ragsite.llm import secrets
-from ragsite.llm.errors import LLMError, Unreachable
+from ragsite.llm.errors import AddressRefused, LLMError
 
 if TYPE_CHECKING:
     from conversations.admin.profiles import ModelProfileAdmin
@@ -147,28 +147,21 @@ class SetUp:
         """Ask what is offered, unless the address is one that isn't asked; tell in the form what is in the way."""
         from conversations.admin.model_setup import probe
         from ragsite.llm import http
-        from ragsite.llm.addresses import Reach, look_up
+        from ragsite.llm.addresses import Reach, admitted, look_up
 
         place = await look_up(draft.base_url)
-        draft.addresses = [*place.addresses]
-        if place.reach == Reach.FORBIDDEN:
-            form.add_error(
-                "base_url", _("This address is reserved for network services and can't be used for a model.")
-            )
-            return False
-        if place.reach == Reach.PRIVATE and not form.cleaned_data["own"]:
-            context["own_network"] = True
-            form.add_error(
-                "own",
-                _("This address is on this machine or in its local network. Confirm that the server is yours."),
-            )
-            return False
+        draft.own_network = place.reach == Reach.PRIVATE and form.cleaned_data["own"]
         try:
-            if place.reach == Reach.UNKNOWN and not http.is_proxied(draft.endpoint()):
-                raise Unreachable("name resolution")  # by another answer a moment later it would go unchecked
+            if place.reach != Reach.UNKNOWN or not http.is_proxied(draft.endpoint()):
+                admitted(place, own_network=draft.own_network, where="")
             if without_list:
                 return True
             await probe.look(draft)
+        except AddressRefused as error:
+            context["own_network"] = error.is_inside
+            told = _("This address is on this machine or in its local network. Confirm that the server is yours.")
+            form.add_error("own", told) if error.is_inside else form.add_error("base_url", str(error.hint))
+            return False
         except LLMError as error:
             told, details = probe.explain(error, draft.endpoint())
             form.add_error("base_url", told)

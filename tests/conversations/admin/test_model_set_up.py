@@ -4,12 +4,14 @@ import socket
 from typing import Any
 
 import pytest
+from asgiref.sync import async_to_sync
 from django.contrib.auth.models import Permission
 from django.contrib.sessions.models import Session
 from django.test import Client
 from django.urls import reverse
 
 from conversations.models import ModelProfile
+from conversations.prompts.profiles import try_profile
 from ragsite.llm import secrets
 from ragsite.models import AuditEntry
 from tests import factories
@@ -181,26 +183,53 @@ def test_some_addresses_are_never_asked(as_staff: Client, url: str) -> None:
     assert look(as_staff, url).status_code == 422
 
 
-def test_what_was_checked_is_asked_whatever_the_name_resolves_to_by_then(
+def test_a_name_that_changes_its_mind_is_asked_nothing_more(
     provider: FakeProvider, as_staff: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     port = int(provider.root_url.rsplit(":", 1)[1].split("/")[0])
-    answers, resolve = ["127.0.0.1"], socket.getaddrinfo
-
-    def change_its_mind(host: Any, *args: Any, **kwargs: Any) -> Any:
-        if host != "model.test":
-            return resolve(host, *args, **kwargs)
-        return resolve(answers.pop() if answers else "127.0.0.2", *args, **kwargs)
-
+    leads_to, resolve = "127.0.0.1", socket.getaddrinfo
+    monkeypatch.setattr(
+        socket,
+        "getaddrinfo",
+        lambda host, *args, **kwargs: resolve(leads_to if host == "model.test" else host, *args, **kwargs),
+    )
     provider.models = ["large", "text-embedding-small"]
-    with FakeProvider(port, host="127.0.0.2") as inner:
-        monkeypatch.setattr(socket, "getaddrinfo", change_its_mind)
-        assert look(as_staff, f"http://model.test:{port}/v1").headers["Location"] == CHOOSE
-        chosen(as_staff, model="large", for_embedding="text-embedding-small")
-        assert inner.connections == 0
+    assert look(as_staff, f"http://model.test:{port}/v1").headers["Location"] == CHOOSE
+    chosen(as_staff, model="large", for_embedding="text-embedding-small")
     trials = as_staff.get(TEST).context["draft"].trials
     assert {trial.model: trial.works for trial in trials} == dict.fromkeys(provider.models, True)
     assert {headers["Host"] for headers in (*provider.listed, *provider.headers)} == {f"model.test:{port}"}
+    save(as_staff)
+    asked = len(provider.requests)
+    leads_to = "169.254.169.254"
+    chosen_profiles = [*ModelProfile.objects.filter(purpose__in=["answer", "embedding"])]
+    assert [profile.own_network for profile in chosen_profiles] == [True, True]
+    for profile in chosen_profiles:
+        outcome = async_to_sync(try_profile)(profile)
+        assert not outcome.works and "reserved for network services" in outcome.message
+    look(as_staff, provider.root_url)
+    chosen(as_staff, model="large")
+    assert len(provider.requests) > asked
+
+
+@pytest.mark.parametrize("purpose", ["answer", "rerank", "embedding"])
+def test_a_profile_leads_into_the_own_network_only_where_that_was_said(
+    provider: FakeProvider, as_staff: Client, purpose: str
+) -> None:
+    profile = ModelProfile.objects.create(purpose=purpose, base_url=provider.base_url, model="fake-model")
+    tested = {"action": "test", "_selected_action": [profile.pk]}
+    page = as_staff.post(reverse("admin:conversations_modelprofile_changelist"), tested, follow=True)
+    assert "tick “Our own server” in its model profile" in page.content.decode()
+    assert provider.connections == 0
+    form = as_staff.get(change := reverse("admin:conversations_modelprofile_change", args=[profile.pk]))
+    filled = {key: value for key, value in form.context["adminform"].form.initial.items() if value is not None}
+    refused = as_staff.post(change, filled | {"base_url": f"{provider.base_url}/more"})
+    assert "Confirm that the server is yours" in refused.content.decode()
+    as_staff.post(change, filled | {"own_network": "on"})
+    profile.refresh_from_db()
+    assert profile.own_network
+    as_staff.post(reverse("admin:conversations_modelprofile_changelist"), tested, follow=True)
+    assert provider.connections == 1
 
 
 def test_a_name_without_an_address_is_not_asked(as_staff: Client, monkeypatch: pytest.MonkeyPatch) -> None:

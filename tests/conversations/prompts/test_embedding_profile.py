@@ -31,7 +31,7 @@ def _local(settings: Settings) -> None:
 
 def make_profile(provider: FakeProvider, **fields: Any) -> ModelProfile:
     given = {"base_url": provider.base_url, "model": "far", "encrypted_key": secrets.encrypt("profile-key")} | fields
-    return ModelProfile.objects.create(purpose="embedding", **given)
+    return ModelProfile.objects.create(purpose="embedding", own_network=True, **given)
 
 
 def reembed(*arguments: str) -> str:
