@@ -1,6 +1,6 @@
 """What has been entered of a set-up so far, kept in the session: the key is encrypted, and no page is sent it."""
 
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from decimal import Decimal
 from typing import Any, Self
 
@@ -35,6 +35,7 @@ class Trial:
     model: str
     works: bool
     reply: str = ""
+    thinking: str = ""
     error: str = ""
     details: str = ""
     first_ms: int | None = None
@@ -78,6 +79,14 @@ class Draft:
     def keep(self, request: HttpRequest) -> None:
         """Keep it in the session."""
         request.session[_SESSION_KEY] = asdict(self)
+
+    def keep_trials(self, request: HttpRequest) -> None:
+        """Keep what came of asking, after the response has begun, unless the session has another set-up by now."""
+        session = type(request.session)(request.session.session_key)
+        kept = session.get(_SESSION_KEY)
+        if kept == asdict(replace(self, trials=[])):
+            session[_SESSION_KEY] = asdict(self)
+            session.save()
 
     def endpoint(self, model: str = "", patience: float = ANSWER_PATIENCE) -> Endpoint:
         """Return where the model is; raises `LLMError` when the key can't be read any more."""
