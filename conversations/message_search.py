@@ -11,7 +11,9 @@ takes twenty times as long.
 
 import re
 from collections.abc import Iterable
+from functools import reduce
 from itertools import pairwise
+from operator import or_
 from typing import Any
 
 from django.contrib.postgres.search import SearchQuery, SearchVectorField
@@ -96,7 +98,7 @@ def having_word(rows: QuerySet[Any], word: str, *fields: str) -> QuerySet[Any]:
         phrase = Q(text__iregex=pattern)
         if all(map(_IS_HAN.match, parts := _HAN_OR_WORD.findall(word))):
             # Mostly nothing stands between the characters, which is seen sooner.
-            phrase = Q(text__contains="".join(parts)) | phrase
+            phrase = reduce(or_, (Q(**{f"{field}__contains": "".join(parts)}) for field in fields)) | phrase
         found = found.alias(text=_text(fields)).filter(phrase)
     return found
 
