@@ -74,9 +74,10 @@ class ThumbsFilter(admin.SimpleListFilter):
 
     def queryset(self, request: HttpRequest, queryset: QuerySet[Message]) -> QuerySet[Message]:
         """Return the answers with such a thumb."""
-        if self.value() not in map(str, Feedback.Value.values):
+        chosen = next((value for value in Feedback.Value if str(value.value) == self.value()), None)
+        if chosen is None:
             return queryset
-        return queryset.filter(pk__in=Feedback.objects.filter(value=self.value()).order_by().values("message"))
+        return queryset.filter(pk__in=Feedback.objects.filter(value=chosen).order_by().values("message"))
 
 
 class MessageInline(RecordInline):
