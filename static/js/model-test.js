@@ -7,14 +7,13 @@ function show({ model, ...came }) {
   const card = asking.querySelector(`[data-model="${CSS.escape(model)}"]`);
   for (const [kind, piece] of Object.entries(came)) {
     const place = card.querySelector(`[data-${kind}]`);
+    const thinking = card.querySelector("details");
+    const isFirst = !place.textContent;
     place.append(piece);
     place.hidden = false;
     // What it thinks is read while it thinks; where the answer begins, that is what is read.
-    if (kind === "thinking" || kind === "text") {
-      const thinking = card.querySelector("details");
-      if (kind === "thinking") thinking.hidden = false;
-      thinking.open = kind === "thinking";
-    }
+    if (isFirst && kind === "thinking") thinking.hidden = false;
+    if (isFirst && kind !== "error") thinking.open = kind === "thinking";
     if (kind === "error") card.querySelector("[data-state]").hidden = true;
     place.scrollTop = place.scrollHeight;
   }
