@@ -306,6 +306,8 @@ class Message(models.Model):
             ),
             # What came in a span of days. Neither column changes, so that checkpoints needn't write the index anew.
             models.Index(fields=["created_at"], condition=Q(role="assistant"), name="message_answered"),
+            # Which turns had an outcome; without answers that are being written, which are stored again and again.
+            models.Index(fields=["answer_state", "turn"], condition=~Q(status="streaming"), name="message_outcome"),
             # Without answers that are being written, whose every checkpoint would be taken apart into words.
             GinIndex(word_vector("content"), condition=~Q(status="streaming"), name="message_words"),
         ]

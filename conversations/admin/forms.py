@@ -2,6 +2,7 @@
 
 from typing import TYPE_CHECKING, Any
 
+from asgiref.sync import async_to_sync
 from django import forms
 from django.conf import settings
 from django.core.validators import MaxValueValidator, MinValueValidator
@@ -12,6 +13,8 @@ from conversations.models import ModelProfile, PromptTemplate
 from conversations.prompts import templates
 from conversations.prompts.profiles import reply_settings
 from ragsite.llm import secrets
+from ragsite.llm.addresses import Reach, look_up
+from ragsite.llm.errors import AddressRefused
 
 if TYPE_CHECKING:
     PromptForm = forms.ModelForm[PromptTemplate]
@@ -83,7 +86,7 @@ class ModelProfileForm(ProfileForm):
 
         model = ModelProfile
         fields = [
-            "purpose", "base_url", "model", "temperature", "max_tokens", "context_window", "concurrency",
+            "purpose", "base_url", "own_network", "model", "temperature", "max_tokens", "context_window", "concurrency",
             "connect_timeout", "idle_timeout", "total_timeout", "enabled", "offered", "thinking", "input_price",
             "output_price",
         ]  # fmt: skip
@@ -138,6 +141,13 @@ class ModelProfileForm(ProfileForm):
         for name, value in (("temperature", suited.temperature), ("max_tokens", suited.max_tokens)):
             if name in data and data[name] is None:
                 data[name] = value
+        if "base_url" in data and {"base_url", "own_network"} & {*self.changed_data}:
+            place = async_to_sync(look_up)(data["base_url"])
+            if place.reach == Reach.FORBIDDEN:
+                self.add_error("base_url", str(AddressRefused().hint))
+            elif place.reach == Reach.PRIVATE and not data.get("own_network"):
+                told = _("This address is on this machine or in its local network. Confirm that the server is yours.")
+                self.add_error("own_network", told)
         return data
 
     def save(self, commit: bool = True) -> ModelProfile:

@@ -28,7 +28,7 @@ class ModelProfileAdmin(ModelAdmin):
     search_fields = ["model", "base_url"]
     actions = ["test"]
     fieldsets = [
-        (None, {"fields": ["purpose", "enabled", "offered", "base_url", "model", "key", "remove_key"]}),
+        (None, {"fields": ["purpose", "enabled", "offered", "base_url", "own_network", "model", "key", "remove_key"]}),
         (
             gettext_lazy("Generation"),
             {"fields": ["temperature", "max_tokens", "context_window", "thinking", "concurrency"]},

@@ -200,6 +200,7 @@ class ShareLinkAdmin(WordSearch, RecordAdmin):
     list_filter = ["created_at", ("revoked_at", admin.EmptyFieldListFilter)]
     list_select_related = ["session__owner"]
     search_fields = ["uuid", "session__title", "session__owner__username"]
+    newest_first = "-created_at"
     fields = readonly_fields = ("session", "turn_page", "uuid", "created_at", "revoked_at")
     actions = ["revoke"]
 

@@ -1,5 +1,6 @@
 """Sessions, turns and messages in the admin: what happened, to be read."""
 
+from collections.abc import Sequence
 from typing import Any
 
 from django.contrib import admin
@@ -20,6 +21,63 @@ from conversations.models import ChatSession, Citation, Feedback, Message, Trace
 from conversations.web.progress import duration
 from ragsite.admin_base import ModelAdmin, RecordAdmin, RecordInline, ValuesFilter, link_to, pretty_json, shortened
 from retrieval.types import AnswerState
+
+
+class _AnswerFilter(admin.SimpleListFilter):
+    """Turns by a field of their answer: a set of ids, where a join would have each turn told from its doubles."""
+
+    field: str
+    choices_of: Sequence[tuple[str, Any]]
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> Sequence[tuple[str, Any]]:
+        """Return what the field may be."""
+        return self.choices_of
+
+    def queryset(self, request: HttpRequest, queryset: QuerySet[Turn]) -> QuerySet[Turn]:
+        """Return the turns with such an answer."""
+        if self.value() is None:
+            return queryset
+        return queryset.filter(pk__in=self.answers(self.value()).values("turn"))
+
+    def answers(self, value: str | None) -> QuerySet[Message]:
+        """Return the answers with a value."""
+        return Message.objects.filter(role=Message.Role.ASSISTANT, **{self.field: value})
+
+
+class StatusFilter(_AnswerFilter):
+    """By how their answer stands."""
+
+    title = gettext_lazy("answer")
+    parameter_name, field, choices_of = "answer", "status", Message.Status.choices
+
+
+class OutcomeFilter(_AnswerFilter):
+    """By what was found for their question."""
+
+    title = gettext_lazy("outcome")
+    parameter_name, field, choices_of = "outcome", "answer_state", AnswerState.choices
+
+    def answers(self, value: str | None) -> QuerySet[Message]:
+        """Return those that have ended, of which there is an index."""
+        return super().answers(value).exclude(status=Message.Status.STREAMING)
+
+
+class ThumbsFilter(admin.SimpleListFilter):
+    """Answers by the thumbs that they got."""
+
+    title = gettext_lazy("feedback")
+    parameter_name = "thumb"
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> Sequence[tuple[Any, Any]]:
+        """Return up and down."""
+        return Feedback.Value.choices
+
+    def queryset(self, request: HttpRequest, queryset: QuerySet[Message]) -> QuerySet[Message]:
+        """Return the answers with such a thumb."""
+        chosen = next((value for value in Feedback.Value if str(value.value) == self.value()), None)
+        if chosen is None:
+            return queryset
+        return queryset.filter(pk__in=Feedback.objects.filter(value=chosen).order_by().values("message"))
 
 
 class MessageInline(RecordInline):
@@ -137,7 +195,7 @@ class TurnAdmin(WordSearch, RecordAdmin):
 
     ordering = ("-id",)
     list_display = ["asked", "session", "action", "model", "status", "answer_state", "token_count", "created_at"]
-    list_filter = ["action", "messages__status", "messages__answer_state", "model", "created_at"]
+    list_filter = ["action", StatusFilter, OutcomeFilter, "model", "created_at"]
     list_select_related = ["session"]
     search_fields = ["request_id", "messages__content", "session__title", "retrieval_query"]
     search_help_text = gettext_lazy("Request id, words of question or answer, title, or retrieval query")
@@ -213,7 +271,7 @@ class MessageAdmin(WordSearch, RecordAdmin):
 
     ordering = ("-id",)
     list_display = ["said", "role", "status", "answer_state", "error_code", "took", "created_at"]
-    list_filter = ["role", "status", "answer_state", "feedback__value", ("error_code", ValuesFilter), "created_at"]
+    list_filter = ["role", "status", "answer_state", ThumbsFilter, ("error_code", ValuesFilter), "created_at"]
     search_fields = ["content", "turn__request_id", "turn__session__title", "turn__session__owner__username"]
     date_hierarchy = "created_at"
     inlines = [CitationInline, FeedbackInline]

@@ -1,21 +1,28 @@
-"""Searching records in the admin by the words of messages: the index is asked, and no text is read from end to end."""
+"""Searching records in the admin by the words of messages: the index is asked, and no text is read from end to end.
+
+Of what is found the newest are listed: a list asks several times, for its count, its page and its dates, and each time
+that goes through all that was found.
+"""
 
 import re
 from collections.abc import Callable
 from typing import Any, ClassVar
 
-from django.contrib.postgres.aggregates import ArrayAgg
+from django.contrib import messages
+from django.core.exceptions import EmptyResultSet
 from django.db import connection, transaction
-from django.db.models import Q, QuerySet, TextField
+from django.db.models import Q, QuerySet
 from django.db.models.expressions import RawSQL
-from django.db.models.functions import Cast
 from django.http import HttpRequest
 from django.utils.text import smart_split, unescape_string_literal
+from django.utils.translation import gettext as _
 
 from conversations import queries
 from conversations.models import ChatSession, Turn
 from ragsite.admin_base import ModelAdmin
 
+# As many records as a search lists at most.
+MOST_FOUND = 10_000
 _MOST_WORDS = 8
 _PART_OF_UUID = re.compile(r"[0-9a-fA-F-]{4,36}")
 
@@ -44,26 +51,41 @@ def messages_found(word: str, key: str = "pk") -> RawSQL:
 
 
 def looked_up(rows: QuerySet[Any], key: str = "pk") -> RawSQL:
-    """Return the ids of rows, which are looked up here, once: a list asks several times, for its count and its page."""
-    # An id that a key names many times is sent as often: a sort takes longer, and one process does it alone.
-    # As text, since 100,000 numbers would be made and then written again for each time they are asked for.
-    ids = rows.order_by().aggregate(ids=Cast(ArrayAgg(key), TextField()))["ids"]
-    return RawSQL("SELECT unnest(%s::bigint[])", [ids or "{}"])
+    """Return the ids of rows, which are looked up apart, by their index, and not row by row of what is searched."""
+    try:
+        sql, parameters = rows.order_by().values(key).query.sql_with_params()
+    except EmptyResultSet:  # of what holds no word
+        return RawSQL("SELECT NULL::bigint WHERE false", [])
+    return RawSQL(f"WITH found AS MATERIALIZED ({sql}) SELECT * FROM found", parameters)
 
 
 class WordSearch(ModelAdmin):
-    """Finds what meets `found_by` for every word; its conditions are sets of ids, so that no join is read whole."""
+    """Finds what meets `found_by` for every word; its conditions are sets of ids, so that no join is read whole.
+
+    `newest_first` is the field by which the newest come first.
+    """
 
     found_by: ClassVar[Any]
+    newest_first = "-pk"
 
     def get_search_results(
         self, request: HttpRequest, queryset: QuerySet[Any], search_term: str
     ) -> tuple[QuerySet[Any], bool]:
-        """Return the records that every word finds; what stands between quotes is one."""
+        """Return the records that every word finds, the newest of very many; what stands between quotes is a word."""
+        conditions = []
+        for part in list(smart_split(search_term))[:_MOST_WORDS]:
+            is_quoted = part[0] in "\"'" and part[0] == part[-1] and len(part) > 1
+            conditions.append(self.found_by(unescape_string_literal(part) if is_quoted else part))
+        if not conditions:
+            return queryset, False
+        newest = queryset.filter(*conditions).order_by(self.newest_first).values_list("pk", flat=True)
         with transaction.atomic(), connection.cursor() as cursor:
             # What nearly every text holds PostgreSQL would look for without the index, taking each text apart.
             cursor.execute("SET LOCAL enable_seqscan = off")
-            for part in list(smart_split(search_term))[:_MOST_WORDS]:
-                is_quoted = part[0] in "\"'" and part[0] == part[-1] and len(part) > 1
-                queryset = queryset.filter(self.found_by(unescape_string_literal(part) if is_quoted else part))
-        return queryset, False
+            found = list(newest[: MOST_FOUND + 1])
+        if len(found) > MOST_FOUND:
+            found.pop()
+            told = _("More than %(count)s records match. The newest %(count)s are listed: add a word or a filter.")
+            messages.info(request, told % {"count": f"{MOST_FOUND:,}"})
+        kind = queryset.model._meta.pk.db_type(connection)
+        return queryset.filter(pk__in=RawSQL(f"SELECT unnest(%s::{kind}[])", [found])), False

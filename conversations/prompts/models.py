@@ -83,6 +83,10 @@ class ModelProfile(models.Model):
     purpose = models.CharField(_("purpose"), max_length=20, choices=Purpose.choices)
     base_url = models.URLField(_("base URL"), max_length=500)
     model = models.CharField(_("model"), max_length=200)
+    # Where it is not set, requests to such an address are refused, whatever its name has led to before.
+    own_network = models.BooleanField(
+        _("our own server"), default=False, help_text=_("Its address may be on this machine or in its local network.")
+    )
     encrypted_key = models.BinaryField(default=bytes, blank=True, editable=False)
     temperature = models.FloatField(_("temperature"), default=0.3)
     max_tokens = models.PositiveIntegerField(_("answer tokens"), default=2048)

@@ -73,6 +73,7 @@ def endpoint_of(profile: ModelProfile) -> Endpoint:
         temperature=profile.temperature,
         concurrency=profile.concurrency,
         thinking_field=profile.thinking,
+        own_network=profile.own_network,
     )
 
 
@@ -82,7 +83,9 @@ def embedding_model() -> EmbeddingModel | None:
     if profile is None:
         return None
     endpoint = endpoint_of(profile)
-    return EmbeddingModel("openai", endpoint.model, endpoint.base_url, endpoint.api_key)
+    return EmbeddingModel(
+        "openai", endpoint.model, endpoint.base_url, endpoint.api_key, own_network=endpoint.own_network
+    )
 
 
 def what_search_uses(profile: ModelProfile) -> str:

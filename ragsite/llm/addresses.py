@@ -1,7 +1,6 @@
 """Where an address leads, found before anything is asked of it: a server must not be made to knock at inner doors.
 
-What is asked afterwards goes to the addresses that were found (`ragsite/llm/pinning.py`): a name may resolve to others
-by then.
+What is asked goes to the addresses that were found (`ragsite/llm/pinning.py`): a name may resolve to others by then.
 """
 
 import asyncio
@@ -10,6 +9,8 @@ import socket
 from dataclasses import dataclass
 from enum import StrEnum
 from urllib.parse import urlsplit
+
+from ragsite.llm.errors import AddressRefused, Unreachable
 
 # Seconds that a name may take to be resolved.
 RESOLVE_TIMEOUT = 5.0
@@ -41,19 +42,37 @@ async def look_up(url: str) -> Place:
     Numbers in any notation that the system takes for an address (`2130706433`, `0x7f.1`) are resolved as it does.
     """
     try:
-        parts = urlsplit(url)
-        host, port = parts.hostname or "", parts.port or 80
-    except ValueError:
-        return Place(Reach.UNKNOWN)
-    try:
         async with asyncio.timeout(RESOLVE_TIMEOUT):
-            found = await asyncio.get_running_loop().getaddrinfo(host, port, type=socket.SOCK_STREAM)
-    except (OSError, UnicodeError, TimeoutError):
+            return await asyncio.to_thread(resolve, url)
+    except TimeoutError:
+        return Place(Reach.UNKNOWN)
+
+
+def resolve(url: str) -> Place:
+    """Return what `look_up` does; blocks as long as the system takes."""
+    try:
+        parts = urlsplit(url)
+        found = socket.getaddrinfo(parts.hostname or "", parts.port or 80, type=socket.SOCK_STREAM)
+    except (OSError, ValueError):
         return Place(Reach.UNKNOWN)
     addresses = tuple(dict.fromkeys(str(address[0]) for *_rest, address in found))
     reaches = {_reach(address) for address in addresses}
     worst = next((reach for reach in (Reach.FORBIDDEN, Reach.PRIVATE) if reach in reaches), Reach.PUBLIC)
     return Place(worst, addresses)
+
+
+def admitted(place: Place, *, own_network: bool, where: str) -> tuple[str, ...]:
+    """Return the addresses of a place that may be asked; `own_network` admits this machine and its local network.
+
+    `where` is its name, for messages. Raises `AddressRefused`, and `Unreachable` where the name has no address.
+    """
+    if place.reach == Reach.UNKNOWN:
+        raise Unreachable("name resolution", where=where)
+    if place.reach == Reach.FORBIDDEN:
+        raise AddressRefused(where=where)
+    if place.reach == Reach.PRIVATE and not own_network:
+        raise AddressRefused(where=where, is_inside=True)
+    return place.addresses
 
 
 def _reach(text: str) -> Reach:

@@ -171,7 +171,7 @@ class Connection:
     def __init__(self, endpoint: Endpoint, transport: httpx.AsyncBaseTransport | None = None) -> None:
         http.host(endpoint)  # raises for what is no address
         self._endpoint = endpoint
-        self._own = http_pool.new_client(endpoint, transport) if transport is not None else None
+        self._own = http.client(endpoint, transport) if transport is not None else None
 
     @asynccontextmanager
     async def send(self, method: str, path: str, deadline: float, json: Any = None) -> AsyncIterator[Incoming]:

@@ -3,6 +3,7 @@
 LLMError
 ├── NotConfigured          no model is set
 ├── Unreachable        ↻   no connection: wrong address, server down, TLS refused
+├── AddressRefused         the address leads where no request is let
 ├── TimedOut           ↻   no connection, no next piece, or no end within the time allowed
 ├── RateLimited        ↻   429
 ├── Busy               ↻   as many requests run as the site allows itself at once
@@ -94,6 +95,26 @@ class Unreachable(LLMError):
     text = _("The language model can't be reached at the moment.")
     advice = _("Try again in a moment. If that doesn't help, please tell an administrator.")
     hint = _("Check its address and that it is running.")
+
+
+class AddressRefused(LLMError):
+    """The address leads where no request is let: into the network of this machine, or to what serves its network."""
+
+    code = "address_refused"
+    text = _("The language model's address is not allowed.")
+
+    def __init__(self, *, where: str = "", is_inside: bool = False) -> None:
+        super().__init__(where=where)
+        # Whether an administrator may allow it.
+        self.is_inside = is_inside
+        self.hint = (
+            _(
+                "This address is on this machine or in its local network. If the server is yours, tick “Our own "
+                "server” in its model profile."
+            )
+            if is_inside
+            else _("This address is reserved for network services and can't be used for a model.")
+        )
 
 
 class TimedOut(LLMError):

@@ -1,4 +1,4 @@
-"""What HTTP says, told in this package's errors. Shared by the clients for chat and embeddings."""
+"""The HTTP clients of endpoints, and what HTTP says, told in this package's errors."""
 
 import json
 import re
@@ -14,6 +14,7 @@ import httpx
 from django.utils.translation import gettext as _
 
 from ragsite.llm import errors, secrets
+from ragsite.llm.pinning import AsyncPinnedTransport, PinnedTransport
 from ragsite.llm.types import Endpoint
 
 _KEY = re.compile(r"\b(sk|key|gsk|xai)-[\w*-]{6,}", re.IGNORECASE)
@@ -33,6 +34,39 @@ _STATUS_OF_CODE = {
 }
 # Seconds; what asks for longer is as good as down.
 MAX_RETRY_AFTER = 86_400.0
+# Seconds that connections stay open unused; most servers close them sooner, which is noticed.
+KEEP_OPEN = 60.0
+
+
+def client(endpoint: Endpoint, transport: httpx.AsyncBaseTransport | None = None) -> httpx.AsyncClient:
+    """Return an HTTP client for an endpoint, which checks where its name leads if `Endpoint.own_network` says so.
+
+    `transport` replaces the network in tests. Raises `Unreachable`.
+    """
+    return httpx.AsyncClient(**_options(endpoint, transport, AsyncPinnedTransport))
+
+
+def blocking_client(endpoint: Endpoint, transport: httpx.BaseTransport | None = None) -> httpx.Client:
+    """Return what `client` does, for those who wait."""
+    return httpx.Client(**_options(endpoint, transport, PinnedTransport))
+
+
+def _options(
+    endpoint: Endpoint, transport: Any, pinned: type[AsyncPinnedTransport | PinnedTransport]
+) -> dict[str, Any]:
+    certificates = verify(endpoint)
+    # Places, not sockets, bound what runs at once: waiting for a socket would look like a server that is down.
+    limits = httpx.Limits(max_connections=None, max_keepalive_connections=32, keepalive_expiry=KEEP_OPEN)
+    if transport is None and endpoint.own_network is not None and not is_proxied(endpoint):
+        transport = pinned(own_network=endpoint.own_network, verify=certificates, limits=limits)
+    return {
+        "headers": headers(endpoint),
+        "timeout": timeout(endpoint),
+        "transport": transport,
+        "trust_env": trusts_environment(endpoint),
+        "verify": certificates,
+        "limits": limits,
+    }
 
 
 def url(endpoint: Endpoint, path: str) -> str:

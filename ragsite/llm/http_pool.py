@@ -15,12 +15,12 @@ import anyio  # noqa: F401
 import httpcore  # noqa: F401 - httpx would import these at the first question, and hold up the event loop
 import httpx
 
-from ragsite.llm import http, pinning
+from ragsite.llm import http
 from ragsite.llm.errors import Busy
 from ragsite.llm.types import Endpoint
 
-# Seconds that connections stay open unused; most servers close them sooner, which is noticed.
-KEEP = 60.0
+# Seconds that a client stays unused.
+KEEP = http.KEEP_OPEN
 
 
 @dataclass(slots=True)
@@ -42,14 +42,14 @@ class _Loop:
     """What one event loop has: clients by address and key, places by endpoint."""
 
     def __init__(self) -> None:
-        self.clients: dict[tuple[str, str, tuple[str, ...]], _Kept] = {}
+        self.clients: dict[tuple[str, str, bool | None], _Kept] = {}
         self.places: dict[tuple[str, str, str, int], _Places] = {}
         self._tidying: asyncio.Task[None] | None = None
 
     def take(self, endpoint: Endpoint) -> _Kept:
-        key = (endpoint.base_url, endpoint.api_key, endpoint.addresses)
+        key = (endpoint.base_url, endpoint.api_key, endpoint.own_network)
         if key not in self.clients:
-            self.clients[key] = _Kept(new_client(endpoint))
+            self.clients[key] = _Kept(http.client(endpoint))
         if self._tidying is None or self._tidying.done():
             # In a context of its own: it outlives the request that happens to be the first.
             self._tidying = asyncio.get_running_loop().create_task(self._tidy(), context=contextvars.Context())
@@ -80,22 +80,6 @@ class _Loop:
 
 
 _loops: dict[asyncio.AbstractEventLoop, _Loop] = {}
-
-
-def new_client(endpoint: Endpoint, transport: httpx.AsyncBaseTransport | None = None) -> httpx.AsyncClient:
-    """Return an HTTP client for an endpoint; `transport` replaces the network in tests. Raises `Unreachable`."""
-    # Places, not sockets, bound what runs at once: waiting for a socket would look like a server that is down.
-    limits = httpx.Limits(max_connections=None, max_keepalive_connections=32, keepalive_expiry=KEEP)
-    verify = http.verify(endpoint)
-    if transport is None and endpoint.addresses and not http.is_proxied(endpoint):
-        transport = pinning.AsyncPinnedTransport(endpoint.addresses, verify=verify, limits=limits)
-    return httpx.AsyncClient(
-        headers=http.headers(endpoint),
-        transport=transport,
-        trust_env=http.trusts_environment(endpoint),
-        verify=verify,
-        limits=limits,
-    )
 
 
 @asynccontextmanager

@@ -37,8 +37,9 @@ class Endpoint:
     # `reasoning_effort`, `enable_thinking` or `thinking`; empty where it can't be asked.
     think: bool | None = None
     thinking_field: str = ""
-    # The network addresses to which its requests go, whatever its name resolves to; none for those of its name.
-    addresses: tuple[str, ...] = ()
+    # Whether its name may lead to this machine or its local network, which each request checks; None where nothing is
+    # checked: what the settings name, those who run the machine have written.
+    own_network: bool | None = None
 
 
 @dataclass(frozen=True, slots=True)

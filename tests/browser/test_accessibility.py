@@ -5,6 +5,7 @@ Also a chat in a narrow window; and that nothing of the administration is wider 
 
 import json
 import re
+import threading
 from collections.abc import Callable, Iterator
 from importlib import resources
 from pathlib import Path
@@ -191,8 +192,13 @@ def test_pages_on_which_a_model_is_connected(visitor: Page, filled_site: Site, p
     visitor.locator("form.model-form button.default").click()
     visitor.locator(".set-up-purposes summary").click()
     complaints += _complaints(visitor) + _too_wide(visitor)
+    go_on = threading.Event()
+    provider.reply("Because of the air.", "Let me think.", go_on=go_on)
     visitor.locator("form.model-form button.default").click()
-    expect(visitor.locator(".set-up-reply")).to_be_visible()
+    expect(visitor.locator(".model-state")).to_be_visible()
+    complaints += _complaints(visitor) + _too_wide(visitor)
+    go_on.set()
+    expect(visitor.locator(".model-facts")).to_be_visible()
     complaints += _complaints(visitor) + _too_wide(visitor)
     assert complaints == []
 

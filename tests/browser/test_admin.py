@@ -1,5 +1,6 @@
 """The administration in a browser: a model is connected, answers, and the figures and the session tell of it."""
 
+import threading
 from collections.abc import Iterator
 
 import pytest
@@ -27,11 +28,39 @@ def test_a_model_is_connected_and_the_figures_tell_of_it(page: Page, site: Site,
     expect(page.get_by_label("Address")).to_have_value("http://127.0.0.1:8000/v1")
     page.get_by_label("Address").fill(provider.root_url)
     page.get_by_label("Key").fill("sk-browser-1")
-    page.get_by_label("This is our own server: go ahead").check()
+    page.get_by_label("Our own server").check()
     page.get_by_role("button", name="See what it offers").click()
     expect(page.get_by_label("Model", exact=True)).to_have_value("fake-model")
     page.get_by_label("Test question").fill("Why is the sky blue?")
+    go_on = threading.Event()
+    provider.reply("Because of the air.", "Let me think.", go_on=go_on)
     page.get_by_role("button", name="Test").click()
+    expect(page.locator(".model-state")).to_have_text("is being asked")
+    go_on.set()
+    expect(page.locator(".set-up-reply")).to_have_text("Because of the air.")
+    expect(page.get_by_text("thinks before it answers")).to_be_visible()
+    page.get_by_text("What it thought").click()
+    expect(page.get_by_text("Let me think.")).to_be_visible()
+
+    provider.reply("Slowly, word after word it is written down here.", "First I think of it.", delay=0.25)
+    page.get_by_role("button", name="Ask again").click()
+    expect(page.get_by_text("First I think")).to_be_visible()  # while it thinks
+    expect(page.locator(".set-up-reply")).to_contain_text("Slowly, word")
+    assert page.locator("[data-ask]").count() == 1  # still being asked
+    expect(page.get_by_text("First I think")).to_be_hidden()
+    expect(page.locator(".set-up-reply")).to_have_text("Slowly, word after word it is written down here.")
+    expect(page.locator(".model-card")).to_contain_text("Time to first token")
+
+    provider.cut_after(4, "It breaks off in the middle.", delay=0.1)
+    page.get_by_role("button", name="Ask again").click()
+    expect(page.locator(".model-error:visible")).to_contain_text("The answer was cut off")
+    expect(page.locator(".set-up-reply")).to_contain_text("It breaks")
+    page.route("**/set-up/ask/", lambda route: route.fulfill(body='{"model": "fake-model", "text": "Half an"}\n'))
+    page.get_by_role("button", name="Ask again").click()
+    expect(page.locator(".model-error:visible")).to_contain_text("connection to the site broke")
+    expect(page.locator(".set-up-reply")).to_have_text("Half an")
+    page.unroute("**/set-up/ask/")
+    page.get_by_role("button", name="Ask again").click()
     expect(page.locator(".set-up-reply")).to_have_text("You said: Why is the sky blue?")
     expect(page.locator(".model-card")).to_contain_text("Time to first token")
     page.get_by_role("button", name="Save").click()

@@ -1,6 +1,6 @@
 """What has been entered of a set-up so far, kept in the session: the key is encrypted, and no page is sent it."""
 
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from decimal import Decimal
 from typing import Any, Self
 
@@ -35,6 +35,7 @@ class Trial:
     model: str
     works: bool
     reply: str = ""
+    thinking: str = ""
     error: str = ""
     details: str = ""
     first_ms: int | None = None
@@ -48,14 +49,11 @@ class Trial:
 
 @dataclass(slots=True)
 class Draft:
-    """A set-up on its way. `models` names the model of each purpose.
-
-    `addresses` are those of the base URL's name that were checked: what is asked goes there.
-    """
+    """A set-up on its way. `models` names the model of each purpose; `own_network` is the profiles'."""
 
     base_url: str
     encrypted_key: str = ""
-    addresses: list[str] = field(default_factory=list)
+    own_network: bool = False
     offered: list[Offered] = field(default_factory=list)
     models: dict[str, str] = field(default_factory=dict)
     context_window: int | None = None
@@ -82,13 +80,21 @@ class Draft:
         """Keep it in the session."""
         request.session[_SESSION_KEY] = asdict(self)
 
+    def keep_trials(self, request: HttpRequest) -> None:
+        """Keep what came of asking, after the response has begun, unless the session has another set-up by now."""
+        session = type(request.session)(request.session.session_key)
+        kept = session.get(_SESSION_KEY)
+        if kept == asdict(replace(self, trials=[])):
+            session[_SESSION_KEY] = asdict(self)
+            session.save()
+
     def endpoint(self, model: str = "", patience: float = ANSWER_PATIENCE) -> Endpoint:
         """Return where the model is; raises `LLMError` when the key can't be read any more."""
         return Endpoint(
             base_url=self.base_url,
             api_key=secrets.decrypt(self.encrypted_key.encode()),
             model=model,
-            addresses=tuple(self.addresses),
+            own_network=self.own_network,
             connect_timeout=min(10.0, patience),
             idle_timeout=patience,
             total_timeout=patience,

@@ -34,9 +34,7 @@ class AddressForm(forms.Form):
         widget=forms.PasswordInput(attrs={"autocomplete": "new-password", "size": 60}),
         help_text=gettext_lazy("Stored encrypted and never shown again. Your own servers usually need none."),
     )
-    own = forms.BooleanField(
-        label=gettext_lazy("This is our own server: go ahead"), required=False, widget=forms.CheckboxInput
-    )
+    own = forms.BooleanField(label=gettext_lazy("Our own server"), required=False, widget=forms.CheckboxInput)
 
     def clean_base_url(self) -> str:
         """Take the address without its last slash, and without a path that belongs to single requests."""

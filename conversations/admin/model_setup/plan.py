@@ -78,7 +78,7 @@ def carry_out(draft: Draft, planned: Sequence[Change]) -> list[ModelProfile]:
             change.existing.save(update_fields=["enabled"])
         profile = change.kept or _new(draft, change)
         profile.enabled = True
-        profile.base_url = draft.base_url
+        profile.base_url, profile.own_network = draft.base_url, draft.own_network
         profile.encrypted_key = draft.encrypted_key.encode()
         trial = draft.trial(change.model)
         if trial is not None and trial.thinks:

@@ -3,7 +3,7 @@
 import asyncio
 import json
 import time
-from collections.abc import Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from contextlib import aclosing
 from urllib.parse import urlsplit
 
@@ -20,6 +20,8 @@ from ragsite.llm.types import ChatMessage, Endpoint, TextPiece, ThinkPiece, Usag
 # An answer that comes at once after so many milliseconds, and is so long, wasn't streamed.
 _SLOW_MS, _LONG = 1500, 80
 _MOST_SHOWN = 2000
+# Seconds of silence after which readers are sent an empty line, so that nothing between takes them for gone.
+_SILENCE = 15.0
 _JSON_QUESTION = 'Reply with nothing but this JSON object, filled in: {"capital": "…"} for the capital of France.'
 
 
@@ -39,7 +41,41 @@ async def look(draft: Draft) -> None:
     ]
 
 
-async def try_models(draft: Draft, question: str) -> list[Trial]:
+# Is told what comes of a model on its way: its name, and what came as "text" or "thinking", or its "error".
+Tell = Callable[[str, str, str], None]
+
+
+async def told(draft: Draft, keep: Callable[[], Awaitable[None]]) -> AsyncGenerator[str]:
+    """Ask each of the draft's models, and yield what they write as it comes, in lines of JSON.
+
+    A line is `{"model": …, "text" | "thinking" | "error": …}`; the last one is `{"done": true}`, once the trials are in
+    the draft and `keep` was awaited.
+    """
+    came: asyncio.Queue[str] = asyncio.Queue()
+
+    def tell(model: str, what: str, text: str) -> None:
+        came.put_nowait(json.dumps({"model": model, what: text}) + "\n")
+
+    asking = asyncio.create_task(try_models(draft, draft.question, tell))
+    asking.add_done_callback(lambda _task: came.put_nowait(""))
+    try:
+        while True:
+            try:
+                async with asyncio.timeout(_SILENCE):
+                    line = await came.get()
+            except TimeoutError:
+                line = "\n"
+            if not line:
+                break
+            yield line
+        draft.trials = await asking
+        await keep()
+        yield '{"done": true}\n'
+    finally:
+        asking.cancel()
+
+
+async def try_models(draft: Draft, question: str, tell: Tell | None = None) -> list[Trial]:
     """Ask each of the draft's models once, all at the same time: a question, or what suits a model of another kind."""
     apart = {ModelProfile.Purpose.EMBEDDING.value, ModelProfile.Purpose.RERANK.value}
     wanted: dict[str, str] = {}  # of each model, a purpose
@@ -49,19 +85,21 @@ async def try_models(draft: Draft, question: str) -> list[Trial]:
     return list(
         await asyncio.gather(
             *(
-                _measure(draft, model, purpose) if purpose in apart else try_chat(draft.endpoint(model), question)
+                _measure(draft, model, purpose) if purpose in apart else try_chat(draft.endpoint(model), question, tell)
                 for model, purpose in wanted.items()
             )
         )
     )
 
 
-async def try_chat(endpoint: Endpoint, question: str) -> Trial:
+async def try_chat(endpoint: Endpoint, question: str, tell: Tell | None = None) -> Trial:
     """Ask a question and see how the answer comes; then whether JSON comes where it is asked for."""
     client = ChatClient(endpoint)
     trial = Trial(endpoint.model, works=False)
+    tell = tell or (lambda *_told: None)
     began, arrivals = time.monotonic(), 0
     texts: list[str] = []
+    thoughts: list[str] = []
     try:
         async with aclosing(client.stream([ChatMessage("user", question)], max_tokens=2048)) as pieces:
             async for piece in pieces:
@@ -71,27 +109,33 @@ async def try_chat(endpoint: Endpoint, question: str) -> Trial:
                     arrivals += 1
                 if isinstance(piece, ThinkPiece):
                     trial.thinks = True
+                    thoughts.append(piece.text)
+                    tell(endpoint.model, "thinking", piece.text)
                 elif isinstance(piece, TextPiece) and (texts or piece.text.strip()):
                     trial.word_ms = now if trial.word_ms is None else trial.word_ms
                     texts.append(piece.text)
+                    tell(endpoint.model, "text", piece.text)
                 elif isinstance(piece, UsagePiece):
                     trial.tokens = piece.completion_tokens
         trial.total_ms = round(1000 * (time.monotonic() - began))
-        trial.reply = "".join(texts).strip()[:_MOST_SHOWN]
-        trial.works = bool(trial.reply)
+        trial.works = bool("".join(texts).strip())
         if not trial.works:
             trial.error = _("The model ended without writing an answer.")
             return trial
         trial.thinks = bool(trial.thinks)
         if arrivals > 1:
             trial.streams = True
-        elif (trial.first_ms or 0) > _SLOW_MS and len(trial.reply) >= _LONG:
+        elif (trial.first_ms or 0) > _SLOW_MS and len("".join(texts)) >= _LONG:
             trial.streams = False
         trial.json = await _writes_json(client)
     except errors.LLMError as error:
         trial.error, trial.details = explain(error, endpoint)
     finally:
         await client.aclose()
+        trial.reply = "".join(texts).strip()[:_MOST_SHOWN]
+        trial.thinking = "".join(thoughts).strip()[:_MOST_SHOWN]
+        if trial.error:
+            tell(endpoint.model, "error", trial.error)
     return trial
 
 
@@ -129,6 +173,8 @@ def _explained(error: errors.LLMError, endpoint: Endpoint) -> str:
         return next((told for marks, told in _unreachable() if any(mark in error.detail for mark in marks)), "") or _(
             "Can't connect to %(where)s. Check the address, and that the server is running."
         )
+    if isinstance(error, errors.AddressRefused):
+        return str(error.hint)
     if isinstance(error, errors.TimedOut):
         return _(
             "%(where)s did not answer in time. A firewall may be blocking the request, or the server is still "

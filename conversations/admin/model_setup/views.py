@@ -1,5 +1,10 @@
-"""The three pages of a set-up. They work without scripts; each leads to the next, and back."""
+"""The three pages of a set-up. They work without scripts; each leads to the next, and back.
 
+With scripts, the last one first shows what the models write as it comes.
+"""
+
+from collections.abc import AsyncGenerator
+from contextlib import aclosing
 from typing import TYPE_CHECKING, Any
 
 from asgiref.sync import async_to_sync
@@ -7,13 +12,14 @@ from django.conf import settings
 from django.contrib import messages
 from django.core.exceptions import PermissionDenied
 from django.db import IntegrityError
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse, HttpResponseNotAllowed, StreamingHttpResponse
+from django.http.response import HttpResponseBase
 from django.shortcuts import redirect
 from django.template.response import TemplateResponse
 from django.urls import URLPattern, path, reverse
 from django.utils.html import format_html
+from django.utils.translation import get_language, ngettext, override
 from django.utils.translation import gettext as _
-from django.utils.translation import ngettext
 
 from conversations.admin.model_setup import plan
 from conversations.admin.model_setup.draft import Draft, Trial
@@ -21,8 +27,9 @@ from conversations.admin.model_setup.forms import AddressForm, ChoiceForm, SaveF
 from conversations.models import ModelProfile
 from conversations.prompts import profiles
 from conversations.web.progress import duration
+from ragsite.db import in_database
 from ragsite.llm import secrets
-from ragsite.llm.errors import LLMError, Unreachable
+from ragsite.llm.errors import AddressRefused, LLMError
 
 if TYPE_CHECKING:
     from conversations.admin.profiles import ModelProfileAdmin
@@ -39,6 +46,7 @@ PROVIDERS = {
 ADDRESS = "admin:conversations_modelprofile_set_up"
 CHOOSE = "admin:conversations_modelprofile_set_up_choose"
 TEST = "admin:conversations_modelprofile_set_up_test"
+ASK = "admin:conversations_modelprofile_set_up_ask"
 
 
 def may_set_up(user: Any) -> bool:
@@ -56,10 +64,10 @@ class SetUp:
 
     def urls(self) -> list[URLPattern]:
         """Return their addresses."""
-        views = (("", self.address), ("choose/", self.choose), ("test/", self.test))
+        views = (("", self.address), ("choose/", self.choose), ("test/", self.test), ("ask/", self.ask))
         return [
             path(f"set-up/{route}", self._admin.admin_site.admin_view(view), name=name.removeprefix("admin:"))
-            for (route, view), name in zip(views, (ADDRESS, CHOOSE, TEST), strict=True)
+            for (route, view), name in zip(views, (ADDRESS, CHOOSE, TEST, ASK), strict=True)
         ]
 
     def address(self, request: HttpRequest) -> HttpResponse:
@@ -87,38 +95,42 @@ class SetUp:
         return self._page(request, "address", _("Connect a model"), context, 422 if form.errors else 200)
 
     def choose(self, request: HttpRequest) -> HttpResponse:
-        """Take which model serves which purpose, and ask each of them a question."""
+        """Take which model serves which purpose, and the question that each of them is asked next."""
         _check(request)
         draft = Draft.of(request)
         if draft is None:
             return redirect(ADDRESS)
         form = ChoiceForm(draft, request.POST or None, initial=_chosen(draft))
         if request.method == "POST" and form.is_valid():
-            from conversations.admin.model_setup import probe
-
             draft.models, draft.question = form.models(), form.cleaned_data["question"]
-            draft.context_window = form.cleaned_data["context_window"]
-            draft.trials = async_to_sync(probe.try_models)(draft, draft.question)
+            draft.context_window, draft.trials = form.cleaned_data["context_window"], []
             draft.keep(request)
             return redirect(TEST)
         context = {"form": form, "draft": draft}
         return self._page(request, "choose", _("Choose a model"), context, 422 if form.errors else 200)
 
     def test(self, request: HttpRequest) -> HttpResponse:
-        """Show what came of the question and what saving will change; POST asks again, or saves."""
+        """Show what came of the question and what saving will change; POST asks (again), or saves.
+
+        Where nothing was asked yet, the page has `ask` do so; without scripts a button does.
+        """
         _check(request)
         draft = Draft.of(request)
         if draft is None or not draft.models:
             return redirect(ADDRESS if draft is None else CHOOSE)
         planned = plan.changes(draft)
         form = SaveForm(planned, request.POST if "save" in request.POST else None, initial={"thinking": _asks(draft)})
-        if request.method == "POST" and "again" in request.POST:
+        if request.method == "POST" and ("again" in request.POST or "now" in request.POST):
             from conversations.admin.model_setup import probe
 
-            draft.question = request.POST.get("question", "").strip()[:2000] or draft.question
-            draft.trials = async_to_sync(probe.try_models)(draft, draft.question)
+            now = "now" in request.POST
+            draft.trials = async_to_sync(probe.try_models)(draft, draft.question) if now else []
             draft.keep(request)
             return redirect(TEST)
+        if not draft.trials:
+            served = {model: [each.label for each in planned if each.model == model] for model in draft.models.values()}
+            context = {"draft": draft, "asked": served.items(), "ask": reverse(ASK)}
+            return self._page(request, "ask", _("Test and save"), context, 200)
         if form.is_valid():
             draft.thinking = form.cleaned_data["thinking"]
             try:
@@ -141,34 +153,51 @@ class SetUp:
         }
         return self._page(request, "test", _("Test and save"), context, 422 if form.errors else 200)
 
+    def ask(self, request: HttpRequest) -> HttpResponseBase:
+        """Ask the models, and send what they write as it comes: `probe.told`."""
+        from conversations.admin.model_setup import probe
+
+        _check(request)
+        draft = Draft.of(request)
+        if request.method != "POST":
+            return HttpResponseNotAllowed(["POST"])
+        if draft is None or not draft.models:
+            return HttpResponse(status=409)
+        draft.trials = []
+        language = get_language()
+
+        async def body() -> AsyncGenerator[str]:
+            with override(language):  # the request's has been put back by now
+                async with aclosing(probe.told(draft, lambda: in_database(draft.keep_trials, request))) as lines:
+                    async for line in lines:
+                        yield line
+
+        response = StreamingHttpResponse(body(), content_type="application/x-ndjson; charset=utf-8")
+        response["Cache-Control"] = "private, no-store, no-transform"
+        response["X-Accel-Buffering"] = "no"
+        return response
+
     async def _ask_first(
         self, request: HttpRequest, form: AddressForm, draft: Draft, context: dict[str, Any], *, without_list: bool
     ) -> bool:
         """Ask what is offered, unless the address is one that isn't asked; tell in the form what is in the way."""
         from conversations.admin.model_setup import probe
         from ragsite.llm import http
-        from ragsite.llm.addresses import Reach, look_up
+        from ragsite.llm.addresses import Reach, admitted, look_up
 
         place = await look_up(draft.base_url)
-        draft.addresses = [*place.addresses]
-        if place.reach == Reach.FORBIDDEN:
-            form.add_error(
-                "base_url", _("This address is reserved for network services and can't be used for a model.")
-            )
-            return False
-        if place.reach == Reach.PRIVATE and not form.cleaned_data["own"]:
-            context["own_network"] = True
-            form.add_error(
-                "own",
-                _("This address is on this machine or in its local network. Confirm that the server is yours."),
-            )
-            return False
+        draft.own_network = place.reach == Reach.PRIVATE and form.cleaned_data["own"]
         try:
-            if place.reach == Reach.UNKNOWN and not http.is_proxied(draft.endpoint()):
-                raise Unreachable("name resolution")  # by another answer a moment later it would go unchecked
+            if place.reach != Reach.UNKNOWN or not http.is_proxied(draft.endpoint()):
+                admitted(place, own_network=draft.own_network, where="")
             if without_list:
                 return True
             await probe.look(draft)
+        except AddressRefused as error:
+            context["own_network"] = error.is_inside
+            told = _("This address is on this machine or in its local network. Confirm that the server is yours.")
+            form.add_error("own", told) if error.is_inside else form.add_error("base_url", str(error.hint))
+            return False
         except LLMError as error:
             told, details = probe.explain(error, draft.endpoint())
             form.add_error("base_url", told)
@@ -213,8 +242,9 @@ class SetUp:
             ("choose", _("Models"), reverse(CHOOSE)),
             ("test", _("Test and save"), reverse(TEST)),
         ]
+        shown = "test" if step == "ask" else step
         shared = {**self._admin.admin_site.each_context(request), "opts": self._admin.opts, "is_popup": False}
-        shared |= {"title": title, "step": step, "steps": steps}
+        shared |= {"title": title, "step": shown, "steps": steps}
         template = f"admin/conversations/modelprofile/set_up/{step}.html"
         return TemplateResponse(request, template, shared | context, status=status)
 

@@ -26,7 +26,7 @@ class EmbeddingModel:
     """Which embedding model is meant, and how it is reached.
 
     `provider` is `local` or `openai`; address and key are for an endpoint. `dimension` is None for the model's own.
-    `languages` is None for those that the name tells, and empty for every language.
+    `languages` is None for those that the name tells, and empty for every language. `own_network` is `Endpoint`'s.
     """
 
     provider: str
@@ -35,6 +35,7 @@ class EmbeddingModel:
     api_key: str = field(default="", repr=False)
     dimension: int | None = None
     languages: tuple[str, ...] | None = field(default=None, compare=False)
+    own_network: bool | None = None
 
 
 def configured() -> EmbeddingModel:
@@ -85,6 +86,7 @@ def get_embedder(model: EmbeddingModel | None = None) -> Embedder:
                 wanted.model,
                 connect_timeout=settings.LLM_CONNECT_TIMEOUT,
                 idle_timeout=settings.EMBEDDING_TIMEOUT,
+                own_network=wanted.own_network,
             )
             embedder = OpenAIEmbedder(endpoint, dimension=wanted.dimension, languages=languages_of(wanted))
         _embedders[wanted] = embedder

@@ -15,7 +15,6 @@ from ragsite.llm import errors, http
 from ragsite.llm.embedding.local import normalise
 from ragsite.llm.errors import BadReply, BadRequest, LLMError
 from ragsite.llm.passage_tokens import truncate_to_tokens
-from ragsite.llm.pinning import PinnedTransport
 from ragsite.llm.types import Endpoint
 
 # Bounds of one request. Providers refuse more than some 300,000 tokens in one.
@@ -30,6 +29,7 @@ LONGEST_WAIT = 60.0
 
 _TEXTS: dict[type[LLMError], str | Promise] = {
     errors.Unreachable: _("The embedding endpoint can't be reached."),
+    errors.AddressRefused: _("The embedding endpoint's address is not allowed."),
     errors.TimedOut: _("The embedding endpoint took too long."),
     errors.RateLimited: _("The embedding endpoint is busy: too many requests."),
     errors.Unauthorized: _("The embedding endpoint refuses the key."),
@@ -66,16 +66,7 @@ class OpenAIEmbedder:
         self._asks_for_dimension = dimension is not None
         self._pause = pause
         self._lock = threading.Lock()
-        verify = http.verify(endpoint)
-        if transport is None and endpoint.addresses and not http.is_proxied(endpoint):
-            transport = PinnedTransport(endpoint.addresses, verify=verify)
-        self._client = httpx.Client(
-            headers=http.headers(endpoint),
-            timeout=http.timeout(endpoint),
-            transport=transport,
-            trust_env=http.trusts_environment(endpoint),
-            verify=verify,
-        )
+        self._client = http.blocking_client(endpoint, transport)
 
     @property
     def dimension(self) -> int:

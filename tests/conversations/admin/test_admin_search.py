@@ -131,3 +131,38 @@ def test_steps_are_found_by_their_node_and_their_request(answer: Message, as_sta
     step = answer.turn.trace.get()
     assert step in found(as_staff, TraceStep, "understand") and found(as_staff, TraceStep, "zebra") == []
     assert found(as_staff, TraceStep, str(answer.turn.request_id)) == [step]
+
+
+def test_of_very_many_the_newest_are_listed_and_it_is_said_so(
+    answer: Message, as_staff: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("conversations.admin.word_search.MOST_FOUND", 2)
+    turns = [make_turn(answer.turn.session, f"Where is cable {number}?").turn for number in range(3)]
+    url = reverse("admin:conversations_turn_changelist")
+    page = as_staff.get(url, {"q": "cable"})
+    assert list(page.context["cl"].result_list) == turns[:0:-1]
+    assert "More than 2 records match" in page.content.decode()
+    page = as_staff.get(url, {"q": "nine ports"})
+    assert list(page.context["cl"].result_list) == [answer.turn] and "records match" not in page.content.decode()
+
+
+def test_turns_and_messages_are_narrowed_by_their_answers_without_a_join(
+    answer: Message, as_staff: Client, owner: User
+) -> None:
+    failed = make_turn(answer.turn.session, "And the plugs?", "They …")
+    Message.objects.filter(pk=failed.pk).update(status="failed", answer_state="nothing")
+    Feedback.objects.create(message=answer, user=owner, value=-1)
+    everything = set(Turn.objects.all())
+    for model, query, expected in (
+        (Turn, {"answer": "failed"}, {failed.turn}),
+        (Turn, {"answer": "completed"}, everything - {failed.turn}),  # though its question stands as completed
+        (Turn, {"outcome": "nothing"}, {failed.turn}),
+        (Message, {"thumb": "-1"}, {answer}),
+        (Message, {"thumb": "1"}, set()),
+        (Message, {"thumb": "x"}, set(Message.objects.all())),
+    ):
+        url = reverse(f"admin:conversations_{model._meta.model_name}_changelist")
+        with CaptureQueriesContext(connection) as made:
+            page = as_staff.get(url, query)
+        assert set(page.context["cl"].result_list) == expected, query
+        assert not [each["sql"] for each in made if f'DISTINCT "{model._meta.db_table}"."id"' in each["sql"]]

@@ -1,5 +1,7 @@
 """The first page of the admin: what it counts, whom it tells, and how much it asks."""
 
+import gzip
+import re
 from datetime import timedelta
 from decimal import Decimal
 from typing import Any
@@ -242,6 +244,14 @@ def test_who_can_is_led_to_connecting_a_model(as_staff: Client) -> None:
     assert link in as_staff.get(INDEX).content.decode()
     ModelProfile.objects.create(purpose="answer", base_url="https://example.org", model="m")
     assert link not in as_staff.get(INDEX).content.decode()
+
+
+def test_little_holds_up_the_first_paint(as_staff: Client) -> None:
+    response = as_staff.get(INDEX, headers={"accept-encoding": "gzip"})
+    assert response["Content-Encoding"] == "gzip"
+    head = gzip.decompress(response.content).decode().partition("</head>")[0]
+    assert len(re.findall(r'<link rel="stylesheet"', head)) == 2
+    assert len([tag for tag in re.findall(r"<script[^>]*>", head) if "defer" not in tag]) == 1
 
 
 def test_every_list_stands_in_one_section(as_staff: Client) -> None:

@@ -1,15 +1,18 @@
 """Connecting a model in the admin, against a provider that speaks over HTTP."""
 
+import json
 import socket
 from typing import Any
 
 import pytest
+from asgiref.sync import async_to_sync, sync_to_async
 from django.contrib.auth.models import Permission
 from django.contrib.sessions.models import Session
-from django.test import Client
+from django.test import AsyncClient, Client
 from django.urls import reverse
 
 from conversations.models import ModelProfile
+from conversations.prompts.profiles import try_profile
 from ragsite.llm import secrets
 from ragsite.models import AuditEntry
 from tests import factories
@@ -17,7 +20,9 @@ from tests.fakes.provider import FakeProvider
 
 pytestmark = pytest.mark.django_db
 
-ADDRESS, CHOOSE, TEST = (reverse(f"admin:conversations_modelprofile_set_up{step}") for step in ("", "_choose", "_test"))
+ADDRESS, CHOOSE, TEST, ASK = (
+    reverse(f"admin:conversations_modelprofile_set_up{step}") for step in ("", "_choose", "_test", "_ask")
+)
 KEY = "sk-very-secret-key"
 QUESTION = "Why is the sky blue?"
 
@@ -35,7 +40,16 @@ def look(client: Client, url: str, **more: Any) -> Any:
 
 
 def chosen(client: Client, **more: Any) -> Any:
-    return client.post(CHOOSE, {"model": "fake-model", "question": QUESTION} | more)
+    """Choose, and have it asked as without scripts."""
+    client.post(CHOOSE, {"model": "fake-model", "question": QUESTION} | more)
+    return client.post(TEST, {"now": "1"})
+
+
+async def told(client: AsyncClient, question: str = QUESTION) -> list[dict[str, Any]]:
+    """Choose, and return what is told while it is asked."""
+    await client.post(CHOOSE, {"model": "fake-model", "question": question})
+    response: Any = await client.post(ASK)
+    return [json.loads(line) async for lines in response for line in lines.decode().splitlines() if line]
 
 
 def save(client: Client, **more: Any) -> Any:
@@ -181,26 +195,53 @@ def test_some_addresses_are_never_asked(as_staff: Client, url: str) -> None:
     assert look(as_staff, url).status_code == 422
 
 
-def test_what_was_checked_is_asked_whatever_the_name_resolves_to_by_then(
+def test_a_name_that_changes_its_mind_is_asked_nothing_more(
     provider: FakeProvider, as_staff: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     port = int(provider.root_url.rsplit(":", 1)[1].split("/")[0])
-    answers, resolve = ["127.0.0.1"], socket.getaddrinfo
-
-    def change_its_mind(host: Any, *args: Any, **kwargs: Any) -> Any:
-        if host != "model.test":
-            return resolve(host, *args, **kwargs)
-        return resolve(answers.pop() if answers else "127.0.0.2", *args, **kwargs)
-
+    leads_to, resolve = "127.0.0.1", socket.getaddrinfo
+    monkeypatch.setattr(
+        socket,
+        "getaddrinfo",
+        lambda host, *args, **kwargs: resolve(leads_to if host == "model.test" else host, *args, **kwargs),
+    )
     provider.models = ["large", "text-embedding-small"]
-    with FakeProvider(port, host="127.0.0.2") as inner:
-        monkeypatch.setattr(socket, "getaddrinfo", change_its_mind)
-        assert look(as_staff, f"http://model.test:{port}/v1").headers["Location"] == CHOOSE
-        chosen(as_staff, model="large", for_embedding="text-embedding-small")
-        assert inner.connections == 0
+    assert look(as_staff, f"http://model.test:{port}/v1").headers["Location"] == CHOOSE
+    chosen(as_staff, model="large", for_embedding="text-embedding-small")
     trials = as_staff.get(TEST).context["draft"].trials
     assert {trial.model: trial.works for trial in trials} == dict.fromkeys(provider.models, True)
     assert {headers["Host"] for headers in (*provider.listed, *provider.headers)} == {f"model.test:{port}"}
+    save(as_staff)
+    asked = len(provider.requests)
+    leads_to = "169.254.169.254"
+    chosen_profiles = [*ModelProfile.objects.filter(purpose__in=["answer", "embedding"])]
+    assert [profile.own_network for profile in chosen_profiles] == [True, True]
+    for profile in chosen_profiles:
+        outcome = async_to_sync(try_profile)(profile)
+        assert not outcome.works and "reserved for network services" in outcome.message
+    look(as_staff, provider.root_url)
+    chosen(as_staff, model="large")
+    assert len(provider.requests) > asked
+
+
+@pytest.mark.parametrize("purpose", ["answer", "rerank", "embedding"])
+def test_a_profile_leads_into_the_own_network_only_where_that_was_said(
+    provider: FakeProvider, as_staff: Client, purpose: str
+) -> None:
+    profile = ModelProfile.objects.create(purpose=purpose, base_url=provider.base_url, model="fake-model")
+    tested = {"action": "test", "_selected_action": [profile.pk]}
+    page = as_staff.post(reverse("admin:conversations_modelprofile_changelist"), tested, follow=True)
+    assert "tick “Our own server” in its model profile" in page.content.decode()
+    assert provider.connections == 0
+    form = as_staff.get(change := reverse("admin:conversations_modelprofile_change", args=[profile.pk]))
+    filled = {key: value for key, value in form.context["adminform"].form.initial.items() if value is not None}
+    refused = as_staff.post(change, filled | {"base_url": f"{provider.base_url}/more"})
+    assert "Confirm that the server is yours" in refused.content.decode()
+    as_staff.post(change, filled | {"own_network": "on"})
+    profile.refresh_from_db()
+    assert profile.own_network
+    as_staff.post(reverse("admin:conversations_modelprofile_changelist"), tested, follow=True)
+    assert provider.connections == 1
 
 
 def test_a_name_without_an_address_is_not_asked(as_staff: Client, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -227,7 +268,7 @@ def test_a_model_that_fails_says_why_and_may_be_saved_all_the_same(provider: Fak
     chosen(as_staff)
     page = as_staff.get(TEST).content.decode()
     assert "does not answer" in page and "no model with this name" in page and "Save anyway" in page
-    as_staff.post(TEST, {"again": "1"})
+    as_staff.post(TEST, {"now": "1"})
     assert as_staff.get(TEST).context["all_work"]
 
 
@@ -257,7 +298,7 @@ def test_who_may_not_change_profiles_sets_nothing_up(provider: FakeProvider, per
     user.user_permissions.set(Permission.objects.filter(codename__in=permissions))
     client = Client()
     client.force_login(user)
-    for address in (ADDRESS, CHOOSE, TEST):
+    for address in (ADDRESS, CHOOSE, TEST, ASK):
         assert client.get(address).status_code == 403
         assert client.post(address, {"base_url": provider.root_url, "own": "on"}).status_code == 403
     assert provider.connections == 0
@@ -270,5 +311,59 @@ def test_a_member_is_sent_to_sign_in(as_owner: Client) -> None:
 def test_the_pages_follow_one_another(as_staff: Client) -> None:
     assert as_staff.get(CHOOSE).headers["Location"] == ADDRESS
     assert as_staff.get(TEST).headers["Location"] == ADDRESS
+    assert as_staff.get(ASK).status_code == 405 and as_staff.post(ASK).status_code == 409
     page = as_staff.get(ADDRESS, {"provider": "deepseek"}).content.decode()
     assert 'value="https://api.deepseek.com/v1"' in page
+
+
+def test_nothing_is_asked_before_the_page_is_there(provider: FakeProvider, as_staff: Client) -> None:
+    look(as_staff, provider.root_url)
+    as_staff.post(CHOOSE, {"model": "fake-model", "question": QUESTION})
+    page = as_staff.get(TEST).content.decode()
+    assert provider.requests == [] and ASK in page and '<button type="submit" name="now"' in page
+    as_staff.post(TEST, {"now": "1"})
+    assert "You said" in as_staff.get(TEST).content.decode()
+    as_staff.post(TEST, {"again": "1"})
+    assert ASK in as_staff.get(TEST).content.decode()
+
+
+@pytest.mark.django_db(transaction=True)
+async def test_what_a_model_writes_is_told_as_it_comes(provider: FakeProvider, as_staff: Client) -> None:
+    await sync_to_async(look)(as_staff, provider.root_url)
+    provider.reply("Because of the air.", "Let me think.", delay=0.01)
+    client = AsyncClient()
+    client.cookies = as_staff.cookies
+    lines = await told(client)
+    assert lines[-1] == {"done": True} and {line.get("model") for line in lines[:-1]} == {"fake-model"}
+    assert "".join(line.get("thinking", "") for line in lines) == "Let me think."
+    assert "".join(line.get("text", "") for line in lines) == "Because of the air."
+    assert len(lines) > 5
+    page = (await client.get(TEST)).content.decode()
+    assert "Because of the air." in page and "Let me think." in page and "thinks before it answers" in page
+
+
+@pytest.mark.django_db(transaction=True)
+async def test_an_answer_that_breaks_off_is_told_and_kept(provider: FakeProvider, as_staff: Client) -> None:
+    await sync_to_async(look)(as_staff, provider.root_url)
+    provider.cut_after(3, "One two three four five six.", delay=0.01)
+    client = AsyncClient()
+    client.cookies = as_staff.cookies
+    lines = await told(client)
+    assert "The answer was cut off" in lines[-2]["error"]
+    page = await client.get(TEST)
+    [trial] = page.context["draft"].trials
+    assert not trial.works and trial.reply.startswith("One two") and trial.reply in page.content.decode()
+
+
+@pytest.mark.django_db(transaction=True)
+async def test_another_set_up_begun_meanwhile_stays(provider: FakeProvider, as_staff: Client) -> None:
+    await sync_to_async(look)(as_staff, provider.root_url)
+    client = AsyncClient()
+    client.cookies = as_staff.cookies
+    await client.post(CHOOSE, {"model": "fake-model", "question": QUESTION})
+    response: Any = await client.post(ASK)
+    await client.post(CHOOSE, {"model": "fake-model", "question": "Another question?"})
+    async for _lines in response:
+        pass
+    draft = (await client.get(TEST)).context["draft"]
+    assert (draft.question, draft.trials) == ("Another question?", [])

@@ -216,7 +216,7 @@ def test_the_admin_shows_and_filters_it(session: ChatSession, as_staff: Client) 
     near = make_turn(session, "A near question", "A near answer", answer_state="nearest")
     make_turn(session, "An answered question", "A plain answer", answer_state="answered")
     for path, said in (("turn", "A near question"), ("message", "A near answer")):
-        query = "messages__answer_state__exact" if path == "turn" else "answer_state__exact"
+        query = "outcome" if path == "turn" else "answer_state__exact"
         page = as_staff.get(f"/admin/conversations/{path}/", {query: "nearest"}).content.decode()
         assert said in page and "nswered question" not in page and "plain answer" not in page
         assert "Closest passages only</td>" in page

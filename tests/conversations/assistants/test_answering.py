@@ -43,7 +43,7 @@ def served(provider: FakeProvider, settings: Settings) -> FakeProvider:
 
 def profile(provider: FakeProvider, model: str, purpose: str = "answer", **fields: Any) -> ModelProfile:
     return ModelProfile.objects.create(
-        purpose=purpose, base_url=provider.base_url, model=model, **{"enabled": False} | fields
+        purpose=purpose, base_url=provider.base_url, own_network=True, model=model, **{"enabled": False} | fields
     )
 
 

@@ -31,7 +31,7 @@ def _local(settings: Settings) -> None:
 
 def make_profile(provider: FakeProvider, **fields: Any) -> ModelProfile:
     given = {"base_url": provider.base_url, "model": "far", "encrypted_key": secrets.encrypt("profile-key")} | fields
-    return ModelProfile.objects.create(purpose="embedding", **given)
+    return ModelProfile.objects.create(purpose="embedding", own_network=True, **given)
 
 
 def reembed(*arguments: str) -> str:
@@ -104,7 +104,7 @@ def test_saving_says_which_model_is_searched(as_staff: Client, provider: FakePro
     spaces.active_space()
     form = {
         "purpose": "embedding", "base_url": provider.base_url, "model": "far", "enabled": "on", "context_window": 4096,
-        "connect_timeout": 5, "idle_timeout": 5, "total_timeout": 5, "concurrency": 1,
+        "connect_timeout": 5, "idle_timeout": 5, "total_timeout": 5, "concurrency": 1, "own_network": "on",
     }  # fmt: skip
     page = as_staff.post(reverse("admin:conversations_modelprofile_add"), form, follow=True).content.decode()
     assert "Search uses bundled (384)" in page and "manage.py reembed --provider openai" in page

@@ -36,6 +36,7 @@ async def ask(purpose: str) -> None:
 
 async def make_profile(provider: FakeProvider, **fields: Any) -> ModelProfile:
     defaults: dict[str, Any] = {"purpose": "answer", "base_url": provider.base_url, "model": "by-profile"}
+    defaults["own_network"] = True
     return await ModelProfile.objects.acreate(**defaults | fields)
 
 

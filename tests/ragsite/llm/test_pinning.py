@@ -1,9 +1,12 @@
 """Requests go to the addresses that were checked, under their own name."""
 
 import asyncio
+import socket
 import ssl
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 import httpx
 import pytest
@@ -11,9 +14,35 @@ from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 
-from ragsite.llm import http
-from ragsite.llm.pinning import AsyncPinnedTransport, PinnedTransport
+from ragsite.llm import http, pinning
+from ragsite.llm.errors import AddressRefused, Unreachable
+from ragsite.llm.pinning import AsyncPinnedTransport
 from ragsite.llm.types import Endpoint
+
+# Has `model.test` resolve to these addresses, an entry for each time that it is asked; to the last one from then on.
+Resolver = Callable[..., list[list[str]]]
+
+
+@pytest.fixture
+def resolver(monkeypatch: pytest.MonkeyPatch) -> Resolver:
+    def tell(*told: list[str]) -> list[list[str]]:
+        answers = list(told)
+
+        def look_up(host: Any, port: Any, *args: Any, **kwargs: Any) -> Any:
+            if not (numbers := answers.pop(0) if len(answers) > 1 else answers[0]):
+                raise socket.gaierror("Name or service not known")
+            return [(socket.AF_INET, socket.SOCK_STREAM, 6, "", (number, port)) for number in numbers]
+
+        real = socket.getaddrinfo
+        named = ("model.test", "other.test")
+        monkeypatch.setattr(
+            socket,
+            "getaddrinfo",
+            lambda host, *args, **kwargs: (look_up if host in named else real)(host, *args, **kwargs),
+        )
+        return answers
+
+    return tell
 
 
 async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -47,7 +76,8 @@ def certificate(folder: Path, name: str) -> Path:
     return file
 
 
-async def test_a_server_proves_itself_by_its_name(tmp_path: Path) -> None:
+async def test_a_server_proves_itself_by_its_name(tmp_path: Path, resolver: Resolver) -> None:
+    resolver(["127.0.0.1"])
     file = certificate(tmp_path, "model.test")
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.load_cert_chain(file)
@@ -55,28 +85,65 @@ async def test_a_server_proves_itself_by_its_name(tmp_path: Path) -> None:
     port = server.sockets[0].getsockname()[1]
     trusted = ssl.create_default_context(cafile=str(file))
     async with server:
-        transport = AsyncPinnedTransport(["127.0.0.1"], verify=trusted)
+        transport = AsyncPinnedTransport(own_network=True, verify=trusted)
         async with httpx.AsyncClient(transport=transport) as client:
             assert (await client.get(f"https://model.test:{port}/")).text == f"model.test:{port}"
             with pytest.raises(httpx.ConnectError, match="Hostname mismatch"):
                 await client.get(f"https://other.test:{port}/")
 
 
-async def test_the_next_address_is_tried_where_one_is_down() -> None:
+async def ask(endpoint: Endpoint, times: int = 1, *, waiting: bool) -> str:
+    """Return what the last of some requests by one client is answered with."""
+
+    def wait() -> str:
+        with http.blocking_client(endpoint) as client:
+            return [client.get(endpoint.base_url).text for _number in range(times)][-1]
+
+    if waiting:
+        return await asyncio.to_thread(wait)
+    async with http.client(endpoint) as client:
+        return [(await client.get(endpoint.base_url)).text for _number in range(times)][-1]
+
+
+@pytest.mark.parametrize("waiting", [False, True])
+async def test_the_next_address_is_tried_where_one_is_down(resolver: Resolver, waiting: bool) -> None:
+    resolver(["127.0.0.3", "127.0.0.1"])
     server = await asyncio.start_server(answer, "127.0.0.1", 0)
-    port = server.sockets[0].getsockname()[1]
+    endpoint = Endpoint(f"http://model.test:{server.sockets[0].getsockname()[1]}/", own_network=True)
     async with server:
-        async with httpx.AsyncClient(transport=AsyncPinnedTransport(["::1", "127.0.0.1"])) as client:
-            assert (await client.get(f"http://model.test:{port}/")).text == f"model.test:{port}"
+        assert await ask(endpoint, waiting=waiting) == endpoint.base_url.split("/")[2]
+    resolver(["127.0.0.3"])
+    with pytest.raises(httpx.ConnectError):
+        await ask(endpoint, waiting=waiting)
 
-        def wait() -> str:
-            with httpx.Client(transport=PinnedTransport(["127.0.0.3", "127.0.0.1"])) as client:
-                return client.get(f"http://model.test:{port}/").text
 
-        assert await asyncio.to_thread(wait) == f"model.test:{port}"
-    async with httpx.AsyncClient(transport=AsyncPinnedTransport(["127.0.0.3"])) as client:
-        with pytest.raises(httpx.ConnectError):
-            await client.get(f"http://model.test:{port}/")
+@pytest.mark.parametrize("waiting", [False, True])
+async def test_a_name_that_changes_its_mind_leads_nowhere_else(
+    resolver: Resolver, monkeypatch: pytest.MonkeyPatch, waiting: bool
+) -> None:
+    server = await asyncio.start_server(answer, "127.0.0.1", 0)
+    endpoint = Endpoint(f"http://model.test:{server.sockets[0].getsockname()[1]}/", own_network=True)
+    async with server:
+        left = resolver(["127.0.0.1"], ["169.254.169.254"])
+        assert await ask(endpoint, 3, waiting=waiting)  # what was checked is what is asked
+        assert left == [["169.254.169.254"]]
+        monkeypatch.setattr(pinning, "KEEP", 0.0)
+        resolver(["127.0.0.1"], ["169.254.169.254"])
+        with pytest.raises(AddressRefused, match="reserved for network services"):
+            await ask(endpoint, 2, waiting=waiting)
+
+
+@pytest.mark.parametrize("waiting", [False, True])
+async def test_the_own_network_is_asked_only_where_that_is_allowed(resolver: Resolver, waiting: bool) -> None:
+    resolver(["1.1.1.1", "127.0.0.1"])
+    with pytest.raises(AddressRefused, match="Our own server"):
+        await ask(Endpoint("http://model.test:9/", own_network=False), waiting=waiting)
+    resolver(["127.0.0.1"])
+    with pytest.raises(httpx.ConnectError):  # nothing listens there, and nothing is checked
+        await ask(Endpoint("http://model.test:9/"), waiting=waiting)
+    resolver([])
+    with pytest.raises(Unreachable, match="name resolution"):
+        await ask(Endpoint("http://model.test:9/", own_network=False), waiting=waiting)
 
 
 def test_a_proxy_resolves_the_name(monkeypatch: pytest.MonkeyPatch) -> None:
