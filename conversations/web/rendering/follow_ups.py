@@ -56,7 +56,7 @@ def follow_ups(user: Any, page: AnswerPage) -> list[str]:
         if known or not words or heading.casefold() in SECTION_NAMES or heading in found:
             continue
         # "No link", "What is new": of several words only one that tells anything, and out of its section not enough.
-        is_vague = len(words) > 1 and len(set(content_terms(heading))) < 2 and heading[-1] != "?"
+        is_vague = len(words) > 1 and len({*content_terms(heading)} - {"no", "not"}) < 2 and heading[-1] != "?"
         if is_vague and not chinese:
             continue
         if bool(_HAN.search(heading)) == chinese and (2 if chinese else 4) <= len(heading) <= 60:

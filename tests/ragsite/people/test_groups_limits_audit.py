@@ -118,7 +118,8 @@ def test_the_list_tells_in_words_what_was_done(owner: User, staff: User, as_staf
 def test_what_the_log_says_itself_is_kept_in_no_reader_s_language(owner: User, staff: User, as_staff: Client) -> None:
     with override("zh-hans"):
         invitations.invite(staff, role="curator")
-    as_staff.get("/admin/ragsite/auditentry/export/", headers={"accept-language": "zh-hans"})
+    table = as_staff.get("/admin/ragsite/auditentry/export/", headers={"accept-language": "zh-hans"})
+    assert table.content.decode().count("\ufeff") == 1 and table.content.decode().count("\r\n") > 1
     record(AuditEntry.Action.ACCOUNT, owner, what="added", kind="second factor", names=["totp"])
     record(AuditEntry.Action.ACCOUNT, owner, what="added", kind="groups", names=["totp"])  # a group may be called so
     edit = {"username": "owner", "is_active": "on", "date_joined_0": "2026-01-01", "date_joined_1": "00:00:00"}
