@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 import pytest_django
 from asgiref.sync import SyncToAsync
+from django.conf import settings
 from django.contrib.auth.models import User
 from django.core.cache import cache
 from django.db import connection, connections
@@ -16,7 +17,7 @@ from hypothesis import HealthCheck
 from hypothesis import settings as hypothesis_settings
 
 from ragsite.runtime import caches
-from tests import factories, flush, schedule
+from tests import factories, flush, prepared, schedule
 from tests.redis_server import RedisServer
 
 pytest_plugins = ["tests.fakes.fixtures", "tests.remembered"]
@@ -109,6 +110,16 @@ def nothing_remembered() -> None:
     translation.deactivate()  # a request leaves its language behind
     caches.clear_all()
     cache.clear()
+
+
+@pytest.fixture(scope="session")
+def django_db_modify_db_settings(django_db_modify_db_settings: None) -> None:
+    """Take a server's files with a migrated database, which the tests' is copied from."""
+    if not settings.POSTGRES_DIR.exists():
+        prepared.migrated(settings.DATA_DIR)
+        with (settings.POSTGRES_DIR / "postgresql.conf").open("a", encoding="utf-8") as conf:
+            conf.writelines(f"{name} = '{value}'\n" for name, value in settings.EMBEDDED_POSTGRES_CONF.items())
+        connection.settings_dict["TEST"]["TEMPLATE"] = prepared.NAME
 
 
 @pytest.fixture(scope="session")
