@@ -90,4 +90,4 @@ screenshots: browser
 	$(BIN)/python -m tests.browser.screenshots
 
 clean:
-	rm -rf .venv .browsers .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf .venv .browsers .mypy_cache .ruff_cache .pytest_cache .hypothesis .prepared

@@ -7,12 +7,14 @@ A stranger gets `Http404`, whether the thing exists or not; a person who may rea
 `PermissionDenied`, since the thing is no secret to them.
 """
 
-from collections.abc import Collection
-from typing import TypeVar
+from collections.abc import Callable, Collection
+from functools import cache
+from typing import Any, TypeVar
 
 from django.contrib.auth.models import AbstractBaseUser, AnonymousUser, Permission, User
 from django.core.exceptions import PermissionDenied
-from django.db.models import Exists, Model, OuterRef, Q, QuerySet
+from django.db.models import BooleanField, Exists, Model, OuterRef, Q, QuerySet
+from django.db.models.expressions import RawSQL
 from django.http import Http404
 from django.utils.translation import gettext as _
 
@@ -27,7 +29,7 @@ def readable(user: Actor) -> QuerySet[KnowledgeBase]:
     """Return the knowledge bases that the user may read: those at hand, and for who curates all."""
     if not _is_person(user):
         return KnowledgeBase.objects.none()
-    return _listed().filter(_at_hand(user) | Exists(_curating(user)))
+    return _listed().filter(_at_hand(user) | _is_curating(user))
 
 
 def at_hand(user: Actor) -> QuerySet[KnowledgeBase]:
@@ -71,26 +73,25 @@ def editable(user: Actor) -> QuerySet[KnowledgeBase]:
     """Return the knowledge bases whose documents the user may add and remove."""
     if not _is_person(user):
         return KnowledgeBase.objects.none()
-    editor = memberships(user).filter(role=Membership.Role.EDITOR).values("knowledge_base_id")
-    return _listed().filter(Q(owner_id=user.pk) | Q(pk__in=editor) | Exists(_curating(user)))
+    sql, values = _compiled("edits", user)
+    return _listed().filter(Q(owner_id=user.pk) | Q(pk__in=RawSQL(sql, values)) | _is_curating(user))
 
 
 def owned(user: Actor) -> QuerySet[KnowledgeBase]:
     """Return the knowledge bases that the user may set up, share and delete: their own, and for who curates all."""
     if not _is_person(user):
         return KnowledgeBase.objects.none()
-    return _listed().filter(Q(owner_id=user.pk) | Exists(_curating(user)))
+    return _listed().filter(Q(owner_id=user.pk) | _is_curating(user))
 
 
 def memberships(user: Actor) -> QuerySet[Membership]:
     """Return what is shared with the user by name, or with a group that they are in."""
-    groups = User.groups.through.objects.filter(user_id=key(user)).values("group_id")
-    return Membership.objects.filter(Q(user_id=key(user)) | Q(group_id__in=groups))
+    return _memberships(key(user))
 
 
 def curates(user: Actor) -> bool:
     """Tell whether the user manages every knowledge base."""
-    return _is_person(user) and _curating(user).exists()
+    return _is_person(user) and curators().filter(pk=key(user)).exists()
 
 
 def curators() -> QuerySet[User]:
@@ -207,12 +208,40 @@ def _within(base: str, user: Actor) -> Q:
 
 
 def _at_hand(user: Actor) -> Q:
-    shared = memberships(user).values("knowledge_base_id")
-    return Q(owner_id=user.pk) | Q(visibility=KnowledgeBase.Visibility.SITE) | Q(pk__in=shared)
+    sql, values = _compiled("reads", user)
+    return Q(owner_id=user.pk) | Q(visibility=KnowledgeBase.Visibility.SITE) | Q(pk__in=RawSQL(sql, values))
 
 
-def _curating(user: Actor) -> QuerySet[User]:
-    return curators().filter(pk=key(user))
+def _is_curating(user: Actor) -> RawSQL:
+    """Return the condition that a person curates."""
+    sql, values = _compiled("curates", user)
+    return RawSQL(f"EXISTS ({sql})", values, BooleanField())
+
+
+def _memberships(user_id: int) -> QuerySet[Membership]:
+    groups = User.groups.through.objects.filter(user_id=user_id).values("group_id")
+    return Membership.objects.filter(Q(user_id=user_id) | Q(group_id__in=groups))
+
+
+# What is asked of the database about a person within other queries. Almost every page asks some of these several times,
+# and Django takes milliseconds to put one together, which is longer than the database takes to answer.
+_ABOUT: dict[str, Callable[[int], QuerySet[Any, Any]]] = {
+    "reads": lambda user_id: _memberships(user_id).values("knowledge_base_id"),
+    "edits": lambda user_id: _memberships(user_id).filter(role=Membership.Role.EDITOR).values("knowledge_base_id"),
+    "curates": lambda user_id: curators().filter(pk=user_id).values("pk"),
+}
+_SOMEBODY = -1  # in whose place the person comes
+
+
+@cache
+def _about_somebody(what: str) -> tuple[str, tuple[Any, ...]]:
+    return _ABOUT[what](_SOMEBODY).query.sql_with_params()
+
+
+def _compiled(what: str, user: Actor) -> tuple[str, list[Any]]:
+    """Return a subquery of `_ABOUT` and its values."""
+    sql, values = _about_somebody(what)
+    return sql, [key(user) if value == _SOMEBODY else value for value in values]
 
 
 def _curates() -> Q:

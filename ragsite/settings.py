@@ -38,7 +38,6 @@ INSTALLED_APPS = [
     "django_q",
     "drf_spectacular",
     "drf_spectacular_sidecar",
-    "lucide",
     "rest_framework",
     "servestatic",
     "template_partials",

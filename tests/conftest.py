@@ -1,13 +1,17 @@
 """The cast: an owner, a colleague with whom things are shared, and a stranger; staff where it matters."""
 
 import gc
+import secrets
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 import pytest_django
 from asgiref.sync import SyncToAsync
+from django.conf import settings
+from django.contrib.auth import BACKEND_SESSION_KEY, HASH_SESSION_KEY, SESSION_KEY
 from django.contrib.auth.models import User
+from django.contrib.sessions.backends.db import SessionStore
 from django.core.cache import cache
 from django.db import connection, connections
 from django.test import Client, TransactionTestCase
@@ -16,7 +20,7 @@ from hypothesis import HealthCheck
 from hypothesis import settings as hypothesis_settings
 
 from ragsite.runtime import caches
-from tests import factories, flush, schedule
+from tests import factories, flush, prepared, schedule
 from tests.redis_server import RedisServer
 
 pytest_plugins = ["tests.fakes.fixtures", "tests.remembered"]
@@ -112,6 +116,16 @@ def nothing_remembered() -> None:
 
 
 @pytest.fixture(scope="session")
+def django_db_modify_db_settings(django_db_modify_db_settings: None) -> None:
+    """Take a server's files with a migrated database, which the tests' is copied from."""
+    if not settings.POSTGRES_DIR.exists():
+        prepared.migrated(settings.DATA_DIR)
+        with (settings.POSTGRES_DIR / "postgresql.conf").open("a", encoding="utf-8") as conf:
+            conf.writelines(f"{name} = '{value}'\n" for name, value in settings.EMBEDDED_POSTGRES_CONF.items())
+        connection.settings_dict["TEST"]["TEMPLATE"] = prepared.NAME
+
+
+@pytest.fixture(scope="session")
 def django_db_setup(django_db_setup: None, django_db_blocker: pytest_django.DjangoDbBlocker) -> Iterator[None]:
     """Make the database easy to empty; before it is dropped, let go of the database threads' connections and others."""
     with django_db_blocker.unblock():
@@ -135,6 +149,12 @@ def django_db_setup(django_db_setup: None, django_db_blocker: pytest_django.Djan
 
 
 def _client(user: User) -> Client:
+    """Return a client with a session of the user's, as signing in leaves it: that takes longer than many a test."""
+    session = SessionStore(secrets.token_hex(16))
+    session[SESSION_KEY] = str(user.pk)
+    session[BACKEND_SESSION_KEY] = settings.AUTHENTICATION_BACKENDS[0]
+    session[HASH_SESSION_KEY] = user.get_session_auth_hash()
+    session.save(must_create=True)
     client = Client()
-    client.force_login(user)
+    client.cookies[settings.SESSION_COOKIE_NAME] = session.session_key
     return client

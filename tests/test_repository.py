@@ -189,12 +189,13 @@ def test_the_changelog_names_settings_and_commands_that_are_there() -> None:
 
 # --- Marks ----------------------------------------------------------------------------------------
 
+_SITE = ("tests.site", "tests.prepared")
 SITES = {path: path.read_text(encoding="utf-8") for path in (ROOT / "tests").rglob("test_*.py")}
 
 
 def _starts_processes(tree: ast.Module) -> bool:
-    """Whether a module of tests takes more from `tests.site` than where things are."""
-    taken = [node for node in ast.walk(tree) if isinstance(node, ast.ImportFrom) and node.module == "tests.site"]
+    """Whether a module of tests takes more from what starts sites than where things are."""
+    taken = [node for node in ast.walk(tree) if isinstance(node, ast.ImportFrom) and node.module in _SITE]
     return bool({alias.name for node in taken for alias in node.names} - {"ROOT", "PATIENCE"})
 
 

@@ -1,4 +1,4 @@
-"""Lucide's icons, each drawn once: the pages that repeat a few of them hundreds of times load these."""
+"""Lucide's icons, each drawn once for all pages; some repeat a few of them hundreds of times."""
 
 from functools import cache
 

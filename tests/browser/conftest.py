@@ -14,7 +14,8 @@ from reportlab.pdfgen.canvas import Canvas
 
 from tests.browser import chromium
 from tests.fakes.provider import FakeProvider
-from tests.site import Site, data_folder
+from tests.prepared import data_folder
+from tests.site import Site
 
 PASSWORD = "browser-tests-7"
 # Milliseconds. The machine may be busy; nothing here measures time.

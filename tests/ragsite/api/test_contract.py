@@ -11,14 +11,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from io import BytesIO
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from textwrap import dedent
 from typing import Any
 
 import httpx
 import pytest
 
-from tests.site import PATIENCE, ROOT, Site
+from tests.prepared import data_folder
+from tests.site import PATIENCE, ROOT, Site, run_command
 
 EXAMPLES = 3  # at random of each operation, beside those at the limits of what its schema allows and forbids
 
@@ -38,13 +38,11 @@ class Api:
 @pytest.fixture(scope="module")
 def api() -> Iterator[Api]:
     """A site with the sample documents, without a language model."""
-    with TemporaryDirectory(prefix="ragsite-contract-", ignore_cleanup_errors=True) as folder:
-        data = Path(folder) / "data"
-        with Site(data, RAGSITE_DEMO_PASSWORD="contract-tests-7", API_REQUESTS_PER_MINUTE="0") as site:
-            command = [sys.executable, str(ROOT / "manage.py"), "create_token", "demo"]
-            environment = os.environ | {"RAGSITE_DATA_DIR": str(data), "DJANGO_SETTINGS_MODULE": "ragsite.settings"}
-            printed = subprocess.run(command, env=environment, capture_output=True, text=True, check=True).stdout
-            yield Api(site.url, printed.split()[-1])
+    with (
+        data_folder() as data_dir,
+        Site(data_dir, RAGSITE_DEMO_PASSWORD="contract-tests-7", API_REQUESTS_PER_MINUTE="0") as site,
+    ):
+        yield Api(site.url, run_command(data_dir, "create_token", "demo").stdout.split()[-1])
 
 
 @pytest.fixture(scope="module")

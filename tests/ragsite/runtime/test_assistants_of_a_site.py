@@ -9,8 +9,9 @@ import httpx
 import pytest
 
 from tests.fakes.provider import FakeProvider
+from tests.prepared import data_folder
 from tests.redis_server import RedisServer
-from tests.site import PATIENCE, Site, Web, data_folder, run_command
+from tests.site import PATIENCE, Site, Web, run_command
 
 pytestmark = [pytest.mark.site, pytest.mark.xdist_group("up")]
 

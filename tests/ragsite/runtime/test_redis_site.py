@@ -3,12 +3,11 @@
 import asyncio
 import re
 from contextlib import aclosing
-from pathlib import Path
-from tempfile import TemporaryDirectory
 
 import httpx
 import pytest
 
+from tests.prepared import data_folder
 from tests.redis_server import RedisServer
 from tests.site import PATIENCE, Site
 
@@ -50,8 +49,8 @@ async def probe(client: httpx.AsyncClient, wanted: str) -> None:
 
 async def test_a_site_outlives_its_redis(redis_server: RedisServer) -> None:
     with (
-        TemporaryDirectory(prefix="ragsite-redis-", ignore_cleanup_errors=True) as folder,
-        Site(Path(folder) / "data", RAGSITE_DEMO_PASSWORD=PASSWORD, REDIS_URL=redis_server.url) as site,
+        data_folder() as data_dir,
+        Site(data_dir, RAGSITE_DEMO_PASSWORD=PASSWORD, REDIS_URL=redis_server.url) as site,
     ):
         async with aclosing(await sign_in(site.url)) as client:
             await probe(client, "ok")

@@ -13,6 +13,7 @@ import psutil
 import psycopg
 import pytest
 
+from tests import prepared
 from tests.fakes.provider import FakeProvider
 from tests.site import PATIENCE, Site, Web, Worker, data_folder, processes, run_command
 
@@ -25,7 +26,7 @@ LOST = re.compile("The database went away under document|Indexing ended; what it
 @pytest.fixture(scope="module")
 def data_dir() -> Iterator[Path]:
     """A folder whose database is prepared, and has the account `demo`; its server runs as long as the tests."""
-    with data_folder() as data_dir:
+    with prepared.data_folder() as data_dir:
         with Site(data_dir):
             pass
         yield data_dir
