@@ -174,6 +174,8 @@ class Found:
     parts: list[FoundPart] = field(default_factory=list)
     # By language, how many documents the question can't be searched in, where it is not answered.
     unsearched: dict[str, int] = field(default_factory=dict)
+    # What the answer says of the chat's files that could not be searched; empty where all could.
+    files_note: str = ""
     # Of a hit that answers, the sentences that do, and why they do, by chunk id.
     key_passages: dict[int, str] = field(default_factory=dict)
     reasons: dict[int, str] = field(default_factory=dict)

@@ -24,7 +24,7 @@ class CheckCitations(Node):
     on_error = "skip"
     always = True
     reads = ("answer.blocks", "prompt.evidence")
-    may_read = ("past.turns", "past.unanswered", "found.reading", "found.unsearched", "prompt.cited")
+    may_read = ("past.turns", "past.unanswered", "found.reading", "found.unsearched", "found.files_note", "prompt.cited")
     writes = ("answer.checks",)
 
     def wanted(self, state: State) -> bool:
@@ -49,6 +49,7 @@ class CheckCitations(Node):
                 *earlier,
                 *(reading.said if reading is not None else ()),
                 extractive_answer.unsearched_note(state),
+                state.found.files_note,
             ],
             language=state.request.question_language,
         )

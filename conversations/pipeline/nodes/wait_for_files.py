@@ -37,7 +37,7 @@ class WaitForFiles(Node):
     reports = ("wait_for_files",)
     after = ("save_question",)
     reads = ("started",)
-    writes = ("answer.blocks",)
+    writes = ("answer.blocks", "found.files_note")
 
     def wanted(self, state: State) -> bool:
         """There must be files; and where the documents are not asked, they aren't either."""
@@ -65,7 +65,8 @@ class WaitForFiles(Node):
         if unread or reading.failed:
             writer = BlockWriter(state, ctx.emit)
             with translation.override(reply_language(state)):
-                await writer.text("*" + escape_markdown(_not_ready(unread, reading.failed)) + "*")
+                state.found.files_note = _not_ready(unread, reading.failed)
+                await writer.text("*" + escape_markdown(state.found.files_note) + "*")
             await writer.close()
 
     def describe(self, detail: Mapping[str, Any]) -> Description:
