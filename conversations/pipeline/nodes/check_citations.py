@@ -24,7 +24,14 @@ class CheckCitations(Node):
     on_error = "skip"
     always = True
     reads = ("answer.blocks", "prompt.evidence")
-    may_read = ("past.turns", "past.unanswered", "found.reading", "found.unsearched", "found.files_note", "prompt.cited")
+    may_read = (
+        "past.turns",
+        "past.unanswered",
+        "found.reading",
+        "found.unsearched",
+        "found.files_note",
+        "prompt.cited",
+    )
     writes = ("answer.checks",)
 
     def wanted(self, state: State) -> bool:
