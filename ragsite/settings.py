@@ -212,7 +212,12 @@ if options.EMAIL_HOST and not (DEFAULT_FROM_EMAIL and options.PUBLIC_URL):
 ACCOUNT_ADAPTER = "ragsite.accounts.adapters.AccountAdapter"
 ACCOUNT_LOGIN_METHODS = {"username", "email"}
 ACCOUNT_SIGNUP_FIELDS = ["username*", "email", "password1*", "password2*"]
-ACCOUNT_FORMS = {"login": "ragsite.accounts.forms.SignInForm", "signup": "ragsite.accounts.forms.SignUpForm"}
+ACCOUNT_FORMS = {
+    "login": "ragsite.accounts.forms.SignInForm",
+    "signup": "ragsite.accounts.forms.SignUpForm",
+    "reauthenticate": "ragsite.accounts.forms.PasswordAgainForm",
+    "reset_password_from_key": "ragsite.accounts.forms.NewPasswordForm",
+}
 ACCOUNT_SESSION_REMEMBER = True
 ACCOUNT_CHANGE_EMAIL = True
 # Without mail nothing can be verified, and nobody is told by mail what a page may not say.
@@ -277,7 +282,7 @@ USE_TZ = True
 
 AUTH_PASSWORD_VALIDATORS = [
     {"NAME": "django.contrib.auth.password_validation.UserAttributeSimilarityValidator"},
-    {"NAME": "django.contrib.auth.password_validation.MinimumLengthValidator"},
+    {"NAME": "ragsite.accounts.validators.MinimumLength"},
     {"NAME": "django.contrib.auth.password_validation.CommonPasswordValidator"},
     {"NAME": "django.contrib.auth.password_validation.NumericPasswordValidator"},
 ]

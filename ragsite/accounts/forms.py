@@ -2,7 +2,8 @@
 
 from typing import Any
 
-from allauth.account.forms import LoginForm, SignupForm
+from allauth.account.forms import LoginForm, ResetPasswordKeyForm, SignupForm
+from allauth.account.forms import ReauthenticateForm as PasswordForm
 from allauth.mfa.base.forms import AuthenticateForm, ReauthenticateForm
 from allauth.mfa.webauthn.forms import AddWebAuthnForm
 from django.contrib.auth.forms import PasswordChangeForm
@@ -11,9 +12,21 @@ from django.http import HttpRequest
 from django.utils.translation import gettext_lazy as _
 
 from ragsite.accounts.pauses import begun
+from ragsite.accounts.validators import HELP
 
 
-class SignInForm(LoginForm):  # type: ignore[misc]
+class _Labelled:
+    """Its labels say what its fields hold; placeholders would say it again."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        for field in self.fields.values():  # type: ignore[attr-defined]
+            field.widget.attrs.pop("placeholder", None)
+        if "password1" in self.fields:  # type: ignore[attr-defined]
+            self.fields["password1"].help_text = HELP  # type: ignore[attr-defined]
+
+
+class SignInForm(_Labelled, LoginForm):  # type: ignore[misc]
     """A user name or an e-mail address, and the password."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
@@ -21,22 +34,26 @@ class SignInForm(LoginForm):  # type: ignore[misc]
         self.fields["login"].label = _("Username or e-mail")
         self.fields["login"].widget.attrs |= {"autocomplete": "username", "autocapitalize": "none", "autofocus": True}
         self.fields["password"].help_text = ""
-        for field in self.fields.values():
-            field.widget.attrs.pop("placeholder", None)
 
     def add_prefix(self, field_name: str) -> str:
         """Return the name of a field in the page, by which password managers know it."""
         return "username" if field_name == "login" else str(super().add_prefix(field_name))
 
 
-class SignUpForm(SignupForm):  # type: ignore[misc]
+class SignUpForm(_Labelled, SignupForm):  # type: ignore[misc]
     """What an account begins with."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.fields["email"].label = _("E-mail address (optional)")
-        for field in self.fields.values():
-            field.widget.attrs.pop("placeholder", None)
+
+
+class PasswordAgainForm(_Labelled, PasswordForm):  # type: ignore[misc]
+    """The password where it is asked for again."""
+
+
+class NewPasswordForm(_Labelled, ResetPasswordKeyForm):  # type: ignore[misc]
+    """The password that takes the place of a forgotten one."""
 
 
 class _Code:
@@ -80,6 +97,7 @@ class ChangePasswordForm(PasswordChangeForm):
         self.request = request
         # The page has other forms too.
         self.fields["old_password"].widget.attrs.pop("autofocus", None)
+        self.fields["new_password1"].help_text = HELP
 
     def clean_old_password(self) -> str:
         """Check the old password, unless there were too many wrong attempts."""
