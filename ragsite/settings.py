@@ -234,6 +234,7 @@ MFA_ADAPTER = "ragsite.accounts.adapters.SecondFactorAdapter"
 MFA_FORMS = {
     "authenticate": "ragsite.accounts.forms.CodeForm",
     "reauthenticate": "ragsite.accounts.forms.CodeAgainForm",
+    "activate_totp": "ragsite.accounts.forms.FirstCodeForm",
     "add_webauthn": "ragsite.accounts.forms.AddKeyForm",
 }
 MFA_SUPPORTED_TYPES = ["totp", "webauthn", "recovery_codes"]

@@ -5,6 +5,7 @@ from typing import Any
 from allauth.account.forms import LoginForm, ResetPasswordKeyForm, SignupForm
 from allauth.account.forms import ReauthenticateForm as PasswordForm
 from allauth.mfa.base.forms import AuthenticateForm, ReauthenticateForm
+from allauth.mfa.totp.forms import ActivateTOTPForm
 from allauth.mfa.webauthn.forms import AddWebAuthnForm
 from django.contrib.auth.forms import PasswordChangeForm
 from django.contrib.auth.models import User
@@ -56,10 +57,14 @@ class NewPasswordForm(_Labelled, ResetPasswordKeyForm):  # type: ignore[misc]
     """The password that takes the place of a forgotten one."""
 
 
-class _Code:
+class _Code(_Labelled):
     """A code of the second factor, which is guessed no faster than a password."""
 
     user: User
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields["code"].label = _("Verification code")  # type: ignore[attr-defined]
 
     def clean_code(self) -> str:
         from allauth.core import context
@@ -76,6 +81,14 @@ class CodeForm(_Code, AuthenticateForm):  # type: ignore[misc]
 
 class CodeAgainForm(_Code, ReauthenticateForm):  # type: ignore[misc]
     """The code where it is asked for again."""
+
+
+class FirstCodeForm(_Labelled, ActivateTOTPForm):  # type: ignore[misc]
+    """The code by which an authenticator app is taken up."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields["code"].label = _("Verification code")
 
 
 class AddKeyForm(AddWebAuthnForm):  # type: ignore[misc]
