@@ -231,6 +231,7 @@ async def test_what_is_not_ready_in_time_is_said_at_the_head_of_the_answer(
     assert await cited(answer) == {"handbook.txt"}
     step = await TraceStep.objects.aget(turn=answer.turn_id, key="wait_for_files")
     assert (step.detail["unread"], step.detail["failed"]) == (["velm.md"], ["broken.md"])
+    assert not [check for check in answer.checks if "velm.md" in check["text"]]  # it needs no source
     again = await answer_to(owner, session, "How many ports has the TL-SE2109 switch?")
     assert "broken.md" not in again.content  # it has been told
 
