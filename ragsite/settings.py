@@ -215,6 +215,7 @@ ACCOUNT_FORMS = {
     "login": "ragsite.accounts.forms.SignInForm",
     "signup": "ragsite.accounts.forms.SignUpForm",
     "add_email": "ragsite.accounts.forms.AddressForm",
+    "reauthenticate": "ragsite.accounts.forms.PasswordAgainForm",
     "reset_password": "ragsite.accounts.forms.ForgottenForm",
     "reset_password_from_key": "ragsite.accounts.forms.NewPasswordForm",
     "set_password": "ragsite.accounts.forms.FirstPasswordForm",
@@ -286,7 +287,7 @@ USE_TZ = True
 
 AUTH_PASSWORD_VALIDATORS = [
     {"NAME": "django.contrib.auth.password_validation.UserAttributeSimilarityValidator"},
-    {"NAME": "django.contrib.auth.password_validation.MinimumLengthValidator"},
+    {"NAME": "ragsite.accounts.validators.MinimumLength"},
     {"NAME": "django.contrib.auth.password_validation.CommonPasswordValidator"},
     {"NAME": "django.contrib.auth.password_validation.NumericPasswordValidator"},
 ]

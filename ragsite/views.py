@@ -255,7 +255,7 @@ def forbidden(request: HttpRequest, exception: Exception) -> HttpResponse:
         return JsonResponse({"detail": words, "code": "permission_denied"}, status=403)
     if request.headers.get("HX-Request"):
         return HttpResponse(words, status=403, headers={"X-Message": quote(words)})
-    return HttpResponse(render_to_string("403.html", {"message": words}, request), status=403)
+    return HttpResponse(render_to_string("403.html", {"message": str(exception)}, request), status=403)
 
 
 def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:

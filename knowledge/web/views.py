@@ -322,9 +322,11 @@ def delete_knowledge_base(request: HttpRequest, pk: int) -> HttpResponse:
         "Its {count} document goes with it. Old answers keep the snippets that they quoted. This can't be undone.",
         "Its {count} documents go with it. Old answers keep the snippets that they quoted. This can't be undone.",
         count,
-    )
+    ).format(count=count)
+    if not count:
+        consequence = _("It holds no documents. This can't be undone.")
     back = reverse("knowledge-base", args=[base.pk])
-    return confirm(request, base.name, consequence.format(count=count), back)
+    return confirm(request, base.name, consequence, back)
 
 
 def confirm(request: HttpRequest, name: str, consequence: str, back: str, row: str = "") -> HttpResponse:

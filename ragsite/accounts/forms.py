@@ -10,6 +10,7 @@ from allauth.account.forms import (
     SetPasswordForm,
     SignupForm,
 )
+from allauth.account.forms import ReauthenticateForm as PasswordForm
 from allauth.mfa.base.forms import AuthenticateForm, ReauthenticateForm
 from allauth.mfa.totp.forms import ActivateTOTPForm
 from allauth.mfa.webauthn.forms import AddWebAuthnForm, EditWebAuthnForm
@@ -20,6 +21,7 @@ from django.http import HttpRequest
 from django.utils.translation import gettext_lazy as _
 
 from ragsite.accounts.pauses import begun
+from ragsite.accounts.validators import HELP
 
 
 class _Labelled:
@@ -42,6 +44,8 @@ class _Labelled:
         for name, field in fields.items():
             field.label = self.labels.get(name, field.label)
             field.widget.attrs.pop("placeholder", None)
+        if "password1" in fields:
+            fields["password1"].help_text = HELP
 
 
 class SignInForm(_Labelled, LoginForm):  # type: ignore[misc]
@@ -81,6 +85,10 @@ class AddressForm(_Labelled, AddEmailForm):  # type: ignore[misc]
 
 class ForgottenForm(_Labelled, ResetPasswordForm):  # type: ignore[misc]
     """The address to which a link to a new password is sent."""
+
+
+class PasswordAgainForm(_Labelled, PasswordForm):  # type: ignore[misc]
+    """The password where it is asked for again."""
 
 
 class NewPasswordForm(_Labelled, ResetPasswordKeyForm):  # type: ignore[misc]
@@ -139,6 +147,7 @@ class ChangePasswordForm(PasswordChangeForm):
         self.request = request
         # The page has other forms too.
         self.fields["old_password"].widget.attrs.pop("autofocus", None)
+        self.fields["new_password1"].help_text = HELP
 
     def clean_old_password(self) -> str:
         """Check the old password, unless there were too many wrong attempts."""

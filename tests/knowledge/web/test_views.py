@@ -192,8 +192,9 @@ def test_a_group_is_shared_with_by_its_people_and_removed(
 
 
 def test_deleting_a_base_asks_first(as_owner: Client, base: KnowledgeBase) -> None:
-    factories.make_document(base)
     address = url("knowledge-base-delete", base.pk)
+    assert "It holds no documents." in as_owner.get(address).content.decode()
+    factories.make_document(base)
     assert "Its 1 document goes with it" in as_owner.get(address).content.decode()
     dialog = as_owner.get(address, headers=HTMX).content.decode()
     assert "<dialog" in dialog

@@ -234,3 +234,28 @@ async def test_the_sockets_of_one_sign_in_close_with_it(owner: User) -> None:
     assert (await closed.receive_output(timeout=2))["type"] == "websocket.close"
     assert await kept.receive_nothing(timeout=0.2)
     await kept.disconnect()
+
+
+@pytest.mark.parametrize("name", ["account_inactive", "account_reset_password_done", "socialaccount_login_cancelled"])
+def test_pages_without_a_form_lead_back_to_signing_in(name: str) -> None:
+    page = Client().get(reverse(name)).text
+    assert f'href="{reverse("login")}"' in page
+
+
+def test_a_link_that_is_too_old_leads_to_a_new_one() -> None:
+    page = Client().get("/account/password/reset/1-x-y/", follow=True).text
+    assert "works once and for some time" in page
+    assert f'href="{reverse("account_reset_password")}"' in page
+
+
+def test_labels_are_not_repeated_in_their_fields(owner: User, client: Client) -> None:
+    client.force_login(owner)
+    page = client.get(reverse("account_reauthenticate")).text
+    assert 'name="password"' in page and "placeholder" not in page
+
+
+def test_what_a_password_has_to_be_is_said_in_the_language_of_the_page(owner: User, client: Client) -> None:
+    client.force_login(owner)
+    passwords = {"old_password": "password", "new_password1": "x7", "new_password2": "x7"}
+    page = client.post(reverse("change-password"), passwords).text
+    assert "At least 8 characters" in page and "This password has fewer than 8 characters." in page
