@@ -17,9 +17,11 @@ from django.db.models import Count, Model, QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.urls import URLPattern, path
 from django.utils import timezone
+from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 from django.utils.translation import pgettext_lazy
 
+from ragsite.accounts.roles import Role
 from ragsite.admin_base import ModelAdmin, RecordAdmin
 from ragsite.audit.log import record
 from ragsite.models import ApiToken, AuditEntry, Limit, SettingChange
@@ -105,6 +107,10 @@ AUDIT_WORDS = {
     "after": _("after"),
     "documents": _("documents"),
     "address": _("address"),
+    "totp": _("Authenticator app"),
+    "recovery_codes": _("Recovery codes"),
+    "webauthn": _("Security key"),
+    **{role.value: role.label for role in Role},
 }
 
 
@@ -136,7 +142,8 @@ class AuditEntryAdmin(RecordAdmin):
             known = names if key == "fields" else AUDIT_WORDS
             values = map(str, value if isinstance(value, list) else [value])
             words = ", ".join(str(known.get(each, each)) for each in values)
-            parts.append(words if key in ("what", "kind", "names") else f"{AUDIT_WORDS.get(key, key)}: {words}")
+            named = gettext("%(name)s: %(value)s") % {"name": AUDIT_WORDS.get(key, key), "value": words}
+            parts.append(words if key in ("what", "kind", "names") else named)
         return " · ".join(parts)
 
     def get_urls(self) -> list[URLPattern]:

@@ -1,6 +1,7 @@
 """What the apps' admin classes share: the site with its first page and sections, and records that are never edited."""
 
 import json
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from django.conf import settings
@@ -189,6 +190,18 @@ def link_to(obj: Model | None) -> SafeString | str:
     return format_html(
         '<a href="{}">{}</a>', reverse(f"admin:{meta.app_label}_{meta.model_name}_change", args=[obj.pk]), obj
     )
+
+
+def rounded(model: type[Model], name: str) -> Callable[[Any], str]:
+    """Return a column that shows a number of a model to four digits behind the point, and is ordered by all of them."""
+    field: Any = model._meta.get_field(name)
+
+    @admin.display(description=field.verbose_name, ordering=name)
+    def shown(record: Any) -> str:
+        return f"{getattr(record, name):.4f}"
+
+    shown.__name__ = f"{name}_rounded"
+    return shown
 
 
 def shortened(text: str, length: int = 100) -> str:
