@@ -17,7 +17,7 @@ from django.utils.translation import ngettext
 from knowledge import services
 from knowledge.invitations import invitations
 from knowledge.models import Chunk, Document, Invitation, KnowledgeBase, Membership, Picture
-from ragsite.admin_base import ModelAdmin, ValuesFilter
+from ragsite.admin_base import ModelAdmin, ValuesFilter, link_to
 
 
 class ReadOnly(ModelAdmin):
@@ -94,7 +94,7 @@ class DocumentAdmin(ModelAdmin):
     list_select_related = ["knowledge_base"]
     date_hierarchy = "created_at"
     actions = ["reingest", "cancel"]
-    readonly_fields = ["download", "passages", "error_message", "notice"]
+    readonly_fields = ["base_page", "download", "passages", "error_message", "notice"]
 
     def has_add_permission(self, request: HttpRequest) -> bool:
         """Documents come in by upload."""
@@ -110,7 +110,7 @@ class DocumentAdmin(ModelAdmin):
             "original_filename",
             "folder",
             "title",
-            "knowledge_base",
+            "base_page",
             "status",
             "stage",
             "progress",
@@ -118,9 +118,22 @@ class DocumentAdmin(ModelAdmin):
             "error_message",
             "notice",
         ]
-        hidden = {"id", "file", "error", "notices"}
+        hidden = {"id", "file", "error", "notices", "knowledge_base"}
         rest = [field.name for field in Document._meta.fields if field.name not in {*first, *hidden}]
         return [*first, "passages", "download", *rest]
+
+    def change_view(
+        self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: Any = None
+    ) -> HttpResponse:
+        """Offer nothing to save where nothing can be changed."""
+        unsaved = {"show_save": False, "show_save_and_continue": False}
+        return super().change_view(request, object_id, form_url, unsaved | (extra_context or {}))
+
+    @admin.display(description=_("knowledge base"))
+    def base_page(self, document: Document) -> str:
+        """Link to the base; that of a chat has no page here."""
+        base = document.knowledge_base
+        return str(base) if base.of_chat else link_to(base)
 
     @admin.display(description=_("passages"))
     def passages(self, document: Document) -> str:

@@ -69,6 +69,7 @@ OF_OTHERS = (
     gettext_noop("Change history: %s"),
     gettext_noop(" By %(filter_title)s "),
     gettext_noop("After you’ve created a user, you’ll be able to edit more user options."),
+    gettext_noop("%(name)s with ID “%(key)s” doesn’t exist. Perhaps it was deleted?"),
     gettext_noop("Function"),
     gettext_noop("Hook"),
     gettext_noop("Arguments"),
