@@ -117,7 +117,7 @@ class TraceStepAdmin(WordSearch, RecordAdmin):
     list_display = ["started_at", "key", "status", "took", "asked"]
     list_filter = ["key", "status", "started_at"]
     search_fields = ["key", "turn__request_id"]
-    fields = readonly_fields = ("turn_page", "order", "key", "status", "started_at", "ms", "what")
+    fields = readonly_fields = ("turn_page", "order", "key", "status", "started_at", "took", "what")
 
     @staticmethod
     def found_by(word: str) -> Q:

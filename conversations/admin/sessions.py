@@ -54,7 +54,12 @@ class TraceInline(RecordInline):
     """The nodes that ran for a turn."""
 
     model = TraceStep
-    fields = readonly_fields = ("order", "key", "status", "ms", "what")
+    fields = readonly_fields = ("order", "key", "status", "took", "what")
+
+    @admin.display(description=gettext_lazy("duration"))
+    def took(self, step: TraceStep) -> str:
+        """Show how long it took."""
+        return duration(step.ms)
 
     @admin.display(description=gettext_lazy("detail"))
     def what(self, step: TraceStep) -> SafeString:
