@@ -44,6 +44,13 @@ class MembershipInline(admin.TabularInline[Membership, KnowledgeBase]):
     autocomplete_fields = ["user", "group"]
 
 
+def _counted(objs: Any, documents: QuerySet[Document]) -> tuple[list[str], dict[str, int], set[str], list[str]]:
+    """Return what Django's page asks of a deletion: its objects, and how many documents and passages go with them."""
+    passages = Chunk.objects.filter(document__in=documents).count()
+    counts = {str(_("documents")): documents.count(), str(_("passages")): passages}
+    return [str(each) for each in objs], counts, set(), []
+
+
 @admin.register(KnowledgeBase)
 class KnowledgeBaseAdmin(ModelAdmin):
     """Bases with the number of their documents."""
@@ -64,6 +71,10 @@ class KnowledgeBaseAdmin(ModelAdmin):
     def document_count(self, base: KnowledgeBase) -> int:
         """Return the number of documents."""
         return int(getattr(base, "documents_here", 0))
+
+    def get_deleted_objects(self, objs: Any, request: HttpRequest) -> Any:
+        """Count what goes along instead of listing it, and asking whether passages, which nobody deletes, may go."""
+        return _counted(objs, Document.objects.filter(knowledge_base__in=objs))
 
     def delete_model(self, request: HttpRequest, obj: KnowledgeBase) -> None:
         """Remove files and index rows as well."""
@@ -161,6 +172,10 @@ class DocumentAdmin(ModelAdmin):
         count = sum(services.cancel_document(document) for document in queryset)
         text = ngettext("{n} ingestion was cancelled.", "{n} ingestions were cancelled.", count)
         messages.success(request, text.format(n=count))
+
+    def get_deleted_objects(self, objs: Any, request: HttpRequest) -> Any:
+        """Count what goes along, as of bases."""
+        return _counted(objs, Document.objects.filter(pk__in=[document.pk for document in objs]))
 
     def delete_model(self, request: HttpRequest, obj: Document) -> None:
         """Remove files and index rows as well."""

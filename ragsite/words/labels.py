@@ -71,6 +71,7 @@ OF_OTHERS = (
     gettext_noop("After you’ve created a user, you’ll be able to edit more user options."),
     gettext_noop("%(name)s with ID “%(key)s” doesn’t exist. Perhaps it was deleted?"),
     gettext_noop("Function"),
+    gettext_noop("Result"),
     gettext_noop("Hook"),
     gettext_noop("Arguments"),
     gettext_noop("Keyword arguments"),
