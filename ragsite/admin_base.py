@@ -1,7 +1,6 @@
 """What the apps' admin classes share: the site with its first page and sections, and records that are never edited."""
 
 import json
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from django.conf import settings
@@ -192,7 +191,7 @@ def link_to(obj: Model | None) -> SafeString | str:
     )
 
 
-def rounded(model: type[Model], name: str) -> Callable[[Any], str]:
+def rounded(model: type[Model], name: str) -> Any:
     """Return a column that shows a number of a model to four digits behind the point, and is ordered by all of them."""
     field: Any = model._meta.get_field(name)
 

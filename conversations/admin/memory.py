@@ -16,7 +16,7 @@ class TokenCalibrationAdmin(RecordAdmin):
     """How many tokens a model makes of one of ours. Deleting a row has it learned anew."""
 
     list_display = ["model", rounded(TokenCalibration, "factor"), "samples", "updated_at"]
-    fields = readonly_fields = tuple(list_display)
+    fields = readonly_fields = ("model", rounded(TokenCalibration, "factor"), "samples", "updated_at")
     search_fields = ["model"]
 
     def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:

@@ -1,5 +1,7 @@
 """Labels of the administration that no model of ours gives: they are named here to be translated with the rest."""
 
+from typing import Any
+
 from django.apps import apps
 from django.utils.translation import gettext_lazy as _
 from django.utils.translation import gettext_noop, pgettext_lazy
@@ -119,8 +121,9 @@ OF_OTHERS = (
 def label() -> None:
     """Label what has no label; migrations don't notice, as they go by what the models say themselves."""
     for model in apps.get_models():
-        for field in model._meta.get_fields():
-            if getattr(field, "_verbose_name", "") is None and field.verbose_name in FIELDS:
+        fields: list[Any] = [*model._meta.fields, *model._meta.many_to_many]
+        for field in fields:
+            if field._verbose_name is None and field.verbose_name in FIELDS:
                 field.verbose_name = FIELDS[field.verbose_name]
     second_factors = apps.get_model("mfa.Authenticator")._meta
     second_factors.verbose_name, second_factors.verbose_name_plural = _("second factor"), _("second factors")

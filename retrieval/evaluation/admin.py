@@ -156,7 +156,7 @@ def _score(name: str) -> Callable[[EvaluationResult], str]:
     return shown
 
 
-_SCORES = [_score(name) for name in ("ndcg_10", "recall_5", "recall_10", "mrr_10")]
+_SCORES: list[Any] = [_score(name) for name in ("ndcg_10", "recall_5", "recall_10", "mrr_10")]
 
 
 @admin.register(EvaluationResult)
