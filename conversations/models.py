@@ -313,7 +313,7 @@ class Message(models.Model):
         ]
 
     def __str__(self) -> str:
-        return f"{self.role}: {self.content[:60]}"
+        return f"{self.get_role_display()}: {self.content[:60]}"
 
     @property
     def can_continue(self) -> bool:
@@ -365,7 +365,7 @@ class ContextEntry(models.Model):
         ]
 
     def __str__(self) -> str:
-        return f"{self.type}/{self.role}"
+        return f"{self.get_type_display()} · {self.role}"
 
 
 class Citation(models.Model):

@@ -17,7 +17,7 @@ from django.utils.translation import ngettext
 from knowledge import services
 from knowledge.invitations import invitations
 from knowledge.models import Chunk, Document, Invitation, KnowledgeBase, Membership, Picture
-from ragsite.admin_base import ModelAdmin, ValuesFilter
+from ragsite.admin_base import ModelAdmin, ValuesFilter, link_to
 
 
 class ReadOnly(ModelAdmin):
@@ -44,6 +44,13 @@ class MembershipInline(admin.TabularInline[Membership, KnowledgeBase]):
     autocomplete_fields = ["user", "group"]
 
 
+def _counted(objs: Any, documents: QuerySet[Document]) -> tuple[list[str], dict[str, int], set[str], list[str]]:
+    """Return what Django's page asks of a deletion: its objects, and how many documents and passages go with them."""
+    passages = Chunk.objects.filter(document__in=documents).count()
+    counts = {str(_("documents")): documents.count(), str(_("passages")): passages}
+    return [str(each) for each in objs], counts, set(), []
+
+
 @admin.register(KnowledgeBase)
 class KnowledgeBaseAdmin(ModelAdmin):
     """Bases with the number of their documents."""
@@ -64,6 +71,10 @@ class KnowledgeBaseAdmin(ModelAdmin):
     def document_count(self, base: KnowledgeBase) -> int:
         """Return the number of documents."""
         return int(getattr(base, "documents_here", 0))
+
+    def get_deleted_objects(self, objs: Any, request: HttpRequest) -> Any:
+        """Count what goes along instead of listing it, and asking whether passages, which nobody deletes, may go."""
+        return _counted(objs, Document.objects.filter(knowledge_base__in=objs))
 
     def delete_model(self, request: HttpRequest, obj: KnowledgeBase) -> None:
         """Remove files and index rows as well."""
@@ -94,7 +105,7 @@ class DocumentAdmin(ModelAdmin):
     list_select_related = ["knowledge_base"]
     date_hierarchy = "created_at"
     actions = ["reingest", "cancel"]
-    readonly_fields = ["download", "passages", "error_message", "notice"]
+    readonly_fields = ["base_page", "download", "passages", "error_message", "notice"]
 
     def has_add_permission(self, request: HttpRequest) -> bool:
         """Documents come in by upload."""
@@ -110,7 +121,7 @@ class DocumentAdmin(ModelAdmin):
             "original_filename",
             "folder",
             "title",
-            "knowledge_base",
+            "base_page",
             "status",
             "stage",
             "progress",
@@ -118,9 +129,22 @@ class DocumentAdmin(ModelAdmin):
             "error_message",
             "notice",
         ]
-        hidden = {"id", "file", "error", "notices"}
+        hidden = {"id", "file", "error", "notices", "knowledge_base"}
         rest = [field.name for field in Document._meta.fields if field.name not in {*first, *hidden}]
         return [*first, "passages", "download", *rest]
+
+    def change_view(
+        self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: Any = None
+    ) -> HttpResponse:
+        """Offer nothing to save where nothing can be changed."""
+        unsaved = {"show_save": False, "show_save_and_continue": False}
+        return super().change_view(request, object_id, form_url, unsaved | (extra_context or {}))
+
+    @admin.display(description=_("knowledge base"))
+    def base_page(self, document: Document) -> str:
+        """Link to the base; that of a chat has no page here."""
+        base = document.knowledge_base
+        return str(base) if base.of_chat else link_to(base)
 
     @admin.display(description=_("passages"))
     def passages(self, document: Document) -> str:
@@ -148,6 +172,10 @@ class DocumentAdmin(ModelAdmin):
         count = sum(services.cancel_document(document) for document in queryset)
         text = ngettext("{n} ingestion was cancelled.", "{n} ingestions were cancelled.", count)
         messages.success(request, text.format(n=count))
+
+    def get_deleted_objects(self, objs: Any, request: HttpRequest) -> Any:
+        """Count what goes along, as of bases."""
+        return _counted(objs, Document.objects.filter(pk__in=[document.pk for document in objs]))
 
     def delete_model(self, request: HttpRequest, obj: Document) -> None:
         """Remove files and index rows as well."""

@@ -140,7 +140,7 @@ class Membership(models.Model):
         ]
 
     def __str__(self) -> str:
-        return f"{self.user or self.group} · {self.knowledge_base} · {self.role}"
+        return f"{self.user or self.group} · {self.knowledge_base} · {self.get_role_display()}"
 
 
 def document_path(document: "Document", filename: str) -> str:

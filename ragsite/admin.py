@@ -17,8 +17,8 @@ from django.db.models import Count, Model, QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.urls import URLPattern, path
 from django.utils import timezone
+from django.utils.translation import gettext, pgettext_lazy
 from django.utils.translation import gettext_lazy as _
-from django.utils.translation import pgettext_lazy
 
 from ragsite.admin_base import ModelAdmin, RecordAdmin
 from ragsite.audit.log import record
@@ -173,7 +173,8 @@ class AuditEntryAdmin(RecordAdmin):
             elif key == "names" and entry.details.get("kind") == "permissions":
                 known = {each: _permission(each) for each in values}
             words = ", ".join(str(known.get(each, each)) for each in values)
-            parts.append(words if key in ("what", "kind", "names") else f"{AUDIT_WORDS.get(key, key)}: {words}")
+            named = gettext("%(name)s: %(value)s") % {"name": AUDIT_WORDS.get(key, key), "value": words}
+            parts.append(words if key in ("what", "kind", "names") else named)
         return " · ".join(parts)
 
     def get_urls(self) -> list[URLPattern]:

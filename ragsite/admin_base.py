@@ -195,6 +195,18 @@ def link_to(obj: Model | None) -> SafeString | str:
     )
 
 
+def rounded(model: type[Model], name: str) -> Any:
+    """Return a column that shows a number of a model to four digits behind the point, and is ordered by all of them."""
+    field: Any = model._meta.get_field(name)
+
+    @admin.display(description=field.verbose_name, ordering=name)
+    def shown(record: Any) -> str:
+        return f"{getattr(record, name):.4f}"
+
+    shown.__name__ = f"{name}_rounded"
+    return shown
+
+
 def shortened(text: str, length: int = 100) -> str:
     """Return the text on one line, cut to a length in characters."""
     line = " ".join(text.split())

@@ -10,6 +10,13 @@ class AdminConfig(DjangoAdminConfig):
     default = False
     default_site = "ragsite.admin_base.AdminSite"
 
+    def ready(self) -> None:
+        """Label what has no label, then register what the apps have for it."""
+        from ragsite.words import labels
+
+        labels.label()
+        super().ready()
+
 
 class RagsiteConfig(AppConfig):
     """Registers the system checks of the site."""

@@ -6,6 +6,8 @@ from asgiref.sync import async_to_sync
 from django import forms
 from django.conf import settings
 from django.core.validators import MaxValueValidator, MinValueValidator
+from django.utils.html import format_html_join
+from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
@@ -31,9 +33,10 @@ _HOTTEST = 2
 _TALL = forms.Textarea(attrs={"rows": 18, "cols": 110, "spellcheck": "false"})
 
 
-def variables_help() -> str:
-    """Return which variables each purpose may use."""
-    return "; ".join(f"{purpose}: {_listed(purpose)}" for purpose in templates.VARIABLES)
+def variables_help() -> SafeString:
+    """Return which variables each purpose may use, a purpose on a line."""
+    purposes = dict(PromptTemplate.Purpose.choices)
+    return format_html_join("", "<br>{}: {}", ((purposes[key], _listed(key)) for key in templates.VARIABLES))
 
 
 def _listed(purpose: str) -> str:
@@ -57,7 +60,7 @@ class PromptTemplateForm(PromptForm):
             return
         purpose = self.instance.purpose if self.instance.pk else ""
         known = _listed(purpose) if purpose else variables_help()
-        for name in ("system", "user"):
+        for name in ("system", "user") if purpose else ("system",):
             self.fields[name].help_text = _("Variables: %(names)s") % {"names": known}
 
     def clean(self) -> dict[str, Any]:

@@ -8,15 +8,15 @@ from django.http import HttpRequest
 from django.utils.translation import gettext_lazy
 
 from conversations.models import MemorySwitch, TokenCalibration
-from ragsite.admin_base import ModelAdmin, RecordAdmin
+from ragsite.admin_base import ModelAdmin, RecordAdmin, rounded
 
 
 @admin.register(TokenCalibration)
 class TokenCalibrationAdmin(RecordAdmin):
     """How many tokens a model makes of one of ours. Deleting a row has it learned anew."""
 
-    list_display = ["model", "factor", "samples", "updated_at"]
-    fields = readonly_fields = ("model", "factor", "samples", "updated_at")
+    list_display = ["model", rounded(TokenCalibration, "factor"), "samples", "updated_at"]
+    fields = readonly_fields = ("model", rounded(TokenCalibration, "factor"), "samples", "updated_at")
     search_fields = ["model"]
 
     def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:

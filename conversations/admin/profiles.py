@@ -21,7 +21,6 @@ class ModelProfileAdmin(ModelAdmin):
     """Which model serves which purpose; keys are written, never read back."""
 
     form = ModelProfileForm
-    change_form_template = "admin/conversations/modelprofile/change_form.html"
     change_list_template = "admin/conversations/modelprofile/change_list.html"
     list_display = ["purpose", "model", "base_url", "has_key", "temperature", "max_tokens", "enabled", "offered"]
     list_filter = ["purpose", "enabled"]

@@ -19,7 +19,7 @@ from conversations.admin.word_search import (
 from conversations.message_search import having_word
 from conversations.models import CITATION_TEXTS, Citation, ContextEntry, Feedback, ShareLink, TraceStep, Turn
 from conversations.web.progress import duration
-from ragsite.admin_base import RecordAdmin, link_to, pretty_json, shortened
+from ragsite.admin_base import RecordAdmin, link_to, pretty_json, rounded, shortened
 
 
 def named(turn_id: int | None) -> Turn | None:
@@ -84,12 +84,12 @@ class CitationAdmin(WordSearch, RecordAdmin):
     """Sources of answers, as they were when cited."""
 
     ordering = ("-id",)
-    list_display = ["title", "filename", "heading", "page", "index", "score", "cited"]
+    list_display = ["title", "filename", "heading", "page", "index", rounded(Citation, "score"), "cited"]
     list_filter = ["cited", ("document", admin.EmptyFieldListFilter)]
     search_fields = ["title", "filename", "heading", "snippet", "request_id"]
     fields = readonly_fields = (
-        "message_page", "index", "cited", "title", "filename", "heading", "page", "snippet", "reason", "score",
-        "retrievers", "request_id",
+        "message_page", "index", "cited", "title", "filename", "heading", "page", "snippet", "reason",
+        rounded(Citation, "score"), "retrievers", "request_id",
     )  # fmt: skip
 
     @staticmethod
@@ -117,7 +117,7 @@ class TraceStepAdmin(WordSearch, RecordAdmin):
     list_display = ["started_at", "key", "status", "took", "asked"]
     list_filter = ["key", "status", "started_at"]
     search_fields = ["key", "turn__request_id"]
-    fields = readonly_fields = ("turn_page", "order", "key", "status", "started_at", "ms", "what")
+    fields = readonly_fields = ("turn_page", "order", "key", "status", "started_at", "took", "what")
 
     @staticmethod
     def found_by(word: str) -> Q:

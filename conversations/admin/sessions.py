@@ -19,7 +19,16 @@ from conversations.admin.word_search import WordSearch, messages_found, sessions
 from conversations.citations import labels
 from conversations.models import ChatSession, Citation, Feedback, Message, TraceStep, Turn
 from conversations.web.progress import duration
-from ragsite.admin_base import ModelAdmin, RecordAdmin, RecordInline, ValuesFilter, link_to, pretty_json, shortened
+from ragsite.admin_base import (
+    ModelAdmin,
+    RecordAdmin,
+    RecordInline,
+    ValuesFilter,
+    link_to,
+    pretty_json,
+    rounded,
+    shortened,
+)
 from retrieval.types import AnswerState
 
 
@@ -80,20 +89,35 @@ class ThumbsFilter(admin.SimpleListFilter):
         return queryset.filter(pk__in=Feedback.objects.filter(value=chosen).order_by().values("message"))
 
 
+def took(message: Message) -> str:
+    """Return how long an answer took, in words; "" for a question, or while it is written."""
+    return "" if message.duration_ms is None else duration(message.duration_ms)
+
+
 class MessageInline(RecordInline):
     """The question and the answer of a turn."""
 
     model = Message
     fields = readonly_fields = (
-        "role", "status", "answer_state", "content", "thinking", "error_message", "usage", "duration_ms",
+        "role", "status", "answer_state", "content", "thinking", "error_message", "usage", "took",
     )  # fmt: skip
+
+    @admin.display(description=gettext_lazy("duration"))
+    def took(self, message: Message) -> str:
+        """Show how long the answer took."""
+        return took(message)
 
 
 class TraceInline(RecordInline):
     """The nodes that ran for a turn."""
 
     model = TraceStep
-    fields = readonly_fields = ("order", "key", "status", "ms", "what")
+    fields = readonly_fields = ("order", "key", "status", "took", "what")
+
+    @admin.display(description=gettext_lazy("duration"))
+    def took(self, step: TraceStep) -> str:
+        """Show how long it took."""
+        return duration(step.ms)
 
     @admin.display(description=gettext_lazy("detail"))
     def what(self, step: TraceStep) -> SafeString:
@@ -105,7 +129,7 @@ class CitationInline(RecordInline):
     """The numbered sources of an answer."""
 
     model = Citation
-    fields = readonly_fields = ("index", "filename", "heading", "page", "snippet", "score", "cited")
+    fields = readonly_fields = ("index", "filename", "heading", "page", "snippet", rounded(Citation, "score"), "cited")
 
 
 class FeedbackInline(RecordInline):
@@ -277,7 +301,7 @@ class MessageAdmin(WordSearch, RecordAdmin):
     inlines = [CitationInline, FeedbackInline]
     fields = readonly_fields = (
         "turn_page", "role", "status", "answer_state", "content", "checked", "blocks_json", "thinking", "error_code",
-        "error_message", "usage", "duration_ms", "last_seq", "heartbeat_at", "created_at",
+        "error_message", "usage", "took", "last_seq", "heartbeat_at", "created_at",
     )  # fmt: skip
 
     @staticmethod
@@ -304,7 +328,7 @@ class MessageAdmin(WordSearch, RecordAdmin):
     @admin.display(description=gettext_lazy("duration"), ordering="duration_ms")
     def took(self, message: Message) -> str:
         """Show how long the answer took."""
-        return "" if message.duration_ms is None else duration(message.duration_ms)
+        return took(message)
 
     @admin.display(description=gettext_lazy("checked citations"))
     def checked(self, message: Message) -> SafeString | str:

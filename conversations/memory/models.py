@@ -21,7 +21,7 @@ class MemorySwitch(models.Model):
         verbose_name_plural = _("memory switches")
 
     def __str__(self) -> str:
-        return f"{self.user_id}: {self.enabled}"
+        return str(self.user)
 
 
 class MemoryFact(models.Model):

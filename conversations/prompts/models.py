@@ -3,6 +3,7 @@
 from django.db import models
 from django.db.models import Q
 from django.utils.translation import gettext_lazy as _
+from django.utils.translation import pgettext_lazy
 
 
 class PromptTemplate(models.Model):
@@ -135,7 +136,7 @@ class TokenCalibration(models.Model):
 
     model = models.CharField(_("model"), max_length=200, unique=True)
     factor = models.FloatField(_("factor"), default=1.0)
-    samples = models.PositiveIntegerField(_("answers"), default=0)
+    samples = models.PositiveIntegerField(pgettext_lazy("how many", "answers"), default=0)
     updated_at = models.DateTimeField(_("changed"), auto_now=True)
 
     class Meta:

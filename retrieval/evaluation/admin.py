@@ -156,19 +156,22 @@ def _score(name: str) -> Callable[[EvaluationResult], str]:
     return shown
 
 
+_SCORES: list[Any] = [_score(name) for name in ("ndcg_10", "recall_5", "recall_10", "mrr_10")]
+
+
 @admin.register(EvaluationResult)
 class EvaluationResultAdmin(RecordAdmin):
     """What runs found, the worst first."""
 
     list_display = [
-        short_text, "run", *map(_score, ("ndcg_10", "recall_5", "recall_10", "mrr_10")), "answer_state", "took",
+        short_text, "run", *_SCORES, "answer_state", "took",
     ]  # fmt: skip
     list_filter = ["answer_state"]
     list_select_related = ["run__evaluation_set"]
     search_fields = ["text"]
     ordering = ["ndcg_10", "id"]
     fields = [
-        "run", "key", "text", "ndcg_10", "recall_5", "recall_10", "mrr_10", "answer_state", "took_ms", "answer",
+        "run", "key", "text", *_SCORES, "answer_state", "took", "answer",
         "citations", "error", "usage", "found", "not_found",
     ]  # fmt: skip
 

@@ -4,6 +4,7 @@ from django.conf import settings
 from django.db import models
 from django.db.models import Q
 from django.utils.translation import gettext_lazy as _
+from django.utils.translation import pgettext_lazy
 
 from retrieval.evaluation.metrics import Figures
 from retrieval.types import AnswerState
@@ -44,7 +45,11 @@ class EvaluationQuestion(models.Model):
     evaluation_set = models.ForeignKey(
         EvaluationSet, on_delete=models.CASCADE, related_name="questions", verbose_name=_("evaluation set")
     )
-    key = models.CharField(_("key"), max_length=255, help_text=_("its id in the file that it came from, or its own"))
+    key = models.CharField(
+        pgettext_lazy("of a question", "key"),
+        max_length=255,
+        help_text=_("its id in the file that it came from, or its own"),
+    )
     text = models.TextField(_("question"))
     relevant = models.JSONField(_("right passages"), default=list)
     created_at = models.DateTimeField(_("added"), auto_now_add=True)
@@ -125,7 +130,7 @@ class EvaluationResult(models.Model):
     """What a run found for one question; it outlives the question and the passages."""
 
     run = models.ForeignKey(EvaluationRun, on_delete=models.CASCADE, related_name="results", verbose_name=_("run"))
-    key = models.CharField(_("key"), max_length=255)
+    key = models.CharField(pgettext_lazy("of a question", "key"), max_length=255)
     text = models.TextField(_("question"))
     ndcg_10 = models.FloatField("nDCG@10")
     recall_5 = models.FloatField("recall@5")

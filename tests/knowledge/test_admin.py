@@ -25,6 +25,12 @@ def test_a_document_is_looked_at_but_not_edited(as_staff: Client, base: Knowledg
     page = as_staff.get(reverse("admin:knowledge_document_change", args=[document.pk])).content.decode()
     assert "plan.txt" in page
     assert 'name="original_filename"' not in page
+    assert 'name="_save"' not in page and "deletelink" in page
+    own = reverse("admin:knowledge_knowledgebase_change", args=[base.pk])
+    assert own in page
+    KnowledgeBase.objects.update(of_chat=True)
+    page = as_staff.get(reverse("admin:knowledge_document_change", args=[document.pk])).content.decode()
+    assert "Files of a chat" in page and own not in page
 
 
 def test_an_error_is_shown_and_found(as_staff: Client, base: KnowledgeBase) -> None:
@@ -53,6 +59,10 @@ def test_deleting_removes_files(
     as_staff: Client, base: KnowledgeBase, django_capture_on_commit_callbacks: DjangoCaptureOnCommitCallbacks
 ) -> None:
     one, two = factories.make_document(base), factories.make_document(base)
+    for document in (one, two):
+        factories.make_chunk(document)
+    asked = as_staff.get(reverse("admin:knowledge_knowledgebase_delete", args=[base.pk]))
+    assert dict(asked.context["model_count"]) == {"documents": 2, "passages": 2}
     with django_capture_on_commit_callbacks(execute=True):
         as_staff.post(reverse("admin:knowledge_document_delete", args=[one.pk]), {"post": "yes"})
         address = reverse("admin:knowledge_knowledgebase_changelist")

@@ -135,8 +135,8 @@ def test_a_loop_tells_the_history() -> None:
 
 def test_the_help_names_what_may_be_used() -> None:
     told = variables_help()
-    assert f"chat: {{{{ date }}}} {{{{ question }}}} {{{{ time }}}} {templates.LOOP};" in told
-    assert "title: {{ date }} {{ history }} {{ question }} {{ time }};" in told
+    assert f"<br>Chat: {{{{ date }}}} {{{{ question }}}} {{{{ time }}}} {templates.LOOP}<br>" in told
+    assert "<br>Title: {{ date }} {{ history }} {{ question }} {{ time }}<br>" in told
 
 
 @pytest.mark.django_db

@@ -1,0 +1,47 @@
+"""What the administration calls fields, and what its scripts say in Chinese."""
+
+import gettext
+import json
+from pathlib import Path
+
+import pytest
+from django.apps import apps
+from django.contrib import admin
+from django.test import Client
+from django.urls import reverse
+from django.utils.functional import Promise
+
+from conversations.models import Message
+from knowledge.models import Chunk
+from ragsite.words import labels
+
+CATALOGUE = Path("locale") / "zh_Hans" / "LC_MESSAGES" / "djangojs.mo"
+
+
+def test_fields_without_a_label_of_their_own_have_one_that_can_be_translated() -> None:
+    for model in admin.site._registry:
+        for field in model._meta.concrete_fields:
+            if field.name.replace("_", " ") in labels.FIELDS:
+                assert isinstance(field.verbose_name, Promise), field
+    assert str(Chunk._meta.get_field("page_from").verbose_name) == "first page"
+    assert str(Message._meta.get_field("role").verbose_name) == "role"
+    assert str(apps.get_model("mfa.Authenticator")._meta.verbose_name_plural) == "second factors"
+
+
+def test_migrations_do_not_notice() -> None:
+    field = Chunk._meta.get_field("page_from")
+    assert "verbose_name" not in field.deconstruct()[3]
+
+
+@pytest.mark.django_db
+def test_scripts_speak_chinese(as_staff: Client) -> None:
+    told = as_staff.get(reverse("admin:jsi18n"), HTTP_ACCEPT_LANGUAGE="zh-hans").content.decode()
+    assert json.dumps("移除全部%s") in told
+
+
+def test_the_scripts_catalogue_is_compiled() -> None:
+    source = CATALOGUE.with_suffix(".po").read_text(encoding="utf-8")
+    with CATALOGUE.open("rb") as file:
+        compiled = gettext.GNUTranslations(file)
+    for text in ("Choose all %s", "Chosen %s", "Filter", "(click to clear)"):
+        assert f'msgstr "{compiled.gettext(text)}"' in source
