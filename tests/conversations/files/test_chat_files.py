@@ -19,7 +19,7 @@ from conversations.models import ChatSession, Message, TraceStep, Turn
 from conversations.turns import lifecycle, unstored
 from knowledge import access
 from knowledge.labels import LabelFilter
-from knowledge.models import Chunk, Document, KnowledgeBase
+from knowledge.models import Attachment, Chunk, Document, KnowledgeBase
 from ragsite.accounts.tokens import create_token
 from ragsite.db import in_database
 from ragsite.limits.models import Limit
@@ -428,6 +428,33 @@ def test_the_storage_of_a_base_s_owner_limits_what_is_kept_in_it(
         as_owner.post(keep.format(large.pk), {"knowledge_base": own.pk}, content_type="application/json").status_code
         == 200
     )
+
+
+def test_a_mail_is_kept_with_what_it_carries_or_not_at_all(
+    owner: User, colleague: User, session: ChatSession, as_owner: Client
+) -> None:
+    base = factories.make_knowledge_base(colleague)
+    factories.share(base, owner, "editor")
+    Limit.objects.create(user=colleague, storage_mb=1)
+    mail = put_in(owner, session, name="velm.md")
+    large = factories.make_document(mail.knowledge_base, "large.txt", is_attachment=True)
+    there = factories.make_document(mail.knowledge_base, "there.txt", b"words", is_attachment=True)
+    same = factories.make_document(base, "same.txt", b"words")
+    Document.objects.filter(pk=large.pk).update(size=1024 * 1024)
+    for each in (large, there):
+        Attachment.objects.create(mail=mail, document=each, name=each.original_filename, size=1)
+
+    def keep() -> Any:
+        address = f"/api/chat/sessions/{session.pk}/files/{mail.pk}/keep"
+        return as_owner.post(address, {"knowledge_base": base.pk}, content_type="application/json")
+
+    refused = keep()
+    assert (refused.status_code, refused.json()["code"]) == (413, "storage_full")
+    assert set(mail.knowledge_base.documents.all()) == {mail, large, there}
+    Limit.objects.all().delete()
+    assert keep().status_code == 200  # though the base has the bytes of an attachment
+    assert [item.document for item in mail.attachments.all()] == [large, same]
+    assert set(base.documents.all()) == {mail, large, same}
 
 
 def test_an_upload_that_can_not_fit_is_refused_by_its_length_alone(
