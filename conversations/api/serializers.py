@@ -45,7 +45,7 @@ class QuestionField(TextField):
 class SessionSerializer(serializers.ModelSerializer[ChatSession]):
     """A session as it is listed; neither knowledge bases nor documents mean all that its owner may read."""
 
-    chat_title = serializers.CharField(source="title")
+    chat_title = serializers.CharField(source="name")
     chat_time = serializers.DateTimeField(source="last_activity_at")
     model_id = serializers.CharField(source="model.model", default=None, allow_null=True)
 
