@@ -211,6 +211,7 @@ def views(session: ChatSession, turns: TurnTree, wanted: Sequence[int]) -> list[
         siblings = turns.siblings(turn_id)
         place = siblings.index(turn_id) + 1
         sources = citations[answer.pk]
+        answer.turn.session = session
         found.append(TurnView(answer.turn, question, answer, sources, siblings, place, feedback.get(answer.pk)))
     return found
 

@@ -27,7 +27,7 @@ from conversations.turn_tree import TurnTree
 from conversations.turns import broker, lifecycle
 from conversations.turns.coalesce import joined
 from conversations.web import contexts
-from conversations.web.rendering.answer import AnswerPage
+from conversations.web.rendering.answer import AnswerPage, may_change_models
 from conversations.web.rendering.follow_ups import follow_ups
 from conversations.web.rendering.fragments import Stream, answer_html, messages, toast_html, turn_html
 from ragsite.accounts import stream_auth
@@ -356,6 +356,7 @@ class ChatConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
         if view is not None:
             page.model, page.action = view.turn.model, view.turn.action
             page.siblings, page.position = tuple(view.siblings), view.position
+            page.for_staff = may_change_models(self.user)
 
     async def _after(self, page: AnswerPage) -> None:
         """Bring what an answer changes elsewhere on the page up to date: the list of chats, the title."""
