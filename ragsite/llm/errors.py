@@ -169,7 +169,7 @@ class ContextTooLong(BadRequest):
     code = "context_too_long"
     text = _("The question and its sources are too long for the language model.")
     advice = _("Ask a shorter question or start a new chat.")
-    hint = ""
+    hint: str | Promise = ""  # it is the asker who can do something
 
 
 class ProviderError(LLMError):
