@@ -160,7 +160,7 @@ class BadRequest(LLMError):
 
     code = "bad_request"
     text = _("The language model refuses the request.")
-    hint = _("The trace of the answer tells why.")
+    hint: str | Promise = _("The trace of the answer tells why.")
 
 
 class ContextTooLong(BadRequest):
@@ -169,7 +169,7 @@ class ContextTooLong(BadRequest):
     code = "context_too_long"
     text = _("The question and its sources are too long for the language model.")
     advice = _("Ask a shorter question or start a new chat.")
-    hint: str | Promise = ""  # it is the asker who can do something
+    hint = ""  # it is the asker who can do something
 
 
 class ProviderError(LLMError):
