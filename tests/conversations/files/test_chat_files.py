@@ -26,6 +26,7 @@ from ragsite.limits.models import Limit
 from retrieval.engine import indexing
 from tests import factories
 from tests.conversations.conftest import run_turn
+from tests.conversations.records import make_turn
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -343,6 +344,16 @@ async def test_a_chat_is_narrowed_to_a_folder_on_its_page_and_by_the_api(
     assert not await cited(await answer_to(owner, session, question, labels=LabelFilter.read(folder="none")))
 
 
+def test_everything_is_asked_again_by_a_button(
+    owner: User, session: ChatSession, handbook: KnowledgeBase, as_owner: Client
+) -> None:
+    services.set_scope(owner, session, [handbook.pk], (), (["new"], {"y": 9}), "guide")
+    as_owner.post(reverse("choose-scope", args=[session.pk]), {"knowledge_base": handbook.pk, "everything": "1"})
+    session.refresh_from_db()
+    nothing = {"knowledge_bases": [], "documents": [], "tags": [], "metadata": {}, "folder": ""}
+    assert services.scope_of(session) == nothing
+
+
 async def test_an_answer_anew_is_asked_of_what_its_question_was(
     owner: User, session: ChatSession, handbook: KnowledgeBase
 ) -> None:
@@ -474,6 +485,9 @@ def test_an_export_names_the_files_of_a_chat(owner: User, session: ChatSession, 
     document = put_in(owner, session, name="velm_tower.md")
     text = as_owner.get(f"/api/chat/sessions/{session.pk}/export.md").text
     assert "**Files of this chat**" in text and r"- velm\_tower.md" in text
+    make_turn(session, "Is it lit?")
+    text = as_owner.get(f"/api/chat/sessions/{session.pk}/export.md").text
+    assert text.index(r"- velm\_tower.md") < text.index("Is it lit?")  # before what is said of them
     (file,) = as_owner.get(f"/api/chat/sessions/{session.pk}/export.json").json()["files"]
     assert (file["id"], file["filename"], file["size"]) == (document.pk, "velm_tower.md", len(LAMP))
     other = services.create_session(owner)
