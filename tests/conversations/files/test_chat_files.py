@@ -7,11 +7,11 @@ import pytest
 from django.contrib.auth.models import User
 from django.core.files.storage import default_storage
 from django.core.files.uploadedfile import SimpleUploadedFile
-from django.core.handlers.wsgi import WSGIRequest
 from django.db.models import QuerySet
 from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
+from rest_framework.parsers import MultiPartParser
 
 from conversations import retention, services
 from conversations.files import chat_files
@@ -474,7 +474,7 @@ def test_an_upload_that_can_not_fit_is_refused_by_its_length_alone(
     base = factories.make_knowledge_base(owner)
     Limit.objects.create(user=owner, storage_mb=1)
     client = Client(headers={"Authorization": f"Bearer {create_token(owner, 'sync')}"})
-    monkeypatch.setattr(WSGIRequest, "_load_post_and_files", None)  # which reads the body
+    monkeypatch.setattr(MultiPartParser, "parse", None)  # which reads the body
     for address in (f"/api/knowledge-bases/{base.pk}/documents", f"/api/chat/sessions/{session.pk}/files"):
         refused = client.post(address, {"file": SimpleUploadedFile("big.txt", b"words " * 300_000)})
         assert (refused.status_code, refused.json()["code"]) == (413, "storage_full"), address
