@@ -11,7 +11,6 @@ from django.db.models import QuerySet
 from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
-from rest_framework.parsers import MultiPartParser
 
 from conversations import retention, services
 from conversations.files import chat_files
@@ -21,6 +20,7 @@ from knowledge import access
 from knowledge.labels import LabelFilter
 from knowledge.models import Attachment, Chunk, Document, KnowledgeBase
 from ragsite.accounts.tokens import create_token
+from ragsite.api.uploads import MultiPartParser
 from ragsite.db import in_database
 from ragsite.limits.models import Limit
 from retrieval.engine import indexing
