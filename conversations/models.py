@@ -4,12 +4,14 @@ import uuid
 from typing import Self
 
 from django.conf import settings
+from django.contrib import admin
 from django.contrib.postgres.fields import ArrayField
 from django.contrib.postgres.indexes import BrinIndex, GinIndex
 from django.db import models
 from django.db.models import Q
 from django.db.models.functions import Lower
 from django.utils.text import Truncator
+from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 from pgvector.django import HalfVectorField
 
@@ -142,7 +144,17 @@ class ChatSession(models.Model):
         constraints = [models.CheckConstraint(condition=Q(status__in=["active", "deleted"]), name="session_status")]
 
     def __str__(self) -> str:
-        return self.title
+        return self.name
+
+    @property
+    @admin.display(description=_("title"), ordering="title")
+    def name(self) -> str:
+        """What people call it: its title, and while that is automatic, "New chat 1" in the reader's language."""
+        if not self.title_is_automatic:
+            return self.title
+        base = gettext("New chat")
+        number = self.title[len(self.title.rstrip("0123456789")) :]
+        return f"{base} {number}".rstrip() if base[-1] < "\u2e80" else base + number  # 新会话, 新会话1, …
 
 
 class SavedPrompt(models.Model):

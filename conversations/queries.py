@@ -10,6 +10,7 @@ from django.contrib.postgres.expressions import ArraySubquery
 from django.db.models import F, Min, OuterRef, Prefetch, Q, QuerySet, Window
 from django.db.models.fields.tuple_lookups import Tuple, TupleLessThan
 from django.db.models.functions import Lower
+from django.utils.translation import gettext
 
 from conversations import access, turn_store
 from conversations.message_search import having_word
@@ -97,8 +98,18 @@ def search_sessions(
     found = session_list(user, archived=archived, label_id=label_id)
     for word in split_words(words):
         said = messages_saying(word).filter(turn__session__owner=user)
-        found = found.filter(Q(title__icontains=word) | Q(pk__in=said.values("turn__session_id")))
+        found = found.filter(titled(word) | Q(pk__in=said.values("turn__session_id")))
     return found
+
+
+def titled(word: str) -> Q:
+    """Return the condition on sessions that their title, as its reader sees it, holds a word."""
+    chosen = Q(title__icontains=word, title_is_automatic=False)
+    word, untitled = word.casefold(), gettext("New chat").casefold()
+    number = word.removeprefix(untitled)
+    if word in untitled:
+        return chosen | Q(title_is_automatic=True)
+    return chosen | Q(title_is_automatic=True, title__endswith=number) if number.isdecimal() else chosen
 
 
 def with_labels(sessions: QuerySet[ChatSession]) -> QuerySet[ChatSession]:
@@ -200,6 +211,7 @@ def views(session: ChatSession, turns: TurnTree, wanted: Sequence[int]) -> list[
         siblings = turns.siblings(turn_id)
         place = siblings.index(turn_id) + 1
         sources = citations[answer.pk]
+        answer.turn.session = session
         found.append(TurnView(answer.turn, question, answer, sources, siblings, place, feedback.get(answer.pk)))
     return found
 

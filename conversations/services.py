@@ -8,7 +8,7 @@ from typing import Any
 from django.contrib.auth import get_user_model
 from django.contrib.postgres.expressions import ArraySubquery
 from django.db import IntegrityError, transaction
-from django.db.models import Case, F, OuterRef, Value, When
+from django.db.models import Case, F, OuterRef, Q, Value, When
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
@@ -44,11 +44,10 @@ def create_session(
     automatic = not title
     if automatic:
         _hold(user.pk)
-        base = _("New chat")
-        space = "" if base[-1] > "\u2e7f" else " "  # 新会话, 新会话1, …
-        taken = set(access.sessions(user).filter(title__startswith=base).values_list("title", flat=True))
-        numbered = (f"{base}{space}{number}" for number in count(1))
-        title = next(each for each in chain([base], numbered) if each not in taken)
+        alike = access.sessions(user).filter(Q(title_is_automatic=True) | Q(title__startswith=_("New chat")))
+        taken = {each.name for each in alike.only("title", "title_is_automatic")}
+        numbered = (f"New chat {number}" for number in count(1))  # which `name` says in the reader's language
+        title = next(each for each in chain(["New chat"], numbered) if ChatSession(title=each).name not in taken)
     session = ChatSession.objects.create(
         owner=user, title=title, title_is_automatic=automatic, last_activity_at=timezone.now()
     )

@@ -476,24 +476,26 @@ def _take_room(document: Document) -> None:
         raise UploadRefused("storage_full", left.message.format(name=document.original_filename))
 
 
-def without_room(documents: Sequence[Document], target: KnowledgeBase) -> list[Document]:
+def without_room(families: Sequence[Sequence[Document]], target: KnowledgeBase) -> list[Sequence[Document]]:
     """Return those of documents to be moved to a base that are more, one after the other, than its owner may store.
 
-    What its owner has in another base fits. Call it in a transaction, in which others then store nothing of theirs.
+    Those of a family go together, from one base. What the target's owner has in another base fits. Call it in a
+    transaction, in which others then store nothing of theirs.
     """
-    bases = KnowledgeBase.objects.filter(pk__in={each.knowledge_base_id for each in documents})
+    bases = KnowledgeBase.objects.filter(pk__in={family[0].knowledge_base_id for family in families})
     others = set(bases.exclude(owner_id=target.owner_id).values_list("pk", flat=True))
-    foreign = [each for each in documents if each.knowledge_base_id in others]
+    foreign = [family for family in families if family[0].knowledge_base_id in others]
     if not foreign or use.allowed(target.owner_id).storage is None:
         return []
     use.hold_storage(target.owner_id)
-    left, refused = room(target.owner_id), list[Document]()
+    left, refused = room(target.owner_id), list[Sequence[Document]]()
     size = left.size if left is not None else 0
-    for document in foreign:
-        if document.size > size:
-            refused.append(document)
+    for family in foreign:
+        needed = sum(each.size for each in family)
+        if needed > size:
+            refused.append(family)
         else:
-            size -= document.size
+            size -= needed
     return refused
 
 

@@ -13,6 +13,7 @@ from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext_lazy
 
+from conversations import queries
 from conversations.admin import transcript
 from conversations.admin.records import named
 from conversations.admin.word_search import WordSearch, messages_found, sessions_named, turns_requested
@@ -140,7 +141,7 @@ class FeedbackInline(RecordInline):
 
 
 _FACTS = (
-    "title", "owner", "status", "pinned", "knowledge_bases", "documents", "assistant", "model", "last_activity_at",
+    "name", "owner", "status", "pinned", "knowledge_bases", "documents", "assistant", "model", "last_activity_at",
     "created_at", "deleted_at", "all_turns",
 )  # fmt: skip
 
@@ -149,7 +150,7 @@ _FACTS = (
 class ChatSessionAdmin(WordSearch, RecordAdmin):
     """Sessions can be deleted, with all that is in them."""
 
-    list_display = ["title", "owner", "status", "pinned", "turns", "thumbs", "last_activity_at", "created_at"]
+    list_display = ["name", "owner", "status", "pinned", "turns", "thumbs", "last_activity_at", "created_at"]
     list_filter = ["status", "pinned", "last_activity_at", "created_at"]
     list_select_related = ["owner"]
     search_fields = ["title", "owner__username", "turns__messages__content"]
@@ -234,7 +235,7 @@ class TurnAdmin(WordSearch, RecordAdmin):
     def found_by(word: str) -> Q:
         """By title, messages, the query it was searched with, or request."""
         said = Q(pk__in=messages_found(word, "turn_id"))
-        named = Q(session__in=ChatSession.objects.filter(title__icontains=word).values("pk"))
+        named = Q(session__in=ChatSession.objects.filter(queries.titled(word)).values("pk"))
         return said | named | Q(retrieval_query__icontains=word) | Q(pk__in=turns_requested(word).values("pk"))
 
     def view_on_site(self, turn: Turn) -> str:

@@ -14,7 +14,7 @@ from conversations.models import ChatSession, TraceStep
 from conversations.turns.lifecycle import find_node
 from conversations.web.progress import duration
 from conversations.web.rendering import markdown
-from conversations.web.rendering.answer import AnswerPage
+from conversations.web.rendering.answer import AnswerPage, may_change_models
 
 # Turns that are shown at once, the newest first asked for.
 SHOWN_TURNS = 20
@@ -72,7 +72,9 @@ def context(request: HttpRequest, session: ChatSession) -> dict[str, Any]:
             steps.setdefault(step.turn_id, []).append(step)
     return {
         "session": session,
-        "read_turns": [_read(view, steps.get(view.turn.pk, [])) for view in queries.views(session, turns, shown)],
+        "read_turns": [
+            _read(request, view, steps.get(view.turn.pk, [])) for view in queries.views(session, turns, shown)
+        ],
         "earlier": path[begin - 1] if begin else None,
         "later": path[min(len(path), end + SHOWN_TURNS) - 1] if end < len(path) else None,
         "hidden_before": begin,
@@ -82,7 +84,7 @@ def context(request: HttpRequest, session: ChatSession) -> dict[str, Any]:
     }
 
 
-def _read(view: queries.TurnView, steps: Sequence[TraceStep]) -> ReadTurn:
+def _read(request: HttpRequest, view: queries.TurnView, steps: Sequence[TraceStep]) -> ReadTurn:
     longest = max((step.ms for step in steps), default=0) or 1
     ran = []
     for step in steps:
@@ -90,6 +92,7 @@ def _read(view: queries.TurnView, steps: Sequence[TraceStep]) -> ReadTurn:
         name = str(node.title) if node is not None and node.title else step.key.replace("_", " ")
         ran.append(Ran(name, step.status, duration(step.ms), 100 * step.ms / longest))
     page = ReadAnswer.of(view)
+    page.for_staff = may_change_models(request.user)
     statuses = [item["status"] for item in page.answer.checks]
     told = labels.rows(page.answer.checks)
     return ReadTurn(page, view, ran, [(status, *row) for status, row in zip(statuses, told, strict=True)])

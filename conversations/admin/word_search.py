@@ -37,7 +37,7 @@ def is_part_of_uuid(word: str) -> bool:
 
 def sessions_named(word: str) -> QuerySet[ChatSession]:
     """Return the sessions whose title, or whose owner's name, holds a word."""
-    return ChatSession.objects.filter(Q(title__icontains=word) | Q(owner__username__icontains=word))
+    return ChatSession.objects.filter(queries.titled(word) | Q(owner__username__icontains=word))
 
 
 def turns_requested(word: str) -> QuerySet[Turn]:

@@ -11,6 +11,7 @@ from rest_framework import serializers
 from conversations import queries
 from conversations.assistants.choice import Choices
 from conversations.models import ChatLabel, ChatSession, Citation, Feedback, Message, ShareLink, TraceStep, Turn
+from conversations.pipeline import failures
 from conversations.services import TITLE_LENGTH
 from conversations.turns.lifecycle import INVISIBLE, Ask
 from knowledge.api.fields import MetadataFilterField, TagsField
@@ -45,7 +46,7 @@ class QuestionField(TextField):
 class SessionSerializer(serializers.ModelSerializer[ChatSession]):
     """A session as it is listed; neither knowledge bases nor documents mean all that its owner may read."""
 
-    chat_title = serializers.CharField(source="title")
+    chat_title = serializers.CharField(source="name")
     chat_time = serializers.DateTimeField(source="last_activity_at")
     model_id = serializers.CharField(source="model.model", default=None, allow_null=True)
 
@@ -276,7 +277,7 @@ class MessageSerializer(serializers.ModelSerializer[Message]):
         """Return `{"code", "message"}`, or None when nothing went wrong."""
         if not message.error_code:
             return None
-        return {"code": message.error_code, "message": message.error_message}
+        return {"code": message.error_code, "message": failures.shown(message.error_code, message.error_message)}
 
 
 class SessionFileSerializer(serializers.ModelSerializer[Document]):

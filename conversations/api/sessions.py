@@ -137,7 +137,7 @@ class SessionList(generics.ListAPIView[ChatSession]):
                 given.validated_data.get("folder", ""),
             )
             _choose(request.user, session, given.validated_data)
-        body = {"success": True, "session_id": session.pk, "chat_title": session.title}
+        body = {"success": True, "session_id": session.pk, "chat_title": session.name}
         return Response(body, status=status.HTTP_201_CREATED)
 
 

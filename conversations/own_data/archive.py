@@ -91,7 +91,7 @@ def archive(user: User, site: str) -> Iterator[bytes]:
             session = access.sessions(user).filter(pk=pk).first()
             if session is None:  # deleted meanwhile
                 continue
-            stem = f"chats/{session.created_at:%Y-%m-%d} {_safe(session.title) or pk}"
+            stem = f"chats/{session.created_at:%Y-%m-%d} {_safe(session.name) or pk}"
             yield text(f"{stem}.json", _json(exported(session)))
             yield text(f"{stem}.md", export.markdown(session, site=site))
         owned = Document.objects.filter(knowledge_base__owner=user, knowledge_base__put_away=False).exclude(file="")
@@ -105,8 +105,8 @@ def archive(user: User, site: str) -> Iterator[bytes]:
                 continue
             base, holder = document.knowledge_base, ["documents", document.knowledge_base.name]
             if base.of_chat:
-                title = ChatSession.objects.filter(files=base.pk).values_list("title", flat=True).first()
-                holder = ["chat files", title or ""]
+                session = ChatSession.objects.filter(files=base.pk).first()
+                holder = ["chat files", session.name if session is not None else ""]
             folders = [part for part in map(_safe, [*holder, *document.folder.split("/")]) if part]
             stem, dot, suffix = document.original_filename.rpartition(".")
             name = f"{_safe(stem) or 'document'}.{_safe(suffix)}" if dot else _safe(suffix) or "document"
@@ -199,7 +199,7 @@ def _feedback(user: User) -> list[dict[str, Any]]:
     given = Feedback.objects.filter(user=user, message__turn__session__in=access.sessions(user)).order_by("pk")
     return [
         {
-            "chat": each.message.turn.session.title,
+            "chat": each.message.turn.session.name,
             "message": each.message_id,
             "value": each.value,
             "reason": each.reason,

@@ -30,7 +30,7 @@ _NUMBER = re.compile(r"\d+")
 
 def filename(session: ChatSession, suffix: str) -> str:
     """Return a name for the file of a session."""
-    return f"{slugify(session.title, allow_unicode=True)[:60].strip('-') or 'chat'}.{suffix}"
+    return f"{slugify(session.name, allow_unicode=True)[:60].strip('-') or 'chat'}.{suffix}"
 
 
 def as_file(response: HttpResponse, session: ChatSession, suffix: str) -> HttpResponse:
@@ -68,7 +68,7 @@ def markdown(session: ChatSession, through: int | None = None, site: str = "") -
         turns.insert(0, f"**{_('Files of this chat')}**\n\n" + "\n".join(files))
     if left_out:
         turns.append(f"*{withheld.note(left_out)}*")
-    return "\n\n".join([f"# {_line(session.title)}", f"*{exported}*", *turns]) + "\n"
+    return "\n\n".join([f"# {_line(session.name)}", f"*{exported}*", *turns]) + "\n"
 
 
 def answer(view: TurnView, site: str, addresses: Mapping[int, str]) -> str:

@@ -31,6 +31,7 @@ from conversations.events import (
 )
 from conversations.groups import message_group, session_group
 from conversations.models import Message
+from conversations.pipeline import failures
 from conversations.turns.live_log import LiveLog, with_silences
 from ragsite.db import DATABASE_UNAVAILABLE, in_database
 
@@ -221,7 +222,8 @@ def _replay(message: Message) -> list[Event]:
             events.append(BlockUpdate(id=name, url=block["url"], width=block.get("width"), height=block.get("height")))
         events.append(BlockEnd(id=name))
     if message.error_code:
-        events.append(ErrorEvent(code=message.error_code, message=message.error_message))
+        told = failures.shown(message.error_code, message.error_message)
+        events.append(ErrorEvent(code=message.error_code, message=told))
     events.append(
         DoneEvent(
             status=message.status,  # type: ignore[arg-type]

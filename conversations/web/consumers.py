@@ -27,7 +27,7 @@ from conversations.turn_tree import TurnTree
 from conversations.turns import broker, lifecycle
 from conversations.turns.coalesce import joined
 from conversations.web import contexts
-from conversations.web.rendering.answer import AnswerPage
+from conversations.web.rendering.answer import AnswerPage, may_change_models
 from conversations.web.rendering.follow_ups import follow_ups
 from conversations.web.rendering.fragments import Stream, answer_html, messages, toast_html, turn_html
 from ragsite.accounts import stream_auth
@@ -135,14 +135,15 @@ class ChatConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
             # Apart, since a page that lacks the place takes none of what is sent for it.
             await self._send(f'<li id="chat-file-{message["document_id"]}" hx-swap-oob="delete"></li>')
             if chip:
-                await self._send(format_html('<div hx-swap-oob="beforeend:#chat-files">{}</div>', contexts.safe(chip)))
+                await self._send(chip)
 
     def _chip(self, document_id: int) -> str:
         session = access.get_session(self.user, self.session_id)
         document = chat_files.files_of(session).filter(pk=document_id).first()
-        if document is None:
-            return ""
-        return render_to_string("conversations/_file.html", contexts.files_context(self.user, session, document))
+        return "" if document is None else contexts.file_chip(self.user, session, document)
+
+    def _composer_news(self, files: list[int], asked: str) -> list[str]:
+        return contexts.composer_news(self.user, access.get_session(self.user, self.session_id), files, asked)
 
     async def session_summarised(self, message: dict[str, Any]) -> None:
         """Let the page fetch the new summary of the branch that it shows."""
@@ -193,11 +194,15 @@ class ChatConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
             case "resume":
                 # Follow the answers that the page shows as unfinished, and no others: `{"seen": "message:seq …"}`; and
                 # show what was asked since: `{"leaf": its last turn, "newest": the newest of the session it knows of}`.
+                # Connected `again`, it lacks what was changed beside what it shows: `{"files": ids, "asked": a key}`.
                 await self._stop_listening()
                 if "leaf" in form:
                     self._leaf, self._newest = _optional_id(form["leaf"]), _optional_id(form.get("newest")) or 0
                 if form.get("again"):  # it was away, and the list may have changed
                     await self._send(await in_database(contexts.list_of, self.user, self.session_id))
+                    files = [int(number) for number in str(form.get("files", "")).split()[: chat_files.MOST_FILES]]
+                    for news in await in_database(self._composer_news, files, str(form.get("asked", ""))):
+                        await self._send(news)
                 for item in str(form.get("seen", "")).split()[:20]:
                     message_id, seq = (int(number) for number in item.split(":"))
                     message = await in_database(access.get_message, self.user, message_id)
@@ -358,6 +363,7 @@ class ChatConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
         if view is not None:
             page.model, page.action = view.turn.model, view.turn.action
             page.siblings, page.position = tuple(view.siblings), view.position
+            page.for_staff = may_change_models(self.user)
 
     async def _after(self, page: AnswerPage) -> None:
         """Bring what an answer changes elsewhere on the page up to date: the list of chats, the title."""

@@ -1,5 +1,6 @@
 """What the chat's pages are made of: used by the views and, for what changes while one looks, by the socket."""
 
+import hashlib
 import json
 import re
 from collections.abc import Collection, Mapping, Sequence
@@ -243,11 +244,15 @@ def composer_context(user: Any, session: ChatSession) -> dict[str, Any]:
     names = [document.name for document in documents] or [base.name for base in bases if base.pk in chosen]
     conditions = LabelFilter.read((), session.metadata).conditions
     withdrawn = not names and (bool(chosen_documents) or any(base.any_chosen for base in bases))
+    shown = [sorted(chosen), [document.pk for document in documents], session.tags, session.metadata, session.folder]
+    shown += [withdrawn, session.assistant_id, session.model_id]
     return {
         "session": session,
         "bases": bases,
         "chosen": chosen,
         "documents": documents,
+        # By which a page that was away tells what it shows.
+        "asked": hashlib.blake2s(repr(shown).encode(), digest_size=8).hexdigest(),
         "chosen_bases": [base for base in bases if base.pk in chosen],
         "conditions": conditions,
         "narrowed": bool(chosen_documents or chosen or withdrawn or session.tags or conditions or session.folder),
@@ -258,6 +263,26 @@ def composer_context(user: Any, session: ChatSession) -> dict[str, Any]:
         "upload_rules": (rules := upload_rules()),
         "upload_rules_json": json.dumps(rules, ensure_ascii=False),
     }
+
+
+def composer_news(user: Any, session: ChatSession, files: Collection[int], asked: str) -> list[str]:
+    """Return, as fragments, what a page that was away lacks of a chat's files and of what the chat asks.
+
+    `files` are the ids of the files that it shows, and `asked` is what `composer_context` gave it.
+    """
+    context = composer_context(user, session)
+    present = {document.pk: document for document in context["files"]}
+    news = [f'<li id="chat-file-{pk}" hx-swap-oob="delete"></li>' for pk in sorted(set(files) - present.keys())]
+    news += [file_chip(user, session, each) for pk, each in present.items() if pk not in files]
+    if context["asked"] != asked:
+        news.append(render_to_string("conversations/_scope.html", context | {"oob": True}))
+    return news
+
+
+def file_chip(user: Any, session: ChatSession, document: Document) -> str:
+    """Return a file's chip, as a fragment that adds it to a page."""
+    chip = render_to_string("conversations/_file.html", files_context(user, session, document))
+    return format_html('<div hx-swap-oob="beforeend:#chat-files">{}</div>', safe(chip))
 
 
 def files_context(user: Any, session: ChatSession, only: Document | None = None) -> dict[str, Any]:

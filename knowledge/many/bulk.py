@@ -41,6 +41,7 @@ REASONS: dict[str, Promise] = {
     "busy": gettext_lazy("being worked on; try again when they have ended"),
     "storage_full": gettext_lazy("stay here: they are more than the other knowledge base's owner may store"),
     "already_there": gettext_lazy("stay here: the other knowledge base has the same bytes already"),
+    "with_mail": gettext_lazy("stay here with the mail that they came with"),
     "same_name": gettext_lazy("moved, and the other knowledge base has others of the same name"),
     "not_failed": gettext_lazy("had not failed"),
     "not_retryable": gettext_lazy("would fail again: the reason lies in the file itself"),
@@ -153,10 +154,12 @@ def _batch(job_id: int, ids: Sequence[int]) -> bool:
     documents = list(found.order_by("pk"))
     told = _ACTIONS[job.action](job, documents)
     stay = {each.pk for code, those in told.items() if code != "same_name" for each in those}
-    job.changed += sum(each.pk not in stay for each in documents)
+    along = Document.objects.filter(pk__in=wanted, is_attachment=True, knowledge_base=job.target_id)
+    went = along.exclude(pk__in=[each.pk for each in documents]).count()  # with their mails, in a batch before
+    job.changed += sum(each.pk not in stay for each in documents) + went
     for code, those in told.items():
         _tell(job, code, [each.path for each in those])
-    _tell(job, "gone", [""] * (len(wanted) - len(documents)))
+    _tell(job, "gone", [""] * (len(wanted) - len(documents) - went))
     job.done += len(wanted)
     job.heartbeat_at = timezone.now()
     if job.done >= job.total:
@@ -207,7 +210,7 @@ def _delete(job: BulkJob, documents: Sequence[Document]) -> Told:
 
 def _move(job: BulkJob, documents: Sequence[Document]) -> Told:
     assert job.target is not None
-    return move(documents, job.target)
+    return move(documents, job.target, later=job.document_ids[job.done + BATCH :])
 
 
 def _tag(job: BulkJob, documents: Sequence[Document]) -> Told:

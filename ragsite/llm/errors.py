@@ -71,6 +71,13 @@ class LLMError(Exception):
         return " ".join(filter(None, (str(self.text), advice)))
 
     @property
+    def message_for_staff(self) -> str:
+        """The same for those who may change the model: what they can do, and where, instead of asking for them."""
+        if not self.hint:
+            return self.message
+        return " ".join(map(str, (self.text, self.hint, _("See “Model profiles” in the administration."))))
+
+    @property
     def details(self) -> str:
         """What an operator can do, which server it was, and what it said."""
         return " ".join(filter(None, (str(self.hint), self.where and f"[{self.where}]", self.detail)))
@@ -85,6 +92,7 @@ class NotConfigured(LLMError):
     code = "not_configured"
     text = _("No language model is set up.")
     advice = _("An administrator can set one up.")
+    hint = _("Connect one, or enable one that is connected.")
 
 
 class Unreachable(LLMError):
@@ -176,6 +184,7 @@ class BadRequest(LLMError):
 
     code = "bad_request"
     text = _("The language model refuses the request.")
+    hint: str | Promise = _("The trace of the answer tells why.")
 
 
 class ContextTooLong(BadRequest):
@@ -184,6 +193,7 @@ class ContextTooLong(BadRequest):
     code = "context_too_long"
     text = _("The question and its sources are too long for the language model.")
     advice = _("Ask a shorter question or start a new chat.")
+    hint = ""  # it is the asker who can do something
 
 
 class ProviderError(LLMError):
@@ -228,3 +238,11 @@ class BadReply(LLMError):
     code = "bad_reply"
     text = _("The language model's server sent something unreadable.")
     hint = _("Check that its address is an OpenAI-compatible API.")
+
+
+def by_code(code: str) -> LLMError | None:
+    """Return the error of a code, as it is without what a server said; None if no error has it."""
+    kinds = [LLMError]
+    for kind in kinds:
+        kinds.extend(kind.__subclasses__())
+    return next((kind() for kind in kinds if kind.code == code), None)

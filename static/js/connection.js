@@ -18,13 +18,15 @@ window.htmx.config.wsReconnectDelay = (tries) => Math.min(15000, 400 * 2 ** trie
 
 const unfinished = () => [...chat.querySelectorAll('[data-status="streaming"]')];
 
-// Tells the server which answers the page shows and how far, and where the shown branch ends: the server follows these
-// answers and no others, and sends what was asked since.
+// Tells the server which answers the page shows and how far, where the shown branch ends, which files it has and what it
+// asks: the server follows these answers and no others, and sends what was asked or changed since.
 export function catchUp(again = "") {
   const marks = unfinished();
-  const { leaf, newest } = resume.elements;
+  const { leaf, newest, files, asked } = resume.elements;
   leaf.value = document.getElementById("parent-turn").value;
   newest.value = Math.max(newest.value, leaf.value);
+  files.value = [...document.querySelectorAll(".chat-file[id]")].map((chip) => chip.id.split("-").pop()).join(" ");
+  asked.value = document.getElementById("scope-chips").dataset.asked;
   resume.elements.again.value = again;
   resume.elements.seen.value = marks.map((mark) => `${mark.dataset.message}:${mark.dataset.seq}`).join(" ");
   window.htmx.trigger(resume, "resume");

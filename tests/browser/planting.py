@@ -70,7 +70,9 @@ def _add_rows(user: Any) -> None:
     numbers = count()
     for number in islice(numbers, _ROWS):
         base = KnowledgeBase.objects.create(owner=user, name=f"base {number}")
-        ChatSession.objects.create(owner=user, title=str(number), last_activity_at=timezone.now())
+        ChatSession.objects.create(
+            owner=user, title=str(number), title_is_automatic=False, last_activity_at=timezone.now()
+        )
         MemoryFact.objects.create(user=user, content=f"fact {number}")
         EvaluationSet.objects.create(owner=user, knowledge_base=base, name=str(number))
         base = KnowledgeBase.objects.filter(owner=user, documents__isnull=False).order_by("pk")[0]

@@ -67,6 +67,45 @@ def test_a_file_is_dropped_asked_at_once_and_kept(page: Page, site: Site) -> Non
     expect(page.locator("section.answer").last).to_contain_text("six in the morning")
 
 
+def test_chips_that_changed_while_a_page_was_away_are_as_they_are_now(page: Page, site: Site, tmp_path: Path) -> None:
+    for name in ("solder", "tallow"):
+        (tmp_path / f"{name}.md").write_text(f"# The {name} yard\n\nThe {name} yard is open at noon.\n")
+    sign_in(page, site)
+    upload(page, site, tmp_path / "tallow.md")
+    page.goto(site.url)
+    new_chat(page)
+    page.evaluate(DROP, ["solder.md", (tmp_path / "solder.md").read_text()])
+    expect(page.locator(".chat-file")).to_contain_text("Ready")
+    other = page.context.new_page()
+    other.goto(page.url)
+    expect(other.locator(".chat-file")).to_have_count(1)
+
+    # Away: no new connection comes about meanwhile.
+    socket = re.compile(r"/ws/sessions/")
+    other.route_web_socket(socket, lambda route: route.close())
+    other.evaluate("document.getElementById('chat')['htmx-internal-data'].webSocket.close()")
+    expect(other.locator("#connection")).to_be_visible()
+    page.get_by_label("Remove “The solder yard”").click()
+    expect(page.locator(".chat-file")).to_have_count(0)
+    page.evaluate(DROP, ["harbour.md", "# The harbour yard\n\nThe harbour yard is open at one.\n"])
+    expect(page.locator(".chat-file")).to_contain_text("The harbour yard")
+    page.locator("#scope summary").first.click()
+    page.get_by_label("Find a document, a folder or a tag").fill("tallow")
+    page.locator("#scope-found").get_by_role("button", name="The tallow yard").click()
+    expect(page.locator("#scope-name")).to_have_text("The tallow yard")
+    expect(other.locator(".chat-file")).to_contain_text("The solder yard")
+    expect(other.locator("#scope-name")).not_to_have_text("The tallow yard")
+
+    other.route_web_socket(socket, lambda route: route.connect_to_server())
+    expect(other.locator("#connection")).to_be_hidden(timeout=30_000)
+    expect(other.locator(".chat-file")).to_have_count(1)
+    expect(other.locator(".chat-file")).to_contain_text("The harbour yard")
+    expect(other.locator("#scope-name")).to_have_text("The tallow yard")
+    # What it shows is asked; nothing of before comes back.
+    other.get_by_role("button", name="Ask everything").click()
+    expect(other.locator("#scope-name")).not_to_have_text("The tallow yard")
+
+
 def test_what_can_not_be_read_is_told_on_its_chip_and_removed(page: Page, site: Site, tmp_path: Path) -> None:
     sign_in(page, site)
     new_chat(page)

@@ -2,7 +2,7 @@
 
 import pytest
 from django.contrib.auth.models import User
-from django.utils import translation
+from django.utils import timezone, translation
 
 from conversations import access, queries, services
 from conversations.models import ChatSession, Feedback, Message, Turn
@@ -19,12 +19,31 @@ def make_turn(session: ChatSession, parent: Turn | None = None, question: str = 
 
 
 def test_new_sessions_get_titles_that_differ(owner: User) -> None:
-    titles = [services.create_session(owner).title for _ in range(3)]
-    assert titles == ["New chat", "New chat 1", "New chat 2"]
+    sessions = [services.create_session(owner) for _ in range(2)]
     with translation.override("zh-hans"):
-        assert [services.create_session(owner).title for _ in range(3)] == ["新会话", "新会话1", "新会话2"]
-    ChatSession.objects.get(title="New chat 1").delete()
-    assert services.create_session(owner).title == "New chat 1"
+        sessions.append(services.create_session(owner))
+        assert [str(each) for each in sessions] == ["新会话", "新会话1", "新会话2"]
+    assert [each.name for each in sessions] == ["New chat", "New chat 1", "New chat 2"]
+    services.rename_session(sessions[2], "New chat 1")
+    sessions[1].delete()
+    assert services.create_session(owner).name == "New chat 2"
+
+
+def test_untitled_chats_are_called_and_found_in_the_reader_s_language(owner: User) -> None:
+    stored = ["New chat", "New chat 12", "新会话3"]  # the last by an earlier release
+    untitled = [ChatSession.objects.create(owner=owner, title=each, last_activity_at=timezone.now()) for each in stored]
+    named = services.create_session(owner, "Chatty 新会话 12")
+
+    def found(words: str) -> list[str]:
+        return sorted(each.name for each in queries.search_sessions(owner, words))
+
+    assert [each.name for each in untitled] == ["New chat", "New chat 12", "New chat 3"]
+    assert found("CHAT") == ["Chatty 新会话 12", "New chat", "New chat 12", "New chat 3"]
+    assert found("新会话") == [named.name] and found("12") == ["Chatty 新会话 12", "New chat 12"]
+    with translation.override("zh-hans"):
+        assert [each.name for each in untitled] == ["新会话", "新会话12", "新会话3"]
+        assert found("新会话") == [named.name, "新会话", "新会话12", "新会话3"]
+        assert found("新会话12") == ["新会话12"] and found("new") == []
 
 
 def test_titles_are_unique_per_user_only(owner: User, stranger: User) -> None:

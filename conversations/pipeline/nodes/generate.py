@@ -9,6 +9,7 @@ from django.utils.translation import gettext_lazy
 
 from conversations.events import DELTA_INTERVAL, SourcesEvent, ThinkEvent
 from conversations.pipeline.description import Description
+from conversations.pipeline.failures import MODEL_GONE
 from conversations.pipeline.graph import Context, Emit, Node
 from conversations.pipeline.node import NodeError
 from conversations.pipeline.nodes.compose_prompt import purpose_of
@@ -72,7 +73,7 @@ class Generate(Node):
     async def _ask_model(self, state: State, writer: BlockWriter, emit: Emit) -> None:
         client = await endpoints.client_for(purpose_of(state))
         if client is None:
-            raise NodeError(_("The language model was taken away while the question waited."), "not_configured")
+            raise NodeError(str(MODEL_GONE), "not_configured")
         if state.prompt.citations:
             await emit(SourcesEvent(citations=state.prompt.citations, answer_state=state.found.answer_state or None))
         if state.plan.action == "retrieve_vector" and not state.found.hits:

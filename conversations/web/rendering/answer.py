@@ -16,6 +16,7 @@ from conversations.citations.claims import claims as cited_sentences
 from conversations.citations.supporting_sentences import quoted_lines
 from conversations.events import Answer, fold, plain_text
 from conversations.models import Message
+from conversations.pipeline import failures
 from conversations.pipeline.writing.extractive_answer import MODEL as QUOTING
 from conversations.prompts import truncation
 from conversations.queries import TurnView
@@ -113,6 +114,8 @@ class AnswerPage:
     feedback: int | None = None
     reason: str = ""
     comment: str = ""
+    # Whether who reads it may change the model, and is told how where it failed.
+    for_staff: bool = False
     _made: tuple[list[dict[str, Any]], bool, list[Card]] | None = field(
         default=None, init=False, repr=False, compare=False
     )
@@ -136,6 +139,7 @@ class AnswerPage:
             feedback=view.feedback.value if view.feedback else None,
             reason=view.feedback.reason if view.feedback else "",
             comment=view.feedback.comment if view.feedback else "",
+            for_staff=view.answer.status == Message.Status.FAILED and may_change_models(view.turn.session.owner),
         )
 
     @classmethod
@@ -166,6 +170,12 @@ class AnswerPage:
     def streaming(self) -> bool:
         """Whether more is to come."""
         return self.answer.status == Message.Status.STREAMING
+
+    @property
+    def error(self) -> str:
+        """What went wrong, for who reads it; empty where nothing did."""
+        error = self.answer.error
+        return failures.shown(error["code"], error["message"], for_staff=self.for_staff) if error else ""
 
     @property
     def says_something(self) -> bool:
@@ -373,6 +383,11 @@ class AnswerPage:
     def block_html(self, block: dict[str, Any], context: markdown.Context) -> SafeString:
         """Return one block as it stands."""
         return block_html(f"{self.id}-{block['id']}", block, context, is_open=block["id"] in self.answer.open)
+
+
+def may_change_models(user: Any) -> bool:
+    """Whether a person may change which models the site asks; reads their rights."""
+    return bool(user.is_staff) and bool(user.has_perm("conversations.change_modelprofile"))
 
 
 def stored_answer(view: TurnView) -> Answer:

@@ -4,11 +4,18 @@ from datetime import timedelta
 
 import pytest
 from django.contrib.auth.models import User
+from django.db import OperationalError
 from django.test import Client
 from django.utils import timezone
+from django.utils.html import escape
+from django.utils.translation import gettext_lazy, override
 from pytest_django import DjangoAssertNumQueries
 
+from conversations import turn_store
 from conversations.models import Citation, Feedback, Message
+from conversations.pipeline.failures import error_event, internal_error
+from conversations.pipeline.node import NodeFailed
+from ragsite.llm.errors import RateLimited, TimedOut, Unauthorized, Unreachable
 from tests import factories
 from tests.conversations.records import CITATION, make_session, make_turn
 
@@ -54,10 +61,67 @@ def test_a_message_has_its_blocks_and_citations(answer: Message, as_owner: Clien
     assert body["citations"][0].items() >= (CITATION | {"index": 1, "document_id": None, "cited": True}).items()
 
 
-def test_a_failed_message_says_why(answer: Message, as_owner: Client) -> None:
-    Message.objects.filter(pk=answer.pk).update(status="failed", error_code="timed_out", error_message="Too slow.")
+LATER = RateLimited()
+LATER.retry_after = 90
+FAILURES = {
+    "unreachable": Unreachable(),
+    "timed_out": TimedOut(),
+    "rate_limited": LATER,
+    "timeout": TimeoutError(),
+    "database_away": OperationalError(),
+    "internal": KeyError(),
+}
+
+
+@pytest.mark.parametrize("code", [*FAILURES, "interrupted"])
+def test_a_failed_message_says_why_in_the_reader_s_language(answer: Message, as_owner: Client, code: str) -> None:
+    def stored() -> str:
+        if code == "interrupted":
+            return turn_store.interruption()
+        failure = NodeFailed("search", FAILURES[code])
+        return error_event(failure, gettext_lazy("Search")).message
+
+    def shown(language: str) -> str:
+        body = as_owner.get(f"/api/chat/messages/{answer.pk}", headers={"Accept-Language": language}).json()
+        page = as_owner.get(f"/c/{answer.turn.session_id}/", headers={"Accept-Language": language})
+        assert body["status"] == "failed" and body["error"]["code"] == code
+        assert str(escape(body["error"]["message"])) in page.text
+        return str(body["error"]["message"])
+
+    said = {}
+    for language in ("en", "zh-hans"):
+        with override(language):
+            said[language] = stored()
+    assert said["en"] != said["zh-hans"]
+    for language, message in said.items():
+        other = "en" if language != "en" else "zh-hans"
+        Message.objects.filter(pk=answer.pk).update(status="failed", error_code=code, error_message=message)
+        assert shown(language) == message  # with its step, or the seconds to wait
+        with override(other):
+            general = internal_error().message if code == "internal" else said[other]
+        assert shown(other)[:8] == general[:8]
+
+
+def test_an_error_of_a_code_that_is_not_ours_is_shown_as_it_was_stored(answer: Message, as_owner: Client) -> None:
+    Message.objects.filter(pk=answer.pk).update(status="failed", error_code="stock", error_message="No stock.")
     body = as_owner.get(f"/api/chat/messages/{answer.pk}").json()
-    assert body["status"] == "failed" and body["error"] == {"code": "timed_out", "message": "Too slow."}
+    assert body["error"] == {"code": "stock", "message": "No stock."}
+
+
+def test_who_may_change_the_model_is_told_what_to_do(answer: Message, as_owner: Client, owner: User) -> None:
+    Message.objects.filter(pk=answer.pk).update(
+        status="failed", error_code="unauthorized", error_message=Unauthorized().message
+    )
+
+    def page() -> str:
+        return as_owner.get(f"/c/{answer.turn.session_id}/").text
+
+    assert "tell an administrator" in page()
+    User.objects.filter(pk=owner.pk).update(is_staff=True)
+    assert "tell an administrator" in page()
+    User.objects.filter(pk=owner.pk).update(is_superuser=True)
+    assert "tell an administrator" not in page()
+    assert "See “Model profiles” in the administration." in page()
 
 
 @pytest.mark.parametrize("route", ["messages/{message}", "sessions/{session}/content"])

@@ -87,6 +87,8 @@ def test_creating_without_a_title_numbers_it(owner: User, as_owner: Client) -> N
         "chat_title": "New chat",
     }
     assert second.json()["chat_title"] == "New chat 1"
+    listed = as_owner.get(SESSIONS, headers={"Accept-Language": "zh-hans"}).json()["results"]
+    assert {each["chat_title"] for each in listed} == {"新会话", "新会话1"}
 
 
 def test_creating_with_title_and_knowledge_bases(owner: User, colleague: User, as_owner: Client) -> None:

@@ -7,7 +7,6 @@ import pytest
 from django.contrib.auth.models import User
 from django.core.files.storage import default_storage
 from django.core.files.uploadedfile import SimpleUploadedFile
-from django.core.handlers.wsgi import WSGIRequest
 from django.db.models import QuerySet
 from django.test import Client
 from django.urls import reverse
@@ -19,13 +18,15 @@ from conversations.models import ChatSession, Message, TraceStep, Turn
 from conversations.turns import lifecycle, unstored
 from knowledge import access
 from knowledge.labels import LabelFilter
-from knowledge.models import Chunk, Document, KnowledgeBase
+from knowledge.models import Attachment, Chunk, Document, KnowledgeBase
 from ragsite.accounts.tokens import create_token
+from ragsite.api.uploads import MultiPartParser
 from ragsite.db import in_database
 from ragsite.limits.models import Limit
 from retrieval.engine import indexing
 from tests import factories
 from tests.conversations.conftest import run_turn
+from tests.conversations.records import make_turn
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -344,6 +345,16 @@ async def test_a_chat_is_narrowed_to_a_folder_on_its_page_and_by_the_api(
     assert not await cited(await answer_to(owner, session, question, labels=LabelFilter.read(folder="none")))
 
 
+def test_everything_is_asked_again_by_a_button(
+    owner: User, session: ChatSession, handbook: KnowledgeBase, as_owner: Client
+) -> None:
+    services.set_scope(owner, session, [handbook.pk], (), (["new"], {"y": 9}), "guide")
+    as_owner.post(reverse("choose-scope", args=[session.pk]), {"knowledge_base": handbook.pk, "everything": "1"})
+    session.refresh_from_db()
+    nothing = {"knowledge_bases": [], "documents": [], "tags": [], "metadata": {}, "folder": ""}
+    assert services.scope_of(session) == nothing
+
+
 async def test_an_answer_anew_is_asked_of_what_its_question_was(
     owner: User, session: ChatSession, handbook: KnowledgeBase
 ) -> None:
@@ -431,13 +442,40 @@ def test_the_storage_of_a_base_s_owner_limits_what_is_kept_in_it(
     )
 
 
+def test_a_mail_is_kept_with_what_it_carries_or_not_at_all(
+    owner: User, colleague: User, session: ChatSession, as_owner: Client
+) -> None:
+    base = factories.make_knowledge_base(colleague)
+    factories.share(base, owner, "editor")
+    Limit.objects.create(user=colleague, storage_mb=1)
+    mail = put_in(owner, session, name="velm.md")
+    large = factories.make_document(mail.knowledge_base, "large.txt", is_attachment=True)
+    there = factories.make_document(mail.knowledge_base, "there.txt", b"words", is_attachment=True)
+    same = factories.make_document(base, "same.txt", b"words")
+    Document.objects.filter(pk=large.pk).update(size=1024 * 1024)
+    for each in (large, there):
+        Attachment.objects.create(mail=mail, document=each, name=each.original_filename, size=1)
+
+    def keep() -> Any:
+        address = f"/api/chat/sessions/{session.pk}/files/{mail.pk}/keep"
+        return as_owner.post(address, {"knowledge_base": base.pk}, content_type="application/json")
+
+    refused = keep()
+    assert (refused.status_code, refused.json()["code"]) == (413, "storage_full")
+    assert set(mail.knowledge_base.documents.all()) == {mail, large, there}
+    Limit.objects.all().delete()
+    assert keep().status_code == 200  # though the base has the bytes of an attachment
+    assert [item.document for item in mail.attachments.all()] == [large, same]
+    assert set(base.documents.all()) == {mail, large, same}
+
+
 def test_an_upload_that_can_not_fit_is_refused_by_its_length_alone(
     owner: User, session: ChatSession, as_owner: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     base = factories.make_knowledge_base(owner)
     Limit.objects.create(user=owner, storage_mb=1)
     client = Client(headers={"Authorization": f"Bearer {create_token(owner, 'sync')}"})
-    monkeypatch.setattr(WSGIRequest, "_load_post_and_files", None)  # which reads the body
+    monkeypatch.setattr(MultiPartParser, "parse", None)  # which reads the body
     for address in (f"/api/knowledge-bases/{base.pk}/documents", f"/api/chat/sessions/{session.pk}/files"):
         refused = client.post(address, {"file": SimpleUploadedFile("big.txt", b"words " * 300_000)})
         assert (refused.status_code, refused.json()["code"]) == (413, "storage_full"), address
@@ -448,6 +486,9 @@ def test_an_export_names_the_files_of_a_chat(owner: User, session: ChatSession, 
     document = put_in(owner, session, name="velm_tower.md")
     text = as_owner.get(f"/api/chat/sessions/{session.pk}/export.md").text
     assert "**Files of this chat**" in text and r"- velm\_tower.md" in text
+    make_turn(session, "Is it lit?")
+    text = as_owner.get(f"/api/chat/sessions/{session.pk}/export.md").text
+    assert text.index(r"- velm\_tower.md") < text.index("Is it lit?")  # before what is said of them
     (file,) = as_owner.get(f"/api/chat/sessions/{session.pk}/export.json").json()["files"]
     assert (file["id"], file["filename"], file["size"]) == (document.pk, "velm_tower.md", len(LAMP))
     other = services.create_session(owner)

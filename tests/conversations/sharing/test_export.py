@@ -62,6 +62,26 @@ def test_an_answer_that_was_cut_says_so(session: ChatSession, turn: Turn, status
     assert f"Hold\n\n*({word})*" in export.markdown(session)
 
 
+def test_an_untitled_chat_is_called_in_the_reader_s_language_everywhere(
+    owner: User, as_owner: Client, admin_client: Client
+) -> None:
+    untitled = make_session(owner)
+    make_turn(untitled)
+    pages = {
+        reverse("session", args=[untitled.pk]): 5,  # the title twice, the list, its menu …
+        reverse("export-markdown", args=[untitled.pk]): 1,
+        reverse("export-json", args=[untitled.pk]): 1,
+        reverse("admin:conversations_chatsession_changelist"): 1,
+        reverse("admin:conversations_chatsession_change", args=[untitled.pk]): 1,
+        reverse("admin:conversations_chatsession_changelist") + "?q=新会话": 1,
+    }
+    for page, times in pages.items():
+        client = admin_client if "admin" in page else as_owner
+        shown = client.get(page, headers={"Accept-Language": "zh-hans"}).content.decode()
+        assert shown.count("新会话") >= times and "New chat" not in shown, page
+        assert "New chat" in client.get(page.replace("新会话", "new")).content.decode(), page
+
+
 def test_one_branch_is_markdown_and_all_are_data(session: ChatSession, turn: Turn, as_owner: Client) -> None:
     left = make_turn(session, "Left", parent=turn).turn
     right = make_turn(session, "Right", parent=turn).turn

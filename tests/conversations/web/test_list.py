@@ -24,7 +24,12 @@ HTMX = {"HX-Request": "true"}
 def many(owner: User, count: int) -> None:
     now = timezone.now()
     ChatSession.objects.bulk_create(
-        ChatSession(owner=owner, title=f"Chat {number}", last_activity_at=now - timedelta(hours=number))
+        ChatSession(
+            owner=owner,
+            title=f"Chat {number}",
+            title_is_automatic=False,
+            last_activity_at=now - timedelta(hours=number),
+        )
         for number in range(count)
     )
 

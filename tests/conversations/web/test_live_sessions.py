@@ -1,13 +1,15 @@
 """Every open page of a session is live: what is asked elsewhere appears, and a page that was asleep catches up."""
 
 import asyncio
+import re
+from html import unescape
 from pathlib import Path
 from typing import Any
 
 import pytest
 from django.contrib.auth.models import User
 from django.core.files.uploadedfile import SimpleUploadedFile
-from django.test import Client
+from django.test import AsyncClient, Client
 from django.urls import reverse
 
 from conversations import services
@@ -37,6 +39,43 @@ async def arrive(here: Tab, *, again: str = "") -> None:
     turns = here.page.soup.select(".turn")
     leaf = str(turns[-1]["id"]).removeprefix("turn-") if turns else ""
     await here.send(action="resume", seen="", leaf=leaf, newest=leaf, again=again)
+
+
+async def test_files_and_scope_that_changed_while_a_page_was_away_come_with_its_return(
+    owner: User, session: ChatSession, handbook: KnowledgeBase
+) -> None:
+    def change() -> tuple[int, int]:
+        files = [
+            chat_files.attach(owner, session, f"{name}.md", SimpleUploadedFile(f"{name}.md", name.encode())).document
+            for name in ("gone", "new")
+        ]
+        chat_files.remove(session, files[0].pk)
+        services.set_scope(owner, session, folder="guide")
+        return files[0].pk, files[1].pk
+
+    gone, new = await in_database(change)
+    async with tab(owner, session) as here:
+
+        async def come_back(files: str, asked: str, count: int) -> list[str]:
+            await here.send(action="resume", seen="", again="1", files=files, asked=asked)
+            return [await here.socket.receive_from(timeout=10) for _ in range(count)]
+
+        _chats, removed, added, scope = await come_back(str(gone), "before", 4)
+        assert removed == f'<li id="chat-file-{gone}" hx-swap-oob="delete"></li>'
+        assert f'id="chat-file-{new}"' in added and 'value="1" aria-label="Don\'t ask only the folder' in unescape(
+            scope
+        )
+        asked = re.search(r'data-asked="(\w+)"', scope)
+        assert asked and f'data-asked="{asked[1]}"' in await reloaded_page(session)
+        # Nothing that it has is sent again: a menu of it may be open.
+        await come_back(str(new), asked[1], 1)
+        assert await here.socket.receive_nothing(timeout=0.5)
+
+
+async def reloaded_page(session: ChatSession) -> str:
+    client = AsyncClient()
+    await client.aforce_login(await User.objects.aget(pk=session.owner_id))
+    return (await client.get(reverse("session", args=[session.pk]))).content.decode()
 
 
 async def test_a_question_asked_on_another_page_streams_here_too(

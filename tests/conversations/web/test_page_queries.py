@@ -21,7 +21,10 @@ MOST = 15
 def long_session(owner: User) -> ChatSession:
     """Two hundred turns with sources, every tenth asked twice, among a hundred chats."""
     now = timezone.now()
-    others = (ChatSession(owner=owner, title=f"Chat {number}", last_activity_at=now) for number in range(100))
+    others = (
+        ChatSession(owner=owner, title=f"Chat {number}", title_is_automatic=False, last_activity_at=now)
+        for number in range(100)
+    )
     ChatSession.objects.bulk_create(others)
     chunk = factories.make_chunk(factories.make_document(factories.make_knowledge_base(owner)))
     session = make_session(owner)

@@ -152,6 +152,82 @@ def test_a_mail_takes_its_attachments_along(owner: User) -> None:
     assert base.documents.filter(pk=common.pk).exists()
 
 
+def carry(mail: Document, *documents: Document) -> None:
+    for each in documents:
+        Attachment.objects.create(mail=mail, document=each, name=each.original_filename, size=1)
+
+
+def attach(mail: Document, *names: str, **fields: object) -> list[Document]:
+    base = mail.knowledge_base
+    documents = [factories.make_document(base, name, is_attachment=True, **fields) for name in names]
+    carry(mail, *documents)
+    return documents
+
+
+@pytest.mark.parametrize("why", ["storage_full", "already_there", "busy"])
+def test_a_mail_that_is_refused_keeps_its_attachments(owner: User, colleague: User, why: str) -> None:
+    base, target = factories.make_knowledge_base(owner), factories.make_knowledge_base(colleague)
+    factories.share(target, owner, "editor")
+    mail, fits = factories.make_document(base, "a.eml"), factories.make_document(base, "b.eml")
+    [first, second], [other] = attach(mail, "1.txt", "2.txt"), attach(fits, "3.txt")
+    if why == "storage_full":  # each fits, and not all three
+        Limit.objects.create(user=colleague, storage_mb=1)
+        base.documents.exclude(pk__in=[fits.pk, other.pk]).update(size=400 * 1024)
+    elif why == "already_there":
+        Document.objects.filter(pk__in=ids(make(target, 1))).update(sha256=mail.sha256)
+    else:
+        Document.objects.filter(pk=second.pk).update(status="parsing")
+    for chosen in ([mail, fits], [mail, first, second, fits, other]):
+        Document.objects.filter(pk__in=ids([fits, other])).update(knowledge_base=base)
+        job = bulk.start(owner, base, "move", ids(chosen), target=target)
+        assert set(ids(list(base.documents.all()))) == {mail.pk, first.pk, second.pk}
+        assert {fits.pk, other.pk} <= set(ids(list(target.documents.all())))
+        assert [item.document for item in mail.attachments.all()] == [first, second]
+        told = {why: {"count": 1, "names": ["a.eml"]}}
+        if first in chosen:
+            told["with_mail"] = {"count": 2, "names": ["1.txt", "2.txt"]}
+        assert (job.told, job.changed) == (told, len(chosen) - sum(each["count"] for each in told.values()))
+
+
+def test_an_attachment_stays_with_its_mail(owner: User) -> None:
+    base, other = factories.make_knowledge_base(owner), factories.make_knowledge_base(owner)
+    mail, second = factories.make_document(base, "a.eml"), factories.make_document(base, "b.eml")
+    [common] = attach(mail, "common.txt")
+    carry(second, common)
+    for chosen in ([common], [mail, common]):
+        job = bulk.start(owner, base, "move", ids(chosen), target=other)
+        assert job.told == {"with_mail": {"count": 1, "names": ["common.txt"]}} and job.changed == len(chosen) - 1
+        assert base.documents.filter(pk=common.pk).exists()
+
+
+def test_mails_within_mails_are_moved_as_one(owner: User, django_capture_on_commit_callbacks: object) -> None:
+    base, other = factories.make_knowledge_base(owner), factories.make_knowledge_base(owner)
+    mail = factories.make_document(base, "a.eml")
+    [inner] = attach(mail, "inner.eml")
+    [deep, there] = attach(inner, "deep.txt", "there.txt")
+    same = factories.make_document(other, "else.txt")
+    Document.objects.filter(pk=same.pk).update(sha256=there.sha256)
+    with django_capture_on_commit_callbacks(execute=True):  # type: ignore[operator]
+        job = bulk.start(owner, base, "move", [mail.pk], target=other)
+    assert (job.told, job.changed) == ({}, 1)
+    assert not base.documents.exists()
+    names = [item.document.original_filename for item in inner.attachments.all() if item.document]
+    assert names == ["deep.txt", "else.txt"] and other.documents.filter(pk=deep.pk).exists()
+
+
+def test_mails_of_several_batches_take_what_they_share(owner: User, monkeypatch: pytest.MonkeyPatch) -> None:
+    base, other = factories.make_knowledge_base(owner), factories.make_knowledge_base(owner)
+    monkeypatch.setattr(bulk, "BATCH", 1)
+    mail = factories.make_document(base, "a.eml")
+    [common] = attach(mail, "common.txt")
+    second = factories.make_document(base, "b.eml")
+    carry(second, common)
+    job = bulk.start(owner, base, "move", ids([mail, common, second]), target=other)
+    assert (job.told, job.changed) == ({}, 3)
+    assert not base.documents.exists()
+    assert [item.document for item in Attachment.objects.all()] == [common, common]
+
+
 @pytest.mark.parametrize(
     ("action", "fields", "code"),
     [("move", {}, "no_target"), ("tag", {}, "nothing"), ("describe", {}, "nothing")],
