@@ -200,8 +200,9 @@ class ChatConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
                     self._leaf, self._newest = _optional_id(form["leaf"]), _optional_id(form.get("newest")) or 0
                 if form.get("again"):  # it was away, and the list may have changed
                     await self._send(await in_database(contexts.list_of, self.user, self.session_id))
+                if form.get("again") and "asked" in form:
                     files = [int(number) for number in str(form.get("files", "")).split()[: chat_files.MOST_FILES]]
-                    for news in await in_database(self._composer_news, files, str(form.get("asked", ""))):
+                    for news in await in_database(self._composer_news, files, str(form["asked"])):
                         await self._send(news)
                 for item in str(form.get("seen", "")).split()[:20]:
                     message_id, seq = (int(number) for number in item.split(":"))

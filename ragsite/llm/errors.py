@@ -42,7 +42,7 @@ class LLMError(Exception):
     retryable = False
     text: str | Promise = _("The language model failed.")
     # What the person who asked can do, unless the server says when to come back.
-    advice: str | Promise = _("An administrator finds out why by testing the model in the administration.")
+    advice: str | Promise = _("Please tell an administrator.")
     # What an operator can do.
     hint: str | Promise = ""
 
@@ -101,10 +101,7 @@ class Unreachable(LLMError):
     code = "unreachable"
     retryable = True
     text = _("The language model can't be reached at the moment.")
-    advice = _(
-        "Try again in a moment. If that doesn't help, an administrator finds out why by testing the model in the "
-        "administration."
-    )
+    advice = _("Try again in a moment. If that doesn't help, please tell an administrator.")
     hint = _("Check its address and that it is running.")
 
 

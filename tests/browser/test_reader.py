@@ -4,7 +4,7 @@ import re
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Locator, Page, expect
+from playwright.sync_api import Page, expect
 
 from tests.browser.conftest import ask, make_pdf, new_chat, sign_in, upload
 from tests.knowledge.pdf_files import scan, text
@@ -16,13 +16,17 @@ WICK = "The wick of the Orrin beacon is trimmed by hand every eleventh night."
 OIL = "The oil of the Orrin beacon is brought by boat in the first week of May."
 
 
-def _covers(mark: Locator, words: Locator) -> bool:
-    """Whether a mark lies over the words that the browser has laid out."""
-    over, under = mark.bounding_box(), words.bounding_box()
-    assert over is not None and under is not None
-    return (
-        abs(over["x"] - under["x"]) < 12 and abs(over["y"] - under["y"]) < 12 and over["width"] > 0.8 * under["width"]
-    )
+# Whether a mark lies over the words that the browser has laid out; both are drawn anew when the width has settled.
+_COVERED = """() => {
+    const large = document.querySelector(".pdf-reader:popover-open");
+    const spans = [...large.querySelectorAll(".textLayer span")];
+    const words = spans.find((span) => span.textContent.includes("wick of the Orrin"));
+    const under = words?.getBoundingClientRect();
+    return under && [...large.querySelectorAll(".textLayer mark.said-words")].some((mark) => {
+        const over = mark.getBoundingClientRect();
+        return Math.abs(over.x - under.x) < 12 && Math.abs(over.y - under.y) < 12 && over.width > 0.8 * under.width;
+    });
+}"""
 
 
 def test_a_cited_sentence_is_marked_in_the_pdf(page: Page, site: Site, tmp_path: Path) -> None:
@@ -43,7 +47,7 @@ def test_a_cited_sentence_is_marked_in_the_pdf(page: Page, site: Site, tmp_path:
     words = large.locator(".textLayer span", has_text="wick of the Orrin")
     said = large.locator(".textLayer mark.said-words")
     expect(said.first).to_be_in_viewport()
-    assert any(_covers(mark, words) for mark in said.all())
+    page.wait_for_function(_COVERED)
     assert (
         page.evaluate(
             "s => { getSelection().selectAllChildren(s); return String(getSelection()) }", words.element_handle()

@@ -185,7 +185,11 @@ class TestWhichModel:
     @staticmethod
     async def profile(base_url: str) -> ModelProfile:
         return await ModelProfile.objects.acreate(
-            purpose="rerank", base_url=base_url, model="profiled", encrypted_key=secrets.encrypt("profile-key")
+            purpose="rerank",
+            base_url=base_url,
+            own_network=True,
+            model="profiled",
+            encrypted_key=secrets.encrypt("profile-key"),
         )
 
     async def test_an_endpoint_of_a_profile(self, server: FakeReranker) -> None:

@@ -101,7 +101,12 @@ async def test_a_profile_for_a_small_question_alone(
     client: AsyncClient, handbook: KnowledgeBase, provider: FakeProvider
 ) -> None:
     await ModelProfile.objects.acreate(
-        purpose="understand", base_url=provider.base_url, model="small", temperature=0.1, max_tokens=77
+        purpose="understand",
+        base_url=provider.base_url,
+        own_network=True,
+        model="small",
+        temperature=0.1,
+        max_tokens=77,
     )
     answer, _session = await ask(client, FIRST["en"])
     assert asked(provider) == [("understand", 0.1, 77)] and "nine ports" in answer

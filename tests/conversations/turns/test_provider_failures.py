@@ -42,7 +42,7 @@ async def profile(provider: FakeProvider, monkeypatch: pytest.MonkeyPatch) -> Mo
     monkeypatch.setattr(reader, "MAX_TEXT", 150)
     monkeypatch.setattr(reader, "SSEDecoder", partial(SSEDecoder, limit=80_000))  # what is long is read at a pace
     return await ModelProfile.objects.acreate(
-        purpose="answer", base_url=provider.base_url, model="m", idle_timeout=30, total_timeout=60
+        purpose="answer", base_url=provider.base_url, own_network=True, model="m", idle_timeout=30, total_timeout=60
     )
 
 
