@@ -54,6 +54,13 @@ document.addEventListener("htmx:beforeSwap", (event) => {
   if (requestConfig.verb !== "get") refresh();
 });
 
+// A menu may have been opened, or a title be typed, since the news were asked for.
+document.addEventListener("htmx:beforeSwap", ({ detail }) => {
+  if (detail.target.id !== "sessions" || detail.requestConfig.elt !== document.body || !isInUse()) return;
+  detail.shouldSwap = false;
+  waiting = true;
+});
+
 // What comes in at the end makes the list a longer one than the first page.
 document.addEventListener("htmx:beforeSwap", (event) => {
   if (event.detail.target.classList.contains("sessions-more")) list().dataset.longer = "";

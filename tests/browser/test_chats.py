@@ -48,6 +48,38 @@ def test_news_of_the_list_wait_for_who_renames(page: Page, site: Site) -> None:
     expect(page.locator("#session-title")).to_have_text("Half a")
 
 
+def test_a_menu_that_was_opened_meanwhile_stays_open(page: Page, site: Site) -> None:
+    sign_in(page, site)
+    new_chat(page)
+    ask(page, "How heavy is the LS-2408?")
+    expect(page.locator(".turn .outcome")).to_have_count(1)
+    address = page.locator("#sessions").get_attribute("data-address") or ""
+    held: list[Route] = []
+
+    def hold_the_first(route: Route) -> None:
+        held.append(route)
+        if len(held) > 1:
+            route.continue_()
+
+    page.route(f"**{address}?*", hold_the_first)
+    # What makes the page ask for its list: news that had to wait.
+    menu = page.locator("#sessions .session[data-current] .menu")
+    menu.locator("summary").click()
+    page.evaluate("htmx.trigger(document.body, 'htmx:oobBeforeSwap', { target: document.getElementById('sessions') })")
+    menu.locator("summary").click()
+    for _ in range(100):
+        if held:
+            break
+        page.wait_for_timeout(50)
+    menu.locator("summary").click()
+    with page.expect_response(f"**{address}?*"):
+        held[0].continue_()
+    page.wait_for_timeout(300)
+    expect(menu).to_have_attribute("open", "")
+    with page.expect_response(f"**{address}?*"):  # and comes when it is closed
+        menu.locator("summary").click()
+
+
 def test_chats_are_found_by_words_labelled_and_archived(page: Page, site: Site) -> None:
     sign_in(page, site)
     new_chat(page)
