@@ -51,7 +51,7 @@ def test_news_of_the_list_wait_for_who_renames(page: Page, site: Site) -> None:
 def test_a_menu_that_was_opened_meanwhile_stays_open(page: Page, site: Site) -> None:
     sign_in(page, site)
     new_chat(page)
-    ask(page, "How heavy is the LS-2408?")
+    ask(page, "Has the LS-2424 a fuse of its own?")
     expect(page.locator(".turn .outcome")).to_have_count(1)
     address = page.locator("#sessions").get_attribute("data-address") or ""
     held: list[Route] = []
