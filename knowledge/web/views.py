@@ -58,7 +58,10 @@ _BULK: dict[str, Promise] = {
 @login_required
 @require_http_methods(["GET", "POST"])
 def knowledge(request: HttpRequest) -> HttpResponse:
-    """Show the readable bases as cards; POST makes a new one."""
+    """Show the readable bases as cards; POST makes a new one.
+
+    With a question as `answers`, those to which a document may be added that answers it.
+    """
     form = NewKnowledgeBaseForm(request.POST or None, initial={"visibility": KnowledgeBase.Visibility.PRIVATE})
     if request.method == "POST" and form.is_valid():
         try:
@@ -68,13 +71,13 @@ def knowledge(request: HttpRequest) -> HttpResponse:
         else:
             return redirect("knowledge-base", made.pk)
     bases: list[Any] = list(queries.knowledge_bases(request.user))
+    if answers := request.GET.get("answers", "").strip():
+        bases = [base for base in bases if base.role != "viewer"]
     mine = [base for base in bases if base.owner_id == request.user.pk]
     shared = [base for base in bases if base.owner_id != request.user.pk and base.is_at_hand]
     others = [base for base in bases if base.owner_id != request.user.pk and not base.is_at_hand]
-    status = 422 if form.errors else 200
-    return render(
-        request, "knowledge/list.html", {"mine": mine, "shared": shared, "others": others, "form": form}, status=status
-    )
+    context = {"mine": mine, "shared": shared, "others": others, "form": form, "answers": answers}
+    return render(request, "knowledge/list.html", context, status=422 if form.errors else 200)
 
 
 @login_required

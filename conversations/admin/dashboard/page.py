@@ -24,6 +24,8 @@ from retrieval.types import AnswerState
 SPANS = (7, 30, 90)
 USUAL_SPAN = 30
 GROUPS_SHOWN = 8
+# The characters of a question that the address of another page takes along.
+QUESTION_CARRIED = 1000
 
 
 def context(request: HttpRequest) -> dict[str, Any]:
@@ -97,7 +99,8 @@ def questions(answers: Sequence[figures.Answered], days: Sequence[date]) -> dict
 def groups(user: Any, since: datetime) -> dict[str, Any]:
     """Return the questions without an answer, grouped, each with where its document and its question set are made.
 
-    A document goes to the base that most of a group's sessions asked, where each asked one to which the person may add.
+    A document goes to the base that most of a group's sessions asked, where each asked one to which the person may add;
+    else to the only one that there is, or to one of the person's choice.
     """
     asked = unanswered.unanswered(since)
     found = unanswered.groups(asked)
@@ -110,17 +113,20 @@ def groups(user: Any, since: datetime) -> dict[str, Any]:
         ).values_list("chatsession__turns", "knowledgebase_id", "knowledgebase__name")
         for turn_id, base_id, name in chosen:
             bases.setdefault(turn_id, set()).add((base_id, name))
+    editable = list(access.editable(user).values_list("pk", "name")[:2]) if shown else []
+    only = editable[0] if len(editable) == 1 else (0, "")
     rows, reads_sessions = [], user.has_perm("conversations.view_chatsession")
     for group in shown:
         candidates = [bases.get(each.turn_id, set()) for each in group.questions]
         common = Counter(base for own in candidates if len(own) == 1 for base in own)
-        base_id, name = max(common, key=lambda base: (common[base], -base[0]), default=(0, ""))
+        base_id, name = max(common, key=lambda base: (common[base], -base[0]), default=only)
+        choice = f"{reverse('knowledge')}?{urlencode({'answers': group.text[:QUESTION_CARRIED]})}"
         rows.append(
             {
                 "group": group,
                 "base": name,
-                "add_document": reverse("knowledge-base", args=[base_id]) if base_id else reverse("knowledge"),
-                "add_to_set": f"{reverse('playground')}?{urlencode({'q': group.text[:1000]})}",
+                "add_document": reverse("knowledge-base", args=[base_id]) if base_id else choice,
+                "add_to_set": f"{reverse('playground')}?{urlencode({'q': group.text[:QUESTION_CARRIED]})}",
                 "turn": (
                     f"{reverse('admin:conversations_chatsession_change', args=[group.last.session_id])}"
                     f"?turn={group.last.turn_id}#turn-{group.last.turn_id}"

@@ -118,6 +118,7 @@ def test_thumbs_down_lead_to_their_sessions(owner: User, as_staff: Client) -> No
 
 def test_unanswered_questions_lead_to_documents_and_sets(owner: User, staff: User, as_staff: Client) -> None:
     base = factories.make_knowledge_base(staff, name="Travel")
+    factories.make_knowledge_base(owner, name="Drinks")
     for user in (owner, staff):
         answer = ask(user, "How do I claim travel expenses?", days=1)
         answer.turn.session.knowledge_bases.add(base)
@@ -131,7 +132,20 @@ def test_unanswered_questions_lead_to_documents_and_sets(owner: User, staff: Use
     ]
     assert f'href="{reverse("knowledge-base", args=[base.pk])}"' in page
     assert f"{reverse('playground')}?q=How+do+I+claim+travel+expenses%3F" in page
-    assert groups["rows"][1]["add_document"] == reverse("knowledge")
+    choice = as_staff.get(groups["rows"][1]["add_document"])
+    assert "the document that answers “Which wine?” belongs" in choice.content.decode()
+    assert [base.name for base in choice.context["mine"] + choice.context["others"]] == ["Travel", "Drinks"]
+
+
+def test_the_document_for_a_question_to_all_bases_goes_to_the_only_one(
+    owner: User, staff: User, as_staff: Client
+) -> None:
+    ask(owner, "Which wine?")
+    (row,) = shown(as_staff)["groups"]["rows"]
+    assert row["add_document"] == f"{reverse('knowledge')}?answers=Which+wine%3F"
+    base = factories.make_knowledge_base(staff, name="Travel")
+    (row,) = shown(as_staff)["groups"]["rows"]
+    assert (row["add_document"], row["base"]) == (reverse("knowledge-base", args=[base.pk]), "Travel")
 
 
 def test_the_vectors_of_turns_group_other_words(owner: User, as_staff: Client) -> None:

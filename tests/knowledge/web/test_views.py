@@ -38,6 +38,18 @@ def test_the_list_shows_own_and_shared_bases(
     assert "Drinks" not in as_stranger.get(url("knowledge")).content.decode()
 
 
+def test_for_an_answer_the_list_offers_the_bases_that_take_documents(
+    as_colleague: Client, as_stranger: Client, colleague: User, base: KnowledgeBase
+) -> None:
+    question = {"answers": "<b>Which wine?"}
+    factories.make_knowledge_base(colleague, name="Law")
+    page = as_colleague.get(url("knowledge"), question).content.decode()
+    assert "answers “&lt;b&gt;Which wine?” belongs" in page
+    assert "Law" in page and "Drinks" not in page  # where the colleague only reads
+    page = as_stranger.get(url("knowledge"), question).content.decode()
+    assert "Create your first knowledge base" in page and "Which wine?" not in page
+
+
 def test_the_list_takes_the_same_queries_for_any_number(
     as_owner: Client, owner: User, base: KnowledgeBase, django_assert_num_queries: DjangoAssertNumQueries
 ) -> None:
