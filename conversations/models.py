@@ -445,7 +445,7 @@ class TraceStep(models.Model):
         constraints = [models.UniqueConstraint(fields=["turn", "order"], name="trace_order_unique")]
 
     def __str__(self) -> str:
-        return f"{self.key}: {self.status}"
+        return self.key
 
 
 class Feedback(models.Model):

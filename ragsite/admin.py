@@ -23,6 +23,7 @@ from django.utils.translation import gettext_lazy as _
 from ragsite.admin_base import ModelAdmin, RecordAdmin
 from ragsite.audit.log import record
 from ragsite.models import ApiToken, AuditEntry, Limit, SettingChange
+from ragsite.words.labels import VERBS
 
 admin.site.site_header = _("Ragsite administration")
 admin.site.site_title = _("Ragsite")
@@ -115,11 +116,7 @@ AUDIT_WORDS = {
     "administrator": _("administrator"),
     "viewer": _("viewer"),
     "editor": _("editor"),
-    "view": pgettext_lazy("audit", "view"),
-    "add": pgettext_lazy("audit", "add"),
-    "change": pgettext_lazy("audit", "change"),
-    "delete": pgettext_lazy("audit", "delete"),
-    "curate": pgettext_lazy("audit", "manage all"),
+    **VERBS,
     "move": pgettext_lazy("audit", "move"),
     "tag": pgettext_lazy("audit", "add tags"),
     "untag": pgettext_lazy("audit", "remove tags"),

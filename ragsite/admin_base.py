@@ -175,9 +175,13 @@ class ValuesFilter(admin.AllValuesFieldListFilter):
     """By the values that there are; rows without one have a choice with a name, too."""
 
     def choices(self, changelist: Any) -> Any:
-        """Name the choice of none."""
+        """Name the choices, that of none too."""
         for choice in super().choices(changelist):
-            yield choice | {"display": choice["display"] or _("none")}
+            yield choice | {"display": self.label(str(choice["display"])) or _("none")}
+
+    def label(self, value: str) -> str:
+        """Return what a value is called."""
+        return value
 
 
 def pretty_json(data: Any) -> SafeString:

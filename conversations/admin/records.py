@@ -19,7 +19,8 @@ from conversations.admin.word_search import (
 from conversations.message_search import having_word
 from conversations.models import CITATION_TEXTS, Citation, ContextEntry, Feedback, ShareLink, TraceStep, Turn
 from conversations.web.progress import duration
-from ragsite.admin_base import RecordAdmin, link_to, pretty_json, rounded, shortened
+from conversations.web.trace import STATUSES, node_name
+from ragsite.admin_base import RecordAdmin, ValuesFilter, link_to, pretty_json, rounded, shortened
 
 
 def named(turn_id: int | None) -> Turn | None:
@@ -109,15 +110,55 @@ class CitationAdmin(WordSearch, RecordAdmin):
         return pretty_json(citation.sources)
 
 
+class NodeFilter(ValuesFilter):
+    """By the node that ran."""
+
+    def label(self, value: str) -> str:
+        """Return what the node is called."""
+        return node_name(value)
+
+
+class StatusFilter(ValuesFilter):
+    """By how nodes ended."""
+
+    def label(self, value: str) -> str:
+        """Return the status in words."""
+        return str(STATUSES.get(value, value))
+
+
+class InWords:
+    """Columns of trace steps that say in words which node ran and how it ended."""
+
+    @admin.display(description=gettext_lazy("node"), ordering="key")
+    def node(self, step: TraceStep) -> str:
+        """Name the node."""
+        return node_name(step.key)
+
+    @admin.display(description=gettext_lazy("status"), ordering="status")
+    def ended(self, step: TraceStep) -> str:
+        """Say how it ended."""
+        return str(STATUSES.get(step.status, step.status))
+
+    @admin.display(description=gettext_lazy("duration"), ordering="ms")
+    def took(self, step: TraceStep) -> str:
+        """Show how long it took."""
+        return duration(step.ms)
+
+    @admin.display(description=gettext_lazy("detail"))
+    def what(self, step: TraceStep) -> SafeString:
+        """Show what the node saw."""
+        return pretty_json(step.detail)
+
+
 @admin.register(TraceStep)
-class TraceStepAdmin(WordSearch, RecordAdmin):
+class TraceStepAdmin(InWords, WordSearch, RecordAdmin):
     """Nodes that ran, the slow and the failed ones easily found."""
 
     ordering = ("-turn_id", "order")
-    list_display = ["started_at", "key", "status", "took", "asked"]
-    list_filter = ["key", "status", "started_at"]
+    list_display = ["started_at", "node", "ended", "took", "asked"]
+    list_filter = [("key", NodeFilter), ("status", StatusFilter), "started_at"]
     search_fields = ["key", "turn__request_id"]
-    fields = readonly_fields = ("turn_page", "order", "key", "status", "started_at", "took", "what")
+    fields = readonly_fields = ("turn_page", "order", "node", "ended", "started_at", "took", "what")
 
     @staticmethod
     def found_by(word: str) -> Q:
@@ -138,20 +179,10 @@ class TraceStepAdmin(WordSearch, RecordAdmin):
         """Show the question."""
         return str(step.turn)
 
-    @admin.display(description=gettext_lazy("duration"), ordering="ms")
-    def took(self, step: TraceStep) -> str:
-        """Show how long it took."""
-        return duration(step.ms)
-
     @admin.display(description=gettext_lazy("turn"))
     def turn_page(self, step: TraceStep) -> str:
         """Link to the turn."""
         return link_to(step.turn)
-
-    @admin.display(description=gettext_lazy("detail"))
-    def what(self, step: TraceStep) -> SafeString:
-        """Show what the node saw."""
-        return pretty_json(step.detail)
 
 
 @admin.register(Feedback)

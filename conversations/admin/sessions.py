@@ -15,7 +15,7 @@ from django.utils.translation import gettext_lazy
 
 from conversations import queries
 from conversations.admin import transcript
-from conversations.admin.records import named
+from conversations.admin.records import InWords, named
 from conversations.admin.word_search import WordSearch, messages_found, sessions_named, turns_requested
 from conversations.citations import labels
 from conversations.models import ChatSession, Citation, Feedback, Message, TraceStep, Turn
@@ -109,21 +109,11 @@ class MessageInline(RecordInline):
         return took(message)
 
 
-class TraceInline(RecordInline):
+class TraceInline(InWords, RecordInline):
     """The nodes that ran for a turn."""
 
     model = TraceStep
-    fields = readonly_fields = ("order", "key", "status", "took", "what")
-
-    @admin.display(description=gettext_lazy("duration"))
-    def took(self, step: TraceStep) -> str:
-        """Show how long it took."""
-        return duration(step.ms)
-
-    @admin.display(description=gettext_lazy("detail"))
-    def what(self, step: TraceStep) -> SafeString:
-        """Show what the node saw."""
-        return pretty_json(step.detail)
+    fields = readonly_fields = ("order", "node", "ended", "took", "what")
 
 
 class CitationInline(RecordInline):

@@ -11,10 +11,10 @@ from django.utils.safestring import SafeString
 from conversations import queries
 from conversations.citations import labels
 from conversations.models import ChatSession, TraceStep
-from conversations.turns.lifecycle import find_node
 from conversations.web.progress import duration
 from conversations.web.rendering import markdown
 from conversations.web.rendering.answer import AnswerPage, may_change_models
+from conversations.web.trace import node_name
 
 # Turns that are shown at once, the newest first asked for.
 SHOWN_TURNS = 20
@@ -88,9 +88,7 @@ def _read(request: HttpRequest, view: queries.TurnView, steps: Sequence[TraceSte
     longest = max((step.ms for step in steps), default=0) or 1
     ran = []
     for step in steps:
-        node = find_node(step.key)
-        name = str(node.title) if node is not None and node.title else step.key.replace("_", " ")
-        ran.append(Ran(name, step.status, duration(step.ms), 100 * step.ms / longest))
+        ran.append(Ran(node_name(step.key), step.status, duration(step.ms), 100 * step.ms / longest))
     page = ReadAnswer.of(view)
     page.for_staff = may_change_models(request.user)
     statuses = [item["status"] for item in page.answer.checks]

@@ -6,6 +6,7 @@ from datetime import timedelta
 from typing import Any
 
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 
 from conversations.models import Turn
 from conversations.pipeline.description import Passage
@@ -15,6 +16,13 @@ from conversations.web.progress import duration
 from knowledge import access
 from knowledge.models import Chunk
 
+# How a node's run ended; a node of one's own may say something else.
+STATUSES = {
+    "completed": gettext_lazy("Completed"),
+    "skipped": gettext_lazy("Skipped"),
+    "error": gettext_lazy("Failed"),
+    "stopped": gettext_lazy("Stopped"),
+}
 _LISTED_HITS = 10
 # What is shown of any node's detail in its own way.
 _APART = ("error", "error_detail", "messages")
@@ -59,6 +67,12 @@ class Step:
     raw: str = ""
 
 
+def node_name(key: str) -> str:
+    """Return what a node is called, by its key where the pipelines have no such node or it has no title."""
+    node = find_node(key)
+    return str(node.title) if node is not None and node.title else key.replace("_", " ")
+
+
 def steps(turn: Turn, user: Any) -> list[Step]:
     """Return what ran for a turn, in order. Passages that the user may not read (any more) are not quoted."""
     rows = list(turn.trace.all())
@@ -75,7 +89,7 @@ def steps(turn: Turn, user: Any) -> list[Step]:
         node = find_node(row.key)
         start = (row.started_at - begin) / timedelta(milliseconds=1)
         step = Step(
-            name=str(node.title if node is not None and node.title else row.key.replace("_", " ")),
+            name=node_name(row.key),
             status=row.status,
             duration=duration(row.ms),
             offset=min(99, round(100 * start / total)),

@@ -117,13 +117,32 @@ OF_OTHERS = (
     gettext_noop("Name of the target cluster"),
 )
 
+# What a permission lets one do; the audit log has the same words.
+VERBS = {
+    "view": pgettext_lazy("audit", "view"),
+    "add": pgettext_lazy("audit", "add"),
+    "change": pgettext_lazy("audit", "change"),
+    "delete": pgettext_lazy("audit", "delete"),
+    "curate": pgettext_lazy("audit", "manage all"),
+}
+
 
 def label() -> None:
-    """Label what has no label; migrations don't notice, as they go by what the models say themselves."""
+    """Label what has no label, and permissions, which the database has in English.
+
+    Migrations don't notice, as they go by what the models say themselves.
+    """
     for model in apps.get_models():
         fields: list[Any] = [*model._meta.fields, *model._meta.many_to_many]
         for field in fields:
             if field._verbose_name is None and field.verbose_name in FIELDS:
                 field.verbose_name = FIELDS[field.verbose_name]
     second_factors = apps.get_model("mfa.Authenticator")._meta
+    permissions: Any = apps.get_model("auth.Permission")
+    permissions.__str__ = _permission
     second_factors.verbose_name, second_factors.verbose_name_plural = _("second factor"), _("second factors")
+
+
+def _permission(permission: Any) -> str:
+    verb = permission.codename.partition("_")[0]
+    return f"{permission.content_type} | {VERBS.get(verb, permission.name)}"

@@ -7,6 +7,7 @@ from django.contrib import admin
 from django.contrib.auth.models import Permission, User
 from django.test import Client, RequestFactory
 from django.urls import reverse
+from django.utils import timezone
 
 from conversations.memory import facts
 from conversations.models import (
@@ -161,6 +162,17 @@ def test_a_turn_shows_messages_citations_and_trace(answer: Message, as_staff: Cl
     assert "Hold the button [1]." in page
     assert "handbook.txt" in page and "Hold the reset button." in page
     assert "&quot;action&quot;: &quot;chat&quot;" in page
+
+
+def test_a_trace_speaks_the_reader_s_language(answer: Message, as_staff: Client) -> None:
+    answer.turn.trace.create(order=7, key="one_of_mine", status="resting", started_at=timezone.now())
+    for address in (changelist("tracestep"), change(answer.turn), change(answer.turn.trace.get(key="understand"))):
+        page = as_staff.get(address, headers={"accept-language": "zh-hans"}).content.decode()
+        assert "理解问题" in page and "已完成" in page, address
+        assert ">completed<" not in page and "understand: " not in page, address
+    listed = as_staff.get(changelist("tracestep"), {"key": "one_of_mine", "status": "resting"})
+    assert listed.context["cl"].result_count == 1
+    assert ">one of mine<" in listed.content.decode()
 
 
 def test_turns_are_found_by_words_and_cost_the_same_for_any_number(

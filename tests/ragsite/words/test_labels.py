@@ -7,6 +7,8 @@ from pathlib import Path
 import pytest
 from django.apps import apps
 from django.contrib import admin
+from django.contrib.auth.models import Permission
+from django.contrib.contenttypes.models import ContentType
 from django.test import Client
 from django.urls import reverse
 from django.utils.functional import Promise
@@ -31,6 +33,14 @@ def test_fields_without_a_label_of_their_own_have_one_that_can_be_translated() -
 def test_migrations_do_not_notice() -> None:
     field = Chunk._meta.get_field("page_from")
     assert "verbose_name" not in field.deconstruct()[3]
+
+
+@pytest.mark.django_db
+def test_permissions_are_told_in_the_reader_s_language(as_staff: Client) -> None:
+    page = as_staff.get(reverse("admin:auth_group_add"), HTTP_ACCEPT_LANGUAGE="zh-hans").content.decode()
+    assert ">对话 | 消息 | 查看</option>" in page and ">知识库 | 知识库 | 管理全部</option>" in page
+    assert " | Can " not in page
+    assert "Can " in str(Permission(name="Can fly", codename="fly_kite", content_type=ContentType(app_label="x")))
 
 
 @pytest.mark.django_db
