@@ -128,7 +128,7 @@ VERBS = {
 
 
 def label() -> None:
-    """Label what has no label, and permissions, which the database has in English.
+    """Label what has no label, permissions, which the database has in English, and the rows that put them into groups.
 
     Migrations don't notice, as they go by what the models say themselves.
     """
@@ -140,6 +140,13 @@ def label() -> None:
     second_factors = apps.get_model("mfa.Authenticator")._meta
     permissions: Any = apps.get_model("auth.Permission")
     permissions.__str__ = _permission
+    user: Any = apps.get_model("auth.User")
+    group: Any = apps.get_model("auth.Group")
+    in_group, may = user.groups.through, group.permissions.through
+    in_group.__str__, may.__str__ = lambda row: str(row.user), lambda row: str(row.permission)
+    in_group._meta.verbose_name = _("membership of a group")
+    in_group._meta.verbose_name_plural = _("memberships of groups")
+    may._meta.verbose_name, may._meta.verbose_name_plural = _("permission of a group"), _("permissions of groups")
     second_factors.verbose_name, second_factors.verbose_name_plural = _("second factor"), _("second factors")
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from django.apps import apps
 from django.contrib import admin
-from django.contrib.auth.models import Permission
+from django.contrib.auth.models import Group, Permission, User
 from django.contrib.contenttypes.models import ContentType
 from django.test import Client
 from django.urls import reverse
@@ -41,6 +41,16 @@ def test_permissions_are_told_in_the_reader_s_language(as_staff: Client) -> None
     assert ">对话 | 消息 | 查看</option>" in page and ">知识库 | 知识库 | 管理全部</option>" in page
     assert " | Can " not in page
     assert "Can " in str(Permission(name="Can fly", codename="fly_kite", content_type=ContentType(app_label="x")))
+
+
+@pytest.mark.django_db
+def test_who_leaves_a_group_that_is_deleted_is_named(as_staff: Client, owner: User) -> None:
+    group = Group.objects.create(name="Law")
+    group.user_set.add(owner)
+    group.permissions.add(Permission.objects.get(codename="view_message"))
+    page = as_staff.get(reverse("admin:auth_group_delete", args=[group.pk])).content.decode()
+    assert "Membership of a group: owner" in page and "Permission of a group: Conversations | message | view" in page
+    assert "Memberships of groups: 1" in page
 
 
 @pytest.mark.django_db
