@@ -8,7 +8,7 @@ from django import forms
 from django.contrib import admin, messages
 from django.contrib.admin.utils import unquote
 from django.contrib.auth.admin import UserAdmin as DjangoUserAdmin
-from django.contrib.auth.forms import UserChangeForm
+from django.contrib.auth.forms import AdminPasswordChangeForm, SetUnusablePasswordMixin, UserChangeForm
 from django.contrib.auth.models import Permission, User
 from django.core.exceptions import PermissionDenied, ValidationError
 from django.db import transaction
@@ -16,6 +16,9 @@ from django.db.models import Exists, OuterRef, QuerySet
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.template.response import TemplateResponse
 from django.urls import path, reverse
+from django.utils.functional import lazy
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 from django.views.decorators.http import require_POST
@@ -28,8 +31,9 @@ from ragsite.public_url import absolute
 if TYPE_CHECKING:
     BaseUserAdmin = DjangoUserAdmin[User]
     BaseUserForm = UserChangeForm[User]
+    BasePasswordForm = AdminPasswordChangeForm[User]
 else:
-    BaseUserAdmin, BaseUserForm = DjangoUserAdmin, UserChangeForm
+    BaseUserAdmin, BaseUserForm, BasePasswordForm = DjangoUserAdmin, UserChangeForm, AdminPasswordChangeForm
 
 
 _EXPERT = ("is_staff", "is_superuser", "user_permissions")
@@ -98,6 +102,17 @@ class PersonForm(BaseUserForm):
         return data
 
 
+class PasswordForm(BasePasswordForm):
+    """Django's, with its help in the reader's language: its own is put together in English when the module loads."""
+
+    usable_password_help_text = lazy(format_html, SafeString)(
+        # By this id Django's script finds what it shows while "disabled" is chosen.
+        '{}<ul id="id_unusable_warning" class="messagelist"><li class="warning">{}</li></ul>',
+        SetUnusablePasswordMixin.usable_password_help_text,
+        gettext_lazy("If disabled, the current password for this user will be lost."),
+    )
+
+
 admin.site.unregister(User)
 
 
@@ -106,6 +121,7 @@ class UserAdmin(BaseUserAdmin):
     """Users are deleted one at a time, since of each it is asked what becomes of their knowledge bases."""
 
     form = PersonForm
+    change_password_form = PasswordForm
     fieldsets = [
         (None, {"fields": ["username", "password"]}),
         (gettext_lazy("Personal info"), {"fields": ["first_name", "last_name", "email"]}),

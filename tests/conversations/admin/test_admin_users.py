@@ -141,3 +141,14 @@ def test_staff_make_nobody_an_administrator(client: Client) -> None:
     assert client.post(address, sent).status_code == 302
     user.refresh_from_db()
     assert user.first_name == "Mei" and not user.is_superuser and not user.is_staff
+
+
+def test_the_page_for_a_password_helps_in_the_reader_s_language(as_staff: Client, owner: User) -> None:
+    for page in ("admin:auth_user_password_change", "admin:auth_user_add"):
+        at = reverse(page, args=[] if page.endswith("add") else [owner.pk])
+        shown = as_staff.get(at, HTTP_ACCEPT_LANGUAGE="zh-hans").content.decode()
+        assert "用户是否能够使用密码进行认证" in shown and "Whether the user" not in shown
+    assert (
+        '<ul id="id_unusable_warning"'
+        in as_staff.get(reverse("admin:auth_user_password_change", args=[owner.pk])).content.decode()
+    )
