@@ -184,8 +184,10 @@ class ValuesFilter(admin.AllValuesFieldListFilter):
         return value
 
 
-def pretty_json(data: Any) -> SafeString:
-    """Return JSON-safe data as indented, escaped text that keeps its lines."""
+def pretty_json(data: Any, digits: int | None = None) -> SafeString:
+    """Return JSON-safe data as indented, escaped text that keeps its lines; with this many digits behind the point."""
+    if digits is not None:
+        data = json.loads(json.dumps(data), parse_float=lambda number: round(float(number), digits))
     return format_html('<pre tabindex="0">{}</pre>', json.dumps(data, ensure_ascii=False, indent=2))
 
 

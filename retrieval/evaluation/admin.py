@@ -11,17 +11,31 @@ from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext_lazy as _
 
-from ragsite.admin_base import ModelAdmin, RecordAdmin, RecordInline, link_to, pretty_json, shortened
+from ragsite.admin_base import ModelAdmin, RecordAdmin, RecordInline, link_to, pretty_json, rounded, shortened
 from retrieval.evaluation.metrics import FIGURES
 from retrieval.evaluation.models import EvaluationQuestion, EvaluationResult, EvaluationRun, EvaluationSet
 from retrieval.evaluation.options import RunOptions
+
+
+def _figure(name: str) -> Callable[[EvaluationRun], str]:
+    """Return a column with one of a run's figures."""
+
+    @admin.display(description=name)
+    def shown(run: EvaluationRun) -> str:
+        return f"{run.figures[name]:.3f}" if name in run.figures else "–"
+
+    shown.__name__ = name.replace("@", "_")
+    return shown
+
+
+_FIGURES: list[Any] = [_figure(name) for name in FIGURES]
 
 
 class RunInline(RecordInline):
     """The runs of a set, on its page."""
 
     model = EvaluationRun
-    fields = readonly_fields = ("created_at", "status", "label", "figures", "question_count")
+    fields = readonly_fields = ("created_at", "status", "label", *_FIGURES, "question_count")
     ordering = ["-created_at", "-id"]
 
     @admin.display(description=_("settings"))
@@ -90,22 +104,11 @@ class EvaluationQuestionAdmin(RecordAdmin):
         return pretty_json(question.relevant)
 
 
-def _figure(name: str) -> Callable[[EvaluationRun], str]:
-    """Return a column with one of a run's figures."""
-
-    @admin.display(description=name)
-    def shown(run: EvaluationRun) -> str:
-        return f"{run.figures[name]:.3f}" if name in run.figures else "–"
-
-    shown.__name__ = name.replace("@", "_")
-    return shown
-
-
 @admin.register(EvaluationRun)
 class EvaluationRunAdmin(RecordAdmin):
     """Scorings of sets, newest first."""
 
-    list_display = ["created_at", "evaluation_set", "label", "status", *map(_figure, FIGURES), "question_count"]
+    list_display = ["created_at", "evaluation_set", "label", "status", *_FIGURES, "question_count"]
     list_filter = ["status", "created_at"]
     list_select_related = ["evaluation_set"]
     search_fields = ["evaluation_set__name"]
@@ -133,8 +136,8 @@ class EvaluationRunAdmin(RecordAdmin):
 
     @admin.display(description=_("figures"))
     def all_figures(self, run: EvaluationRun) -> SafeString:
-        """Return the figures to all their digits."""
-        return pretty_json(run.figures)
+        """Return the figures to four digits, which tell runs apart."""
+        return pretty_json(run.figures, digits=4)
 
     @admin.display(description=_("results"))
     def results(self, run: EvaluationRun) -> SafeString:
@@ -143,29 +146,14 @@ class EvaluationRunAdmin(RecordAdmin):
         return format_html('<a href="{}?run__id__exact={}">{}</a>', url, run.pk, run.question_count)
 
 
-def _score(name: str) -> Callable[[EvaluationResult], str]:
-    """Return a column with a score of a question."""
-
-    field: Any = EvaluationResult._meta.get_field(name)
-
-    @admin.display(description=field.verbose_name, ordering=name)
-    def shown(result: EvaluationResult) -> str:
-        return f"{getattr(result, name):.3f}"
-
-    shown.__name__ = f"{name}_shown"
-    return shown
-
-
-_SCORES: list[Any] = [_score(name) for name in ("ndcg_10", "recall_5", "recall_10", "mrr_10")]
+_SCORES: list[Any] = [rounded(EvaluationResult, name) for name in ("ndcg_10", "recall_5", "recall_10", "mrr_10")]
 
 
 @admin.register(EvaluationResult)
 class EvaluationResultAdmin(RecordAdmin):
     """What runs found, the worst first."""
 
-    list_display = [
-        short_text, "run", *_SCORES, "answer_state", "took",
-    ]  # fmt: skip
+    list_display = [short_text, "run", *_SCORES, "answer_state", "took"]
     list_filter = ["answer_state"]
     list_select_related = ["run__evaluation_set"]
     search_fields = ["text"]
@@ -183,7 +171,7 @@ class EvaluationResultAdmin(RecordAdmin):
     @admin.display(description=_("hits"))
     def found(self, result: EvaluationResult) -> SafeString:
         """Return the first hits with their grades."""
-        return pretty_json(result.hits)
+        return pretty_json(result.hits, digits=4)
 
     @admin.display(description=_("missed"))
     def not_found(self, result: EvaluationResult) -> SafeString:

@@ -60,6 +60,18 @@ def test_runs_show_settings_and_figures(run: EvaluationRun, as_staff: Client) ->
     assert "0.7124" in as_staff.get(change(run)).content.decode()
 
 
+def test_no_number_has_more_digits_than_tell_something(run: EvaluationRun, as_staff: Client) -> None:
+    long = 0.123456789012345
+    EvaluationRun.objects.filter(pk=run.pk).update(figures=dict.fromkeys(run.figures, long))
+    result = run.results.get()
+    result.ndcg_10, result.hits = long, [{"score": long, "chunk_id": 7}]
+    result.save()
+    for item in (result, run, run.evaluation_set):
+        page = as_staff.get(change(item)).content.decode()
+        assert ("0.123<" if item == run.evaluation_set else "0.1235") in page and "0.12345" not in page, item
+    assert "&quot;score&quot;: 0.1235" in as_staff.get(change(result)).content.decode()
+
+
 def test_the_links_from_a_set_and_a_run_lead_to_what_is_theirs(run: EvaluationRun, as_staff: Client) -> None:
     for item, model, field in (
         (run.evaluation_set, "evaluationquestion", "evaluation_set__id__exact"),
