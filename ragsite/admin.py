@@ -19,6 +19,8 @@ from django.urls import URLPattern, path
 from django.utils import timezone
 from django.utils.translation import gettext, pgettext_lazy
 from django.utils.translation import gettext_lazy as _
+from django_q.admin import FailAdmin, QueueAdmin, TaskAdmin
+from django_q.models import Failure, OrmQ, Success
 
 from ragsite.admin_base import ModelAdmin, RecordAdmin
 from ragsite.audit.log import record
@@ -272,6 +274,19 @@ class LimitAdmin(ModelAdmin):
             },
         )
     ]
+
+
+class _NeverChanged:
+    """Tasks are read, submitted again and deleted; there is nothing to save."""
+
+    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        """Refuse: what is queued is the workers', and what ran has run."""
+        return False
+
+
+for task, task_admin in ((Success, TaskAdmin), (Failure, FailAdmin), (OrmQ, QueueAdmin)):
+    admin.site.unregister(task)
+    admin.site.register(task, type(task_admin.__name__, (_NeverChanged, task_admin), {}))
 
 
 def _model_of(entry: AuditEntry) -> type[Model] | None:

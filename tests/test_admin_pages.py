@@ -14,6 +14,7 @@ from django.db.models import Model
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
+from django_q.models import Failure, OrmQ, Schedule, Success
 
 from conversations.models import Message
 from ragsite import admin_base
@@ -79,6 +80,19 @@ def test_a_large_table_is_not_counted_and_says_so(as_staff: Client, monkeypatch:
     assert f"about {exact}" in page and counts == "[]"
     page, _counts = opened(role__exact="user")
     assert f"{Message.objects.filter(role='user').count()} messages" in page and "about" not in page
+
+
+def test_background_tasks_are_read_submitted_again_and_deleted(as_staff: Client) -> None:
+    filling.fill(12)
+    for model in (Success, Failure, OrmQ):
+        row = model._default_manager.order_by("-pk").first()
+        assert row is not None
+        page = as_staff.get(url(model, "change", row.pk)).content.decode()
+        assert 'name="_save"' not in page and url(model, "delete", row.pk) in page
+        assert as_staff.post(url(model, "change", row.pk), {"key": "changed"}).status_code == 403
+    listed = as_staff.get(url(Failure, "changelist")).content.decode()
+    assert 'value="resubmit_task"' in listed and 'value="delete_selected"' in listed
+    assert 'name="_save"' in as_staff.get(url(Schedule, "add")).content.decode()
 
 
 @pytest.mark.slow
