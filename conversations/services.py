@@ -133,6 +133,7 @@ def set_scope(
     session.documents.set(knowledge_access.searchable_documents(user).filter(pk__in=named) if named else [])
     session.tags, session.metadata, session.folder = list(narrowing.tags), dict(metadata), narrowing.folder
     session.save(update_fields=["tags", "metadata", "folder"])
+    tell_pages(session.pk, "session.scope")
 
 
 def scope_of(session: ChatSession) -> dict[str, Any]:

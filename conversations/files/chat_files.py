@@ -94,6 +94,7 @@ def keep(session: ChatSession, pk: int, target: KnowledgeBase) -> Document:
         session.documents.add(document)
     elif session.knowledge_bases.exists():
         session.knowledge_bases.add(target)
+    tell_pages(session.pk, "session.scope")
     document.refresh_from_db()
     tell_pages(session.pk, "session.file", document_id=pk)
     return document

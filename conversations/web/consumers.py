@@ -142,6 +142,17 @@ class ChatConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
         document = chat_files.files_of(session).filter(pk=document_id).first()
         return "" if document is None else contexts.file_chip(self.user, session, document)
 
+    async def session_scope(self, message: dict[str, Any]) -> None:
+        """Tell what the session asks, and who answers, by its key: a page that shows something else fetches it."""
+        with suppress(Http404, *DATABASE_UNAVAILABLE):
+            asked = await in_database(self._asked)
+            context = {"session_id": self.session_id, "asked": asked}
+            await self._send(render_to_string("conversations/_scope_news.html", context))
+
+    def _asked(self) -> str:
+        session = access.get_session(self.user, self.session_id)
+        return str(contexts.composer_context(self.user, session)["asked"])
+
     def _composer_news(self, files: list[int], asked: str) -> list[str]:
         return contexts.composer_news(self.user, access.get_session(self.user, self.session_id), files, asked)
 

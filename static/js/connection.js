@@ -59,6 +59,20 @@ chat.addEventListener("htmx:wsClose", (event) => {
   setTimeout(() => event.detail.socketWrapper.reconnect(), 1000);
 });
 
+// What the chat asks was changed, here or on another page: it is fetched where the page shows something else, as soon as
+// nobody is choosing. What was chosen here comes with the answer to that.
+function takeScope() {
+  const news = document.getElementById("scope-news");
+  const { asked } = news.dataset;
+  if (!asked || document.querySelector("#scope :is(details[open], .htmx-request)")) return;
+  delete news.dataset.asked;
+  if (asked !== document.getElementById("scope-chips").dataset.asked) window.htmx.trigger(news, "take");
+}
+
+chat.addEventListener("htmx:wsAfterMessage", takeScope);
+chat.addEventListener("htmx:afterRequest", takeScope);
+chat.addEventListener("toggle", takeScope, true);
+
 // On another branch, other answers are shown.
 chat.addEventListener("chat:stepped", () => catchUp());
 

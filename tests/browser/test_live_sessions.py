@@ -13,6 +13,38 @@ from tests.site import Site
 pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("browser")]
 
 
+def test_what_one_window_asks_is_chosen_in_the_other(page: Page, site: Site) -> None:
+    sign_in(page, site)
+    new_chat(page)
+    other = page.context.new_page()
+    complaints: list[str] = []
+    other.on("pageerror", lambda error: complaints.append(str(error)))
+    other.goto(page.url)
+    expect(other.locator("#resume")).to_have_count(1)
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(request.method) if request.url.endswith("/scope/") else None)
+
+    page.locator("#scope summary").first.click()
+    page.get_by_label("Find a document, a folder or a tag").fill("notes")
+    page.locator("#scope-found").get_by_role("button", name="release notes").click()
+    expect(page.locator("#scope-name")).to_contain_text("release notes")
+    expect(other.locator("#scope-name")).to_contain_text("release notes")
+    expect(page.locator("#scope details").first).to_have_attribute("open", "")
+    page.keyboard.press("Escape")
+
+    # A menu that is open there is left alone until it is closed.
+    other.locator("#scope summary").first.click()
+    other.get_by_label("Find a document, a folder or a tag").fill("hand")
+    page.get_by_role("button", name="Ask everything").click()
+    expect(page.locator("#scope-name")).not_to_contain_text("release notes")
+    expect(other.locator("#scope-news")).to_have_attribute("data-asked", re.compile(r"\w+"))
+    expect(other.locator("#scope-name")).to_contain_text("release notes")
+    expect(other.get_by_label("Find a document, a folder or a tag")).to_have_value("hand")
+    other.keyboard.press("Escape")
+    expect(other.locator("#scope-name")).not_to_contain_text("release notes")
+    assert complaints == [] and asked == ["POST", "POST"], "what is chosen here is not fetched"
+
+
 def test_two_windows_on_one_chat(page: Page, site_with_model: Site, provider: FakeProvider) -> None:
     provider.reset()
     sign_in(page, site_with_model)

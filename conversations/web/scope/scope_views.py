@@ -26,14 +26,16 @@ MOST_FOUND = 8
 def choose_scope(request: HttpRequest, pk: int) -> HttpResponse:
     """Ask only what is chosen from now on: bases, or the documents of before where none is; neither means all.
 
-    A button adds a document, a folder or a tag, or takes something out; GET is a page for all of it, without scripts.
+    A button adds a document, a folder or a tag, or takes something out; GET is a page for all of it, without scripts,
+    and for htmx the line under the composer as it stands.
     """
     session = access.get_session(request.user, pk)
-    if request.method == "GET":
+    if request.method == "GET" and not is_htmx(request):
         context = contexts.composer_context(request.user, session) | _found(request, session)
         return render(request, "conversations/scope.html", context)
     try:
-        _choose(request, session)
+        if request.method == "POST":
+            _choose(request, session)
     except LabelError as error:
         if is_htmx(request):
             return refusal(str(error), 422)

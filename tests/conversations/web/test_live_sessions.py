@@ -13,8 +13,9 @@ from django.test import AsyncClient, Client
 from django.urls import reverse
 
 from conversations import services
+from conversations.assistants import choice
 from conversations.files import chat_files
-from conversations.models import ChatSession, Message, Turn
+from conversations.models import Assistant, ChatSession, Message, Turn
 from conversations.turns import lifecycle
 from knowledge.models import Document, KnowledgeBase
 from ragsite.db import in_database
@@ -70,6 +71,27 @@ async def test_files_and_scope_that_changed_while_a_page_was_away_come_with_its_
         # Nothing that it has is sent again: a menu of it may be open.
         await come_back(str(new), asked[1], 1)
         assert await here.socket.receive_nothing(timeout=0.5)
+
+
+async def test_what_a_session_asks_is_told_to_its_pages(
+    owner: User, session: ChatSession, handbook: KnowledgeBase
+) -> None:
+    client = AsyncClient()
+    await client.aforce_login(owner)
+    assistant = await Assistant.objects.acreate(name="Lawyer", everyone=True)
+    async with tab(owner, session) as here:
+        for change in (
+            lambda: services.set_scope(owner, session, folder="guide"),
+            lambda: choice.set_assistant(owner, session, assistant.pk),
+        ):
+            await in_database(change)
+            news = await here.socket.receive_from(timeout=10)
+            asked = re.search(r'<div id="scope-news" .*data-asked="(\w+)"', news)
+            assert asked and f'data-asked="{asked[1]}"' in await reloaded_page(session)
+            line = await client.get(reverse("choose-scope", args=[session.pk]), headers={"HX-Request": "true"})
+            assert line.content.strip().startswith(b'<div id="scope">') and asked[1] in line.content.decode()
+        await session.arefresh_from_db()
+        assert (session.folder, session.assistant_id) == ("guide", assistant.pk)
 
 
 async def reloaded_page(session: ChatSession) -> str:
