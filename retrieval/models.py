@@ -37,6 +37,7 @@ class EmbeddingSpace(models.Model):
     model = models.CharField(max_length=200)
     # Of an endpoint. With them a space is searched whatever model the settings name by now.
     base_url = models.CharField(max_length=500, blank=True)
+    own_network = models.BooleanField(null=True, blank=True)
     encrypted_key = models.BinaryField(default=bytes, blank=True, editable=False)
     dimension = models.PositiveIntegerField()
     # Languages that the model knows ("en", "zh"); empty means every language.

@@ -2,7 +2,6 @@
 
 from typing import TYPE_CHECKING, Any
 
-from asgiref.sync import async_to_sync
 from django import forms
 from django.conf import settings
 from django.core.validators import MaxValueValidator, MinValueValidator
@@ -15,8 +14,7 @@ from conversations.models import ModelProfile, PromptTemplate
 from conversations.prompts import templates
 from conversations.prompts.profiles import reply_settings
 from ragsite.llm import secrets
-from ragsite.llm.addresses import Reach, look_up
-from ragsite.llm.errors import AddressRefused
+from ragsite.llm.addresses import objections
 
 if TYPE_CHECKING:
     PromptForm = forms.ModelForm[PromptTemplate]
@@ -145,12 +143,8 @@ class ModelProfileForm(ProfileForm):
             if name in data and data[name] is None:
                 data[name] = value
         if "base_url" in data and {"base_url", "own_network"} & {*self.changed_data}:
-            place = async_to_sync(look_up)(data["base_url"])
-            if place.reach == Reach.FORBIDDEN:
-                self.add_error("base_url", str(AddressRefused().hint))
-            elif place.reach == Reach.PRIVATE and not data.get("own_network"):
-                told = _("This address is on this machine or in its local network. Confirm that the server is yours.")
-                self.add_error("own_network", told)
+            for name, told in objections(data["base_url"], own_network=bool(data.get("own_network"))).items():
+                self.add_error(name, told)
         return data
 
     def save(self, commit: bool = True) -> ModelProfile:

@@ -10,6 +10,9 @@ from dataclasses import dataclass
 from enum import StrEnum
 from urllib.parse import urlsplit
 
+from asgiref.sync import async_to_sync
+from django.utils.translation import gettext as _
+
 from ragsite.llm.errors import AddressRefused, Unreachable
 
 # Seconds that a name may take to be resolved.
@@ -73,6 +76,17 @@ def admitted(place: Place, *, own_network: bool, where: str) -> tuple[str, ...]:
     if place.reach == Reach.PRIVATE and not own_network:
         raise AddressRefused(where=where, is_inside=True)
     return place.addresses
+
+
+def objections(base_url: str, *, own_network: bool) -> dict[str, str]:
+    """Return why an address can't be entered, by the names of a form's fields; one that leads nowhere now may be."""
+    reach = async_to_sync(look_up)(base_url).reach
+    if reach == Reach.FORBIDDEN:
+        return {"base_url": str(AddressRefused().hint)}
+    if reach == Reach.PRIVATE and not own_network:
+        told = _("This address is on this machine or in its local network. Confirm that the server is yours.")
+        return {"own_network": told}
+    return {}
 
 
 def _reach(text: str) -> Reach:

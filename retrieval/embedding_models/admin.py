@@ -181,6 +181,7 @@ class RegisteredModelAdmin(ModelAdmin):
                 data["name"],
                 registry.Source.ENDPOINT,
                 base_url=data["base_url"],
+                own_network=data["own_network"],
                 key=data["key"],
                 known=form.known(),
                 user_id=user,

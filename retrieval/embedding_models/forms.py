@@ -9,6 +9,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from ragsite.llm import secrets
+from ragsite.llm.addresses import objections
 
 LANGUAGES = [
     ("", gettext_lazy("what its name tells")),
@@ -77,12 +78,17 @@ class FilesForm(LanguagesForm):
 class EndpointForm(LanguagesForm):
     """A model behind an OpenAI-compatible endpoint."""
 
-    field_order = ("base_url", "name", "key", "languages", "dimension")
+    field_order = ("base_url", "own_network", "name", "key", "languages", "dimension")
     base_url = forms.CharField(
         label=gettext_lazy("Base URL"),
         max_length=500,
         validators=[URLValidator(["http", "https"])],
         help_text=gettext_lazy("Up to and including /v1."),
+    )
+    own_network = forms.BooleanField(
+        label=gettext_lazy("Our own server"),
+        required=False,
+        help_text=gettext_lazy("Its address may be on this machine or in its local network."),
     )
     name = forms.CharField(label=gettext_lazy("Model"), max_length=200)
     key = forms.CharField(
@@ -106,3 +112,11 @@ class EndpointForm(LanguagesForm):
         if not secrets.is_key(key):
             raise forms.ValidationError(_("The key contains invalid characters. Copy it again."))
         return key
+
+    def clean(self) -> dict[str, Any]:
+        """Refuse an address that is not asked."""
+        data = super().clean() or self.cleaned_data
+        if "base_url" in data:
+            for name, told in objections(data["base_url"], own_network=data["own_network"]).items():
+                self.add_error(name, told)
+        return data

@@ -8,6 +8,7 @@ where documents get their turn.
 import logging
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -20,7 +21,7 @@ from django_q.tasks import async_task
 
 from knowledge.ingestion.claims import Work, heartbeat, release_tasks
 from ragsite.llm.embedding import hub, model_files
-from ragsite.llm.embedding.embedding import EmbeddingModel, get_embedder
+from ragsite.llm.embedding.embedding import get_embedder
 from ragsite.llm.embedding.hub import HubFailed
 from ragsite.llm.embedding.model_files import Refused
 from ragsite.llm.errors import LLMError
@@ -188,14 +189,16 @@ def worker_started() -> None:
 def _add(model: RegisteredModel, progress: Progress, details: dict[str, Any]) -> None:
     """Fetch, unpack or ask a model, check it, and have it ready."""
     if model.source == RegisteredModel.Source.ENDPOINT:
-        chosen = EmbeddingModel("openai", model.name, model.base_url, model.reached().api_key, details.get("dimension"))
-        vector = get_embedder(chosen).embed_query("ready")
+        vector = get_embedder(replace(model.reached(), dimension=details.get("dimension"))).embed_query("ready")
         if len(vector) > model_files.MOST_DIMENSIONS:
             message = _("Its vectors have {n} numbers; this site takes up to {most}.")
             raise Refused(message.format(n=len(vector), most=model_files.MOST_DIMENSIONS))
         model.dimension = len(vector)
         EmbeddingSpace.objects.filter(provider="openai", model=model.name).update(
-            base_url=model.base_url, encrypted_key=model.encrypted_key, languages=model.languages
+            base_url=model.base_url,
+            own_network=model.own_network,
+            encrypted_key=model.encrypted_key,
+            languages=model.languages,
         )
     else:
         if model.source == RegisteredModel.Source.HUB:

@@ -36,6 +36,8 @@ class RegisteredModel(models.Model):
     state = models.CharField(_("state"), max_length=10, choices=State.choices, default=State.NEW)
     # Of an endpoint.
     base_url = models.CharField(_("base URL"), max_length=500, blank=True)
+    # None is for one that the environment or a command named: where it leads is not looked at.
+    own_network = models.BooleanField(_("our own server"), null=True, blank=True)
     encrypted_key = models.BinaryField(default=bytes, blank=True, editable=False)
     # None until the model was asked.
     dimension = models.PositiveIntegerField(_("dimension"), null=True, blank=True)
@@ -87,6 +89,7 @@ class RegisteredModel(models.Model):
             api_key=secrets.decrypt(bytes(self.encrypted_key)) if remote else "",
             dimension=self.dimension if remote else None,
             languages=tuple(self.languages),
+            own_network=self.own_network,
         )
 
     def knows(self, language: str) -> bool:

@@ -142,14 +142,16 @@ def register(
     source: str,
     *,
     base_url: str = "",
+    own_network: bool | None = None,
     key: str = "",
     known: Iterable[str] | None = None,
     user_id: int | None = None,
 ) -> RegisteredModel:
     """Make the row of a model that is to be added, or take up one that failed. Raises `NotPossible`.
 
-    `known` are the languages that it knows, empty for every one, None for what its name tells. An endpoint's model
-    that is there already gets its address and key anew, also where it is in use.
+    `known` are the languages that it knows, empty for every one, None for what its name tells. `own_network` is that of
+    `ragsite.llm.types.Endpoint`. An endpoint's model that is there already gets its address and key anew, also where it
+    is in use.
     """
     name = name.strip()
     if not name or len(name) > 200 or not name.isprintable():
@@ -173,6 +175,7 @@ def register(
             model = RegisteredModel(name=name)
         model.source, model.state = source, State.NEW if model.state != State.READY else State.READY
         model.languages, model.base_url = list(known), base_url.rstrip("/")
+        model.own_network = own_network
         model.license = described["license"] if described and source == Source.HUB else model.license
         if key or not model.pk:
             model.encrypted_key = secrets.encrypt(key)
@@ -256,6 +259,7 @@ def _notice() -> None:
         remote = space.provider == EmbeddingSpace.Provider.OPENAI
         found[space.model] = _row(space.model, remote, space.languages, space.dimension)
         found[space.model].base_url, found[space.model].encrypted_key = space.base_url, space.encrypted_key
+        found[space.model].own_network = space.own_network
     remote = settings.EMBEDDING_PROVIDER == "openai"
     if (name := settings.EMBEDDING_MODEL) not in there | found.keys():
         found[name] = _row(name, remote, settings.EMBEDDING_LANGUAGES)

@@ -128,6 +128,7 @@ def find_or_create(model: EmbeddingModel, dimension: int) -> EmbeddingSpace:
             dimension=dimension,
             defaults={
                 "base_url": model.base_url,
+                "own_network": model.own_network,
                 "encrypted_key": secrets.encrypt(model.api_key),
                 "languages": known,
             },
@@ -150,7 +151,8 @@ def embedder_of(space: EmbeddingSpace) -> Embedder:
     if space.is_configured:
         return get_embedder(replace(configured(), dimension=space.dimension))
     key = secrets.decrypt(bytes(space.encrypted_key))
-    return get_embedder(EmbeddingModel(space.provider, space.model, space.base_url, key, space.dimension))
+    model = EmbeddingModel(space.provider, space.model, space.base_url, key, space.dimension)
+    return get_embedder(replace(model, own_network=space.own_network))
 
 
 def embed_query(space: EmbeddingSpace, text: str) -> NDArray[np.float32]:

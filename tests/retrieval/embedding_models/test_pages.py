@@ -13,6 +13,7 @@ from pytest_django import Settings
 
 from knowledge.models import Document, KnowledgeBase
 from ragsite.llm.embedding import model_files
+from ragsite.llm.errors import AddressRefused
 from retrieval.embedding_models import jobs, notices
 from retrieval.embedding_models.models import ModelJob, RegisteredModel
 from retrieval.engine import spaces
@@ -139,7 +140,7 @@ def test_a_download(as_staff: Client, fake_hub: FakeHub) -> None:
 def test_an_endpoint_whose_key_is_never_shown(as_staff: Client, provider: FakeProvider) -> None:
     data = {
         "source": "endpoint", "endpoint-base_url": f"{provider.base_url}/", "endpoint-name": "first",
-        "endpoint-key": "my-key", "endpoint-languages": "all",
+        "endpoint-key": "my-key", "endpoint-languages": "all", "endpoint-own_network": "on",
     }  # fmt: skip
     as_staff.post(ADD, data)
     model = RegisteredModel.objects.get(name="first")
@@ -151,6 +152,29 @@ def test_an_endpoint_whose_key_is_never_shown(as_staff: Client, provider: FakePr
     bad = as_staff.post(ADD, data | {"endpoint-base_url": "file:///etc", "endpoint-key": "a key\tb"})
     assert bad.status_code == 200
     assert "Enter a valid URL" in bad.content.decode()
+
+
+def test_an_endpoint_in_the_own_network_is_asked_only_when_that_is_said(
+    as_staff: Client, provider: FakeProvider
+) -> None:
+    data = {"source": "endpoint", "endpoint-base_url": provider.base_url, "endpoint-name": "first"}
+    refused = as_staff.post(ADD, data).content.decode()
+    assert "Confirm that the server is yours" in refused
+    reserved = as_staff.post(ADD, data | {"endpoint-base_url": "http://169.254.169.254/v1"}).content.decode()
+    assert "reserved for network services" in reserved
+    assert provider.connections == 0 and not RegisteredModel.objects.filter(name="first").exists()
+    as_staff.post(ADD, data | {"endpoint-own_network": "on"})
+    model = RegisteredModel.objects.get(name="first")
+    assert done(model.jobs.get()).status == "done" and model.reached().own_network
+    # Where its name leads is looked at whenever it is asked, then and in the space that search goes by.
+    space = spaces.find_or_create(model.reached(), 64)
+    assert spaces.embedder_of(space).embed_query("word").shape == (64,)
+    RegisteredModel.objects.update(own_network=False)
+    model.refresh_from_db()
+    asked, space = provider.connections, spaces.find_or_create(model.reached(), 64)
+    with pytest.raises(AddressRefused):
+        spaces.embedder_of(space).embed_query("another")
+    assert provider.connections == asked
 
 
 def test_which_languages_it_knows_can_be_said_later(as_staff: Client, base: KnowledgeBase, settings: Settings) -> None:
