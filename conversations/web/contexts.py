@@ -54,6 +54,13 @@ _NUMBERING = re.compile(
     r"|[（(]?[一二三四五六七八九十]+[、）).]|第\S{1,3}[章节条部篇])[\s:：—–-]*",
     re.IGNORECASE,
 )
+# Markdown's marks that `plain`, which is for sentences, leaves: rules, the second lines of tables, marks of nested
+# lists, and stars beside punctuation and Chinese; 2*3 and 2 * 3 are none.
+_MARKS = re.compile(
+    r"^[ \t]*(?:[-*_|:][ \t]*){3,}$|^[ \t]*(?:[-*+][ \t]+)+|(?<![\\\w()\[\]])\*+(?=\S)|(?<=[^\s\\])\*+(?![\w()\[\]])"
+    r"|(?<=[㐀-鿿])\*+|(?<!\\)\*+(?=[㐀-鿿])",
+    re.MULTILINE,
+)
 # What a sentence has, or a line that leads to a page: ends and commas, and dots before a number.
 _SENTENCE = re.compile(r"[.!?;,。！？；，…]\s*$|[。！？；，;]|[.!?,]\s|\.{3,}|…")
 
@@ -131,7 +138,7 @@ def list_context(
         if (message := messages.get(session.pk)) is not None:
             marked = [
                 format_html("<mark>{}</mark>" if is_word else "{}", piece)
-                for piece, is_word in passage_with(plain(message.content), words)
+                for piece, is_word in passage_with(plain(_MARKS.sub("", message.content)), words)
             ]
             query = urlencode({"turn": message.turn_id, "find": " ".join(words)})
             found = Found(safe("".join(marked)), f"?{query}#turn-{message.turn_id}")

@@ -120,6 +120,22 @@ def test_the_words_found_lead_to_their_turn(as_owner: Client, owner: User) -> No
     assert shown.select("#transcript[data-find='rack three']")
 
 
+@pytest.mark.parametrize(
+    ("said", "shown"),
+    [
+        ("* The rack:\n    * *three* years,\n    - and **more**.", "The rack: three years, and more."),
+        ("The rack\n\n***\n\n| a | b |\n|---|:--|\n| three | c |", "The rack | a | b | | three | c |"),
+        ("The *“rack”* is 2*3 or 2 * 3, *(three)*", "The “rack” is 2*3 or 2 * 3, (three)"),
+        ("The rack：注意*三*年，**three**年。*“是”*", "The rack：注意三年，three年。“是”"),
+        (r"The rack has 3 \* three", "The rack has 3 * three"),
+    ],
+)
+def test_the_words_found_stand_without_markdown_s_marks(as_owner: Client, owner: User, said: str, shown: str) -> None:
+    make_turn(make_session(owner), "How long?", said)
+    page = listed(as_owner, reverse("search-sessions") + "?q=rack+three")
+    assert [found.text for found in page.select(".found-words")] == [shown]
+
+
 def test_the_archive_is_out_of_the_list_but_found(as_owner: Client, owner: User) -> None:
     session = make_session(owner, "Old affairs")
     make_turn(session)
