@@ -47,6 +47,17 @@ class ApiTokenAdmin(ModelAdmin):
     fields = ["name", "user", "created_at", "last_used_at"]
     readonly_fields = ["user", "created_at", "last_used_at"]
 
+    def changelist_view(self, request: HttpRequest, extra_context: Any = None) -> HttpResponse:
+        """Name the page: what is put together of "Select %s to view" lacks a space before "API" in Chinese."""
+        return super().changelist_view(request, {"title": gettext("API tokens")} | (extra_context or {}))
+
+    def change_view(
+        self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: Any = None
+    ) -> HttpResponse:
+        """Name the page, as the list."""
+        title = {"title": gettext("View API token")}
+        return super().change_view(request, object_id, form_url, title | (extra_context or {}))
+
     def has_add_permission(self, request: HttpRequest) -> bool:
         """Refuse: a key is shown once, to its owner, on the account page or by `create_token`."""
         return False

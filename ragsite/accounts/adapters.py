@@ -1,12 +1,14 @@
 """What allauth asks the site about: who may come, how guesses are limited, where links lead, what is kept secret."""
 
 import logging
+from itertools import chain, count
 from smtplib import SMTPException
 from typing import Any
 
 from allauth.account.adapter import DefaultAccountAdapter
 from allauth.account.internal.userkit import filter_users_by_email, get_user_by_username
 from allauth.mfa.adapter import DefaultMFAAdapter
+from allauth.mfa.models import Authenticator
 from allauth.socialaccount.adapter import DefaultSocialAccountAdapter
 from allauth.usersessions.adapter import DefaultUserSessionsAdapter
 from django.conf import settings
@@ -114,6 +116,12 @@ class SecondFactorAdapter(DefaultMFAAdapter):  # type: ignore[misc]
     """Second factors, whose secrets are encrypted as the keys of endpoints are."""
 
     error_messages = DefaultMFAAdapter.error_messages | {"incorrect_code": gettext_lazy("This code is wrong.")}
+
+    def generate_authenticator_name(self, user: User, type: Any) -> str:
+        """Return what a new passkey is called at first: by a number, where the person has one of that name."""
+        taken = {each.wrap().name for each in Authenticator.objects.filter(user=user, type=type)}
+        numbered = (_("Passkey {number}").format(number=number) for number in count(2))
+        return next(name for name in chain([_("Passkey")], numbered) if name not in taken)
 
     def encrypt(self, text: str) -> str:
         """Return a secret as it is stored."""

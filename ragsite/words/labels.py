@@ -72,6 +72,7 @@ OF_OTHERS = (
     gettext_noop(" By %(filter_title)s "),
     gettext_noop("After you’ve created a user, you’ll be able to edit more user options."),
     gettext_noop("%(name)s with ID “%(key)s” doesn’t exist. Perhaps it was deleted?"),
+    gettext_noop("email address"),
     gettext_noop("Function"),
     gettext_noop("Result"),
     gettext_noop("Time Taken"),

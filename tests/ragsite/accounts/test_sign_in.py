@@ -15,9 +15,11 @@ from django.core import mail
 from django.test import Client
 from django.urls import reverse
 
+from ragsite.accounts.adapters import SecondFactorAdapter
 from ragsite.accounts.views import browser_of
 from ragsite.asgi import application
 from ragsite.db import in_database
+from ragsite.settings import oidc_providers
 from tests import factories
 from tests.conversations.records import make_session
 
@@ -81,12 +83,31 @@ def test_a_code_or_a_recovery_code_lets_in(staff: User) -> None:
         assert client.get("/admin/").status_code == 200
 
 
+def test_a_passkey_is_called_so_and_numbered(owner: User, stranger: User) -> None:
+    adapter = SecondFactorAdapter()
+    Authenticator.objects.create(user=stranger, type="webauthn", data={"name": "Passkey"})
+    for number in ("Passkey", "Passkey 2", "Passkey 3"):
+        assert adapter.generate_authenticator_name(owner, Authenticator.Type.WEBAUTHN) == number
+        Authenticator.objects.create(user=owner, type="webauthn", data={"name": number})
+    Authenticator.objects.filter(user=owner, data__name="Passkey 2").delete()
+    assert adapter.generate_authenticator_name(owner, Authenticator.Type.WEBAUTHN) == "Passkey 2"
+
+
 def test_other_people_s_keys_are_nowhere(owner: User, stranger: User, anonymous: Client) -> None:
     key = Authenticator.objects.create(user=owner, type="webauthn", data={"name": "Laptop"})
     sign_in(anonymous, "stranger")
     assert anonymous.post(reverse("account_reauthenticate"), {"password": "password"}).status_code == 302
     for name in ("mfa_remove_webauthn", "mfa_edit_webauthn"):
         assert anonymous.get(reverse(name, args=[key.pk])).status_code == 404
+
+
+def test_the_account_leads_to_what_else_signs_in_where_there_is_a_provider(as_owner: Client, settings: Any) -> None:
+    link = f'href="{reverse("socialaccount_connections")}"'
+    assert link not in as_owner.get(reverse("account")).content.decode()
+    settings.SOCIALACCOUNT_PROVIDERS = oidc_providers(
+        "https://login.example.org", "id", "secret", "Example", link_by_email=False
+    )
+    assert link in as_owner.get(reverse("account")).content.decode()
 
 
 def test_signing_others_out(owner: User) -> None:

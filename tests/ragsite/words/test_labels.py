@@ -2,6 +2,7 @@
 
 import gettext
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -15,6 +16,7 @@ from django.utils.functional import Promise
 
 from conversations.models import Message
 from knowledge.models import Chunk
+from ragsite.models import ApiToken
 from ragsite.words import labels
 
 CATALOGUE = Path("locale") / "zh_Hans" / "LC_MESSAGES" / "djangojs.mo"
@@ -51,6 +53,15 @@ def test_who_leaves_a_group_that_is_deleted_is_named(as_staff: Client, owner: Us
     page = as_staff.get(reverse("admin:auth_group_delete", args=[group.pk])).content.decode()
     assert "Membership of a group: owner" in page and "Permission of a group: Conversations | message | view" in page
     assert "Memberships of groups: 1" in page
+
+
+@pytest.mark.django_db
+def test_no_page_of_a_token_joins_words_of_two_scripts(as_staff: Client, owner: User) -> None:
+    token = ApiToken.objects.create(user=owner, name="Own")
+    for page, args in (("changelist", []), ("change", [token.pk])):
+        address = reverse(f"admin:ragsite_apitoken_{page}", args=args)
+        title = as_staff.get(address, HTTP_ACCEPT_LANGUAGE="zh-hans").context["title"]
+        assert "API" in title and not re.search(r"[\u4e00-\u9fff]API", title)
 
 
 @pytest.mark.django_db
