@@ -1,8 +1,12 @@
 """Reading an answer: going on with one that was cut, and saying what one thinks of it."""
 
 import re
+from io import BytesIO
+from pathlib import Path
+from typing import Literal
 
 import pytest
+from PIL import Image
 from playwright.sync_api import Page, expect
 
 from tests.browser.conftest import ask, new_chat, sign_in
@@ -98,6 +102,24 @@ def test_passages_of_one_document_are_one_chip_whose_card_lists_them(page: Page,
     page.reload()
     expect(chips).to_have_count(1)
     expect(answer.locator(".cards mark").first).to_be_attached()
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_a_cited_table_that_goes_on_has_a_shadow_where_it_does(page: Page, scheme: Literal["light", "dark"]) -> None:
+    # As the drawer has it, with the styles alone.
+    css = Path(__file__).resolve().parents[2] / "static" / "css"
+    sheets = [css / f"{name}.css" for name in ("tokens", "components", "pages/knowledge")]
+    cell = '<td><div style="inline-size: 60rem; block-size: 10rem"></div></td>'
+    page.emulate_media(color_scheme=scheme)
+    page.set_content(
+        f"<style>{''.join(sheet.read_text() for sheet in sheets)}</style>"
+        '<div class="drawer" style="inline-size: 20rem; background: var(--surface)"><div class="passage cited">'
+        f'<div class="table-wrap"><table class="table passage-table"><tr>{cell}</tr></table></div></div></div>'
+    )
+    picture = Image.open(BytesIO(page.locator(".table-wrap").screenshot())).convert("RGB")
+    width, height = picture.size
+    left, ground, shadow = (sum(picture.getpixel((at, height // 3))) for at in (1, width // 2, width - 2))  # type: ignore[arg-type]
+    assert abs(left - ground) <= 3 and abs(shadow - ground) > 30
 
 
 def test_the_side_bar_can_be_had_while_a_source_is_open(page: Page, site: Site) -> None:
