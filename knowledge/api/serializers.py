@@ -7,6 +7,7 @@ from rest_framework import serializers
 
 from knowledge import queries
 from knowledge.api.fields import MetadataField, TagsField
+from knowledge.many import bulk
 from knowledge.models import Attachment, BulkJob, Chunk, Document, KnowledgeBase, Membership
 from ragsite.api.fields import ChoiceField, IdsField, IntegerField, ModelSerializer, TextField
 
@@ -172,6 +173,7 @@ class BulkJobSerializer(serializers.ModelSerializer[BulkJob]):
     """How far it is, and what came of it: how many were changed, and by a code those of which more is to tell."""
 
     told = serializers.JSONField(read_only=True)
+    error = serializers.SerializerMethodField()
 
     class Meta:
         """What a program needs to wait for it."""
@@ -179,6 +181,10 @@ class BulkJobSerializer(serializers.ModelSerializer[BulkJob]):
         model = BulkJob
         fields = ["id", "action", "status", "total", "done", "changed", "told", "error", "target", "created_at"]
         read_only_fields = fields
+
+    def get_error(self, job: BulkJob) -> str:
+        """Return why it ended before its time, empty where it didn't."""
+        return bulk.error_of(job)
 
 
 class ChunkSerializer(serializers.ModelSerializer[Chunk]):

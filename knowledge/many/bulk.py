@@ -49,6 +49,11 @@ REASONS: dict[str, Promise] = {
     "too_many": gettext_lazy("would have too many tags or fields"),
     "gone": gettext_lazy("are no longer in this knowledge base"),
 }
+# Why a job ended before its time, by the code that is stored with it; after a dot, that of the error's class.
+ERRORS: dict[str, Promise] = {
+    "rights": gettext_lazy("You may no longer change these documents; what is done stays done."),
+    "unexpected": gettext_lazy("An unexpected error ({error}) ended this; what is done stays done."),
+}
 
 
 def start(
@@ -117,12 +122,16 @@ def run(job_id: int) -> bool:
             pass
     except Exception as error:
         logger.exception("Bulk job %s ended", job_id)
-        message = _("An unexpected error ({error}) ended this; what is done stays done.")
-        waiting.update(
-            status=BulkJob.Status.FAILED, error=message.format(error=type(error).__name__), finished_at=timezone.now()
-        )
+        code = f"unexpected.{type(error).__name__}"
+        waiting.update(status=BulkJob.Status.FAILED, error=code, finished_at=timezone.now())
         return False
     return True
+
+
+def error_of(job: BulkJob) -> str:
+    """Return why a job ended before its time, in the reader's language; older jobs kept the words themselves."""
+    code, _dot, name = job.error.partition(".")
+    return str(ERRORS[code]).format(error=name) if code in ERRORS else job.error
 
 
 def resume_stalled() -> int:
@@ -146,7 +155,7 @@ def _batch(job_id: int, ids: Sequence[int]) -> bool:
     bases = [job.knowledge_base_id] + ([job.target_id] if job.target_id else [])
     if access.editable(job.user).filter(pk__in=bases).count() != len(bases):
         job.status, job.finished_at = BulkJob.Status.FAILED, timezone.now()
-        job.error = _("You may no longer change these documents; what is done stays done.")
+        job.error = "rights"
         job.save(update_fields=["status", "error", "finished_at"])
         return False
     wanted = ids[job.done : job.done + BATCH]

@@ -160,7 +160,7 @@ def bulk_job(request: HttpRequest, pk: int) -> HttpResponse:
     job = access.get_bulk_job(request.user, pk)
     if job.status in BulkJob.UNFINISHED:
         return render(request, "knowledge/bulk_job.html", {"job": job})
-    messages.info(request, " ".join(filter(None, [_outcome(job), *_told(job), job.error])))
+    messages.info(request, " ".join(filter(None, [_outcome(job), *_told(job), bulk.error_of(job)])))
     return HttpResponse(headers={"HX-Refresh": "true"})
 
 

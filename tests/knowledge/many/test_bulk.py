@@ -3,6 +3,8 @@
 import pytest
 from django.contrib.auth.models import User
 from django.test import Client
+from django.urls import reverse
+from django.utils import translation
 from django_q.models import OrmQ
 
 from knowledge import access, services
@@ -64,6 +66,27 @@ def test_who_lost_the_right_meanwhile_changes_nothing_more(owner: User, colleagu
     job.refresh_from_db()
     assert job.status == "failed"
     assert base.documents.count() == 51
+
+
+def test_why_a_job_ended_is_told_in_the_reader_s_language(
+    as_owner: Client, owner: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(*args: object) -> None:
+        raise KeyError("secret")
+
+    base = factories.make_knowledge_base(owner)
+    monkeypatch.setitem(bulk._ACTIONS, "tag", broken)
+    with translation.override("zh-hans"):
+        job = bulk.start(owner, base, "tag", ids(make(base, 1)), tags=["red"])
+    assert (job.status, job.error) == ("failed", "unexpected.KeyError")
+    for language, said in (("en", "An unexpected error (KeyError) ended this"), ("zh-hans", "意外错误（KeyError）")):
+        told = as_owner.get(reverse("api-bulk-job", args=[job.pk]), headers={"accept-language": language}).json()
+        assert said in told["error"]
+        as_owner.get(f"/knowledge/bulk-jobs/{job.pk}/", headers={"accept-language": language})
+        page = as_owner.get(f"/knowledge/{base.pk}/", headers={"accept-language": language}).content.decode()
+        assert said in page
+    job.error = "What older jobs kept. As it was."
+    assert bulk.error_of(job) == job.error
 
 
 def test_only_what_failed_and_may_end_otherwise_is_retried(owner: User) -> None:
