@@ -14,7 +14,7 @@ from conversations.models import ModelProfile, PromptTemplate
 from conversations.prompts import templates
 from conversations.prompts.profiles import reply_settings
 from ragsite.llm import secrets
-from ragsite.llm.addresses import objections
+from ragsite.llm.addresses import objections, same_server
 
 if TYPE_CHECKING:
     PromptForm = forms.ModelForm[PromptTemplate]
@@ -145,6 +145,11 @@ class ModelProfileForm(ProfileForm):
         if "base_url" in data and {"base_url", "own_network"} & {*self.changed_data}:
             for name, told in objections(data["base_url"], own_network=bool(data.get("own_network"))).items():
                 self.add_error(name, told)
+            elsewhere = not same_server(data["base_url"], self.initial.get("base_url", ""))
+            if elsewhere and self.instance.encrypted_key and not (data.get("key") or data.get("remove_key")):
+                self.add_error(
+                    "key", _("The stored key belongs to the address before. Enter the key of this one, or remove it.")
+                )
         return data
 
     def save(self, commit: bool = True) -> ModelProfile:

@@ -64,6 +64,15 @@ def resolve(url: str) -> Place:
     return Place(worst, addresses)
 
 
+def same_server(url: str, other: str) -> bool:
+    """Whether two addresses are of one server, so that a key given for one may be sent to the other."""
+    try:
+        (one, two) = (urlsplit(each) for each in (url, other))
+        return (one.scheme, one.hostname, one.port) == (two.scheme, two.hostname, two.port)
+    except ValueError:
+        return False
+
+
 def admitted(place: Place, *, own_network: bool, where: str) -> tuple[str, ...]:
     """Return the addresses of a place that may be asked; `own_network` admits this machine and its local network.
 

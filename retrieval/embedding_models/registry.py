@@ -14,6 +14,7 @@ from django.db.models import Sum
 from django.utils.translation import gettext as _
 
 from ragsite.llm import secrets
+from ragsite.llm.addresses import same_server
 from ragsite.llm.embedding import model_files
 from ragsite.llm.embedding.embedding import EmbeddingModel, languages_of
 from ragsite.llm.embedding.local import BUNDLED
@@ -174,11 +175,12 @@ def register(
         else:
             model = RegisteredModel(name=name)
         model.source, model.state = source, State.NEW if model.state != State.READY else State.READY
+        # A key is sent nowhere but to where it was given for.
+        if key or not model.pk or not same_server(base_url, model.base_url):
+            model.encrypted_key = secrets.encrypt(key)
         model.languages, model.base_url = list(known), base_url.rstrip("/")
         model.own_network = own_network
         model.license = described["license"] if described and source == Source.HUB else model.license
-        if key or not model.pk:
-            model.encrypted_key = secrets.encrypt(key)
         model.added_by_id = user_id
         model.save()
     return model

@@ -332,6 +332,17 @@ def test_a_key_is_replaced_and_removed(profile: ModelProfile, as_staff: Client) 
     assert key_of(profile) == ""
 
 
+def test_a_key_is_not_sent_to_another_server_than_it_was_given_for(profile: ModelProfile, as_staff: Client) -> None:
+    moved = PROFILE | {"base_url": "https://elsewhere.example/v1"}
+    refused = as_staff.post(change(profile), moved).content.decode()
+    assert "belongs to the address before" in refused and key_of(profile) == KEY
+    assert profile.base_url == "https://model.example/v1"
+    as_staff.post(change(profile), PROFILE | {"base_url": "https://model.example/v2"})
+    assert (key_of(profile), profile.base_url) == (KEY, "https://model.example/v2")
+    as_staff.post(change(profile), moved | {"key": "its-own"})
+    assert (key_of(profile), profile.base_url) == ("its-own", "https://elsewhere.example/v1")
+
+
 @pytest.mark.parametrize("key", ["sk-abc\u200b", "sk-abc\ndef", "ключ"])
 def test_what_can_not_be_a_key_is_refused(profile: ModelProfile, as_staff: Client, key: str) -> None:
     page = as_staff.post(change(profile), PROFILE | {"key": key})

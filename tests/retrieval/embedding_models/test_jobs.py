@@ -12,6 +12,7 @@ from django_q.models import OrmQ
 from pytest_django import Settings
 
 from knowledge.models import Chunk, KnowledgeBase
+from ragsite.llm import secrets
 from ragsite.llm.embedding import model_files
 from retrieval import tasks
 from retrieval.embedding_models import jobs, registry, trial
@@ -278,6 +279,16 @@ def test_an_endpoint_is_asked_and_its_key_is_kept_encrypted(golden: EvaluationSe
     assert done(jobs.start(again, Kind.ADD)).status == "done"
     spaces.embed_query(spaces.active_space(), "a new question")
     assert provider.headers[-1]["Authorization"] == "Bearer new-key"
+
+
+def test_an_endpoint_s_key_stays_with_its_server() -> None:
+    def register(base_url: str) -> str:
+        model = registry.register("first", registry.Source.ENDPOINT, base_url=base_url, known=[])
+        return secrets.decrypt(bytes(model.encrypted_key))
+
+    registry.register("first", registry.Source.ENDPOINT, base_url="https://a.example/v1", key="my-key", known=[])
+    assert register("https://a.example/v2") == "my-key"
+    assert register("https://b.example/v2") == ""
 
 
 def test_an_endpoint_that_refuses(provider: FakeProvider) -> None:
