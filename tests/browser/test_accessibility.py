@@ -48,7 +48,6 @@ _LEFT_OUT = [
 _OF_LANGUAGE_AND_THEME = [
     "color-contrast",
     "link-in-text-block",
-    "target-size",
     "html-has-lang",
     "html-lang-valid",
     "valid-lang",
