@@ -72,6 +72,7 @@ PAGES = [
     "/account/sessions/",
     "/account/email/",
     "/api/docs/",
+    "/api/docs/try/",
     "/nowhere/",
 ]
 
