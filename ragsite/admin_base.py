@@ -11,13 +11,11 @@ from django.db.models import Model
 from django.http import HttpRequest
 from django.template.response import TemplateResponse
 from django.urls import reverse
-from django.utils.decorators import method_decorator
 from django.utils.functional import cached_property
 from django.utils.html import format_html
 from django.utils.module_loading import import_string
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext_lazy as _
-from django.views.decorators.gzip import gzip_page
 
 if TYPE_CHECKING:
     DjangoModelAdmin = admin.ModelAdmin[Any]
@@ -109,9 +107,8 @@ class ModelAdmin(DjangoModelAdmin):
 class AdminSite(admin.AdminSite):
     """Django's, with figures on its first page and the lists in sections."""
 
-    @method_decorator(gzip_page)
     def index(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> TemplateResponse:
-        """Show what happens on the site, then the lists; compressed, since the charts are long."""
+        """Show what happens on the site, then the lists."""
         # The page has no column of lists beside it, whose style and script would only hold up the first paint.
         shown = {"is_nav_sidebar_enabled": False} | import_string(settings.ADMIN_FIRST_PAGE)(request)
         return super().index(request, shown | (extra_context or {}))

@@ -56,6 +56,7 @@ INSTALLED_APPS = [
 MIDDLEWARE = [
     "django.middleware.security.SecurityMiddleware",
     "servestatic.middleware.ServeStaticMiddleware",
+    "ragsite.middleware.compress_pages",
     "ragsite.middleware.keep_private",
     "csp.middleware.CSPMiddleware",
     "corsheaders.middleware.CorsMiddleware",

@@ -7,6 +7,7 @@ from drf_spectacular.views import SpectacularAPIView, SpectacularSwaggerSplitVie
 from rest_framework.request import Request
 
 from ragsite.api import schema
+from ragsite.api.docs import docs
 
 
 class _Schema(SpectacularAPIView):
@@ -17,7 +18,7 @@ class _Schema(SpectacularAPIView):
 
 
 # The page of a third party, whose scripts are files and whose styles are written inline.
-_docs = csp_replace({"script-src": [SELF], "style-src": [SELF, UNSAFE_INLINE]})(
+_try = csp_replace({"script-src": [SELF], "style-src": [SELF, UNSAFE_INLINE]})(
     SpectacularSwaggerSplitView.as_view(url_name="api-schema", http_method_names=["get", "head"])
 )
 
@@ -28,5 +29,6 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("", include("retrieval.api_urls")),
     path("", include("conversations.api.urls")),
     path("schema/", _Schema.as_view(), name="api-schema"),
-    path("docs/", _docs, name="api-docs"),
+    path("docs/", docs, name="api-docs"),
+    path("docs/try/", _try, name="api-docs-try"),
 ]

@@ -80,6 +80,7 @@ PAGES = [
     "/account/sessions/",
     "/account/email/",
     "/api/docs/",
+    "/api/docs/try/",
     "/nowhere/",
 ]
 

@@ -212,7 +212,7 @@ def test_a_page_is_counted_from_one(as_owner: Client, query: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "address", ["/", "/account/", "/login/", "/api/knowledge-bases", "/api/nonsense", "/api/docs/"]
+    "address", ["/", "/account/", "/login/", "/api/knowledge-bases", "/api/nonsense", "/api/docs/", "/api/docs/try/"]
 )
 def test_private_answers_are_kept_by_nobody(as_owner: Client, address: str) -> None:
     response = as_owner.get(address, follow=True)
@@ -228,11 +228,11 @@ def test_exports_and_chats_are_kept_by_nobody(owner: Any, as_owner: Client) -> N
 
 
 def test_the_docs_have_a_policy_that_lets_no_script_of_the_page_run(as_owner: Client) -> None:
-    page = as_owner.get("/api/docs/")
+    page = as_owner.get("/api/docs/try/")
     policy = dict(part.strip().split(" ", 1) for part in page["Content-Security-Policy"].split(";"))
     assert policy["script-src"] == "'self'" and policy["default-src"] == "'self'"
     assert "<script>" not in page.content.decode()
-    assert as_owner.get("/api/docs/?script=")["Content-Type"].startswith("application/javascript")
+    assert as_owner.get("/api/docs/try/?script=")["Content-Type"].startswith("application/javascript")
 
 
 def test_a_refusal_is_logged_without_a_traceback(as_colleague: Client, base: KnowledgeBase, colleague: Any) -> None:

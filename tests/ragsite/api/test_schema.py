@@ -72,7 +72,7 @@ def test_every_api_route_is_in_the_schema(schema: Any) -> None:
     routes = {
         re.sub(r"<(?:\w+:)?(\w+)>", r"{\1}", route).replace("{pk}", "{id}")
         for route in _routes(get_resolver())
-        if route.startswith("/api/") and route not in ("/api/schema/", "/api/docs/")
+        if route.startswith("/api/") and route not in ("/api/schema/", "/api/docs/", "/api/docs/try/")
     }
     assert routes == {path.replace("{pk}", "{id}") for path in schema["paths"]}
 
@@ -167,12 +167,28 @@ def test_the_schema_and_its_page_are_served(settings: Settings, as_owner: Client
     settings.MIDDLEWARE = site.MIDDLEWARE  # which serves static files
     settings.SERVESTATIC_USE_FINDERS = True  # from where they lie, as they aren't collected here
     assert as_owner.get("/api/schema/").status_code == 200
-    page = as_owner.get("/api/docs/")
-    assert page.status_code == 200
-    addresses = re.findall(r"""(?:src|href)=["']([^"']+)["']""", page.content.decode())
+    pages = [as_owner.get(address) for address in ("/api/docs/", "/api/docs/try/")]
+    assert [page.status_code for page in pages] == [200, 200]
+    addresses = {
+        address.partition("#")[0] or "/"
+        for page in pages
+        for address in re.findall(r"""(?:src|href)=["']([^"']+)["']""", page.content.decode())
+    }
     assert addresses and all(address.startswith(("/", "data:")) for address in addresses)
     for address in addresses:
         assert address.startswith("data:") or as_owner.get(address, follow=True).status_code == 200, address
+
+
+def test_the_page_lists_every_operation_and_loads_nothing_to_try_them(schema: Any, anonymous: Client) -> None:
+    page = anonymous.get("/api/docs/").content.decode()
+    for path, methods in schema["paths"].items():
+        for method, operation in methods.items():
+            shown = re.search(rf'<li id="{re.escape(operation["operationId"])}">(.*?)</li>', page, re.DOTALL)
+            assert shown and all(f">{text}<" in shown[1] for text in (method.upper(), path)), (method, path)
+            assert f"/api/docs/try/#/{operation['tags'][0]}/{operation['operationId']}" in shown[1]
+    assert "Return the passages found" in page and "<code>SESSION:</code>" in page
+    assert "swagger" not in page and '"/account/#tokens"' in page and '"/api/schema/"' in page
+    assert anonymous.post("/api/docs/").status_code == 405
 
 
 def test_an_unknown_address_is_told_in_the_shape_of_errors(as_owner: Client) -> None:
@@ -184,10 +200,10 @@ def test_an_unknown_address_is_told_in_the_shape_of_errors(as_owner: Client) -> 
 
 def test_the_schema_and_its_page_stand_odd_questions(as_owner: Client) -> None:
     assert "\0" not in as_owner.get("/api/schema/?version=%00")["Content-Disposition"]
-    for address, status in (("/api/docs/?script=", 405), ("/api/schema/", 405), ("/api/schema/?format=x", 404)):
+    for address, status in (("/api/docs/try/?script=", 405), ("/api/schema/", 405), ("/api/schema/?format=x", 404)):
         answer = as_owner.delete(address)
         assert answer.status_code == status and set(answer.json()) == {"detail", "code"}
-    assert as_owner.options("/api/docs/?script=").status_code == 405
+    assert as_owner.options("/api/docs/try/?script=").status_code == 405
 
 
 @pytest.mark.parametrize("address", ["/api/search", "/api/chat/conversation", "/api/evaluation-sets"])

@@ -1,0 +1,47 @@
+"""The API's page: its operations in a light list, and Swagger UI on a page of its own, for who wants to try them."""
+
+import re
+from functools import cache
+from typing import NamedTuple
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.utils.html import escape
+from django.utils.safestring import SafeString, mark_safe
+from django.views.decorators.http import require_safe
+from drf_spectacular.generators import SchemaGenerator
+
+from ragsite.runtime import caches
+
+
+class Operation(NamedTuple):
+    """What is asked of an address by a method; `tag` and `id` are those of the schema."""
+
+    tag: str
+    id: str
+    method: str
+    path: str
+    summary: SafeString
+
+
+@require_safe
+def docs(request: HttpRequest) -> HttpResponse:
+    """List all operations."""
+    groups = [(tag, tag.replace("-", " ").capitalize(), each) for tag, each in operations().items()]
+    return render(request, "ragsite/api.html", {"groups": groups})
+
+
+@cache
+def operations() -> dict[str, list[Operation]]:
+    """Return the operations by tag; kept, since the schema takes most of a second to be made."""
+    schema = SchemaGenerator().get_schema(public=True)  # type: ignore[no-untyped-call]
+    found: dict[str, list[Operation]] = {}
+    for path, methods in schema["paths"].items():
+        for method, operation in methods.items():
+            tag, about = operation["tags"][0], operation.get("description", "").partition("\n\n")[0]
+            summary = mark_safe(re.sub(r"`([^`]+)`", r"<code>\1</code>", escape(about)))
+            found.setdefault(tag, []).append(Operation(tag, operation["operationId"], method.upper(), path, summary))
+    return found
+
+
+caches.register(operations.cache_clear)

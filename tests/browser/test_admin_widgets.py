@@ -1,0 +1,53 @@
+"""What Django's scripts do in the administration, where each of them waits for the page."""
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.browser.conftest import sign_in
+from tests.site import Site
+
+pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("browser")]
+
+
+def test_boxes_dates_lookups_rows_and_actions_work(page: Page, site: Site) -> None:
+    sign_in(page, site)
+    page.goto(f"{site.url}/admin/auth/group/add/")
+    page.get_by_label("Name:").fill("Doorkeepers")
+    page.locator("#id_permissions_from").select_option(label="Knowledge | document | Can view document")
+    page.get_by_role("button", name="Choose selected permissions").click()
+    expect(page.locator("#id_permissions_to option")).to_have_count(1)
+    page.get_by_role("button", name="Save", exact=True).click()
+    expect(page.locator(".messagelist")).to_contain_text("was added successfully")
+
+    page.goto(f"{site.url}/admin/django_q/schedule/add/")
+    day = page.locator("#id_next_run_0")
+    day.fill("")
+    page.get_by_role("link", name="Today").click()
+    expect(day).not_to_be_empty()
+
+    page.goto(f"{site.url}/admin/knowledge/knowledgebase/add/")
+    page.get_by_label("Name:").fill("Doors")
+    page.locator(".field-owner .select2-selection").click()
+    page.locator(".select2-search__field").fill("dem")
+    page.get_by_role("option", name="demo").click()
+    page.get_by_role("button", name="Add another Membership").click()
+    row = page.locator("#memberships-0")
+    with page.expect_popup() as opened:
+        row.locator(".field-group .add-related").click()
+    opened.value.get_by_label("Name:").fill("Porters")
+    opened.value.get_by_role("button", name="Save", exact=True).click()
+    expect(row.locator(".field-group .select2-selection")).to_contain_text("Porters")
+    page.get_by_role("button", name="Save", exact=True).click()
+    expect(page.locator(".messagelist")).to_contain_text("was added successfully")
+
+    page.goto(f"{site.url}/admin/auth/group/?q=ers")  # Porters and Doorkeepers have it, and no other
+    page.locator("#action-toggle").check()
+    expect(page.locator(".action-counter")).to_have_text("2 of 2 selected")
+    page.locator("select[name=action]").select_option(label="Delete selected groups")
+    page.get_by_role("button", name="Go").click()
+    page.get_by_role("link", name="No, take me back").click()
+    page.goto(f"{site.url}/admin/auth/group/?q=Porters")
+    page.get_by_role("link", name="Porters").click()
+    page.get_by_role("link", name="Delete").click()
+    page.get_by_role("link", name="No, take me back").click()
+    expect(page.get_by_label("Name:")).to_have_value("Porters")
