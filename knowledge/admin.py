@@ -17,6 +17,7 @@ from django.utils.translation import ngettext
 from knowledge import services
 from knowledge.invitations import invitations
 from knowledge.models import Chunk, Document, Invitation, KnowledgeBase, Membership, Picture
+from ragsite.accounts.roles import ROLES_EXPLAINED
 from ragsite.admin_base import ModelAdmin, ValuesFilter, link_to
 
 
@@ -234,13 +235,18 @@ class InvitationForm(forms.ModelForm[Invitation]):
         model = Invitation
         fields = ["email", "role", "groups", "knowledge_base", "base_role"]
 
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        if "role" in self.fields:  # it is not on the page of one that was made
+            self.fields["role"].choices = ROLES_EXPLAINED  # type: ignore[attr-defined]
+
 
 @admin.register(Invitation)
 class InvitationAdmin(ModelAdmin):
     """Invitations to the site and to bases; administrators make them, and take back those that are open."""
 
     form = InvitationForm
-    list_display = ["__str__", "state_shown", "role", "made_by", "used_by", "expires_at"]
+    list_display = ["__str__", "state_shown", "role", "groups_shown", "made_by", "used_by", "expires_at"]
     list_filter = ["role", "created_at", "used_at"]
     list_select_related = ["made_by", "used_by", "knowledge_base"]
     search_fields = ["email", "made_by__username", "used_by__username", "knowledge_base__name"]
@@ -252,6 +258,15 @@ class InvitationAdmin(ModelAdmin):
     def state_shown(self, invitation: Invitation) -> str:
         """Say what has become of it."""
         return str(invitation.state.label)
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Invitation]:
+        """Fetch the groups for the list."""
+        return super().get_queryset(request).prefetch_related("groups")
+
+    @admin.display(description=_("groups"))
+    def groups_shown(self, invitation: Invitation) -> str:
+        """Name the groups it lets into."""
+        return ", ".join(group.name for group in invitation.groups.all())
 
     def get_fields(self, request: HttpRequest, obj: Invitation | None = None) -> Any:
         """Show what became of one that is there."""

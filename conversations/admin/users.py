@@ -25,7 +25,7 @@ from django.views.decorators.http import require_POST
 
 from knowledge import services
 from knowledge.models import Document
-from ragsite.accounts.roles import CURATE, Role, assign, is_last_administrator, role_of
+from ragsite.accounts.roles import CURATE, ROLES_EXPLAINED, Role, assign, is_last_administrator, role_of
 from ragsite.public_url import absolute
 
 if TYPE_CHECKING:
@@ -76,11 +76,7 @@ class PersonForm(BaseUserForm):
 
     role = forms.ChoiceField(
         label=gettext_lazy("Role"),
-        choices=[
-            (Role.MEMBER, gettext_lazy("Member: asks, and has knowledge bases of their own")),
-            (Role.CURATOR, gettext_lazy("Curator: also manages all knowledge bases and the assistants")),
-            (Role.ADMINISTRATOR, gettext_lazy("Administrator: also manages people, models and settings")),
-        ],
+        choices=ROLES_EXPLAINED,
         widget=forms.RadioSelect,
         required=False,
     )
@@ -129,14 +125,19 @@ class UserAdmin(BaseUserAdmin):
         (gettext_lazy("Advanced"), {"classes": ["collapse"], "fields": [*_EXPERT]}),
         (gettext_lazy("Important dates"), {"fields": ["last_login", "date_joined"]}),
     ]
-    list_display = ["username", "email", "role", "is_active", "last_login"]
+    list_display = ["username", "email", "role", "groups_shown", "is_active", "last_login"]
     list_filter = ["is_active", "is_superuser", "is_staff", "groups"]
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[User]:
         """Note of each user whether a permission of their own makes them a curator."""
         app, codename = CURATE.split(".")
         own = Permission.objects.filter(user=OuterRef("pk"), content_type__app_label=app, codename=codename)
-        return super().get_queryset(request).annotate(curates=Exists(own))
+        return super().get_queryset(request).annotate(curates=Exists(own)).prefetch_related("groups")
+
+    @admin.display(description=gettext_lazy("groups"))
+    def groups_shown(self, obj: User) -> str:
+        """Name the groups of a user in the list."""
+        return ", ".join(group.name for group in obj.groups.all())
 
     @admin.display(description=gettext_lazy("Role"))
     def role(self, obj: Any) -> str:

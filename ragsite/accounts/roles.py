@@ -31,6 +31,14 @@ class Role(models.TextChoices):
     ADMINISTRATOR = "administrator", _("Administrator")
 
 
+# Where a role is chosen, what it may do is said with it.
+ROLES_EXPLAINED = [
+    (Role.MEMBER, _("Member: asks, and has knowledge bases of their own")),
+    (Role.CURATOR, _("Curator: also manages all knowledge bases and the assistants")),
+    (Role.ADMINISTRATOR, _("Administrator: also manages people, models and settings")),
+]
+
+
 def role_of(user: User) -> Role:
     """Return the role of a person."""
     if user.is_superuser:

@@ -88,7 +88,7 @@ def test_a_member_a_curator_and_an_administrator(page: Page, other: Page, site: 
     sign_in(page, site)
     # The administrator invites a curator, without any base.
     page.goto(f"{site.url}/admin/knowledge/invitation/add/")
-    page.get_by_label("Role on the site").select_option("Curator")
+    page.get_by_label("Role on the site").select_option("curator")
     page.get_by_role("button", name="Save", exact=True).click()
     link = page.locator("code.key").text_content()
     assert link

@@ -3,9 +3,11 @@
 from typing import Any
 
 import pytest
-from django.contrib.auth.models import Permission, User
+from django.contrib.auth.models import Group, Permission, User
 from django.core.files.storage import default_storage
+from django.db import connection
 from django.test import Client
+from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
 from conversations.models import ChatSession
@@ -107,6 +109,18 @@ def person(user: User, **changed: Any) -> dict[str, Any]:
     if user.is_superuser:
         form |= {"is_staff": "on", "is_superuser": "on"}
     return {name: value for name, value in (form | changed).items() if value is not None}
+
+
+def test_the_list_names_groups_and_leads_to_invitations(admin_client: Client, django_assert_num_queries: Any) -> None:
+    address, group = reverse("admin:auth_user_changelist"), Group.objects.create(name="Pilots")
+    User.objects.create_user("mei").groups.add(group)
+    with CaptureQueriesContext(connection) as queries:
+        page = admin_client.get(address).content.decode()
+    assert '<td class="field-groups_shown">Pilots</td>' in page
+    assert f'href="{reverse("admin:knowledge_invitation_add")}">Invite by a link<' in page
+    User.objects.create_user("tom").groups.add(group)
+    with django_assert_num_queries(len(queries)):
+        admin_client.get(address)
 
 
 @pytest.mark.parametrize("role", [Role.CURATOR, Role.ADMINISTRATOR])

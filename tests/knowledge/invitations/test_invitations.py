@@ -202,11 +202,15 @@ def test_administrators_make_list_and_revoke_them_in_the_admin(base: KnowledgeBa
         "base_role": "editor",
         "days": 3,
     }
+    # What a role may do is said where it is chosen.
+    assert "Curator: also manages" in as_staff.get("/admin/knowledge/invitation/add/").content.decode()
     page = as_staff.post("/admin/knowledge/invitation/add/", form).content.decode()
     made = Invitation.objects.get()
     assert (made.role, list(made.groups.all()), made.base_role) == ("curator", [group], "editor")
     link = page.partition('class="key">http://testserver')[2].partition("<")[0]
     assert Client().get(link).status_code == 200
+    # Whom it is for stands above the link: links made one after the other look alike.
+    assert f"Curator · Pilots · {base.name}: Editor" in " ".join(page.split())
     # The next person is given the same, unless it is changed.
     another = unescape(page.partition('class="button" href="')[2].partition('"')[0])
     given = as_staff.get(another).context["adminform"].form.initial
@@ -214,7 +218,9 @@ def test_administrators_make_list_and_revoke_them_in_the_admin(base: KnowledgeBa
     assert as_staff.get(f"/admin/knowledge/invitation/{made.pk}/change/").status_code == 200
     as_staff.post("/admin/knowledge/invitation/", {"action": "revoke_links", "_selected_action": [made.pk]})
     assert Client().get(link).status_code == 410
-    assert "Revoked" in as_staff.get("/admin/knowledge/invitation/").content.decode()
+    listed = as_staff.get("/admin/knowledge/invitation/").content.decode()
+    assert "Revoked" in listed
+    assert '<td class="field-groups_shown">Pilots</td>' in listed
 
 
 @pytest.mark.parametrize("is_open", [False, True])
