@@ -20,6 +20,7 @@ class NewKnowledgeBaseForm(forms.ModelForm[KnowledgeBase]):
         fields = ["name", "description", "visibility"]
         widgets = {"description": forms.Textarea(attrs={"rows": 2}), "visibility": forms.RadioSelect}
         labels = {"visibility": _("Who may read it")}
+        help_texts = {"visibility": _("You can share it with people and groups afterwards, under “Members”.")}
 
 
 class KnowledgeBaseForm(forms.ModelForm[KnowledgeBase]):

@@ -65,6 +65,8 @@ def test_anonymous_people_are_asked_to_sign_in(anonymous: Client, base: Knowledg
 
 
 def test_a_base_is_made(as_owner: Client, owner: User) -> None:
+    # Between private and everyone there is sharing, which comes after.
+    assert "share it with people and groups afterwards" in as_owner.get(url("knowledge")).content.decode()
     response = as_owner.post(url("knowledge"), {"name": "Law", "description": "", "visibility": "site"})
     made = KnowledgeBase.objects.get(name="Law")
     assert response.headers["Location"] == url("knowledge-base", made.pk)
