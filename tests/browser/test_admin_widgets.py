@@ -13,7 +13,7 @@ def test_boxes_dates_lookups_rows_and_actions_work(page: Page, site: Site) -> No
     sign_in(page, site)
     page.goto(f"{site.url}/admin/auth/group/add/")
     page.get_by_label("Name:").fill("Doorkeepers")
-    page.locator("#id_permissions_from").select_option(label="Knowledge | document | Can view document")
+    page.locator("#id_permissions_from").select_option(label="Knowledge | document | view")
     page.get_by_role("button", name="Choose selected permissions").click()
     expect(page.locator("#id_permissions_to option")).to_have_count(1)
     page.get_by_role("button", name="Save", exact=True).click()
