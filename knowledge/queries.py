@@ -91,7 +91,7 @@ def knowledge_bases(user: Actor) -> QuerySet[KnowledgeBase]:
     """Return the readable bases by name, each with `document_count`, `unfinished_count`, `failed_count` and `role`.
 
     `role` is the highest that the user has: "owner", "curator", "editor" or "viewer". `is_at_hand` is false for those
-    that are a curator's to manage though nobody shared them with them.
+    that are a curator's to manage though nobody shared them with them. `is_shared` is true where there are members.
     """
     edited = access.memberships(user).filter(role=Membership.Role.EDITOR).values("knowledge_base_id")
     return access.readable(user).annotate(
@@ -103,6 +103,7 @@ def knowledge_bases(user: Actor) -> QuerySet[KnowledgeBase]:
             output_field=CharField(),
         ),
         is_at_hand=Exists(access.at_hand(user).filter(pk=OuterRef("pk")).order_by()),
+        is_shared=Exists(Membership.objects.filter(knowledge_base=OuterRef("pk"))),
     ).select_related("owner").annotate(
         document_count=count_of(Document.objects.all(), "knowledge_base"),
         unfinished_count=count_of(Document.objects.filter(status__in=Document.UNFINISHED), "knowledge_base"),

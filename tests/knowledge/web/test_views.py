@@ -10,6 +10,7 @@ from django.test import Client
 from django.urls import reverse
 from pytest_django import DjangoAssertNumQueries, Settings
 
+from knowledge import services
 from knowledge.models import Document, KnowledgeBase
 from knowledge.parsing.legacy import libreoffice
 from knowledge.parsing.registry import OLE
@@ -76,6 +77,18 @@ def test_a_base_is_made(as_owner: Client, owner: User) -> None:
     assert "already have a knowledge base" in again.content.decode()
 
 
+def test_a_base_with_members_is_called_shared(as_owner: Client, owner: User, colleague: User) -> None:
+    base = factories.make_knowledge_base(owner, "Lamps")
+
+    def told(words: str) -> list[bool]:
+        addresses = (url("knowledge"), url("knowledge-base", base.pk))
+        return [f">{words}</span>" in as_owner.get(each).content.decode() for each in addresses]
+
+    assert (told("Private"), told("Shared with members")) == ([True, True], [False, False])
+    services.set_member(base, colleague.username, "viewer")
+    assert (told("Private"), told("Shared with members")) == ([False, False], [True, True])
+
+
 def test_a_base_shows_its_documents(as_owner: Client, as_colleague: Client, base: KnowledgeBase) -> None:
     factories.make_document(base, "plan.pdf", pages=12)
     factories.make_document(base, "secret.pdf", status="failed", error_code="encrypted", error={"text": "Unlock it."})
@@ -112,7 +125,7 @@ def test_a_base_takes_the_same_queries_for_any_number(
         factories.make_chunk(factories.make_document(base, f"{number}.txt"))
     # session, user, base, two for the stalled, totals, passages, page, other bases, bulk job, limits; the model in use
     # and the passages by language
-    with django_assert_num_queries(13):
+    with django_assert_num_queries(14):
         as_owner.get(url("knowledge-base", base.pk))
 
 
