@@ -9,6 +9,7 @@ from functools import partial
 from pathlib import PurePath
 from typing import Any
 
+from allauth.account.models import EmailAddress
 from django.contrib.auth import get_user_model
 from django.contrib.auth.models import Group
 from django.core.files import File
@@ -130,8 +131,16 @@ def transfer_ownership(knowledge_base: KnowledgeBase, owner: Actor) -> None:
 
 
 def set_member(knowledge_base: KnowledgeBase, username: str, role: str) -> Membership:
-    """Share with the user of this name, or change their role; raises `Refused` (unknown_user, is_owner)."""
-    user = get_user_model().objects.filter(username=username.strip(), is_active=True).first()
+    """Share with the user of this name or e-mail address, or change their role.
+
+    An address that its person still has to confirm names nobody: it may be another's. Raises `Refused` (unknown_user,
+    is_owner).
+    """
+    people = get_user_model().objects.filter(is_active=True)
+    named = people.filter(username=username.strip())
+    unconfirmed = EmailAddress.objects.filter(email__iexact=username.strip(), verified=False)
+    found = named or people.filter(email__iexact=username.strip()).exclude(pk__in=unconfirmed.values("user"))[:2]
+    user = found[0] if username.strip() and len(found) == 1 else None
     if user is None:
         raise Refused("unknown_user", _("Nobody here is called “{name}”.").format(name=username.strip()))
     if user.pk == knowledge_base.owner_id:

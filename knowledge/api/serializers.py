@@ -39,9 +39,9 @@ class KnowledgeBaseSerializer(ModelSerializer[KnowledgeBase]):
 
 
 class MembershipSerializer(ModelSerializer[Membership]):
-    """A person with whom a base is shared."""
+    """A person with whom a base is shared; who sends it may name them by their e-mail address, too."""
 
-    username = TextField(source="user.username", max_length=150)
+    username = TextField(source="user.username", max_length=254)
     user_id = serializers.IntegerField(read_only=True)
 
     class Meta:

@@ -48,8 +48,8 @@ class MemberForm(forms.Form):
     """Sharing a base with someone."""
 
     username = forms.CharField(
-        label=_("User name"),
-        max_length=150,
+        label=_("Username or e-mail"),
+        max_length=254,
         widget=forms.TextInput(attrs={"autocomplete": "off", "autocapitalize": "none", "spellcheck": "false"}),
     )
     role = forms.ChoiceField(label=_("May"), choices=Membership.Role.choices)

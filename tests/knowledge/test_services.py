@@ -3,6 +3,7 @@
 from datetime import timedelta
 
 import pytest
+from allauth.account.models import EmailAddress
 from django.contrib.auth.models import User
 from django.core.files.storage import default_storage
 from django.utils import timezone
@@ -39,6 +40,21 @@ def test_members_are_set_changed_and_removed(base: KnowledgeBase, stranger: User
         assert refused.value.code == code
     assert services.remove_member(base, stranger.pk)
     assert not services.remove_member(base, stranger.pk)
+
+
+def test_a_member_is_named_by_a_confirmed_address(base: KnowledgeBase, stranger: User, colleague: User) -> None:
+    for user in (stranger, colleague):
+        user.email = f"{user.username}@example.org"
+        user.save()
+    assert services.set_member(base, "Stranger@example.org", "viewer").user == stranger
+    address = EmailAddress.objects.create(user=colleague, email="colleague@example.org", verified=False)
+    with pytest.raises(Refused, match=r"colleague@example\.org"):
+        services.set_member(base, "colleague@example.org", "viewer")
+    EmailAddress.objects.filter(pk=address.pk).update(verified=True)
+    assert services.set_member(base, "colleague@example.org", "viewer").user == colleague
+    User.objects.update(email="")
+    with pytest.raises(Refused):
+        services.set_member(base, " ", "viewer")
 
 
 def test_an_upload_is_stored_hashed_and_queued(base: KnowledgeBase) -> None:
