@@ -86,6 +86,8 @@ class SetUp:
             if async_to_sync(self._ask_first)(request, form, draft, context, without_list=without_list):
                 draft.keep(request)
                 return redirect(CHOOSE)
+        if form.errors and request.POST.get("key"):
+            form["key"].help_text = _("Enter it once more: a page never contains a key.")
         context |= {
             "form": form,
             "providers": [(key, *told) for key, told in PROVIDERS.items()],

@@ -57,6 +57,12 @@ def save(client: Client, **more: Any) -> Any:
     return client.post(TEST, {"save": "1", "plan": plan} | more)
 
 
+def test_a_key_has_to_be_entered_again_where_the_address_is_refused(provider: FakeProvider, as_staff: Client) -> None:
+    page = as_staff.post(ADDRESS, {"base_url": provider.root_url, "key": KEY}).content.decode()
+    assert "Enter it once more" in page and KEY not in page
+    assert "Enter it once more" not in as_staff.post(ADDRESS, {"base_url": provider.root_url}).content.decode()
+
+
 def test_a_model_is_found_tested_and_saved_for_every_purpose(provider: FakeProvider, as_staff: Client) -> None:
     assert look(as_staff, provider.root_url).headers["Location"] == CHOOSE
     page = as_staff.get(CHOOSE).content.decode()
