@@ -107,10 +107,21 @@ class ModelAdmin(DjangoModelAdmin):
 class AdminSite(admin.AdminSite):
     """Django's, with figures on its first page and the lists in sections."""
 
+    enable_nav_sidebar = False  # the column of lists is the site's own: templates/admin/lists.html
+
+    def each_context(self, request: HttpRequest) -> dict[str, Any]:
+        """Say, too, in which section and list a page stands."""
+        context = super().each_context(request)
+        for section in context["available_apps"]:
+            for row in section["models"]:
+                if row["admin_url"] and request.path.startswith(row["admin_url"]):
+                    is_list = request.path == row["admin_url"] and request.method == "GET"
+                    context["here"] = {"section": section, "list": row, "is_list": is_list}
+        return context
+
     def index(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> TemplateResponse:
         """Show what happens on the site, then the lists."""
-        # The page has no column of lists beside it, whose style and script would only hold up the first paint.
-        shown = {"is_nav_sidebar_enabled": False} | import_string(settings.ADMIN_FIRST_PAGE)(request)
+        shown = import_string(settings.ADMIN_FIRST_PAGE)(request)
         return super().index(request, shown | (extra_context or {}))
 
     def get_app_list(self, request: HttpRequest, app_label: str | None = None) -> list[Any]:

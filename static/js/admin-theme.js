@@ -3,12 +3,8 @@
 const chosen = document.cookie.match(/(?:^|; )theme=(light|dark)/)?.[1];
 if (chosen) document.documentElement.dataset.theme = chosen;
 
-// The side bar stands where it was left from the first paint on, so that nothing moves when Django's script comes.
-const sideBar = new MutationObserver(() => {
-  const main = document.getElementById("toggle-nav-sidebar")?.parentElement;
-  if (!main) return;
-  sideBar.disconnect();
-  main.classList.toggle("shifted", localStorage.getItem("django.admin.navSidebarIsOpen") !== "false");
+// The column of lists, where it is longer than the window, shows the one that the page belongs to.
+document.addEventListener("DOMContentLoaded", () => {
+  const here = document.querySelector("#lists [aria-current]");
+  if (here?.offsetParent) here.offsetParent.scrollTop = here.offsetTop - here.offsetParent.clientHeight / 2;
 });
-sideBar.observe(document, { childList: true, subtree: true });
-document.addEventListener("DOMContentLoaded", () => sideBar.disconnect());

@@ -51,3 +51,22 @@ def test_boxes_dates_lookups_rows_and_actions_work(page: Page, site: Site) -> No
     page.get_by_role("link", name="Delete").click()
     page.get_by_role("link", name="No, take me back").click()
     expect(page.get_by_label("Name:")).to_have_value("Porters")
+
+
+def test_other_lists_are_a_click_away_and_two_on_a_phone(page: Page, site: Site) -> None:
+    sign_in(page, site)
+    page.goto(f"{site.url}/admin/auth/user/")
+    lists = page.get_by_role("navigation", name="Lists")
+    expect(lists.locator("[aria-current=page]")).to_have_text("Users")
+    lists.get_by_role("link", name="Successful tasks").click()
+    expect(lists.locator("[aria-current=page]")).to_be_in_viewport()
+    assert page.evaluate("scrollY") == 0
+    page.set_viewport_size({"width": 390, "height": 844})
+    expect(lists).to_be_hidden()
+    page.get_by_role("button", name="Lists").click()
+    page.keyboard.press("Escape")
+    expect(lists).to_be_hidden()
+    page.get_by_role("button", name="Lists").click()
+    lists.get_by_role("link", name="Groups").click()
+    expect(page).to_have_url(f"{site.url}/admin/auth/group/")
+    expect(lists).to_be_hidden()
