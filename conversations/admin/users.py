@@ -6,9 +6,15 @@ from allauth.account.forms import default_token_generator
 from allauth.account.utils import user_pk_to_url_str
 from django import forms
 from django.contrib import admin, messages
+from django.contrib.admin.options import IS_POPUP_VAR
 from django.contrib.admin.utils import unquote
 from django.contrib.auth.admin import UserAdmin as DjangoUserAdmin
-from django.contrib.auth.forms import AdminPasswordChangeForm, SetUnusablePasswordMixin, UserChangeForm
+from django.contrib.auth.forms import (
+    AdminPasswordChangeForm,
+    AdminUserCreationForm,
+    SetUnusablePasswordMixin,
+    UserChangeForm,
+)
 from django.contrib.auth.models import Permission, User
 from django.core.exceptions import PermissionDenied, ValidationError
 from django.db import transaction
@@ -32,11 +38,21 @@ if TYPE_CHECKING:
     BaseUserAdmin = DjangoUserAdmin[User]
     BaseUserForm = UserChangeForm[User]
     BasePasswordForm = AdminPasswordChangeForm[User]
+    BaseNewUserForm = AdminUserCreationForm[User]
 else:
     BaseUserAdmin, BaseUserForm, BasePasswordForm = DjangoUserAdmin, UserChangeForm, AdminPasswordChangeForm
+    BaseNewUserForm = AdminUserCreationForm
 
 
 _EXPERT = ("is_staff", "is_superuser", "user_permissions")
+
+
+class RoleForm(forms.Form):
+    """The field of a person's role on the site."""
+
+    role = forms.ChoiceField(
+        label=gettext_lazy("Role"), choices=ROLES_EXPLAINED, widget=forms.RadioSelect, required=False
+    )
 
 
 class BasesForm(forms.Form):
@@ -71,15 +87,8 @@ class BasesForm(forms.Form):
         return data
 
 
-class PersonForm(BaseUserForm):
+class PersonForm(RoleForm, BaseUserForm):
     """A person with their role on the site; the last administrator keeps theirs."""
-
-    role = forms.ChoiceField(
-        label=gettext_lazy("Role"),
-        choices=ROLES_EXPLAINED,
-        widget=forms.RadioSelect,
-        required=False,
-    )
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -96,6 +105,25 @@ class PersonForm(BaseUserForm):
         if not stays and is_last_administrator(User.objects.get(pk=self.instance.pk)):
             raise ValidationError(_("This is the last administrator. Make someone else an administrator first."))
         return data
+
+
+class NewPersonForm(RoleForm, BaseNewUserForm):
+    """A new person, who sets their password themselves by a link, or gets one."""
+
+    usable_password = forms.ChoiceField(
+        label=gettext_lazy("Password"),
+        choices=[
+            ("false", gettext_lazy("They set it themselves, by a link for you to hand over")),
+            ("true", gettext_lazy("Set one now")),
+        ],
+        initial="false",
+        widget=forms.RadioSelect,
+        help_text=gettext_lazy("The link is shown after saving; no mail is needed. It works once, within three days."),
+    )
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.fields["role"].initial = Role.MEMBER
 
 
 class PasswordForm(BasePasswordForm):
@@ -117,7 +145,14 @@ class UserAdmin(BaseUserAdmin):
     """Users are deleted one at a time, since of each it is asked what becomes of their knowledge bases."""
 
     form = PersonForm
+    add_form = NewPersonForm
     change_password_form = PasswordForm
+    add_fieldsets = [
+        (None, {"fields": ["username"]}),
+        (gettext_lazy("Personal info"), {"fields": ["first_name", "last_name", "email"]}),
+        (gettext_lazy("Permissions"), {"fields": ["role", "groups"]}),
+        (gettext_lazy("Sign-in"), {"fields": ["usable_password", "password1", "password2"]}),
+    ]
     fieldsets = [
         (None, {"fields": ["username", "password"]}),
         (gettext_lazy("Personal info"), {"fields": ["first_name", "last_name", "email"]}),
@@ -146,13 +181,15 @@ class UserAdmin(BaseUserAdmin):
         return str(role.label)
 
     def get_fieldsets(self, request: HttpRequest, obj: User | None = None) -> Any:
-        """Leave out the role for those who may not give it."""
+        """Leave out what those who look may not give: the role, and of a new person the groups."""
         fieldsets = super().get_fieldsets(request, obj)
-        if obj is None or request.user.is_superuser:
+        if request.user.is_superuser:
             return fieldsets
+        withheld = {"role"} if obj is not None else {"role", "groups"}
         return [
-            (name, options | {"fields": [field for field in options["fields"] if field != "role"]})
+            (name, options | {"fields": fields})
             for name, options in fieldsets
+            if (fields := [field for field in options["fields"] if field not in withheld])
         ]
 
     def get_readonly_fields(self, request: HttpRequest, obj: User | None = None) -> Any:
@@ -163,8 +200,17 @@ class UserAdmin(BaseUserAdmin):
     def save_related(self, request: HttpRequest, form: Any, formsets: Any, change: bool) -> None:
         """Give the chosen role, once the permissions are stored that may be its own."""
         super().save_related(request, form, formsets, change)
-        if change and request.user.is_superuser and "role" in form.changed_data and form.cleaned_data["role"]:
+        if request.user.is_superuser and "role" in form.changed_data and form.cleaned_data["role"]:
             assign(form.instance, Role(form.cleaned_data["role"]))
+
+    def response_add(self, request: HttpRequest, obj: User, post_url_continue: str | None = None) -> HttpResponse:
+        """Show the link to hand over, where there is no password; a second page as Django's isn't needed."""
+        if IS_POPUP_VAR in request.POST:
+            return super().response_add(request, obj, post_url_continue)
+        if not obj.has_usable_password():
+            self.message_user(request, _("%(name)s was added.") % {"name": obj}, messages.SUCCESS)
+            return self.password_link(request, str(obj.pk), added=True)
+        return admin.ModelAdmin.response_add(self, request, obj, post_url_continue)
 
     def get_actions(self, request: HttpRequest) -> Any:
         """Leave out the deletion of many at once."""
@@ -177,7 +223,7 @@ class UserAdmin(BaseUserAdmin):
         view = self.admin_site.admin_view(require_POST(self.password_link))
         return [path("<path:object_id>/password-link/", view, name="auth_user_password_link"), *super().get_urls()]
 
-    def password_link(self, request: HttpRequest, object_id: str) -> HttpResponse:
+    def password_link(self, request: HttpRequest, object_id: str, *, added: bool = False) -> HttpResponse:
         """Make a link by which the person sets a new password, to be passed on where no mail is sent."""
         user = self.get_object(request, unquote(object_id))
         acts_for = user is not None and (request.user.is_superuser or not user.is_superuser)
@@ -186,7 +232,13 @@ class UserAdmin(BaseUserAdmin):
         key = {"uidb36": user_pk_to_url_str(user), "key": default_token_generator.make_token(user)}
         link = absolute(request, reverse("account_reset_password_from_key", kwargs=key))
         self.log_change(request, user, "Made a link to set a new password.")
-        context = self.admin_site.each_context(request) | {"original": user, "link": link, "title": _("New password")}
+        context = self.admin_site.each_context(request) | {
+            "opts": self.opts,
+            "original": user,
+            "link": link,
+            "title": _("Link to set a new password"),
+            "added": added,
+        }
         return TemplateResponse(request, "admin/auth/user/password_link.html", context)
 
     def delete_view(self, request: HttpRequest, object_id: str, extra_context: Any = None) -> HttpResponse:

@@ -1,5 +1,5 @@
 // Copying an answer: its Markdown with its sources, and the same with its form, for what pastes that; or one block of
-// code, plain.
+// code, or what a button names (a link, a key), plain.
 
 const BOXES = { box: "☐", "box done": "☑" };
 
@@ -44,12 +44,14 @@ async function write(coming, types) {
 }
 
 document.addEventListener("click", async (event) => {
-  const button = event.target.closest("[data-copy-answer], [data-copy-code]");
+  const button = event.target.closest("[data-copy], [data-copy-answer], [data-copy-code]");
   if (!button) return;
-  if (button.matches("[data-copy-code]")) {
-    const text = button.closest("figure").querySelector("code").textContent;
+  if (button.matches("[data-copy-answer]")) await write(fetched(button.closest(".answer")), ["text/plain", "text/html"]);
+  else {
+    const named = button.dataset.copy ? document.querySelector(button.dataset.copy) : button.closest("figure").querySelector("code");
+    const text = button.dataset.copy ? named.textContent.trim() : named.textContent;
     await write(Promise.resolve({ "text/plain": text }), ["text/plain"]);
-  } else await write(fetched(button.closest(".answer")), ["text/plain", "text/html"]);
+  }
   button.classList.add("copied");
   setTimeout(() => button.classList.remove("copied"), 1600);
 });

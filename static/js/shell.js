@@ -1,4 +1,4 @@
-// The frame of every page: the side bar that folds, menus that close, toasts that leave, copy buttons.
+// The frame of every page: the side bar that folds, menus that close, toasts that leave.
 
 const root = document.documentElement;
 
@@ -15,14 +15,6 @@ function closeMenus(except) {
   }
 }
 
-async function copy(button) {
-  const source = document.querySelector(button.dataset.copy);
-  if (!source) return;
-  await navigator.clipboard.writeText(source.textContent.trim());
-  button.classList.add("copied");
-  setTimeout(() => button.classList.remove("copied"), 1500);
-}
-
 document.addEventListener("click", (event) => {
   closeMenus(event.target);
   if (event.target.closest("[data-rail-toggle]")) toggleRail();
@@ -34,8 +26,6 @@ document.addEventListener("click", (event) => {
     dialog.querySelector("input:not([type=hidden], [type=radio], [type=checkbox]), textarea")?.focus();
   }
   if (event.target.closest("[data-dialog-close]")) event.target.closest("dialog").close();
-  const button = event.target.closest("[data-copy]");
-  if (button) copy(button);
 });
 
 document.addEventListener("focusin", (event) => event.target.matches("[data-select]") && event.target.select());

@@ -39,7 +39,8 @@ def test_a_page_loads_what_it_uses_in_order(as_staff: Client) -> None:
     assert of(as_staff, reverse("admin:auth_user_delete", args=[user.pk])) == ["cancel"]
     assert of(as_staff, GROUPS, action="delete_selected", _selected_action=group.pk) == ["cancel"]
     assert of(as_staff, reverse("admin:auth_user_history", args=[user.pk])) == []
-    assert of(as_staff, reverse("admin:auth_user_add")) == ["change_form", "unusable_password_field"]
+    added = of(as_staff, reverse("admin:auth_user_add"))
+    assert added == ["", *jquery, "SelectBox", "SelectFilter2", "change_form", "unusable_password_field"]
     form = reverse("admin:auth_group_change", args=[group.pk])
     assert of(as_staff, form) == ["", *jquery, "SelectBox", "SelectFilter2", "change_form"]
     form = reverse("admin:django_q_schedule_add")

@@ -1,5 +1,6 @@
 """Deleting a user in the admin: what becomes of their knowledge bases is asked, and nothing of them stays behind."""
 
+import re
 from typing import Any
 
 import pytest
@@ -158,11 +159,57 @@ def test_staff_make_nobody_an_administrator(client: Client) -> None:
 
 
 def test_the_page_for_a_password_helps_in_the_reader_s_language(as_staff: Client, owner: User) -> None:
-    for page in ("admin:auth_user_password_change", "admin:auth_user_add"):
-        at = reverse(page, args=[] if page.endswith("add") else [owner.pk])
-        shown = as_staff.get(at, HTTP_ACCEPT_LANGUAGE="zh-hans").content.decode()
-        assert "用户是否能够使用密码进行认证" in shown and "Whether the user" not in shown
-    assert (
-        '<ul id="id_unusable_warning"'
-        in as_staff.get(reverse("admin:auth_user_password_change", args=[owner.pk])).content.decode()
-    )
+    at = reverse("admin:auth_user_password_change", args=[owner.pk])
+    shown = as_staff.get(at, HTTP_ACCEPT_LANGUAGE="zh-hans").content.decode()
+    assert "用户是否能够使用密码进行认证" in shown and "Whether the user" not in shown
+    assert '<ul id="id_unusable_warning"' in shown
+
+
+def new_person(**changed: Any) -> dict[str, Any]:
+    form = {"username": "mei", "first_name": "Mei", "last_name": "Lin", "email": "mei@example.org"}
+    return form | {"role": "curator", "usable_password": "false", "password1": "", "password2": ""} | changed
+
+
+def test_a_person_is_added_on_one_page_and_sets_the_password_by_a_link(admin_client: Client) -> None:
+    group, at = Group.objects.create(name="Pilots"), reverse("admin:auth_user_add")
+    page = admin_client.get(at).content.decode()
+    assert "Member: asks, and has knowledge bases" in page and "edit more user options" not in page
+    page = admin_client.post(at, new_person(groups=[group.pk])).content.decode()
+    mei = User.objects.get(username="mei")
+    assert (mei.get_full_name(), mei.email) == ("Mei Lin", "mei@example.org")
+    assert role_of(mei) == Role.CURATOR and [*mei.groups.all()] == [group]
+    assert not mei.has_usable_password() and "mei was added." in page and f'href="{at}"' in page
+    assert "/static/js/copy.js" in page and 'data-copy="#new-link"' in page
+    link = re.search(r'id="new-link">http://testserver(/account/password/reset/[^<]+)<', page)
+    assert link is not None
+    visitor = Client()
+    form = visitor.get(link[1])["Location"]
+    visitor.post(form, {"password1": "b1 long and new", "password2": "b1 long and new"})
+    assert Client().login(username="mei", password="b1 long and new")
+
+
+def test_a_person_is_added_with_a_password(admin_client: Client) -> None:
+    at, secret = reverse("admin:auth_user_add"), "b1 long and new"
+    page = admin_client.post(at, new_person(usable_password="true")).content.decode()
+    assert "This field is required" in page and not User.objects.filter(username="mei").exists()
+    sent = new_person(usable_password="true", password1=secret, password2=secret, role="")
+    assert admin_client.post(at, sent)["Location"] == reverse("admin:auth_user_changelist")
+    assert Client().login(username="mei", password=secret)
+    assert role_of(User.objects.get(username="mei")) == Role.MEMBER
+
+
+def test_staff_add_people_without_giving_a_role_or_groups(client: Client) -> None:
+    clerk = User.objects.create_user("clerk", is_staff=True)
+    clerk.user_permissions.add(*Permission.objects.filter(content_type__model="user"))
+    client.force_login(clerk)
+    at, group = reverse("admin:auth_user_add"), Group.objects.create(name="Pilots")
+    page = client.get(at).content.decode()
+    assert 'name="role"' not in page and "Groups" not in re.sub(r"<nav.*?</nav>", "", page, flags=re.DOTALL)
+    assert client.post(at, new_person(role="administrator", groups=[group.pk])).status_code == 200
+    mei = User.objects.get(username="mei")
+    assert role_of(mei) == Role.MEMBER and not mei.groups.exists()
+
+
+def test_a_person_added_for_another_page_goes_back_to_it(admin_client: Client) -> None:
+    at = f"{reverse('admin:auth_user_add')}?_popup=1"
+    assert b"popup_response" in admin_client.post(at, new_person(_popup="1")).content

@@ -207,7 +207,8 @@ def test_administrators_make_list_and_revoke_them_in_the_admin(base: KnowledgeBa
     page = as_staff.post("/admin/knowledge/invitation/add/", form).content.decode()
     made = Invitation.objects.get()
     assert (made.role, list(made.groups.all()), made.base_role) == ("curator", [group], "editor")
-    link = page.partition('class="key">http://testserver')[2].partition("<")[0]
+    link = page.partition('id="new-link">http://testserver')[2].partition("<")[0]
+    assert 'data-copy="#new-link"' in page and "/static/js/copy.js" in page
     assert Client().get(link).status_code == 200
     # Whom it is for stands above the link: links made one after the other look alike.
     assert f"Curator · Pilots · {base.name}: Editor" in " ".join(page.split())
