@@ -45,6 +45,8 @@ class LLMError(Exception):
     advice: str | Promise = _("Please tell an administrator.")
     # What an operator can do.
     hint: str | Promise = ""
+    # Where they do it.
+    place: str | Promise = _("See “Model profiles” in the administration.")
 
     def __init__(self, detail: str = "", *, where: str = "") -> None:
         super().__init__(detail)
@@ -75,7 +77,7 @@ class LLMError(Exception):
         """The same for those who may change the model: what they can do, and where, instead of asking for them."""
         if not self.hint:
             return self.message
-        return " ".join(map(str, (self.text, self.hint, _("See “Model profiles” in the administration."))))
+        return " ".join(map(str, (self.text, self.hint, self.place)))
 
     @property
     def details(self) -> str:

@@ -154,6 +154,14 @@ class OpenAIEmbedder:
         if type(error) in _TEXTS:
             error.text = _TEXTS[type(error)]
             error.advice = _("Try again in a moment.") if error.retryable else LLMError.advice
+        error.place = _("See “Embedding models” in the administration.")
+        if isinstance(error, errors.AddressRefused) and error.is_inside:
+            error.hint = _(
+                "This address is on this machine or in its local network. If the server is yours, add the model "
+                "again under “Embedding models”, and tick “Our own server”."
+            )
+        elif isinstance(error, errors.Unauthorized):
+            error.hint = _("Check the key, in the environment or under “Embedding models”, and the account's credit.")
         error.where = error.where or http.host(self._endpoint)
         return error
 

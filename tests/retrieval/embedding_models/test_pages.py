@@ -172,8 +172,9 @@ def test_an_endpoint_in_the_own_network_is_asked_only_when_that_is_said(
     RegisteredModel.objects.update(own_network=False)
     model.refresh_from_db()
     asked, space = provider.connections, spaces.find_or_create(model.reached(), 64)
-    with pytest.raises(AddressRefused):
+    with pytest.raises(AddressRefused, match="add the model again under “Embedding models”") as caught:
         spaces.embedder_of(space).embed_query("another")
+    assert "profile" not in f"{caught.value} {caught.value.message_for_staff}"
     assert provider.connections == asked
 
 
