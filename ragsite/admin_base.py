@@ -1,6 +1,7 @@
 """What the apps' admin classes share: the site with its first page and sections, and records that are never edited."""
 
 import json
+import math
 from typing import TYPE_CHECKING, Any
 
 from django.conf import settings
@@ -193,9 +194,15 @@ class ValuesFilter(admin.AllValuesFieldListFilter):
 
 
 def pretty_json(data: Any, digits: int | None = None) -> SafeString:
-    """Return JSON-safe data as indented, escaped text that keeps its lines; with this many digits behind the point."""
+    """Return JSON-safe data as indented, escaped text that keeps its lines; fractions are rounded to so many digits."""
+
+    def short(text: str) -> float:
+        number = float(text)
+        before = math.floor(math.log10(abs(number))) + 1 if number else 1
+        return round(number, max(0, (digits or 0) - before))
+
     if digits is not None:
-        data = json.loads(json.dumps(data), parse_float=lambda number: round(float(number), digits))
+        data = json.loads(json.dumps(data), parse_float=short)
     return format_html('<pre tabindex="0">{}</pre>', json.dumps(data, ensure_ascii=False, indent=2))
 
 

@@ -107,7 +107,7 @@ class CitationAdmin(WordSearch, RecordAdmin):
     @admin.display(description=gettext_lazy("sources"))
     def retrievers(self, citation: Citation) -> SafeString:
         """Show each retriever's rank and score."""
-        return pretty_json(citation.sources)
+        return pretty_json(citation.sources, digits=4)
 
 
 class NodeFilter(ValuesFilter):
@@ -147,7 +147,7 @@ class InWords:
     @admin.display(description=gettext_lazy("detail"))
     def what(self, step: TraceStep) -> SafeString:
         """Show what the node saw."""
-        return pretty_json(step.detail)
+        return pretty_json(step.detail, digits=4)
 
 
 @admin.register(TraceStep)

@@ -52,7 +52,7 @@ class MemberForm(forms.Form):
         max_length=254,
         widget=forms.TextInput(attrs={"autocomplete": "off", "autocapitalize": "none", "spellcheck": "false"}),
     )
-    role = forms.ChoiceField(label=_("May"), choices=Membership.Role.choices)
+    role = forms.ChoiceField(label=_("Role"), choices=Membership.Role.choices)
 
 
 class GroupForm(forms.Form):
@@ -61,4 +61,4 @@ class GroupForm(forms.Form):
     group = forms.ModelChoiceField(
         Group.objects.order_by("name"), label=_("Group"), to_field_name="name", empty_label=_("Choose a group")
     )
-    role = forms.ChoiceField(label=_("May"), choices=Membership.Role.choices)
+    role = forms.ChoiceField(label=_("Role"), choices=Membership.Role.choices)

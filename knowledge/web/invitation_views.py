@@ -31,7 +31,7 @@ class InvitationForm(forms.Form):
         required=False,
         widget=forms.EmailInput(attrs={"autocomplete": "off"}),
     )
-    role = forms.ChoiceField(label=gettext_lazy("May"), choices=Membership.Role.choices)
+    role = forms.ChoiceField(label=gettext_lazy("Role"), choices=Membership.Role.choices)
     days = forms.TypedChoiceField(label=gettext_lazy("Valid"), choices=_DAYS, coerce=int, initial=invitations.DAYS)
 
 

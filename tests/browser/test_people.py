@@ -20,7 +20,7 @@ def invite(page: Page, site: Site, role: str = "Viewer") -> str:
     page.get_by_role("link", name="Samples").first.click()
     page.get_by_role("link", name="Members").click()
     page.get_by_role("link", name="Invite by a link").click()
-    page.get_by_label("May").select_option(role)
+    page.get_by_label("Role", exact=True).select_option(role)
     page.get_by_role("button", name="Make a link").click()
     link = page.locator("#new-link").text_content()
     assert link and link.startswith(f"{site.url}/invitations/")

@@ -1,5 +1,7 @@
 """The chat in the admin: records are read, prompts make versions, keys are written and never shown."""
 
+import json
+from html import unescape
 from typing import Any
 
 import pytest
@@ -454,3 +456,21 @@ def test_record_admins_refuse_without_a_page(answer: Message, staff: User) -> No
     request = RequestFactory().get("/")
     request.user = staff
     assert not admin.site.get_model_admin(Turn).has_delete_permission(request)
+
+
+def test_numbers_of_a_trace_are_rounded_where_they_are_shown(answer: Message, as_staff: Client) -> None:
+    step, citation = answer.turn.trace.get(key="understand"), answer.citations.get()
+    seen = {"score": 0.016393442622950821, "none": 0.0, "less": -0.50004999, "at": 1732563771.25, "count": 1234567}
+    step.detail, citation.sources = {"hits": [seen]}, {"bm25": {"score": 12.345678901}}
+    step.save()
+    citation.save()
+
+    def told(page: str) -> Any:
+        shown = as_staff.get(page).content.decode().partition('<pre tabindex="0">')[2].partition("</pre>")[0]
+        return json.loads(unescape(shown))
+
+    rounded = {"score": 0.01639, "none": 0.0, "less": -0.5, "at": 1732563771.0, "count": 1234567}
+    assert told(change(step)) == {"hits": [rounded]}
+    assert told(change(citation)) == {"bm25": {"score": 12.35}}
+    step.refresh_from_db()
+    assert step.detail == {"hits": [seen]}

@@ -188,6 +188,13 @@ def test_settings_are_saved(as_owner: Client, base: KnowledgeBase) -> None:
     assert "shorter than the chunk size" in refused.content.decode()
 
 
+def test_what_a_member_or_a_guest_gets_is_called_their_role(as_owner: Client, base: KnowledgeBase) -> None:
+    Group.objects.create(name="Pilots")
+    for name, forms in (("knowledge-base-members", 2), ("knowledge-base-invitations", 1)):
+        page = as_owner.get(url(name, base.pk)).content.decode()
+        assert page.count(">Role</label>") == forms, name
+
+
 def test_members_are_shared_with_and_removed(as_owner: Client, base: KnowledgeBase, stranger: User) -> None:
     address = url("knowledge-base-members", base.pk)
     assert as_owner.post(address, {"username": "stranger", "role": "editor"}).status_code == 302
