@@ -115,6 +115,8 @@ AUDIT_WORDS = {
     "knowledge_base": _("knowledge base"),
     "base": _("knowledge base"),
     "format": _("format"),
+    "purposes": _("purposes"),
+    "endpoint": _("endpoint"),
     "before": _("before"),
     "after": _("after"),
     "documents": _("documents"),
@@ -176,9 +178,13 @@ class AuditEntryAdmin(RecordAdmin):
         names = {field.attname: field.verbose_name for field in model._meta.concrete_fields} if model else {}
         parts = []
         for key, value in sorted(entry.details.items(), key=lambda each: each[0] != "what"):  # the database orders keys
+            if value == []:
+                continue
             values = list(map(str, value if isinstance(value, list) else [value]))
             known: dict[str, Any] = names if key == "fields" else AUDIT_WORDS if key in _WORDED else {}
-            if key == "names" and entry.details.get("kind") == "second factor":
+            if key == "purposes" and model is not None:
+                known = dict(model._meta.get_field("purpose").flatchoices)  # type: ignore[union-attr]
+            elif key == "names" and entry.details.get("kind") == "second factor":
                 known = AUDIT_WORDS
             elif key == "names" and entry.details.get("kind") == "permissions":
                 known = {each: _permission(each) for each in values}

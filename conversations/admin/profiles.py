@@ -7,6 +7,7 @@ from django.contrib import admin, messages
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.urls import URLPattern, reverse
+from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from conversations.admin.forms import ModelProfileForm
@@ -44,10 +45,10 @@ class ModelProfileAdmin(ModelAdmin):
         """Lead to connecting a model, those who may."""
         return super().changelist_view(request, {"may_set_up": may_set_up(request.user)} | (extra_context or {}))
 
-    @admin.display(description=gettext_lazy("key"), boolean=True)
-    def has_key(self, profile: ModelProfile) -> bool:
-        """Show whether a key is stored."""
-        return bool(profile.encrypted_key)
+    @admin.display(description=gettext_lazy("key"))
+    def has_key(self, profile: ModelProfile) -> str:
+        """Say whether a key is stored; without one nothing is wrong, as servers of one's own mostly need none."""
+        return _("stored") if profile.encrypted_key else _("none needed") if profile.own_network else _("none stored")
 
     @admin.action(description=gettext_lazy("Test selected profiles"), permissions=["change"])
     def test(self, request: HttpRequest, queryset: QuerySet[ModelProfile]) -> None:

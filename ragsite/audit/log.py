@@ -3,7 +3,8 @@
 Who acts and from where is taken from the request that is being answered, on whatever thread.
 """
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager
 from contextvars import ContextVar
 from datetime import timedelta
 from typing import Any
@@ -21,7 +22,9 @@ from ragsite.site_settings.config import config
 
 Action = AuditEntry.Action
 Answer = Callable[[HttpRequest], HttpResponse] | Callable[[HttpRequest], Awaitable[HttpResponse]]
+Told = list[tuple[Model | None, dict[str, Any]]]
 _request: ContextVar[HttpRequest | None] = ContextVar("audited_request", default=None)
+_gathered: ContextVar[Told | None] = ContextVar("audited_together", default=None)
 
 
 @sync_and_async_middleware
@@ -53,6 +56,17 @@ def has_request() -> bool:
     return _request.get() is not None
 
 
+@contextmanager
+def gathered() -> Iterator[Told]:
+    """Gather what would be recorded inside, things with their details, so that one entry can tell of it all."""
+    told: Told = []
+    token = _gathered.set(told)
+    try:
+        yield told
+    finally:
+        _gathered.reset(token)
+
+
 def record(
     action: AuditEntry.Action,
     about: Model | None = None,
@@ -63,6 +77,9 @@ def record(
     **details: Any,
 ) -> None:
     """Note what was done to `about`, which is called by its words or by `name`; by the request's person, or `actor`."""
+    if (told := _gathered.get()) is not None:
+        told.append((about, details))
+        return
     request = request or _request.get()
     if actor is None and request is not None:
         user = getattr(request, "user", None)

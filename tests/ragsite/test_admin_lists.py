@@ -21,7 +21,7 @@ def part(page: str, pattern: str) -> str:
     return found[0]
 
 
-def lists_beside(page: str) -> list[str]:
+def lists_beside(page: str) -> list[tuple[str, str]]:
     """Return what stands in the column: the names of sections, and the addresses of lists."""
     return re.findall(r'<p id="lists-[^>]*>([^<]*)|<li>\s*<a href="([^"]*)"', part(page, r'<nav id="lists".*?</nav>'))
 
@@ -85,5 +85,7 @@ def test_breadcrumbs_lead_by_the_section_to_the_object(as_staff: Client) -> None
 
 def test_a_section_of_the_breadcrumbs_is_one_of_the_first_page(as_staff: Client) -> None:
     page = as_staff.get(USERS).content.decode()
-    index, _hash, section = part(page, r'href="([^"]*#[^"]*)">People').partition('"')[2].partition('"')[0].partition("#")
+    index, _hash, section = (
+        part(page, r'href="([^"]*#[^"]*)">People').partition('"')[2].partition('"')[0].partition("#")
+    )
     assert f'id="{section}"' in as_staff.get(index).content.decode()

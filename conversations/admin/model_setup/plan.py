@@ -9,6 +9,8 @@ from conversations.admin.model_setup.draft import Draft, price
 from conversations.models import ModelProfile
 from conversations.prompts.profiles import reply_settings
 from conversations.prompts.rerankers import profile_chats
+from ragsite.audit.log import gathered, record
+from ragsite.audit.models import AuditEntry
 
 Purpose = ModelProfile.Purpose
 # A model that thinks first needs room for it even where its reply is a line.
@@ -70,22 +72,38 @@ def signature(planned: Sequence[Change]) -> str:
 
 @transaction.atomic
 def carry_out(draft: Draft, planned: Sequence[Change]) -> list[ModelProfile]:
-    """Store the profiles; what another model served before is disabled, and stays. Returns those now in use."""
+    """Store the profiles; what another model served before is disabled, and stays. Returns those now in use.
+
+    The audit log tells of all of them in one entry, with the purposes that something changed for.
+    """
     stored = []
-    for change in planned:
-        if change.replaces and change.existing is not None:
-            change.existing.enabled = False
-            change.existing.save(update_fields=["enabled"])
-        profile = change.kept or _new(draft, change)
-        profile.enabled = True
-        profile.base_url, profile.own_network = draft.base_url, draft.own_network
-        profile.encrypted_key = draft.encrypted_key.encode()
-        trial = draft.trial(change.model)
-        if trial is not None and trial.thinks:
-            profile.max_tokens = max(profile.max_tokens, _THINKING_TOKENS)
-            profile.thinking = draft.thinking or profile.thinking
-        profile.save()
-        stored.append(profile)
+    with gathered() as told:
+        for change in planned:
+            if change.replaces and change.existing is not None:
+                change.existing.enabled = False
+                change.existing.save(update_fields=["enabled"])
+            profile = change.kept or _new(draft, change)
+            profile.enabled = True
+            profile.base_url, profile.own_network = draft.base_url, draft.own_network
+            profile.encrypted_key = draft.encrypted_key.encode()
+            trial = draft.trial(change.model)
+            if trial is not None and trial.thinks:
+                profile.max_tokens = max(profile.max_tokens, _THINKING_TOKENS)
+                profile.thinking = draft.thinking or profile.thinking
+            profile.save()
+            stored.append(profile)
+    changed = {about.purpose for about, _details in told if isinstance(about, ModelProfile)}
+    if changed:
+        of = [change for change in planned if change.purpose in changed]
+        record(
+            AuditEntry.Action.MODEL,
+            next(profile for profile in stored if profile.purpose in changed),
+            name=", ".join(dict.fromkeys(change.model for change in of)),
+            what="added" if all(details["what"] == "added" for _about, details in told) else "changed",
+            purposes=[str(change.purpose) for change in of],
+            endpoint=draft.base_url,
+            before=list(dict.fromkeys(each.existing.model for each in of if each.replaces and each.existing)),
+        )
     return stored
 
 

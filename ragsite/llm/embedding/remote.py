@@ -158,7 +158,8 @@ class OpenAIEmbedder:
         if isinstance(error, errors.AddressRefused) and error.is_inside:
             error.hint = _(
                 "This address is on this machine or in its local network. If the server is yours, add the model "
-                "again under “Embedding models”, and tick “Our own server”."
+                "again under “Embedding models” with “Our own server” ticked; where a model profile for embedding "
+                "names it, tick “Our own server” there."
             )
         elif isinstance(error, errors.Unauthorized):
             error.hint = _("Check the key, in the environment or under “Embedding models”, and the account's credit.")

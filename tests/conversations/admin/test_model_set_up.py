@@ -82,7 +82,11 @@ def test_a_model_is_found_tested_and_saved_for_every_purpose(provider: FakeProvi
     assert all(secrets.decrypt(bytes(each.encrypted_key)) == KEY for each in profiles.values())
     assert profiles["rewrite"].max_tokens == 2048 and profiles["rewrite"].thinking == "enable_thinking"
     assert as_staff.get(TEST).headers["Location"] == ADDRESS
-    assert AuditEntry.objects.filter(action=AuditEntry.Action.MODEL).count() == len(profiles)
+    entry = AuditEntry.objects.get(action=AuditEntry.Action.MODEL)
+    assert (entry.object_name, entry.details["endpoint"]) == ("fake-model", provider.root_url)
+    assert entry.details["what"] == "added" and set(entry.details["purposes"]) == set(profiles)
+    listed = as_staff.get(reverse("admin:ragsite_auditentry_changelist")).content.decode()
+    assert f"endpoint: {provider.root_url}" in listed and "purposes: Answer, Chat" in listed
 
 
 def test_the_key_is_kept_encrypted_on_the_way(provider: FakeProvider, as_staff: Client) -> None:
@@ -119,6 +123,27 @@ def test_a_profile_in_use_gives_way_only_when_that_is_said(provider: FakeProvide
     assert save(as_staff, confirmed="on").status_code == 302
     old.refresh_from_db()
     assert not old.enabled and ModelProfile.objects.get(purpose="answer", enabled=True).model == "fake-model"
+    entry = AuditEntry.objects.get(action=AuditEntry.Action.MODEL)
+    assert entry.details["what"] == "changed" and entry.details["before"] == ["old"]
+
+    look(as_staff, provider.root_url, key="")  # the stored one goes on
+    chosen(as_staff)
+    assert save(as_staff, confirmed="on").status_code == 302
+    assert AuditEntry.objects.get(action=AuditEntry.Action.MODEL) == entry, "nothing has changed"
+
+
+def test_a_server_that_needs_no_key_has_no_mark_of_a_fault(as_staff: Client) -> None:
+    told = {"own": "none needed", "elsewhere": "none stored", "with": "stored"}
+    for purpose, (name, _words) in zip(("answer", "chat", "rewrite"), told.items(), strict=True):
+        key = secrets.encrypt(KEY) if name == "with" else b""
+        model = ModelProfile(purpose=purpose, base_url="https://x.example/v1", model=name, encrypted_key=key)
+        model.own_network = name == "own"
+        model.save()
+    page = as_staff.get(reverse("admin:conversations_modelprofile_changelist")).content.decode()
+    for name, words in told.items():
+        assert f'<td class="field-model">{name}</td>' in page
+        row = page.partition(f'<td class="field-model">{name}</td>')[2].partition("</tr>")[0]
+        assert f'<td class="field-has_key">{words}</td>' in row and "icon-no" not in row.partition("field-enabled")[0]
 
 
 def test_a_plan_that_nobody_has_read_is_not_carried_out(provider: FakeProvider, as_staff: Client) -> None:
@@ -237,7 +262,10 @@ def test_a_profile_leads_into_the_own_network_only_where_that_was_said(
     profile = ModelProfile.objects.create(purpose=purpose, base_url=provider.base_url, model="fake-model")
     tested = {"action": "test", "_selected_action": [profile.pk]}
     page = as_staff.post(reverse("admin:conversations_modelprofile_changelist"), tested, follow=True)
-    assert "tick “Our own server” in its model profile" in page.content.decode()
+    where = (
+        "names it, tick “Our own server” there" if purpose == "embedding" else "“Our own server” in its model profile"
+    )
+    assert where in page.content.decode()
     assert provider.connections == 0
     form = as_staff.get(change := reverse("admin:conversations_modelprofile_change", args=[profile.pk]))
     filled = {key: value for key, value in form.context["adminform"].form.initial.items() if value is not None}

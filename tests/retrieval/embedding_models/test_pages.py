@@ -174,7 +174,8 @@ def test_an_endpoint_in_the_own_network_is_asked_only_when_that_is_said(
     asked, space = provider.connections, spaces.find_or_create(model.reached(), 64)
     with pytest.raises(AddressRefused, match="add the model again under “Embedding models”") as caught:
         spaces.embedder_of(space).embed_query("another")
-    assert "profile" not in f"{caught.value} {caught.value.message_for_staff}"
+    told = caught.value.message_for_staff
+    assert "in its model profile" not in told and "See “Embedding models” in the administration." in told
     assert provider.connections == asked
 
 
