@@ -208,7 +208,7 @@ class UserAdmin(BaseUserAdmin):
         if IS_POPUP_VAR in request.POST:
             return super().response_add(request, obj, post_url_continue)
         if not obj.has_usable_password():
-            self.message_user(request, _("%(name)s was added.") % {"name": obj}, messages.SUCCESS)
+            self.message_user(request, _("The user %(name)s was added.") % {"name": obj}, messages.SUCCESS)
             return self.password_link(request, str(obj.pk), added=True)
         return admin.ModelAdmin.response_add(self, request, obj, post_url_continue)
 

@@ -3,8 +3,13 @@
 const chosen = document.cookie.match(/(?:^|; )theme=(light|dark)/)?.[1];
 if (chosen) document.documentElement.dataset.theme = chosen;
 
-// The column of lists, where it is longer than the window, shows the one that the page belongs to.
-document.addEventListener("DOMContentLoaded", () => {
+// The lists, where they are longer than the window, show the one that the page belongs to; a drawer, once it is open.
+function showHere() {
   const here = document.querySelector("#lists [aria-current]");
-  if (here?.offsetParent) here.offsetParent.scrollTop = here.offsetTop - here.offsetParent.clientHeight / 2;
+  const box = here?.offsetParent;
+  if (box) box.scrollTop = here.offsetTop - box.clientHeight / 2;
+}
+document.addEventListener("DOMContentLoaded", () => {
+  showHere();
+  document.getElementById("lists")?.addEventListener("toggle", showHere);
 });

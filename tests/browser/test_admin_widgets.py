@@ -64,9 +64,29 @@ def test_other_lists_are_a_click_away_and_two_on_a_phone(page: Page, site: Site)
     page.set_viewport_size({"width": 390, "height": 844})
     expect(lists).to_be_hidden()
     page.get_by_role("button", name="Lists").click()
+    expect(lists.locator("[aria-current=page]")).to_be_in_viewport()
     page.keyboard.press("Escape")
     expect(lists).to_be_hidden()
     page.get_by_role("button", name="Lists").click()
     lists.get_by_role("link", name="Groups").click()
     expect(page).to_have_url(f"{site.url}/admin/auth/group/")
     expect(lists).to_be_hidden()
+
+
+def test_a_link_to_hand_over_is_copied_with_tls_and_without(page: Page, site: Site) -> None:
+    page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    sign_in(page, site)
+    page.goto(f"{site.url}/admin/auth/user/add/")
+    expect(page.get_by_label("Password:", exact=True)).to_be_hidden()
+    page.get_by_label("Username:").fill("newcomer")
+    page.get_by_role("button", name="Save", exact=True).click()
+    link = page.locator("#new-link").text_content()
+    page.get_by_role("button", name="Copy").click()
+    expect(page.locator("[data-copy].copied")).to_be_visible()
+    assert page.evaluate("navigator.clipboard.readText()") == link
+    page.evaluate("navigator.clipboard.writeText('')")
+    page.evaluate("navigator.clipboard.write = undefined")  # as where there is no TLS
+    expect(page.locator("[data-copy].copied")).to_be_hidden()
+    page.get_by_role("button", name="Copy").click()
+    expect(page.locator("[data-copy].copied")).to_be_visible()
+    assert page.evaluate("navigator.clipboard.readText()") == link

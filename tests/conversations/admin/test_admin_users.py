@@ -178,7 +178,7 @@ def test_a_person_is_added_on_one_page_and_sets_the_password_by_a_link(admin_cli
     mei = User.objects.get(username="mei")
     assert (mei.get_full_name(), mei.email) == ("Mei Lin", "mei@example.org")
     assert role_of(mei) == Role.CURATOR and [*mei.groups.all()] == [group]
-    assert not mei.has_usable_password() and "mei was added." in page and f'href="{at}"' in page
+    assert not mei.has_usable_password() and "The user mei was added." in page and f'href="{at}"' in page
     assert "/static/js/copy.js" in page and 'data-copy="#new-link"' in page
     link = re.search(r'id="new-link">http://testserver(/account/password/reset/[^<]+)<', page)
     assert link is not None
