@@ -83,7 +83,7 @@ def knowledge(request: HttpRequest) -> HttpResponse:
 @login_required
 @require_GET
 def knowledge_base(request: HttpRequest, pk: int) -> HttpResponse:
-    """Show a base's documents; as partials for htmx, which filters and turns pages, and asks what is told above them."""
+    """Show a base's documents; as partials for htmx: the table, filtered or turned, and what is told above it."""
     base = access.get_knowledge_base(request.user, pk)
     ingestion.requeue_stalled()
     view, totals = View.read(request.GET.dict()), Totals.of(base)
