@@ -13,7 +13,7 @@ from urllib.parse import urlencode, urlsplit
 from asgiref.sync import async_to_sync
 from django.conf import settings
 from django.contrib.auth.models import User
-from django.db.models import Exists, OuterRef, QuerySet
+from django.db.models import Case, Exists, OuterRef, QuerySet, TextField, Value, When
 from django.template.loader import render_to_string
 from django.utils import timezone
 from django.utils.html import format_html
@@ -32,6 +32,7 @@ from conversations.prompts.endpoints import profile_endpoint
 from conversations.web.rendering.answer import AnswerPage
 from conversations.web.rendering.follow_ups import SECTION_NAMES
 from knowledge import access as knowledge_access
+from knowledge.chunking.sections import MARK
 from knowledge.labels import LabelFilter
 from knowledge.models import Chunk, Document, KnowledgeBase
 from knowledge.web.files import upload_rules
@@ -348,7 +349,7 @@ def welcome_context(user: Any, asked: Sequence[Document] = ()) -> dict[str, Any]
         "document_count": (count := ready.count()),
         "is_reading": not count and documents.filter(status__in=Document.UNFINISHED).exists(),
         "sample_questions": [question for name, question in SAMPLE_QUESTIONS.items() if name in bases],
-        "suggestions": suggestions(documents, besides=() if asked else bases.values()),
+        "suggestions": suggestions(ready, besides=() if asked else bases.values()),
         "ollama": local_models(user),
         "administrators": administrators(user),
     }
@@ -372,19 +373,31 @@ def administrators(user: Any) -> list[str]:
 def suggestions(documents: QuerySet[Document], besides: Collection[int] = ()) -> list[str]:
     """Return headings of the newest documents, besides those of some bases: what one could ask.
 
-    Each document gives its first heading that says what a section is about, then the next, until there are enough.
+    Each document gives its first heading that says what a section is about, then the next, until there are enough; the
+    bases take turns, too.
     """
-    newest = list(documents.exclude(knowledge_base__in=besides).order_by("-id").values_list("pk", flat=True)[:12])
-    begins = Chunk.objects.filter(document__in=newest, heading_path__len__gte=2, kind=Chunk.Kind.TEXT)
-    rows = begins.order_by("-document_id", "ordinal").values_list("document_id", "heading_path")
-    if len(newest) > 1:
+    newest = documents.exclude(knowledge_base__in=besides).order_by("-id").values_list("knowledge_base_id", "pk")[:300]
+    of_base: dict[int, list[int]] = {}
+    for base_id, document_id in newest:
+        of_base.setdefault(base_id, []).append(document_id)
+    chosen = [pk for turn in zip_longest(*of_base.values()) for pk in turn if pk is not None][:12]
+    # A small section has the headings below it in its text.
+    inner = Case(When(content__contains=MARK, then="content"), default=Value("", TextField()))
+    rows = Chunk.objects.filter(document__in=chosen, kind=Chunk.Kind.TEXT).order_by("-document_id", "ordinal")
+    if len(chosen) > 1:
         rows = rows.filter(ordinal__lt=60)  # where a document begins
-    of_document: dict[int, dict[str, None]] = {}
-    for document_id, path in rows[:800]:
-        heading = _NUMBERING.sub("", path[-1]).strip()
-        if _is_topic(heading):
-            of_document.setdefault(document_id, {})[heading] = None
-    turns = zip_longest(*of_document.values())
+    topics: dict[int, dict[str, None]] = {pk: {} for pk in chosen}
+    outermost: dict[int, dict[str, None]] = {pk: {} for pk in chosen}
+    for document_id, path, content in rows.values_list("document_id", "heading_path", inner)[:800]:
+        below = [line.removeprefix(MARK) for line in content.splitlines() if line.startswith(MARK)]
+        for heading in [*path[1:][-1:], *below]:
+            topics[document_id][heading] = None
+        outermost[document_id] |= dict.fromkeys(path[:1])
+    for pk, headings in outermost.items():
+        if len(headings) > 1 and not topics[pk]:  # else it is what the document is called
+            topics[pk] = headings
+    named = [[_NUMBERING.sub("", heading).strip() for heading in headings] for headings in topics.values()]
+    turns = zip_longest(*(filter(_is_topic, headings) for headings in named))
     return list(dict.fromkeys(heading for turn in turns for heading in turn if heading))[:SUGGESTIONS]
 
 

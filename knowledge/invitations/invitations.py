@@ -2,6 +2,13 @@
 
 A link works once, until it expires or is revoked, and only as long as who made it might still make it: an administrator
 any, the owner of a knowledge base one to that base. It never takes anything from an account that is there already.
+
+The address that an invitation names counts as confirmed for the account that is made by it where one of two can be
+relied on. Whoever came by the mail that the site sent there reads that mailbox: the link in it bears a proof that the
+one shown to who made it lacks. Or the link is an administrator's, who may give any account any address anyway, and so
+vouches for whom they hand it to. The owner of a base vouches for nobody: they could name somebody's address, use the
+link themselves, and be given what others share with that person. An account that is there already keeps its addresses
+as they are.
 """
 
 import hashlib
@@ -20,6 +27,7 @@ from django.db.models import QuerySet
 from django.http import HttpRequest
 from django.urls import reverse
 from django.utils import timezone
+from django.utils.crypto import constant_time_compare, salted_hmac
 from django.utils.translation import gettext as _
 from django.utils.translation import override
 
@@ -92,6 +100,7 @@ def send(request: HttpRequest, invitation: Invitation, link: str) -> bool:
     """Mail the link where the invitation has an address and the site sends mail; return whether it was sent."""
     if not (settings.EMAIL_HOST and invitation.email):
         return False
+    link = f"{link}?mailed={_mail_proof(invitation)}"
     context = {"invitation": invitation, "link": link, "base": invitation.knowledge_base, "site_name": SITE_NAME}
     return bool(get_adapter(request).send_mail("knowledge/email/invitation", invitation.email, context))
 
@@ -158,10 +167,11 @@ def is_for(invitation: Invitation, user: User) -> bool:
 
 
 @transaction.atomic
-def accept(invitation: Invitation, user: User, *, is_new: bool = False) -> None:
+def accept(invitation: Invitation, user: User, *, is_new: bool = False, proof: str = "") -> None:
     """Give someone what they are invited to, once; raises `InvitationRefused`.
 
-    A new account also gets the role. A share is never lowered, nor made with the base's owner.
+    A new account also gets the role, and its address is confirmed by the `proof` of the mailed link or by an
+    administrator's word. A share is never lowered, nor made with the base's owner.
     """
     invitation = _usable(Invitation.objects.select_for_update(of=("self",)).filter(pk=invitation.pk))
     if not is_new and not is_for(invitation, user):
@@ -174,6 +184,11 @@ def accept(invitation: Invitation, user: User, *, is_new: bool = False) -> None:
         explain(AuditEntry.Action.ACCOUNT, user, invited_by=invitation.made_by.get_username())
         if invitation.role != Role.MEMBER:
             assign(user, Role(invitation.role))
+        vouched = invitation.made_by.is_superuser or constant_time_compare(proof, _mail_proof(invitation))
+        # Accounts made in the administration have addresses in any case, which signing up doesn't compare.
+        if vouched and not User.objects.filter(email__iexact=user.email).exclude(pk=user.pk).exists():
+            for address in EmailAddress.objects.filter(user=user, email__iexact=invitation.email):
+                address.set_verified()
     user.groups.add(*invitation.groups.all())
     if base is not None:
         shared, _made = Membership.objects.get_or_create(
@@ -231,6 +246,10 @@ def _told(invitation: Invitation) -> dict[str, Any]:
     if base is not None:
         told |= {"knowledge_base": base.name, "base_role": invitation.base_role}
     return told
+
+
+def _mail_proof(invitation: Invitation) -> str:
+    return salted_hmac("knowledge.invitations.mailed", invitation.digest, algorithm="sha256").hexdigest()
 
 
 def _digest(key: str) -> str:

@@ -12,6 +12,7 @@ from knowledge.parsing.registry import ParseContext
 
 _LOG_BLOCK = 100  # lines
 _LONGEST_TITLE = 80  # columns; a wide character takes two
+_LONGEST_WORD = 15  # columns, of those that are taken to have been too long for the rest of a line; no address is
 _UNDERLINE = re.compile(r"(=|-|~|\*)\1{2,}\s*$")
 _CHAPTER = re.compile(r"第\s*[一二三四五六七八九十百千零〇两\d]+\s*([章节回卷部篇編编])(?:\s|[:：、]|$|\S{1,30}$)")
 _CHINESE_NUMBER = re.compile(r"(?:[一二三四五六七八九十]{1,3}、|([(（][一二三四五六七八九十]{1,3}[)）]))\s*\S")
@@ -22,6 +23,8 @@ _STARTS = re.compile(  # a list item, an article of a law, a paragraph indented 
     r"|\s*第[一二三四五六七八九十百千零〇两\d]+条|　"
 )
 _ENDS_SENTENCE = re.compile(r"[.。!！?？:：;；,，、…][\"'”’」』）)]*$")
+# Of a table of contents, of a list of notes, of a list of terms or dates.
+_ENTRY = re.compile(r"\d{1,2}(?:\.\d{1,2})+\.?\s|\[\d+\]\s|[^.:：]{1,24}[:：]\s")
 _INNER_GAP = re.compile(r"\S(?: {3,}|\t)\S")
 _CODE_LINE = re.compile(r"[;{}\\]$|^[$#>%] |^\w+ ?= ?\S|\w\(.*\)$")
 
@@ -40,12 +43,48 @@ def parse(path: Path, context: ParseContext) -> Iterator[Element]:
 def elements_of(text: str) -> Iterator[Element]:
     """Yield the elements of a text."""
     blocks = [block.strip("\n").split("\n") for block in re.split(r"\n[ \t　]*(?:\n[ \t　]*)+", text) if block.strip()]
+    margin = _margin(blocks)
     for number, lines in enumerate(blocks):
         following = blocks[number + 1][0] if number + 1 < len(blocks) else ""
-        yield from _block([line.rstrip() for line in lines if line.strip()], following)
+        yield from _block([line.rstrip() for line in lines if line.strip()], following, margin)
 
 
-def _block(lines: list[str], following: str) -> Iterator[Element]:
+def _margin(blocks: list[list[str]]) -> int:
+    """Return the column at which a text was broken by hand, or 0: all lines in mid-sentence are about as long."""
+    pairs = [(line.rstrip(), after) for lines in blocks for line, after in pairwise(lines)]
+    widths = sorted(_columns(line) for line, after in pairs if _goes_on(line, after))
+    if len(widths) < 5:
+        return 0
+    margin = widths[len(widths) * 9 // 10]
+    near = sum(1 for width in widths if width >= margin * 0.75)
+    return margin if 40 <= margin <= 120 and near >= len(widths) * 0.6 else 0
+
+
+def _goes_on(line: str, after: str) -> bool:
+    """Whether a line ends, and the next begins, as within a sentence."""
+    last, first = line[-1:] or " ", after.lstrip()[:1] or " "
+    wide = _is_wide(last) and _is_wide(first) and first.isalpha()
+    return (last.isalpha() or last in ",，、") and (first.islower() or wide)
+
+
+def _is_broken(line: str, after: str, margin: int) -> bool:
+    """Whether a line was broken at the margin, where the next one's first word had no room."""
+    text = after.strip()
+    first = text.split(None, 1)[0]
+    drawn = text[0] in "|-_=+*#%~" or (_INNER_GAP.search(line.strip()) and _INNER_GAP.search(text))
+    code = _CODE_LINE.search(line.rstrip(";")) or _CODE_LINE.search(text.rstrip(";"))
+    if drawn or code or line.endswith((":", "：")):
+        return False
+    goes_on = _goes_on(line, after)
+    deeper = (len(after) - len(after.lstrip())) - (len(line) - len(line.lstrip()))
+    hangs = (deeper > 0 and not _STARTS.match(line)) or (deeper < 0 and line.endswith((".", "!", "?")))
+    if not goes_on and (hangs or _ENTRY.match(text) or line.split(None, 1)[0] == first):
+        return False
+    word = 2 if _is_wide(first[0]) else 1 + min(_columns(first), _LONGEST_WORD)
+    return _columns(line) + word > margin * (0.75 if goes_on else 0.9)
+
+
+def _block(lines: list[str], following: str, margin: int) -> Iterator[Element]:
     """Yield the elements of the lines between two blank ones; `following` is the line after the second."""
     if len(lines) == 1:
         level = _title_level(lines[0], following)
@@ -76,10 +115,12 @@ def _block(lines: list[str], following: str) -> Iterator[Element]:
     else:
         wrapped = any(_STARTS.match(line) for line in lines)
     wrapped = wrapped and 30 <= width <= 120
-    text = ""
+    text = before = ""
     for line in lines:
-        level = 0 if wrapped and text else chapter_level(line)
-        if text and (not wrapped or level or _STARTS.match(line)):
+        joined = text and (wrapped or (margin and _is_broken(before, line, margin)))
+        before = line
+        level = 0 if joined else chapter_level(line)
+        if text and (not joined or level or _STARTS.match(line)):
             yield Paragraph(text=_spaced(text))
             text = ""
         if level:

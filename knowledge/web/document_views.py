@@ -194,14 +194,20 @@ def picture(request: HttpRequest, pk: int) -> HttpResponseBase:
 
 
 def _row(request: HttpRequest, document: Document) -> HttpResponse:
-    """Return the document's row, or to the base's page without htmx."""
+    """Return the document's row, or to the base's page without htmx.
+
+    Once nothing is done to it any more, the page is told so, and shows anew what depends on what there is to read.
+    """
     if not request.htmx:  # type: ignore[attr-defined]
         return redirect(queries.place_of(document))
     shown = queries.with_chunk_count(Document.objects.filter(pk=document.pk)).first()
     if shown is None:
         return HttpResponse()
     can_edit = access.may_edit(request.user, shown)
-    return render(request, "knowledge/row.html", {"document": shown, "can_edit": can_edit})
+    response = render(request, "knowledge/row.html", {"document": shown, "can_edit": can_edit})
+    if shown.status not in Document.UNFINISHED:
+        response["HX-Trigger"] = "document-read"
+    return response
 
 
 def _number(request: HttpRequest, name: str) -> int | None:

@@ -112,7 +112,7 @@ def _newcomer(request: HttpRequest, found: Invitation) -> HttpResponse:
         with transaction.atomic():
             user, response = form.try_save(request)
             if user is not None:
-                invitations.accept(found, user, is_new=True)
+                invitations.accept(found, user, is_new=True, proof=request.GET.get("mailed", ""))
         if user is None:  # the address has an account, which is told by mail alone
             told: HttpResponse = response
             return told
@@ -120,7 +120,7 @@ def _newcomer(request: HttpRequest, found: Invitation) -> HttpResponse:
         signed_in: HttpResponse = complete_signup(request, user, None, target)
         return signed_in
     invitations.hold(request, found)
-    context = {"invitation": found, "base": found.knowledge_base, "form": form, "here": request.path}
+    context = {"invitation": found, "base": found.knowledge_base, "form": form, "here": request.get_full_path()}
     return _private(render(request, "knowledge/invitation.html", context, status=422 if form.errors else 200))
 
 

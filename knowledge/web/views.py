@@ -83,7 +83,7 @@ def knowledge(request: HttpRequest) -> HttpResponse:
 @login_required
 @require_GET
 def knowledge_base(request: HttpRequest, pk: int) -> HttpResponse:
-    """Show a base's documents; as a partial for htmx, which filters and turns pages."""
+    """Show a base's documents; as partials for htmx: the table, filtered or turned, and what is told above it."""
     base = access.get_knowledge_base(request.user, pk)
     ingestion.requeue_stalled()
     view, totals = View.read(request.GET.dict()), Totals.of(base)
@@ -115,7 +115,8 @@ def knowledge_base(request: HttpRequest, pk: int) -> HttpResponse:
     if context["can_edit"] and (left := services.room(base.owner_id)) is not None:
         full_title = queries.ERROR_TITLES["storage_full"]
         context["upload_rules"] |= {"room": left.size, "full": left.message, "full_title": full_title}
-    partial = "#table" if request.htmx and request.htmx.target == "documents" else ""  # type: ignore[attr-defined]
+    target = request.htmx.target if request.htmx else None  # type: ignore[attr-defined]
+    partial = {"documents": "#table", "language-notice": "#notice"}.get(target, "")
     return render(request, f"knowledge/knowledge_base.html{partial}", context)
 
 

@@ -13,8 +13,10 @@ from ragsite.llm.embedding.embedding import configured, languages_of
 from retrieval.models import EmbeddingSpace
 
 NAMES: dict[str, str | Promise] = {"en": _("English"), "zh": _("Chinese")}
-# Seconds for which counts of a base's passages, and of the site's, are kept.
+# Seconds for which counts of a base's passages, and of the site's, are kept; where a base has few, they are counted
+# anew, as each document that is read may turn them over.
 _KEPT, _KEPT_OF_SITE = 60, 600
+_FEW = 10_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +42,8 @@ def passages_by_language(knowledge_base_id: int | None = None) -> Counter[str]:
         if knowledge_base_id is not None:
             chunks = chunks.filter(document__knowledge_base=knowledge_base_id)
         found = dict(chunks.values_list("document__language").annotate(Count("pk")))
-        cache.set(key, found, _KEPT if knowledge_base_id is not None else _KEPT_OF_SITE)
+        if knowledge_base_id is None or sum(found.values()) > _FEW:
+            cache.set(key, found, _KEPT if knowledge_base_id is not None else _KEPT_OF_SITE)
     return Counter(found)
 
 

@@ -115,7 +115,7 @@ class EvaluationRunAdmin(RecordAdmin):
     ordering = ["-created_at", "-id"]
     date_hierarchy = "created_at"
     fields = [
-        "set_link", "label", "status", "progress", "error", "all_notes", "all_figures", "answer_states", "usage",
+        "set_link", "label", "status", "progress", "error_shown", "all_notes", "all_figures", "answer_states", "usage",
         "results", "started_by", "created_at", "finished_at",
     ]  # fmt: skip
 
@@ -129,10 +129,15 @@ class EvaluationRunAdmin(RecordAdmin):
         """Link to the set."""
         return link_to(run.evaluation_set)
 
+    @admin.display(description=_("error"))
+    def error_shown(self, run: EvaluationRun) -> str:
+        """Say why it failed."""
+        return run.error_said or "–"
+
     @admin.display(description=_("notes"))
     def all_notes(self, run: EvaluationRun) -> str:
         """Return what makes the figures less than whole."""
-        return " ".join(run.notes) or "–"
+        return " ".join(run.notes_said) or "–"
 
     @admin.display(description=_("figures"))
     def all_figures(self, run: EvaluationRun) -> SafeString:

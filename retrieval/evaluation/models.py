@@ -1,10 +1,12 @@
 """Question sets, the runs that scored them, and what each run found for each question."""
 
+from typing import Any
+
 from django.conf import settings
 from django.db import models
 from django.db.models import Q
+from django.utils.translation import gettext, ngettext_lazy, pgettext_lazy
 from django.utils.translation import gettext_lazy as _
-from django.utils.translation import pgettext_lazy
 
 from retrieval.evaluation.metrics import Figures
 from retrieval.types import AnswerState
@@ -66,6 +68,38 @@ class EvaluationQuestion(models.Model):
         return self.text
 
 
+# What makes a run's figures less than whole, by the code that is stored with the number `n`.
+NOTES = {
+    "gone": ngettext_lazy(
+        "{n} right passage is not in the knowledge base any more and was left out.",
+        "{n} right passages are not in the knowledge base any more and were left out.",
+        "n",
+    ),
+    "skipped": ngettext_lazy(
+        "{n} question was left out: none of its right passages is there.",
+        "{n} questions were left out: none of their right passages is there.",
+        "n",
+    ),
+    "told": ngettext_lazy("{note} ({n} question)", "{note} ({n} questions)", "n"),  # by the search or who answers
+}
+
+
+def say(note: str | dict[str, Any]) -> str:
+    """Return a run's note in the reader's language; older runs kept the words themselves."""
+    if isinstance(note, str):
+        return note
+    return NOTES[note["code"]].format(**note | {"note": gettext(note["note"]) if "note" in note else ""})
+
+
+def say_error(error: str) -> str:
+    """Return why a run or an answer ended, in the reader's language where it has the sentence, else as it was kept."""
+    code, _dot, name = error.partition(".")
+    if code == "unexpected" and name:
+        words = gettext("An unexpected error ({error}) ended this. An administrator finds the details in the log.")
+        return words.format(error=name)
+    return gettext(error) if error else ""
+
+
 class EvaluationRun(models.Model):
     """One scoring of a set under one setting, in the background or at once."""
 
@@ -90,7 +124,7 @@ class EvaluationRun(models.Model):
     status = models.CharField(_("status"), max_length=10, choices=Status.choices, default=Status.QUEUED)
     progress = models.PositiveSmallIntegerField(_("progress"), default=0, help_text=_("percent"))
     error = models.TextField(_("error"), blank=True)
-    # Questions scored, and notes for a person on what makes the figures less than whole.
+    # Questions scored, and notes on what makes the figures less than whole, which `say` has words for.
     question_count = models.PositiveIntegerField(_("questions"), default=0)
     notes = models.JSONField(_("notes"), default=list)
     # {"nDCG@10": 0.712, "recall@5": …, "recall@10": …, "MRR@10": …}; empty until it is done.
@@ -124,6 +158,16 @@ class EvaluationRun(models.Model):
 
     def __str__(self) -> str:
         return f"{self.evaluation_set} · {self.created_at:%Y-%m-%d %H:%M}"
+
+    @property
+    def error_said(self) -> str:
+        """Why it failed, in the reader's language."""
+        return say_error(self.error)
+
+    @property
+    def notes_said(self) -> list[str]:
+        """The notes in the reader's language."""
+        return [say(note) for note in self.notes]
 
 
 class EvaluationResult(models.Model):
@@ -163,6 +207,11 @@ class EvaluationResult(models.Model):
                 condition=Q(answer_state__in=["", *AnswerState.values]), name="evaluation_result_answer_state"
             ),
         ]
+
+    @property
+    def error_said(self) -> str:
+        """Why there is no answer, or no whole one, in the reader's language."""
+        return say_error(self.error)
 
     def __str__(self) -> str:
         return self.text

@@ -12,7 +12,7 @@ from asgiref.sync import async_to_sync
 from django.db import DatabaseError, transaction
 from django.utils import timezone
 from django.utils.translation import gettext as _
-from django.utils.translation import ngettext
+from django.utils.translation import gettext_noop
 from django_q.tasks import async_task
 
 from knowledge.access import Actor
@@ -24,7 +24,7 @@ from retrieval.evaluation.answering import AnswererRefused, answerer
 from retrieval.evaluation.executor import Asked, ask_all
 from retrieval.evaluation.loading.references import SNIPPET, Reference, resolve
 from retrieval.evaluation.metrics import Figures
-from retrieval.evaluation.models import EvaluationQuestion, EvaluationResult, EvaluationRun, EvaluationSet
+from retrieval.evaluation.models import EvaluationQuestion, EvaluationResult, EvaluationRun, EvaluationSet, say
 from retrieval.evaluation.options import RunOptions
 from retrieval.evaluation.sets import SetRefused
 from retrieval.types import SearchFailed
@@ -82,7 +82,7 @@ def run(
         _fail(made.pk, _words(error))
         raise RunFailed(str(error)) from error
     except BaseException as error:
-        _fail(made.pk, str(error) if isinstance(error, RunFailed) else _("It was interrupted."))
+        _fail(made.pk, str(error) if isinstance(error, RunFailed) else gettext_noop("It was interrupted."))
         raise
     made.refresh_from_db()
     return made
@@ -105,12 +105,11 @@ def execute(run_id: int) -> bool:
         return False
     except DatabaseError:
         logger.exception("Evaluation run %s met a database error", run_id)
-        _fail(run_id, _("The database could not be reached or refused the data. Retry in a moment."))
+        _fail(run_id, gettext_noop("The database could not be reached or refused the data. Retry in a moment."))
         return False
     except Exception as error:
         logger.exception("Evaluation run %s failed", run_id)
-        message = _("An unexpected error ({error}) ended this. An administrator finds the details in the log.")
-        _fail(run_id, message.format(error=type(error).__name__))
+        _fail(run_id, f"unexpected.{type(error).__name__}")
         return False
     return True
 
@@ -122,7 +121,7 @@ def fail_stalled() -> int:
     )
     return stalled.update(
         status=EvaluationRun.Status.FAILED,
-        error=_("The process that worked on this was stopped. Start it again."),
+        error=gettext_noop("The process that worked on this was stopped. Start it again."),
         finished_at=timezone.now(),
     )
 
@@ -166,7 +165,7 @@ def _work(run: EvaluationRun, progress: Callable[[int, int], None] | None) -> No
     """
     asked, notes = _questions(run.evaluation_set)
     if not asked:
-        raise RunFailed(" ".join(notes) or _("There is no question in this set yet."))
+        raise RunFailed(" ".join(map(say, notes)) or _("There is no question in this set yet."))
     if "assistant" in run.settings and not (run.started_by and run.started_by.is_active):
         raise RunFailed(_("Who started this is gone: an assistant answers as them."))
     running = EvaluationRun.objects.filter(pk=run.pk, status=EvaluationRun.Status.RUNNING)
@@ -185,7 +184,7 @@ def _work(run: EvaluationRun, progress: Callable[[int, int], None] | None) -> No
         if chunk := chunks.get(item["document_id"]):
             item |= {"chunk_id": chunk.pk, "snippet": chunk.content[:SNIPPET]}
     for note, n in Counter(note for outcome in outcomes for note in outcome.notes).items():
-        notes.append(ngettext("{note} ({n} question)", "{note} ({n} questions)", n).format(note=note, n=n))
+        notes.append({"code": "told", "note": note, "n": n})
     figures = Figures.mean([outcome.figures for outcome in outcomes])
     usage: dict[str, int] = {}
     if "assistant" in run.settings:
@@ -209,7 +208,7 @@ def _work(run: EvaluationRun, progress: Callable[[int, int], None] | None) -> No
         EvaluationResult.objects.bulk_create(results, batch_size=_BATCH)
 
 
-def _questions(evaluation_set: EvaluationSet) -> tuple[list[Asked], list[str]]:
+def _questions(evaluation_set: EvaluationSet) -> tuple[list[Asked], list[dict[str, Any]]]:
     """Return the questions that can be asked, with where their answers are now, and notes on what is gone."""
     questions = list(EvaluationQuestion.objects.filter(evaluation_set=evaluation_set).order_by("pk"))
     references = [tuple(map(Reference.from_dict, question.relevant)) for question in questions]
@@ -219,21 +218,11 @@ def _questions(evaluation_set: EvaluationSet) -> tuple[list[Asked], list[str]]:
         for question, group in zip(questions, references, strict=True)
         if (found := [target for each in group if (target := targets[each]) is not None])
     ]
-    notes = []
+    notes: list[dict[str, Any]] = []
     if gone := sum(targets[each] is None for group in references for each in group):
-        message = ngettext(
-            "{n} right passage is not in the knowledge base any more and was left out.",
-            "{n} right passages are not in the knowledge base any more and were left out.",
-            gone,
-        )
-        notes.append(message.format(n=gone))
+        notes.append({"code": "gone", "n": gone})
     if skipped := len(questions) - len(asked):
-        message = ngettext(
-            "{n} question was left out: none of its right passages is there.",
-            "{n} questions were left out: none of their right passages is there.",
-            skipped,
-        )
-        notes.append(message.format(n=skipped))
+        notes.append({"code": "skipped", "n": skipped})
     return asked, notes
 
 

@@ -110,3 +110,18 @@ def test_a_member_a_curator_and_an_administrator(page: Page, other: Page, site: 
     expect(other.get_by_text("You are signed in as mia.")).to_be_visible()
     other.goto(f"{site.url}/account/sessions/")
     expect(other.get_by_text("This one")).to_have_count(1)
+
+
+def test_fields_stay_in_line_above_an_error(page: Page, site: Site) -> None:
+    sign_in(page, site)
+    page.goto(f"{site.url}/knowledge/")
+    page.get_by_role("link", name="Samples").first.click()
+    page.get_by_role("link", name="Members").click()
+    form = page.locator(".member-form").first
+    # As where nobody is called so, which a browser complains of for its status.
+    form.locator(".field").first.evaluate(
+        "field => field.insertAdjacentHTML('beforeend', '<p class=errors>Nobody</p>')"
+    )
+    expect(form.locator(".errors")).to_be_visible()
+    boxes = [form.locator(each).bounding_box() for each in ("[name=username]", "select", "button")]
+    assert len({(round(box["y"]), round(box["height"])) for box in boxes if box}) == 1, boxes

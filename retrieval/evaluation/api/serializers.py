@@ -149,6 +149,9 @@ class RunSerializer(serializers.ModelSerializer[EvaluationRun]):
         help_text="How many questions would be `answered`, get the `nearest` passages only, or `nothing`.",
     )
 
+    error = serializers.CharField(source="error_said", read_only=True)
+    notes = serializers.ListField(child=serializers.CharField(), source="notes_said", read_only=True)
+
     class Meta:
         """All but its results."""
 
@@ -169,7 +172,9 @@ class ResultSerializer(serializers.ModelSerializer[EvaluationResult]):
     figures = serializers.DictField(child=serializers.FloatField(), read_only=True)
     answer_state = AnswerStateField()
     answer = serializers.CharField(read_only=True, help_text="An assistant's, with `[n]` for what it cites.")
-    error = serializers.CharField(read_only=True, help_text="Why the answer is none, or not whole.")
+    error = serializers.CharField(
+        source="error_said", read_only=True, help_text="Why the answer is none, or not whole."
+    )
     usage = serializers.DictField(child=serializers.IntegerField(), read_only=True, help_text="Tokens by kind.")
 
     class Meta:

@@ -73,7 +73,7 @@ class Command(BaseCommand):
             raise CommandError(error.message) from None
         except RunFailed as error:
             raise CommandError(str(error)) from None
-        for note in run.notes:
+        for note in run.notes_said:
             self.stderr.write(self.style.WARNING(note))
         self.stdout.write(
             f"{run.evaluation_set.name} on {base.name}, {RunOptions.from_stored(run.settings).label}; "

@@ -92,7 +92,7 @@ def test_what_a_model_fails_at_is_noted_and_only_all_of_it_ends_the_run(
     run = runs.run(golden, by(desk), owner)
     failed = run.results.exclude(error="").get()
     assert failed.answer == "" and failed.hits, "its search counts"
-    assert run.status == "done" and run.notes == [f"{failed.error} (1 question)"]
+    assert run.status == "done" and run.notes_said == [f"{failed.error} (1 question)"]
     fake_llm.enqueue(ProviderError(), ProviderError())
     with pytest.raises(RunFailed):
         runs.run(golden, by(desk), owner)

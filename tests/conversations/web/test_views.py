@@ -100,6 +100,27 @@ def test_with_documents_the_empty_chat_suggests_what_to_ask(as_owner: Client, ow
     assert "data-suggestion>Paid leave<" in html(as_owner.get("/", follow=True))
 
 
+def test_bases_and_documents_give_suggestions_by_turns(as_owner: Client, owner: User) -> None:
+    rules, flat, small, queued = (
+        factories.make_document(factories.make_knowledge_base(owner, name), **fields)
+        for name, fields in {"Rules": {}, "Lamps": {}, "Post": {}, "Later": {"status": "queued"}}.items()
+    )
+    for document in (queued, rules):
+        for heading in ("Paid leave", "Working hours", "Travel costs", "Sick pay"):
+            factories.make_chunk(document, heading_path=["Handbook", heading])
+    for heading in ("Filling a lamp", "Cleaning a lamp"):  # all of the same level
+        factories.make_chunk(flat, heading_path=[heading])
+    factories.make_chunk(small, "#### Sending a parcel\n\nAt the gate.", heading_path=["Post of the house"])
+    for number in range(13):  # would take all places
+        factories.make_chunk(
+            factories.make_document(rules.knowledge_base), heading_path=["Notes", f"Note of day {number}"]
+        )
+    factories.make_chunk(factories.make_document(small.knowledge_base), heading_path=["Title of a paper"])
+    page = html(as_owner.get("/", follow=True))
+    offered = re.findall("data-suggestion>(.*?)<", page)
+    assert offered == ["Note of day 12", "Filling a lamp", "Sending a parcel", "Note of day 11"]
+
+
 @pytest.mark.parametrize(
     "heading",
     ["1. Introduction", "Abstract", "目录", "第一章 概述", "3.2", "2024-11-03", "Table of Contents", "IV.", "Synopsis",

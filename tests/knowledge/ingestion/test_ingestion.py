@@ -321,6 +321,14 @@ def test_calls_that_nobody_needs_leave_the_queue() -> None:
     ]
 
 
+def test_a_call_that_has_no_time_leaves_the_queue() -> None:
+    async_task("knowledge.tasks.ingest_waiting")
+    async_task("retrieval.tasks.run_evaluation", 1)
+    OrmQ.objects.update(lock=None)
+    assert services.tidy_queue() == 1
+    assert OrmQ.objects.get().func() == "retrieval.tasks.run_evaluation", "which isn't ours"
+
+
 def test_a_failure_while_indexing_keeps_the_passages(base: KnowledgeBase, indexer: FakeIndexer) -> None:
     def refuse(claims: Iterable[Claim]) -> None:
         for held in claims:

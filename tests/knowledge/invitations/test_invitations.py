@@ -6,13 +6,14 @@ from html import unescape
 from typing import Any
 
 import pytest
+from allauth.account.models import EmailAddress
 from django.contrib.auth.models import Group, User
 from django.core import mail
 from django.core.exceptions import PermissionDenied
 from django.test import Client, RequestFactory
 from django.utils import timezone
 
-from knowledge import access
+from knowledge import access, services
 from knowledge.invitations import invitations
 from knowledge.models import Invitation, KnowledgeBase, Membership
 from ragsite.accounts.roles import Role, role_of
@@ -165,6 +166,56 @@ def test_it_is_mailed_where_mail_is_sent(base: KnowledgeBase, as_owner: Client, 
     assert mail.outbox[0].to == ["ann@example.org"] and page.context["link"] in mail.outbox[0].body
     assert page.context["link"].startswith("https://ask.example.org/invitations/")
     assert "Harbour rules" in mail.outbox[0].subject
+
+
+@pytest.mark.parametrize("by", ["owner", "staff"])
+def test_only_administrators_vouch_for_an_address_by_a_link_that_they_hand_over(
+    base: KnowledgeBase, owner: User, staff: User, colleague: User, by: str
+) -> None:
+    Client().post(link_to(base, {"owner": owner, "staff": staff}[by], email="Ann@example.org"), ACCOUNT)
+    address = EmailAddress.objects.get(user__username="newcomer")
+    assert (address.email, address.verified) == ("ann@example.org", by == "staff")
+    another = factories.make_knowledge_base(colleague, "Salaries")
+    if by == "staff":
+        assert services.set_member(another, "ann@example.org", "viewer").user.username == "newcomer"  # type: ignore[union-attr]
+    else:  # who may have opened it themselves
+        with pytest.raises(services.Refused):
+            services.set_member(another, "ann@example.org", "viewer")
+
+
+def test_the_mailed_link_confirms_the_address_and_the_shown_one_does_not(
+    base: KnowledgeBase, as_owner: Client, settings: Any
+) -> None:
+    settings.EMAIL_HOST, settings.PUBLIC_URL = "mail.example.org", "http://testserver"
+    settings.DEFAULT_FROM_EMAIL = "ask@example.org"
+    shown, mailed = [], []
+    for name in ("ann", "bob", "eve"):
+        form = {"email": f"{name}@example.org", "role": "viewer", "days": "1"}
+        page = as_owner.post(f"/knowledge/{base.pk}/invitations/", form).content.decode()
+        shown.append(page.partition('id="new-link">')[2].partition("<")[0])
+        mailed += [line for line in mail.outbox[-1].body.splitlines() if "/invitations/" in line]
+    assert "?" not in "".join(shown)
+    foreign = shown[2] + "?" + mailed[0].partition("?")[2]  # the proof of another invitation
+    for name, link in {"ann": mailed[0], "bob": shown[1], "eve": foreign}.items():
+        Client().post(link.removeprefix("http://testserver"), ACCOUNT | {"username": name})
+    confirmed = EmailAddress.objects.filter(verified=True).values_list("user__username", flat=True)
+    assert User.objects.filter(username__in=["ann", "bob", "eve"]).count() == 3 and list(confirmed) == ["ann"]
+
+
+def test_an_invitation_takes_no_address_from_an_account(staff: User, colleague: User) -> None:
+    User.objects.filter(pk=colleague.pk).update(email="colleague@example.org")
+    refused = Client().post(link_to(None, staff, email="colleague@example.org"), ACCOUNT)
+    assert refused.status_code == 422 and not User.objects.filter(username="newcomer").exists()
+    # In the administration an address is written in any case, in which signing up doesn't find it.
+    User.objects.filter(pk=colleague.pk).update(email="Colleague@example.org")
+    Client().post(link_to(None, staff, email="colleague@example.org"), ACCOUNT)
+    assert not EmailAddress.objects.filter(verified=True).exists()
+    # Nor does it confirm what an account that is there says of itself.
+    EmailAddress.objects.create(user=colleague, email="ann@example.org", verified=False)
+    client = Client()
+    client.force_login(colleague)
+    assert client.post(link_to(None, staff, email="ann@example.org")).status_code == 302
+    assert not EmailAddress.objects.filter(verified=True).exists()
 
 
 def test_it_is_in_the_audit_log_without_its_key(base: KnowledgeBase, as_owner: Client) -> None:

@@ -1,5 +1,6 @@
 """Plain text, its character sets, and CSV."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -56,6 +57,79 @@ def test_short_lines_are_kept_apart(tmp_path: Path) -> None:
         "Two is longer than one.",
         "Three.",
     ]
+
+
+WRAPPED = """\
+The carrier brings the looms to the quay, where they are unloaded by the crane
+of the harbour and put on the lorry that waits behind the second warehouse and
+leaves for the mill at four in the afternoon, unless it is a Sunday or the day
+of the fair, in which case everything is kept under the roof of the store till
+the next morning and nobody has to pay for that, since the master of the store
+and the master of the harbour have agreed on it.
+"""
+
+
+def test_in_a_text_with_a_margin_lines_beside_others_are_joined_too(tmp_path: Path) -> None:
+    text = (
+        f"{WRAPPED}\nIf there is no room in the store, ask the master of the harbour, whose\n"
+        "office is beside the gate, for a place by using the form:\n  stock --ask\n  exit\n"
+        "He answers within the day, and keeps a copy of the form for the harbour's own\n"
+        "books.\n1.1 Crates of looms and of the parts that belong to them, by their weights\n"
+        "1.2 Crates of all else\nNote: the looms come in crates of two, and the spindles come by the hundred\n"
+        "Price: none for the first day, then by the weight of the crate and the day it is\n"
+    )
+    assert outline(read_bytes(tmp_path, "a.txt", text))[1:] == [
+        "If there is no room in the store, ask the master of the harbour, whose office is beside the gate, "
+        "for a place by using the form:",
+        "stock --ask",
+        "exit",
+        "He answers within the day, and keeps a copy of the form for the harbour's own books.",
+        "1.1 Crates of looms and of the parts that belong to them, by their weights",
+        "1.2 Crates of all else",
+        "Note: the looms come in crates of two, and the spindles come by the hundred",
+        "Price: none for the first day, then by the weight of the crate and the day it is",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("line", "after"),
+    [
+        ("14 Quayside Road, third floor", "Grimsby DN31 3LP"),
+        ("The store is on the left of it, and the crane for loads of four tons is there", "| the gate"),
+        ("total = weigh(crate) + weigh(crates_of_looms, with_their_lids_and_the_nails)", "more of it"),
+        ("He answers within the day, and keeps a copy of the form, and gives the other.", "    Ask Ann"),
+        ("    The gate is shut at six, and opened in the morning by the men of the tide.", "Ask Ann first"),
+        ("He answers within the day and keeps a copy of it, and wants these two papers:", "Two forms"),
+        ("Copyright 1998-2021 by the harbour of Grimsby, by its master and by the others", "Copyright 2022"),
+        ("The rules are printed in blue, and told right here.", "https://harbour.example/rules-of-the-harbour"),
+        ("Loom of the newer kind, in crates of two                     four hundred pounds", "Spindle      fifty"),
+    ],
+)
+def test_in_a_text_with_a_margin_what_is_no_prose_keeps_its_lines(tmp_path: Path, line: str, after: str) -> None:
+    found = outline(read_bytes(tmp_path, "a.txt", f"{WRAPPED}\nCrates\n{line}\n{after}\n"))
+    assert found[1:] == ["Crates", *(re.sub(" +", " ", text.strip()) for text in (line, after))]
+
+
+def test_chinese_paragraphs_are_joined_where_only_their_first_lines_are_set_in(tmp_path: Path) -> None:
+    first = "　　货物由承运人运到码头，由港口的起重机卸下，然后装上等在第二仓库后面\n的卡车，下午四点发往工厂。\n"
+    second = "　　如果当天是星期日或者集市日，所有的货物都要在仓库的屋檐下面保管到第\n二天早上，并且不收取任何费用。\n"
+    short = "联系电话\n办公地点\n"
+    found = outline(read_bytes(tmp_path, "a.txt", (first + second) * 3 + short))
+    assert found == [*[text.replace("\n", "").strip("　") for text in (first, second)] * 3, "联系电话", "办公地点"]
+
+
+def test_a_poem_keeps_its_lines(tmp_path: Path) -> None:
+    lines = [
+        "we waited by the harbour wall, and heard",
+        "the long tide come",
+        "and saw how all the boats that had",
+        "no names went out into the evening one by one",
+        "and none of us",
+        "had anything to say, or anyone to wait",
+        "for, so we walked",
+        "home",
+    ]
+    assert outline(read_bytes(tmp_path, "a.txt", "\n".join(lines))) == lines
 
 
 def test_lists_are_items(tmp_path: Path) -> None:

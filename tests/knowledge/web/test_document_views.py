@@ -44,8 +44,10 @@ def test_a_row_polls_only_while_the_document_is_unfinished(as_owner: Client, doc
     address = url("document-row", document.pk)
     for status, polls in (("queued", "every 3s"), ("parsing", "every 1s"), ("indexing", "every 1s"), ("ready", "")):
         Document.objects.filter(pk=document.pk).update(status=status, heartbeat_at=timezone.now())
-        row = body(as_owner.get(address, headers=HTMX))
+        response = as_owner.get(address, headers=HTMX)
+        row = body(response)
         assert (polls in row) if polls else ("hx-trigger" not in row)
+        assert ("HX-Trigger" in response) is (status == "ready"), "the page is told that there is more to read"
 
 
 def test_a_working_row_tells_stage_percentage_and_time_left(as_owner: Client, document: Document) -> None:

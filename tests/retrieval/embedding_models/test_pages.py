@@ -286,13 +286,24 @@ def test_a_base_in_a_language_that_the_model_does_not_know(
     assert "supports this site" in page(as_staff, ADD).partition("multilingual-MiniLM")[2]
 
 
+def test_it_is_told_as_soon_as_such_a_document_was_read(base: KnowledgeBase, as_owner: Client) -> None:
+    cache.clear()
+    address = reverse("knowledge-base", args=[base.pk])
+    shown = page(as_owner, address)
+    assert "passages here are in" not in shown and 'hx-trigger="document-read from:body' in shown
+    factories.make_chunks(factories.make_document(base, language="zh"), [f"第{number}段。" for number in range(50)])
+    asked = as_owner.get(address, headers={"HX-Request": "true", "HX-Target": "language-notice"}).content.decode()
+    assert "of the passages here are in Chinese" in asked
+    assert asked.strip().startswith('<div id="language-notice"') and "<table" not in asked
+
+
 def test_nothing_is_told_where_most_is_known(chinese: KnowledgeBase, as_owner: Client, as_staff: Client) -> None:
     address = reverse("knowledge-base", args=[chinese.pk])
     space = spaces.active_space()
     for known in ([], ["en", "zh"], ["zh"]):
         EmbeddingSpace.objects.filter(pk=space.pk).update(languages=known)
         assert notices.notice_of() is None
-        assert "language-notice" not in page(as_owner, address)
+        assert 'class="language-notice"' not in page(as_owner, address)
     EmbeddingSpace.objects.filter(pk=space.pk).update(languages=["en"])
     Document.objects.filter(language="zh").update(language="")  # nobody knows
     cache.clear()

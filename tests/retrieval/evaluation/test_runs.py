@@ -9,6 +9,7 @@ import pytest
 from django.contrib.auth.models import User
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.utils import timezone
+from django.utils.translation import override
 from django_q.models import OrmQ
 from django_q.signals import post_spawn
 
@@ -160,7 +161,7 @@ def test_what_is_gone_is_left_out_with_a_note(golden: EvaluationSet, chunks: lis
     chunks[0].delete()
     run = runs.run(golden, WORDS)
     assert run.question_count == 1
-    assert run.notes == [
+    assert run.notes_said == [
         "1 right passage is not in the knowledge base any more and was left out.",
         "1 question was left out: none of its right passages is there.",
     ]
@@ -178,7 +179,23 @@ def test_notes_of_the_search_are_told_once_with_their_number(
         return SearchResult([], [], 1.0, ["A side failed."])
 
     monkeypatch.setattr(executor, "search", search)
-    assert runs.run(golden, WORDS).notes == ["A side failed. (2 questions)"]
+    assert runs.run(golden, WORDS).notes_said == ["A side failed. (2 questions)"]
+
+
+def test_notes_are_told_in_the_reader_s_language(golden: EvaluationSet, chunks: list[Chunk]) -> None:
+    chunks[0].delete()
+    run = runs.run(golden, WORDS)
+    run.notes += ["Kept by an older run."]
+    run.error = "unexpected.KeyError"
+    assert run.error_said.startswith("An unexpected error (KeyError)")
+    with override("zh-hans"):
+        gone, skipped, older = run.notes_said
+        assert "1" in gone and not gone.isascii() and not skipped.isascii()
+        assert "KeyError" in run.error_said and "unexpected" not in run.error_said
+        run.error = "It was interrupted."
+        assert not run.error_said.isascii()
+        run.error = "Kept by an older run."
+        assert run.error_said == older == "Kept by an older run."
 
 
 def test_a_search_that_fails_ends_the_run_with_its_reason(
