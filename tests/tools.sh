@@ -23,15 +23,20 @@ if there apt-get; then
     if [ "$(id -u)" = 0 ]; then as=""; elif there sudo && { [ -t 0 ] || sudo -n true 2>/dev/null; }; then as=sudo; fi
 fi
 # Without apt, Playwright's own Chromium is fetched later; with it, the system's comes with the libraries that it needs.
-if [ "$as" != unable ] && ! .venv/bin/python -m tests.browser.chromium 2>/dev/null && ! there chromium; then
-    missing="$missing chromium"
+browser=""
+if [ "$as" != unable ] && ! .venv/bin/python -m tests.browser.chromium 2>/dev/null &&
+    ! there chromium && ! there chromium-headless-shell; then
+    browser=chromium
 fi
-[ -n "$missing" ] || exit 0
+[ -n "$missing$browser" ] || exit 0
 
 if [ "$as" = unable ]; then
     echo "The tests need these programs, named as Debian names their packages; please install them first:" >&2
     for package in $missing; do echo "  $package" >&2; done
     exit 1
 fi
-echo "Installing what the tests need:$(printf ' %s' $missing) ..."
-$as apt-get update -q && $as env DEBIAN_FRONTEND=noninteractive apt-get install -q -y --no-install-recommends $missing
+echo "Installing what the tests need:$(printf ' %s' $missing $browser) ..."
+$as apt-get update -q || exit 1
+# One without a desktop does the same with less, where the distribution has it.
+if [ -n "$browser" ] && apt-cache show chromium-headless-shell >/dev/null 2>&1; then browser=chromium-headless-shell; fi
+$as env DEBIAN_FRONTEND=noninteractive apt-get install -q -y --no-install-recommends $missing $browser

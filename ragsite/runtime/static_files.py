@@ -8,7 +8,7 @@ import fcntl
 import hashlib
 import posixpath
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -29,12 +29,27 @@ _prepared = False
 
 
 class SiteCompressor(Compressor):  # type: ignore[misc]
-    """Compresses nearly as well as Brotli can, in a tenth of the time: a first start waits for it."""
+    """Compresses nearly as well as Brotli can, in a tenth of the time, and equal files once: a first start waits."""
 
-    @staticmethod
-    def compress_brotli(data: bytes) -> bytes:
+    def __init__(self, **kwargs: Any) -> None:
+        # Maps of sources are for who looks into a library's scripts.
+        super().__init__(**kwargs | {"extensions": (*Compressor.SKIP_COMPRESS_EXTENSIONS, "map")})
+        self._compressed: dict[bytes, bytes] = {}
+
+    def compress_brotli(self, data: bytes) -> bytes:
         """Compress as Brotli does at quality 9."""
-        return bytes(brotli.compress(data, quality=9))
+        return self._once(b"br", data, lambda: brotli.compress(data, quality=9))
+
+    def compress_gzip(self, data: bytes) -> bytes:
+        """Compress as the library does."""
+        return self._once(b"gz", data, lambda: Compressor.compress_gzip(data))
+
+    def _once(self, kind: bytes, data: bytes, compress: Callable[[], bytes]) -> bytes:
+        # Most files are there twice: under their name, and under one with a hash.
+        key = kind + hashlib.sha256(data).digest()
+        if key not in self._compressed:
+            self._compressed[key] = compress()
+        return self._compressed[key]
 
     def compress(self, path: Any) -> list[str]:
         """Compress a file, unless that was done and it hasn't changed since."""

@@ -24,8 +24,11 @@ FLAGS = [
 
 
 def executable() -> str | None:
-    """Return the system's Chromium or Chrome, else the one that Playwright put into `.browsers`, else None."""
-    for name in ("chromium", "chromium-browser", "google-chrome-stable", "google-chrome"):
+    """Return the system's Chromium or Chrome, else the one that Playwright put into `.browsers`, else None.
+
+    Debian's Chromium without a desktop comes first: the tests take it a quarter less of a processor's time.
+    """
+    for name in ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome-stable", "google-chrome"):
         if found := shutil.which(name):
             return found
     own = sorted(BROWSERS.glob("chromium-*/chrome-linux*/chrome")) + sorted(

@@ -136,6 +136,17 @@ def ask(page: Page, question: str) -> None:
     box.press("Enter")
 
 
+def go_offline(page: Page) -> None:
+    """Take a chat off the network. Its connection is closed first: Chromium is busy with one that can't end.
+
+    The second closing is of a connection that it has made anew before the network went.
+    """
+    close = "document.getElementById('chat')['htmx-internal-data'].webSocket.close()"
+    page.evaluate(close)
+    page.context.set_offline(True)
+    page.evaluate(close)
+
+
 def make_pdf(path: Path, *paragraphs: str) -> Path:
     """Write a one-page PDF of short paragraphs."""
     buffer = BytesIO()

@@ -3,7 +3,7 @@
 import pytest
 from playwright.sync_api import Page, Route, expect
 
-from tests.browser.conftest import ask, new_chat, sign_in
+from tests.browser.conftest import ask, go_offline, new_chat, sign_in
 from tests.browser.test_sessions import choose
 from tests.fakes.provider import FakeProvider
 from tests.site import Site
@@ -172,9 +172,6 @@ def test_a_saved_prompt_is_filled_in_and_asked(page: Page, site: Site) -> None:
         expect(page.locator(".turn .outcome")).to_have_count(2)
 
 
-CLOSE = "document.getElementById('chat')['htmx-internal-data'].webSocket.close()"
-
-
 @pytest.mark.parametrize("answer_ends", ["before the connection is back", "after it is back"])
 def test_a_queued_question_outlives_a_lost_connection(
     page: Page, site_with_model: Site, provider: FakeProvider, answer_ends: str
@@ -193,8 +190,7 @@ def test_a_queued_question_outlives_a_lost_connection(
     expect(page.locator("#queued")).to_contain_text("How heavy is the LS-2408?")
     provider.reply("One kilogram [1].")
 
-    page.context.set_offline(True)
-    page.evaluate(CLOSE)
+    go_offline(page)
     expect(page.locator("#connection")).to_be_visible()
     if is_gone:
         page.wait_for_timeout(3000)  # the answer takes half of that

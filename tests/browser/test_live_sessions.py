@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.browser.conftest import ask, new_chat, sign_in
+from tests.browser.conftest import ask, go_offline, new_chat, sign_in
 from tests.fakes.provider import FakeProvider
 from tests.site import Site
 
@@ -80,8 +80,7 @@ def test_two_windows_on_one_chat(page: Page, site_with_model: Site, provider: Fa
     expect(page.locator(".turn .outcome")).to_have_count(2)
 
     # Asleep meanwhile, it shows what was asked as soon as it is back.
-    page.context.set_offline(True)
-    page.evaluate("document.getElementById('chat')['htmx-internal-data'].webSocket.close()")
+    go_offline(page)
     page.context.set_offline(False)
     expect(page.locator("#connection")).to_be_hidden()
     provider.reply("Nine ports [1].")

@@ -68,3 +68,23 @@ def test_files_are_compressed_and_collected_again_only_when_they_changed(
 def test_names_stay_plain_where_nothing_was_prepared(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(static_files, "_prepared", False)
     assert staticfiles_storage.url("css/site.css") == "/static/css/site.css"
+
+
+def test_equal_files_are_compressed_once_and_maps_of_sources_not_at_all(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sizes: list[int] = []
+
+    def compress(data: bytes, **how: int) -> bytes:
+        sizes.append(len(data))
+        return b"short"
+
+    monkeypatch.setattr("brotli.compress", compress)
+    compressor = SiteStaticFilesStorage().create_compressor(quiet=True)
+    for name in ("a.js", "a.0123456789ab.js"):
+        (tmp_path / name).write_text("let a = 1;\n" * 50)
+        compressor.compress(tmp_path / name)
+        assert gzip.decompress((tmp_path / f"{name}.gz").read_bytes()) == (tmp_path / name).read_bytes()
+        assert (tmp_path / f"{name}.br").exists()
+    assert len(sizes) == 1
+    assert compressor.should_compress("a.js") and not compressor.should_compress("a.js.map")
