@@ -115,7 +115,7 @@ def knowledge_base(request: HttpRequest, pk: int) -> HttpResponse:
     if context["can_edit"] and (left := services.room(base.owner_id)) is not None:
         full_title = queries.ERROR_TITLES["storage_full"]
         context["upload_rules"] |= {"room": left.size, "full": left.message, "full_title": full_title}
-    target = request.htmx.target if request.htmx else None  # type: ignore[attr-defined]
+    target = request.htmx.target or "" if request.htmx else ""  # type: ignore[attr-defined]
     partial = {"documents": "#table", "language-notice": "#notice"}.get(target, "")
     return render(request, f"knowledge/knowledge_base.html{partial}", context)
 
