@@ -55,6 +55,8 @@ def _answer(browser: Browser, site: Site, locale: str, theme: Theme, questions: 
         expect(page.locator("#turns .working")).to_have_count(0)
     answer.locator(".prose a[data-citation]").first.click()
     expect(page.locator("#drawer .cited")).to_be_visible()
+    if page.locator("#drawer .pdf-reader").count():
+        expect(page.locator("#drawer .textLayer mark.said-words").first).to_be_in_viewport()
     page.mouse.move(0, 0)
     page.wait_for_timeout(800)  # until the drawer has slid in
     picture = Image.open(BytesIO(page.screenshot())).convert("RGB")
