@@ -89,6 +89,10 @@ def test_chats_are_found_by_words_labelled_and_archived(page: Page, site: Site) 
     page.get_by_label("Search chats").fill("PWR blinks")
     found = page.locator("#sessions .found-words mark", has_text="PWR").first
     expect(found).to_be_visible()
+    with page.expect_response("**/c/search/?*"):
+        page.get_by_label("Search chats").press("Enter")
+    expect(found).to_be_visible()
+    expect(page.locator("#welcome")).to_be_visible()  # Enter has not left the chat
     with page.expect_navigation():
         found.click()
     expect(page.locator(".turn .outcome")).to_have_count(1)

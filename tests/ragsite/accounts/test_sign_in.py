@@ -50,6 +50,19 @@ def test_both_ways_of_naming_an_account_share_its_pauses(owner: User) -> None:
     assert statuses == [200] * 6 + [429] * 4
 
 
+@pytest.mark.parametrize("page", ["login", "account_signup", "account_reset_password", "account_inactive"])
+def test_who_is_not_signed_in_chooses_the_language(anonymous: Client, page: str) -> None:
+    assert 'value="zh-hans"' in anonymous.get(reverse(page)).content.decode()
+
+
+def test_who_is_asked_for_the_password_again_may_go_back(owner: User) -> None:
+    client = Client()
+    sign_in(client, "owner")
+    page = client.get(reverse("account_reauthenticate")).content.decode()
+    assert f'href="{reverse("account")}"' in page
+    assert 'value="zh-hans"' not in page
+
+
 def test_nobody_makes_an_account_unless_the_site_is_open(anonymous: Client, settings: Any) -> None:
     form = {"username": "newcomer", "password1": "a long one 17", "password2": "a long one 17"}
     anonymous.post(reverse("account_signup"), form)
