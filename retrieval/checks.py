@@ -86,7 +86,7 @@ def the_model_knows_the_language(
         return []
     return [
         Warning(
-            f"{notice.percent} % of the passages are in a language ({notice.language}) that the embedding model "
+            f"{notice.percent}% of the passages are in a language ({notice.language}) that the embedding model "
             f"{notice.model!r} doesn't know: they are found by their words only.",
             hint="Run manage.py embedding_models offered, or open “Embedding models” in the administration.",
             id="retrieval.W002",

@@ -49,7 +49,7 @@ export class Transfer {
     this.request = new XMLHttpRequest();
     this.request.upload.addEventListener("progress", (event) => {
       const percent = Math.floor((100 * event.loaded) / (event.total || 1));
-      this.view.show(percent, percent < 100 ? `${words.sending} · ${percent} %` : words.storing);
+      this.view.show(percent, percent < 100 ? `${words.sending} · ${percent}%` : words.storing);
     });
     this.request.addEventListener("loadend", () => {
       running -= 1;

@@ -77,7 +77,7 @@ class ComposePrompt(Node):
         if detail.get("factor", 1) != 1:
             told.facts.append((_("Counted"), _("× %(factor).2f, as this model counts") % {"factor": detail["factor"]}))
         if "window" in detail:
-            window = _("%(window)s tokens, of which %(reserve)s are kept for the answer and 5 %% for safety")
+            window = _("%(window)s tokens, of which %(reserve)s are kept for the answer and 5%% for safety")
             told.facts.append((_("Window"), window % sizes))
         if left_out := truncation.sentence(detail.get("left_out", {})):
             told.facts.append((_("Did not fit"), left_out))

@@ -106,7 +106,7 @@ class RelevanceGate(Node):
             return Description()
         facts = [
             (_("Found"), states[detail["state"]]),
-            (_("Of the question's words"), f"{100 * detail['covered']:.0f} %"),
+            (_("Of the question's words"), f"{100 * detail['covered']:.0f}%"),
         ]
         if detail["missing_names"]:
             facts.append((_("In no passage"), ", ".join(detail["missing_names"])))

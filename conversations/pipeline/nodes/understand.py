@@ -184,7 +184,7 @@ class Understand(Node):
         if detail.get("by") == "model":
             facts.append((_("Decided by"), str(detail.get("model", ""))))
             if detail.get("confidence") is not None:
-                facts.append((_("Certainty"), f"{100 * detail['confidence']:.0f} %"))
+                facts.append((_("Certainty"), f"{100 * detail['confidence']:.0f}%"))
             if detail.get("key_terms"):
                 facts.append((_("Key terms"), " · ".join(detail["key_terms"])))
             facts += [(_("In the documents' language"), text) for text in detail.get("translations", {}).values()]

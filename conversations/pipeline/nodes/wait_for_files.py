@@ -51,7 +51,7 @@ class WaitForFiles(Node):
         while reading.unread and time.perf_counter() - began < config.FILE_WAIT_SECONDS:
             name, percent = reading.unread[0]
             others = f" · +{len(reading.unread) - 1}" if len(reading.unread) > 1 else ""
-            message = _("Reading “%(name)s” · %(percent)d %%") % {"name": name, "percent": percent} + others
+            message = _("Reading “%(name)s” · %(percent)d%%") % {"name": name, "percent": percent} + others
             if message != said:
                 await ctx.emit(replace(step, message=message))
                 said = message

@@ -373,7 +373,7 @@ class TestTrace:
         await run_turn(owner, session, PORTS)
         found = await steps(await Turn.objects.aget(), owner)
         facts = found["Understand the question"].facts
-        assert ("Decided by", "fake-model") in facts and ("Certainty", "90 %") in facts
+        assert ("Decided by", "fake-model") in facts and ("Certainty", "90%") in facts
         assert ("Note", "the model would rather chat; what the search finds decides") in facts
         assert ("Found", "an answer") in found["See whether the documents speak of it"].facts
         fake_llm.enqueue("no plan", "I'm sorry.", "Hold it [1].")

@@ -211,7 +211,7 @@ async def test_a_question_waits_for_a_file_that_is_being_read(owner: User, sessi
         events = await run_turn(owner, session, QUESTION)
     steps = [event for event in events if getattr(event, "key", "") == "wait_for_files"]
     assert [step.status for step in steps] == ["processing", "completed"]  # type: ignore[attr-defined]
-    assert steps[0].message == "Reading “velm.md” · 0 %"  # type: ignore[attr-defined]
+    assert steps[0].message == "Reading “velm.md” · 0%"  # type: ignore[attr-defined]
     answer = await Message.objects.filter(turn__session=session, role="assistant").alatest("id")
     assert await cited(answer) == {"velm.md"}
 

@@ -58,7 +58,7 @@ def test_a_working_row_tells_stage_percentage_and_time_left(as_owner: Client, do
     )
     row = body(as_owner.get(url("document-row", document.pk), headers=HTMX))
     # 40 points in 3 minutes, 25 to come
-    for words in ("Searchable by words", "Indexing meaning", "75 %", "about 2 minutes left"):
+    for words in ("Searchable by words", "Indexing meaning", "75%", "about 2 minutes left"):
         assert words in row
 
 

@@ -267,21 +267,21 @@ def test_a_base_in_a_language_that_the_model_does_not_know(
     factories.share(chinese, colleague)
     address = reverse("knowledge-base", args=[chinese.pk])
     shown = page(as_owner, address)
-    assert "53 % of the passages here are in Chinese" in shown
+    assert "53% of the passages here are in Chinese" in shown
     assert "An administrator can choose another model." in shown
     assert LIST not in shown
     assert "passages here are in" not in page(as_colleague, address)  # who only reads
     staff = User.objects.get(username="staff")
     factories.share(chinese, staff)
     assert f'href="{LIST}"' in page(as_staff, address)
-    assert "53 % of this site&#x27;s passages" in page(as_staff, "/admin/").replace("&#39;", "&#x27;").replace(
+    assert "53% of this site&#x27;s passages" in page(as_staff, "/admin/").replace("&#39;", "&#x27;").replace(
         "'", "&#x27;"
     )
     assert "passages are in Chinese" in page(as_staff)
     (warning,) = [
         each for each in run_checks(tags=[Tags.database], databases=["default"]) if each.id == "retrieval.W002"
     ]
-    assert "53 % of the passages are in a language (zh)" in warning.msg
+    assert "53% of the passages are in a language (zh)" in warning.msg
     assert "supports this site" not in page(as_staff, ADD).partition("multilingual-MiniLM")[0]
     assert "supports this site" in page(as_staff, ADD).partition("multilingual-MiniLM")[2]
 

@@ -157,7 +157,7 @@ def test_a_run_is_queued_watched_and_shown(as_owner: Client, golden: EvaluationS
     assert OrmQ.objects.count() == 1
     EvaluationRun.objects.filter(pk=run.pk).update(status="running", progress=40)
     watched = as_owner.get(url("evaluation-set", golden.pk), headers=HTMX | {"HX-Target": "runs"})
-    assert "40 %" in text_of(watched) and "every 1s" in text_of(watched)
+    assert "40%" in text_of(watched) and "every 1s" in text_of(watched)
     EvaluationRun.objects.filter(pk=run.pk).update(status="queued")
     assert runs.execute(run.pk)
     done = text_of(as_owner.get(url("evaluation-set", golden.pk), headers=HTMX | {"HX-Target": "runs"}))
