@@ -325,7 +325,7 @@ class Message(models.Model):
         ]
 
     def __str__(self) -> str:
-        return f"{self.get_role_display()}: {self.content[:60]}"
+        return gettext("%(name)s: %(value)s") % {"name": self.get_role_display(), "value": self.content[:60]}
 
     @property
     def can_continue(self) -> bool:

@@ -34,7 +34,7 @@ class EmbeddingSpaceAdmin(RecordAdmin):
 class IndexEntryAdmin(RecordAdmin):
     """Which chunks are indexed; terms and vectors are not for reading."""
 
-    list_display = ["chunk_id", "document", "knowledge_base"]
+    list_display = ["number", "document", "knowledge_base"]
     list_filter = ["knowledge_base"]
     list_select_related = ["document", "knowledge_base"]
     search_fields = ["=chunk__id", "document__original_filename"]
@@ -43,6 +43,11 @@ class IndexEntryAdmin(RecordAdmin):
     def get_queryset(self, request: HttpRequest) -> QuerySet[IndexEntry]:
         """Leave the wide columns where they are."""
         return super().get_queryset(request).defer("terms", "weights")
+
+    @admin.display(description=_("chunk"), ordering="chunk_id")
+    def number(self, entry: IndexEntry) -> int:
+        """Which chunk it is, without fetching it."""
+        return entry.chunk_id
 
 
 @admin.register(CorpusSize)

@@ -172,7 +172,7 @@ class UserAdmin(BaseUserAdmin):
     @admin.display(description=gettext_lazy("groups"))
     def groups_shown(self, obj: User) -> str:
         """Name the groups of a user in the list."""
-        return ", ".join(group.name for group in obj.groups.all())
+        return _(", ").join(group.name for group in obj.groups.all())
 
     @admin.display(description=gettext_lazy("Role"))
     def role(self, obj: Any) -> str:

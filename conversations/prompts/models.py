@@ -2,8 +2,8 @@
 
 from django.db import models
 from django.db.models import Q
+from django.utils.translation import gettext, pgettext_lazy
 from django.utils.translation import gettext_lazy as _
-from django.utils.translation import pgettext_lazy
 
 
 class PromptTemplate(models.Model):
@@ -128,7 +128,7 @@ class ModelProfile(models.Model):
         ]
 
     def __str__(self) -> str:
-        return f"{self.get_purpose_display()}: {self.model}"
+        return gettext("%(name)s: %(value)s") % {"name": self.get_purpose_display(), "value": self.model}
 
 
 class TokenCalibration(models.Model):
@@ -148,4 +148,4 @@ class TokenCalibration(models.Model):
         constraints = [models.CheckConstraint(condition=Q(factor__gt=0), name="token_calibration_positive")]
 
     def __str__(self) -> str:
-        return f"{self.model}: × {self.factor:.2f}"
+        return f"{self.model} · × {self.factor:.2f}"

@@ -43,4 +43,4 @@ class SettingChange(models.Model):
         ordering = ["-changed_at", "-id"]
 
     def __str__(self) -> str:
-        return f"{self.name}: {self.before} → {self.after}"
+        return f"{self.name} · {self.before or '–'} → {self.after or '–'}"

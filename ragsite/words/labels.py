@@ -60,6 +60,7 @@ FIELDS = {
 
 # What Django and django-q say in English where the reader's language is another, or stiffly.
 OF_OTHERS = (
+    gettext_noop(":"),  # after the label of a field
     gettext_noop("Add %s"),
     gettext_noop("Change %s"),
     gettext_noop("View %s"),
@@ -90,6 +91,7 @@ OF_OTHERS = (
     gettext_noop("Stopped at"),
     gettext_noop("Attempt count"),
     gettext_noop("Task id"),
+    gettext_noop("Task"),
     gettext_noop("Lock until"),
     gettext_noop("Payload"),
     gettext_noop("Cron"),

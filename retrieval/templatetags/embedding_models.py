@@ -4,6 +4,7 @@ from typing import Any
 
 from django import template
 from django.template.context import Context
+from django.utils.translation import gettext
 
 from retrieval.embedding_models.notices import NAMES, notice_of
 
@@ -13,7 +14,7 @@ register = template.Library()
 @register.filter
 def language_names(codes: list[str]) -> str:
     """Return the names of languages by their codes; an empty list stands for every language, and is left empty."""
-    return ", ".join(str(NAMES.get(code, code)) for code in codes)
+    return gettext(", ").join(str(NAMES.get(code, code)) for code in codes)
 
 
 @register.filter

@@ -71,6 +71,9 @@ def test_other_lists_are_a_click_away_and_two_on_a_phone(page: Page, site: Site)
     lists.get_by_role("link", name="Groups").click()
     expect(page).to_have_url(f"{site.url}/admin/auth/group/")
     expect(lists).to_be_hidden()
+    page.goto(f"{site.url}/admin/conversations/modelprofile/")
+    filters = page.locator("#changelist-filter")
+    assert filters.evaluate("(each) => each.scrollHeight <= each.clientHeight")  # none is cut off
 
 
 def test_a_link_to_hand_over_is_copied_with_tls_and_without(page: Page, site: Site) -> None:

@@ -9,6 +9,7 @@ from django.contrib.auth.models import Group, Permission
 from django.test import Client
 from django.urls import reverse
 
+from retrieval.embedding_models.models import RegisteredModel
 from tests import factories
 
 pytestmark = pytest.mark.django_db
@@ -79,6 +80,10 @@ def test_breadcrumbs_lead_by_the_section_to_the_object(as_staff: Client) -> None
     assert crumbs(as_staff, reverse("admin:auth_group_changelist"), **chosen) == groups
     models = "Home › Models and prompts › "
     assert crumbs(as_staff, reverse("admin:retrieval_registeredmodel_changelist")) == f"{models}Embedding models"
+    model = RegisteredModel.objects.create(name="by-hand", source="files", state="ready")
+    assert crumbs(as_staff, reverse("admin:retrieval_registeredmodel_change", args=[model.pk])) == (
+        f"{models}Embedding models › by-hand"
+    )
     set_up = reverse("admin:conversations_modelprofile_set_up")
     assert crumbs(as_staff, set_up) == f"{models}Model profiles › Connect a model"
 
