@@ -58,7 +58,17 @@ document.addEventListener("focusin", (event) => {
 });
 
 document.addEventListener("keydown", (event) => event.key === "Escape" && hide());
-document.getElementById("transcript").addEventListener("scroll", hide, { passive: true });
+
+// A link that gets the focus may scroll into view, and the end of an answer too: its card goes with it.
+const transcript = document.getElementById("transcript");
+function follow() {
+  if (!shown) return;
+  const { top, bottom } = shown.getBoundingClientRect();
+  const view = transcript.getBoundingClientRect();
+  if (shown === document.activeElement && top >= view.top && bottom <= view.bottom) place(shown);
+  else hide();
+}
+transcript.addEventListener("scroll", follow, { passive: true });
 
 document.addEventListener("click", (event) => {
   const link = event.target.closest("a[data-citation]");

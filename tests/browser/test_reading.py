@@ -78,6 +78,7 @@ def test_a_thumb_with_a_comment_is_given_changed_and_withdrawn(
 
 
 def test_passages_of_one_document_are_one_chip_whose_card_lists_them(page: Page, site: Site) -> None:
+    page.set_viewport_size({"width": 1280, "height": 500})
     sign_in(page, site)
     new_chat(page)
     ask(page, "加班费怎么算？年假有多少天？")
@@ -95,6 +96,14 @@ def test_passages_of_one_document_are_one_chip_whose_card_lists_them(page: Page,
     expect(card.locator("mark", has_text="当年未休完的年假最多可以结转五天到次年")).to_be_visible()
     expect(card.locator("mark", has_text="多少")).to_have_count(0)
     expect(chips).to_have_accessible_description(re.compile("当年未休完"))
+
+    # It stays with its chip while the text moves a little, and goes when that is out of sight.
+    for pixels, stays in ((-12, True), (-5000, False)):
+        page.locator("#transcript").evaluate(
+            "(box, by) => new Promise((done) => { box.onscroll = () => requestAnimationFrame(done); box.scrollBy(0, by); })",
+            pixels,
+        )
+        expect(card).to_be_visible(visible=stays)
     page.keyboard.press("Enter")
     expect(card).to_be_hidden()
     expect(page.locator("#drawer .cited")).to_be_visible()
