@@ -127,9 +127,10 @@ class AdminSite(admin.AdminSite):
 
     def get_app_list(self, request: HttpRequest, app_label: str | None = None) -> list[Any]:
         """Return the lists in sections; those of one app, where it is asked for, as they are."""
-        apps = super().get_app_list(request, app_label)
         if app_label is not None:
-            return apps
+            return super().get_app_list(request, app_label)
+        # Not by way of Django's list, which translates names anew for each comparison as it sorts them.
+        apps = self._build_app_dict(request).values()
         rows = {row["model"]._meta.label: row for app in apps for row in app["models"]}
         found = []
         for key, name, labels in SECTIONS:
