@@ -21,8 +21,8 @@ from knowledge import access as knowledge_access
 @login_required
 @require_GET
 def chat(request: HttpRequest) -> HttpResponse:
-    """Lead to the session of the newest activity."""
-    return redirect("session", pk=services.latest_or_new_session(request.user).pk)
+    """Show the session of the newest activity, not by a redirect: that would be another trip over a slow network."""
+    return session(request, services.latest_or_new_session(request.user).pk)
 
 
 @login_required

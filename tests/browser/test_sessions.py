@@ -1,6 +1,7 @@
 """What a person does with the list of chats, beside the one that is open."""
 
 import os
+import re
 import subprocess
 import sys
 
@@ -53,6 +54,10 @@ def test_chats_are_renamed_pinned_and_deleted_beside_the_open_one(page: Page, si
     page.get_by_role("button", name="Undo").click()
     expect(page.locator("#session-title")).to_have_text("Lights of the switch")
     expect(current).to_contain_text("Lights of the switch")
+
+    page.goto(site.url)  # which shows the newest without leading there
+    expect(page).to_have_url(re.compile(r"/c/\d+/$"))
+    expect(page.get_by_label("Your question")).to_be_visible()
 
 
 _LONG_CHAT = """

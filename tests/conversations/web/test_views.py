@@ -72,7 +72,9 @@ def html(response: Any) -> str:
 
 
 def test_the_first_visit_teaches(as_owner: Client) -> None:
-    response = as_owner.get("/", follow=True)
+    response = as_owner.get("/")
+    address = reverse("session", args=[ChatSession.objects.get().pk])
+    assert f'<link rel="canonical" href="{address}">' in html(response)
     assert "Start with a document" in html(response)
     assert "An administrator can connect one." in html(response)
     assert "quotes only" in html(response)
