@@ -66,6 +66,8 @@ def test_bases_are_handed_over(as_staff: Client, owner: User, colleague: User, b
 
 def test_who_has_no_bases_is_just_deleted(as_staff: Client, owner: User) -> None:
     make_session(owner)
+    asked = as_staff.get(address(owner)).content.decode()
+    assert "<li>1 chat</li>" in asked and "<li>0 " not in asked
     as_staff.post(address(owner), {"post": "yes"})
     assert not User.objects.filter(pk=owner.pk).exists() and not ChatSession.objects.exists()
 
