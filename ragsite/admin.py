@@ -329,7 +329,7 @@ class _QueuedAdmin(_NeverChanged, QueueAdmin):  # type: ignore[misc]
     list_display = ["name", "func", "group", "lock", "task_id"]
     list_filter = ["lock"]
 
-    def called(self, obj: Any) -> str:
+    def page_name(self, obj: Any) -> str:
         """Name the task; the row has no name."""
         return str(obj.name())
 

@@ -120,7 +120,7 @@ class ModelAdmin(DjangoModelAdmin):
         """Return the list's class."""
         return _ChangeList
 
-    def called(self, obj: Any) -> str:
+    def page_name(self, obj: Any) -> str:
         """Return what heads the page of a row."""
         return str(obj)
 
@@ -134,7 +134,7 @@ class ModelAdmin(DjangoModelAdmin):
         obj: Any = None,
     ) -> HttpResponse:
         """Head the page by what people call its row."""
-        named = {"subtitle": self.called(obj)} if obj is not None else {}
+        named = {"subtitle": self.page_name(obj)} if obj is not None else {}
         return super().render_change_form(request, context | named, add, change, form_url, obj)
 
 

@@ -49,7 +49,7 @@ class IndexEntryAdmin(RecordAdmin):
         """Which chunk it is, without fetching it."""
         return entry.chunk_id
 
-    def called(self, obj: IndexEntry) -> str:
+    def page_name(self, obj: IndexEntry) -> str:
         """Give the file and which of its passages it is."""
         return f"{obj.document} · {obj.chunk.ordinal}"
 
@@ -61,7 +61,7 @@ class CorpusSizeAdmin(RecordAdmin):
     list_display = ["knowledge_base", "chunks"]
     list_select_related = ["knowledge_base"]
 
-    def called(self, obj: CorpusSize) -> str:
+    def page_name(self, obj: CorpusSize) -> str:
         """Name the base."""
         return str(obj.knowledge_base)
 
@@ -75,6 +75,6 @@ class TermFrequencyAdmin(RecordAdmin):
     list_select_related = ["knowledge_base"]
     search_fields = ["=term"]
 
-    def called(self, obj: TermFrequency) -> str:
+    def page_name(self, obj: TermFrequency) -> str:
         """Give the term, as the list does."""
         return str(obj.term)

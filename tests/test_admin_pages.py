@@ -21,7 +21,7 @@ from django_q.models import Failure, OrmQ, Schedule, Success, Task
 from conversations.models import Message
 from knowledge.models import Chunk
 from ragsite import admin_base
-from ragsite.models import Limit
+from ragsite.models import AuditEntry, Limit
 from retrieval.models import CorpusSize, IndexEntry, TermFrequency
 from tests import factories
 from tests.benchmarks.conversations.administration import filling, measuring
@@ -121,6 +121,7 @@ def test_a_row_is_headed_by_what_people_call_it(as_staff: Client) -> None:
         (IndexEntry, "{row.document} · {row.chunk.ordinal}"),
         (CorpusSize, "{row.knowledge_base}"),
         (TermFrequency, "{row.term}"),
+        (AuditEntry, "{row}"),
     ):
         row = model._default_manager.order_by("-pk").first()
         assert row is not None

@@ -173,7 +173,7 @@ class TraceStepAdmin(InWords, WordSearch, RecordAdmin):
     search_fields = ["key", "turn__request_id"]
     fields = readonly_fields = ("turn_page", "order", "node", "ended", "started_at", "took", "what")
 
-    def called(self, obj: TraceStep) -> str:
+    def page_name(self, obj: TraceStep) -> str:
         """Name the node."""
         return node_name(obj.key)
 
