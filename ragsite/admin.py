@@ -329,6 +329,10 @@ class _QueuedAdmin(_NeverChanged, QueueAdmin):  # type: ignore[misc]
     list_display = ["name", "func", "group", "lock", "task_id"]
     list_filter = ["lock"]
 
+    def get_fields(self, request: HttpRequest, obj: Any = None) -> Any:
+        """Leave out what was not given, such as a group."""
+        return [name for name in QueueAdmin.fields if not (callable(value := getattr(obj, name)) and not value())]
+
     def page_name(self, obj: Any) -> str:
         """Name the task; the row has no name."""
         return str(obj.name())

@@ -95,6 +95,7 @@ def test_background_tasks_are_read_submitted_again_and_deleted(as_staff: Client)
         page = as_staff.get(url(model, "change", row.pk)).content.decode()
         assert 'name="_save"' not in page and url(model, "delete", row.pk) in page
         assert as_staff.post(url(model, "change", row.pk), {"key": "changed"}).status_code == 403
+    assert ">None<" not in page and "Keyword arguments" not in page, "not given with the queued one"
     listed = as_staff.get(url(Failure, "changelist")).content.decode()
     assert 'value="resubmit_task"' in listed and 'value="delete_selected"' in listed
     assert 'name="_save"' in as_staff.get(url(Schedule, "add")).content.decode()
