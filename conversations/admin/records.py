@@ -258,6 +258,10 @@ class ShareLinkAdmin(WordSearch, RecordAdmin):
         named = Q(session__in=sessions_named(word).values("pk"))
         return named | Q(uuid__icontains=word) if is_part_of_uuid(word) else named
 
+    def page_name(self, obj: ShareLink) -> str:
+        """Name the session; of the link itself there are only its digits."""
+        return str(obj.session)
+
     @admin.display(description=gettext_lazy("owner"), ordering="session__owner__username")
     def owner(self, link: ShareLink) -> str:
         """Show whose session it is."""

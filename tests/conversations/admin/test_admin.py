@@ -181,6 +181,15 @@ def test_roles_and_actions_are_said_in_words(
         assert said in page and f">{raw}<" not in page, address
 
 
+def test_a_link_is_headed_by_its_session(answer: Message, as_staff: Client) -> None:
+    assert "<h2>Routers</h2>" in as_staff.get(change(ShareLink.objects.get())).content.decode()
+
+
+def test_what_a_prompt_may_use_is_told_as_the_language_has_it(as_staff: Client) -> None:
+    page = as_staff.get(reverse("admin:conversations_prompttemplate_add"), headers={"accept-language": "zh-hans"})
+    assert "反问：{{ date }}" in page.content.decode()
+
+
 def test_tokens_are_told_in_words(answer: Message, as_staff: Client) -> None:
     Message.objects.filter(pk=answer.pk).update(usage={"prompt_tokens": 2000, "completion_tokens": 300})
     for address in (change(answer), change(answer.turn)):
