@@ -334,6 +334,10 @@ class Message(models.Model):
         return self.role == self.Role.ASSISTANT and bool(self.content) and (cut or self.finish_reason == "length")
 
 
+# Whose words a model is given; "system" is the site.
+ROLES = {"system": _("System"), **dict(Message.Role.choices)}
+
+
 class ContextEntry(models.Model):
     """What a model is given of a session, apart from what people see of it."""
 
@@ -377,7 +381,7 @@ class ContextEntry(models.Model):
         ]
 
     def __str__(self) -> str:
-        return f"{self.get_type_display()} · {self.role}"
+        return f"{self.get_type_display()} · {ROLES.get(self.role, self.role)}"
 
 
 class Citation(models.Model):

@@ -197,6 +197,10 @@ class ChunkAdmin(ReadOnly):
     search_fields = ["=document__original_filename", "=id"]
     list_select_related = ["document"]
 
+    def page_name(self, obj: Chunk) -> str:
+        """Give the file and which of its passages it is."""
+        return f"{obj.document} · {obj.ordinal}"
+
 
 @admin.register(Picture)
 class PictureAdmin(ReadOnly):

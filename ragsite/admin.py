@@ -13,14 +13,17 @@ from django.contrib import admin
 from django.contrib.auth import admin as auth
 from django.contrib.auth.models import Group
 from django.core.exceptions import PermissionDenied
-from django.db.models import Count, Model, QuerySet
+from django.db.models import Count, Model, OuterRef, QuerySet, Subquery
 from django.http import HttpRequest, HttpResponse
-from django.urls import URLPattern, path
+from django.urls import URLPattern, path, reverse
 from django.utils import timezone
-from django.utils.translation import gettext, pgettext_lazy
+from django.utils.formats import localize
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
+from django.utils.translation import gettext, ngettext, pgettext_lazy
 from django.utils.translation import gettext_lazy as _
 from django_q.admin import FailAdmin, QueueAdmin, TaskAdmin
-from django_q.models import Failure, OrmQ, Success
+from django_q.models import Failure, OrmQ, Schedule, Success, Task
 
 from ragsite.admin_base import ModelAdmin, RecordAdmin
 from ragsite.audit.log import record
@@ -293,7 +296,7 @@ class LimitAdmin(ModelAdmin):
     ]
 
 
-class _NeverChanged:
+class _NeverChanged(ModelAdmin):
     """Tasks are read, submitted again and deleted; there is nothing to save."""
 
     def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
@@ -301,9 +304,92 @@ class _NeverChanged:
         return False
 
 
-for task, task_admin in ((Success, TaskAdmin), (Failure, FailAdmin), (OrmQ, QueueAdmin)):
+class _SucceededAdmin(_NeverChanged, TaskAdmin):  # type: ignore[misc]
+    """Tasks that ran; all of them in the one cluster that there is, and with groups of their own."""
+
+    list_display = ["name", "func", "group", "started", "stopped", "took"]
+    list_filter = ["started"]
+
+    @admin.display(description=_("seconds"))
+    def took(self, task: Task) -> str:
+        """Show how long it took."""
+        return f"{task.time_taken():.1f}"
+
+
+class _FailedAdmin(_NeverChanged, FailAdmin):  # type: ignore[misc]
+    """Tasks that failed, with what they said."""
+
+    list_display = ["name", "func", "group", "started", "stopped", "short_result"]
+    list_filter = ["started"]
+
+
+class _QueuedAdmin(_NeverChanged, QueueAdmin):  # type: ignore[misc]
+    """Tasks that wait, or are being worked on until their lock."""
+
+    list_display = ["name", "func", "group", "lock", "task_id"]
+    list_filter = ["lock"]
+
+    def get_fields(self, request: HttpRequest, obj: Any = None) -> Any:
+        """Leave out what was not given, such as a group."""
+        return [name for name in QueueAdmin.fields if not (callable(value := getattr(obj, name)) and not value())]
+
+    def page_name(self, obj: Any) -> str:
+        """Name the task; the row has no name."""
+        return str(obj.name())
+
+
+for task, task_admin in ((Success, _SucceededAdmin), (Failure, _FailedAdmin), (OrmQ, _QueuedAdmin)):
     admin.site.unregister(task)
-    admin.site.register(task, type(task_admin.__name__, (_NeverChanged, task_admin), {}))
+    admin.site.register(task, task_admin)
+
+admin.site.unregister(Schedule)
+
+
+@admin.register(Schedule)
+class ScheduleAdmin(ModelAdmin):
+    """What runs by the clock, when next, and how it went last."""
+
+    list_display = ["name", "func", "how_often", "runs_left", "next_run", "last_run", "succeeded"]
+    search_fields = ["name", "func"]
+    exclude = ["cron"]  # which takes a package that the site does without
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Schedule]:
+        """Fetch the last run along."""
+        last = Task.objects.filter(id=OuterRef("task"))
+        schedules: QuerySet[Schedule] = (
+            super()
+            .get_queryset(request)
+            .annotate(ran_at=Subquery(last.values("stopped")), ran_well=Subquery(last.values("success")))
+        )
+        return schedules
+
+    @admin.display(description=_("how often"), ordering="schedule_type")
+    def how_often(self, schedule: Any) -> str:
+        """Say how often it runs."""
+        if schedule.schedule_type != Schedule.MINUTES:
+            return str(schedule.get_schedule_type_display())
+        count = schedule.minutes or 1
+        return ngettext("Every minute", "Every %(count)d minutes", count) % {"count": count}
+
+    @admin.display(description=_("runs left"), ordering="repeats")
+    def runs_left(self, schedule: Any) -> str:
+        """Say how many times it still runs."""
+        return gettext("no end") if schedule.repeats < 0 else str(schedule.repeats)
+
+    @admin.display(description=_("last run"), ordering="ran_at")
+    def last_run(self, schedule: Any) -> SafeString | None:
+        """Lead to what came of its last run."""
+        if schedule.ran_at is None:
+            return None
+        name = "success" if schedule.ran_well else "failure"
+        address = reverse(f"admin:django_q_{name}_change", args=[schedule.task])
+        return format_html('<a href="{}">{}</a>', address, localize(timezone.localtime(schedule.ran_at)))
+
+    @admin.display(description=_("succeeded"), boolean=True, ordering="ran_well")
+    def succeeded(self, schedule: Any) -> bool | None:
+        """Show how its last run ended."""
+        well: bool | None = schedule.ran_well
+        return well
 
 
 def _model_of(entry: AuditEntry) -> type[Model] | None:

@@ -6,16 +6,18 @@ from typing import TYPE_CHECKING, Any
 
 from django.conf import settings
 from django.contrib import admin
+from django.contrib.admin.views.main import ChangeList
 from django.core.paginator import Paginator
 from django.db import connections
 from django.db.models import Model
-from django.http import HttpRequest
+from django.http import HttpRequest, HttpResponse
 from django.template.response import TemplateResponse
 from django.urls import reverse
 from django.utils.functional import cached_property
 from django.utils.html import format_html
 from django.utils.module_loading import import_string
 from django.utils.safestring import SafeString
+from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 if TYPE_CHECKING:
@@ -98,11 +100,42 @@ class EstimatingPaginator(DjangoPaginator):
         return int(super().count)
 
 
+class _ChangeList(ChangeList):
+    """Django's, that doesn't tell of a whole list how much was found in it."""
+
+    def get_results(self, request: HttpRequest) -> None:
+        """Take the count of a list that isn't narrowed for that of the table."""
+        super().get_results(request)
+        if not self.query and not self.get_filters_params():
+            self.full_result_count = self.result_count
+
+
 class ModelAdmin(DjangoModelAdmin):
     """Django's, for lists of any length: a narrowed one doesn't count the whole table beside it."""
 
     paginator = EstimatingPaginator
     show_full_result_count = False
+
+    def get_changelist(self, request: HttpRequest, **kwargs: Any) -> type[ChangeList]:
+        """Return the list's class."""
+        return _ChangeList
+
+    def page_name(self, obj: Any) -> str:
+        """Return what heads the page of a row."""
+        return str(obj)
+
+    def render_change_form(
+        self,
+        request: HttpRequest,
+        context: Any,
+        add: bool = False,
+        change: bool = False,
+        form_url: str = "",
+        obj: Any = None,
+    ) -> HttpResponse:
+        """Head the page by what people call its row."""
+        named = {"subtitle": self.page_name(obj)} if obj is not None else {}
+        return super().render_change_form(request, context | named, add, change, form_url, obj)
 
 
 class AdminSite(admin.AdminSite):
@@ -205,6 +238,16 @@ def pretty_json(data: Any, digits: int | None = None) -> SafeString:
     if digits is not None:
         data = json.loads(json.dumps(data), parse_float=short)
     return format_html('<pre tabindex="0">{}</pre>', json.dumps(data, ensure_ascii=False, indent=2))
+
+
+def tokens_told(usage: dict[str, Any]) -> str:
+    """Return how many tokens models read and wrote, or a dash where none was asked."""
+    read, written = (int(usage.get(name) or 0) for name in ("prompt_tokens", "completion_tokens"))
+    return (
+        gettext("%(read)s read, %(written)s written") % {"read": f"{read:,}", "written": f"{written:,}"}
+        if read
+        else "–"
+    )
 
 
 def link_to(obj: Model | None) -> SafeString | str:

@@ -29,6 +29,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("i18n/", include("django.conf.urls.i18n")),
     path("admin/login/", secure_admin_login(admin.site.login)),
     path("admin/password_change/", RedirectView.as_view(pattern_name="account")),
+    path("admin/password_change/done/", RedirectView.as_view(pattern_name="account")),
     path("admin/", admin.site.urls),
     path("knowledge/samples/", views.add_samples, name="add-samples"),
     path("knowledge/", include("knowledge.web.urls")),

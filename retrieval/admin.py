@@ -49,6 +49,10 @@ class IndexEntryAdmin(RecordAdmin):
         """Which chunk it is, without fetching it."""
         return entry.chunk_id
 
+    def page_name(self, obj: IndexEntry) -> str:
+        """Give the file and which of its passages it is."""
+        return f"{obj.document} · {obj.chunk.ordinal}"
+
 
 @admin.register(CorpusSize)
 class CorpusSizeAdmin(RecordAdmin):
@@ -56,6 +60,10 @@ class CorpusSizeAdmin(RecordAdmin):
 
     list_display = ["knowledge_base", "chunks"]
     list_select_related = ["knowledge_base"]
+
+    def page_name(self, obj: CorpusSize) -> str:
+        """Name the base."""
+        return str(obj.knowledge_base)
 
 
 @admin.register(TermFrequency)
@@ -66,3 +74,7 @@ class TermFrequencyAdmin(RecordAdmin):
     list_filter = ["knowledge_base"]
     list_select_related = ["knowledge_base"]
     search_fields = ["=term"]
+
+    def page_name(self, obj: TermFrequency) -> str:
+        """Give the term, as the list does."""
+        return str(obj.term)

@@ -8,16 +8,21 @@ from urllib.parse import urlencode
 
 import pytest
 from django.contrib import admin
+from django.contrib.admin.models import LogEntry
 from django.contrib.auth.models import Permission
 from django.db import connection
 from django.db.models import Model
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
-from django_q.models import Failure, OrmQ, Schedule, Success
+from django.utils import timezone, translation
+from django_q.models import Failure, OrmQ, Schedule, Success, Task
 
 from conversations.models import Message
+from knowledge.models import Chunk
 from ragsite import admin_base
+from ragsite.models import AuditEntry, Limit
+from retrieval.models import CorpusSize, IndexEntry, TermFrequency
 from tests import factories
 from tests.benchmarks.conversations.administration import filling, measuring
 from tests.benchmarks.conversations.administration.texts import FREQUENT
@@ -90,9 +95,52 @@ def test_background_tasks_are_read_submitted_again_and_deleted(as_staff: Client)
         page = as_staff.get(url(model, "change", row.pk)).content.decode()
         assert 'name="_save"' not in page and url(model, "delete", row.pk) in page
         assert as_staff.post(url(model, "change", row.pk), {"key": "changed"}).status_code == 403
+    assert ">None<" not in page and "Keyword arguments" not in page, "not given with the queued one"
     listed = as_staff.get(url(Failure, "changelist")).content.decode()
     assert 'value="resubmit_task"' in listed and 'value="delete_selected"' in listed
     assert 'name="_save"' in as_staff.get(url(Schedule, "add")).content.decode()
+
+
+def test_schedules_say_how_often_and_when(as_staff: Client) -> None:
+    now = timezone.now()
+    ran = Task.objects.create(id="1" * 32, name="odd-words", func="f", started=now, stopped=now, success=False)
+    Schedule.objects.create(name="clean", func="f", schedule_type=Schedule.MINUTES, minutes=10, task=ran.pk)
+    Schedule.objects.create(name="later", func="g", schedule_type=Schedule.DAILY, repeats=3)
+    page = as_staff.get(url(Schedule, "changelist")).content.decode()
+    for said in ("Every 10 minutes", "no end", "Daily", ">3<", "Last run", "How often", url(Failure, "change", ran.pk)):
+        assert said in page
+    assert "Last_run" not in page and "odd-words" not in page and "Schedule Type" not in page
+    added = as_staff.get(url(Schedule, "add")).content.decode()
+    assert "Schedule type" in added and "Next run" in added and "Add scheduled task" in added
+
+
+def test_a_row_is_headed_by_what_people_call_it(as_staff: Client) -> None:
+    filling.fill(12)
+    for model, called in (
+        (OrmQ, "waiting"),
+        (Chunk, "{row.document} · {row.ordinal}"),
+        (IndexEntry, "{row.document} · {row.chunk.ordinal}"),
+        (CorpusSize, "{row.knowledge_base}"),
+        (TermFrequency, "{row.term}"),
+        (AuditEntry, "{row}"),
+    ):
+        row = model._default_manager.order_by("-pk").first()
+        assert row is not None
+        page = as_staff.get(url(model, "change", row.pk)).content.decode()
+        assert f"<h2>{called.format(row=row)}</h2>" in page, model
+
+
+def test_only_a_narrowed_list_leads_to_all_of_it(as_staff: Client) -> None:
+    factories.make_user("someone")
+    groups = url(Limit, "changelist")
+    assert "Show all" not in as_staff.get(groups).content.decode()
+    assert "Show all" in as_staff.get(groups, {"q": "no"}).content.decode()
+
+
+def test_what_was_changed_is_told_in_the_reader_s_language() -> None:
+    with translation.override("zh-hans"):
+        assert LogEntry(change_message="Answer").get_change_message() == "回答"
+        assert LogEntry(change_message="").get_change_message() == ""
 
 
 @pytest.mark.slow

@@ -34,7 +34,8 @@ _TALL = forms.Textarea(attrs={"rows": 18, "cols": 110, "spellcheck": "false"})
 def variables_help() -> SafeString:
     """Return which variables each purpose may use, a purpose on a line."""
     purposes = dict(PromptTemplate.Purpose.choices)
-    return format_html_join("", "<br>{}: {}", ((purposes[key], _listed(key)) for key in templates.VARIABLES))
+    lines = (_("%(name)s: %(value)s") % {"name": purposes[key], "value": _listed(key)} for key in templates.VARIABLES)
+    return format_html_join("", "<br>{}", ((line,) for line in lines))
 
 
 def _listed(purpose: str) -> str:

@@ -9,6 +9,8 @@ from django.db.models import OuterRef, QuerySet, Subquery
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, render
 from django.urls import path
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
@@ -112,9 +114,9 @@ class PromptTemplateAdmin(ModelAdmin):
         return _("%(by)s; a newer default is available (version %(version)d)") % {"by": by, "version": newest}
 
     @admin.display(description=gettext_lazy("system prompt"))
-    def begins(self, template: PromptTemplate) -> str:
-        """Show how the prompt begins."""
-        return shortened(template.system, 80)
+    def begins(self, template: PromptTemplate) -> SafeString:
+        """Show how the prompt begins, in as many lines for all, so that no row moves the next."""
+        return format_html('<div class="three-lines">{}</div>', shortened(template.system, 160))
 
     @admin.action(description=gettext_lazy("Use this version"), permissions=["change"])
     def use(self, request: HttpRequest, queryset: QuerySet[PromptTemplate]) -> None:

@@ -17,7 +17,7 @@ from conversations.admin.word_search import (
     turns_requested,
 )
 from conversations.message_search import having_word
-from conversations.models import CITATION_TEXTS, Citation, ContextEntry, Feedback, ShareLink, TraceStep, Turn
+from conversations.models import CITATION_TEXTS, ROLES, Citation, ContextEntry, Feedback, ShareLink, TraceStep, Turn
 from conversations.web.progress import duration
 from conversations.web.trace import STATUSES, node_name
 from ragsite.admin_base import RecordAdmin, ValuesFilter, link_to, pretty_json, rounded, shortened
@@ -28,18 +28,26 @@ def named(turn_id: int | None) -> Turn | None:
     return Turn.objects.named().defer("embedding").filter(pk=turn_id).first() if turn_id is not None else None
 
 
+class RoleFilter(ValuesFilter):
+    """By whose words they are."""
+
+    def label(self, value: str) -> str:
+        """Return the role in words."""
+        return str(ROLES.get(value, value))
+
+
 @admin.register(ContextEntry)
 class ContextEntryAdmin(WordSearch, RecordAdmin):
     """What models were given."""
 
     ordering = ("-id",)
-    list_display = ["said", "session", "type", "role", "tokens", "created_at"]
-    list_filter = ["type", "role", "created_at"]
+    list_display = ["said", "session", "type", "spoken_by", "tokens", "created_at"]
+    list_filter = ["type", ("role", RoleFilter), "created_at"]
     list_select_related = ["session"]
     search_fields = ["content", "session__title", "session__owner__username"]
     actions = ["clear_summaries"]
     fields = readonly_fields = (
-        "session", "turn_page", "covers_from_page", "type", "role", "content", "tokens", "edited_at", "created_at",
+        "session", "turn_page", "covers_from_page", "type", "spoken_by", "content", "tokens", "edited_at", "created_at",
     )  # fmt: skip
 
     @staticmethod
@@ -73,6 +81,11 @@ class ContextEntryAdmin(WordSearch, RecordAdmin):
     def has_clear_permission(self, request: HttpRequest) -> bool:
         """Allow those who hold Django's permission to change entries."""
         return request.user.has_perm("conversations.change_contextentry")
+
+    @admin.display(description=gettext_lazy("role"), ordering="role")
+    def spoken_by(self, entry: ContextEntry) -> str:
+        """Give the role in words."""
+        return str(ROLES.get(entry.role, entry.role))
 
     @admin.display(description=gettext_lazy("content"))
     def said(self, entry: ContextEntry) -> str:
@@ -160,6 +173,10 @@ class TraceStepAdmin(InWords, WordSearch, RecordAdmin):
     search_fields = ["key", "turn__request_id"]
     fields = readonly_fields = ("turn_page", "order", "node", "ended", "started_at", "took", "what")
 
+    def page_name(self, obj: TraceStep) -> str:
+        """Name the node."""
+        return node_name(obj.key)
+
     @staticmethod
     def found_by(word: str) -> Q:
         """By the node, or the request of its turn."""
@@ -240,6 +257,10 @@ class ShareLinkAdmin(WordSearch, RecordAdmin):
         """By the session, or the link's own id."""
         named = Q(session__in=sessions_named(word).values("pk"))
         return named | Q(uuid__icontains=word) if is_part_of_uuid(word) else named
+
+    def page_name(self, obj: ShareLink) -> str:
+        """Name the session; of the link itself there are only its digits."""
+        return str(obj.session)
 
     @admin.display(description=gettext_lazy("owner"), ordering="session__owner__username")
     def owner(self, link: ShareLink) -> str:

@@ -19,6 +19,7 @@ from conversations.admin.records import InWords, named
 from conversations.admin.word_search import WordSearch, messages_found, sessions_named, turns_requested
 from conversations.citations import labels
 from conversations.models import ChatSession, Citation, Feedback, Message, TraceStep, Turn
+from conversations.pipeline.understanding.plans import ACTIONS
 from conversations.web.progress import duration
 from ragsite.admin_base import (
     ModelAdmin,
@@ -29,6 +30,7 @@ from ragsite.admin_base import (
     pretty_json,
     rounded,
     shortened,
+    tokens_told,
 )
 from retrieval.types import AnswerState
 
@@ -100,13 +102,18 @@ class MessageInline(RecordInline):
 
     model = Message
     fields = readonly_fields = (
-        "role", "status", "answer_state", "content", "thinking", "error_message", "usage", "took",
+        "role", "status", "answer_state", "content", "thinking", "error_message", "tokens", "took",
     )  # fmt: skip
 
     @admin.display(description=gettext_lazy("duration"))
     def took(self, message: Message) -> str:
         """Show how long the answer took."""
         return took(message)
+
+    @admin.display(description=gettext_lazy("tokens"))
+    def tokens(self, message: Message) -> str:
+        """Show what models read and wrote for it."""
+        return tokens_told(message.usage)
 
 
 class TraceInline(InWords, RecordInline):
@@ -187,6 +194,11 @@ class ChatSessionAdmin(WordSearch, RecordAdmin):
         """Allow those who hold Django's permission."""
         return ModelAdmin.has_delete_permission(self, request, obj)
 
+    def get_deleted_objects(self, objs: Any, request: HttpRequest) -> Any:
+        """Count what goes along instead of listing it, which for one session is pages of steps and ids."""
+        going, *rest = super().get_deleted_objects(objs, request)
+        return [each for each in going if not isinstance(each, list)], *rest
+
     @admin.display(description=gettext_lazy("turns"))
     def all_turns(self, session: Any) -> SafeString:
         """Lead to the list of all its turns."""
@@ -204,20 +216,28 @@ class ChatSessionAdmin(WordSearch, RecordAdmin):
         return int(session.turn_count)
 
 
+class ActionFilter(ValuesFilter):
+    """By what was done with the question."""
+
+    def label(self, value: str) -> str:
+        """Return the action in words."""
+        return str(ACTIONS.get(value, value))
+
+
 @admin.register(Turn)
 class TurnAdmin(WordSearch, RecordAdmin):
     """A turn with everything that came of it."""
 
     ordering = ("-id",)
-    list_display = ["asked", "session", "action", "model", "status", "answer_state", "token_count", "created_at"]
-    list_filter = ["action", StatusFilter, OutcomeFilter, "model", "created_at"]
+    list_display = ["asked", "session", "done", "model", "status", "answer_state", "token_count", "created_at"]
+    list_filter = [("action", ActionFilter), StatusFilter, OutcomeFilter, "model", "created_at"]
     list_select_related = ["session"]
     search_fields = ["request_id", "messages__content", "session__title", "retrieval_query"]
     search_help_text = gettext_lazy("Request id, words of question or answer, title, or retrieval query")
     date_hierarchy = "created_at"
     inlines = [MessageInline, TraceInline]
     fields = readonly_fields = (
-        "session_page", "parent_page", "request_id", "retrieval_query", "action", "model", "token_count", "created_at",
+        "session_page", "parent_page", "request_id", "retrieval_query", "done", "model", "token_count", "created_at",
         "citations",
     )  # fmt: skip
 
@@ -249,6 +269,11 @@ class TurnAdmin(WordSearch, RecordAdmin):
     def asked(self, turn: Any) -> str:
         """Show the question."""
         return shortened(turn.question or "")
+
+    @admin.display(description=gettext_lazy("action"), ordering="action")
+    def done(self, turn: Turn) -> str:
+        """Say what was done with the question."""
+        return str(ACTIONS.get(turn.action, turn.action))
 
     @admin.display(description=gettext_lazy("answer"), ordering="answer_status")
     def status(self, turn: Any) -> str:
@@ -292,7 +317,7 @@ class MessageAdmin(WordSearch, RecordAdmin):
     inlines = [CitationInline, FeedbackInline]
     fields = readonly_fields = (
         "turn_page", "role", "status", "answer_state", "content", "checked", "blocks_json", "thinking", "error_code",
-        "error_message", "usage", "took", "last_seq", "heartbeat_at", "created_at",
+        "error_message", "tokens", "took", "last_seq", "heartbeat_at", "created_at",
     )  # fmt: skip
 
     @staticmethod
@@ -320,6 +345,11 @@ class MessageAdmin(WordSearch, RecordAdmin):
     def took(self, message: Message) -> str:
         """Show how long the answer took."""
         return took(message)
+
+    @admin.display(description=gettext_lazy("tokens"))
+    def tokens(self, message: Message) -> str:
+        """Show what models read and wrote for it."""
+        return tokens_told(message.usage)
 
     @admin.display(description=gettext_lazy("checked citations"))
     def checked(self, message: Message) -> SafeString | str:

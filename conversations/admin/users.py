@@ -26,7 +26,7 @@ from django.utils.functional import lazy
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy, ngettext
+from django.utils.translation import gettext_lazy, gettext_noop, ngettext
 from django.views.decorators.http import require_POST
 
 from knowledge import services
@@ -231,7 +231,7 @@ class UserAdmin(BaseUserAdmin):
             raise PermissionDenied
         key = {"uidb36": user_pk_to_url_str(user), "key": default_token_generator.make_token(user)}
         link = absolute(request, reverse("account_reset_password_from_key", kwargs=key))
-        self.log_change(request, user, "Made a link to set a new password.")
+        self.log_change(request, user, gettext_noop("Made a link to set a new password."))
         context = self.admin_site.each_context(request) | {
             "opts": self.opts,
             "original": user,
@@ -265,12 +265,12 @@ class UserAdmin(BaseUserAdmin):
         user = objs[0]
         documents = Document.objects.filter(knowledge_base__owner=user).count()
         chats, bases = user.chat_sessions.count(), user.knowledge_bases.filter(of_chat=False).count()
-        lines = [
-            str(user),
-            ngettext("%(count)d chat", "%(count)d chats", chats) % {"count": chats},
-            ngettext("%(count)d knowledge base", "%(count)d knowledge bases", bases) % {"count": bases},
-            ngettext("%(count)d document", "%(count)d documents", documents) % {"count": documents},
-        ]
+        counted = (
+            (chats, ngettext("%(count)d chat", "%(count)d chats", chats)),
+            (bases, ngettext("%(count)d knowledge base", "%(count)d knowledge bases", bases)),
+            (documents, ngettext("%(count)d document", "%(count)d documents", documents)),
+        )
+        lines = [str(user), *(words % {"count": count} for count, words in counted if count)]
         lacking = chats and not request.user.has_perm("conversations.delete_chatsession")
         counts = {_("sessions"): chats, _("knowledge bases"): bases, _("documents"): documents}
         return lines, counts, {_("sessions")} if lacking else set(), []

@@ -9,7 +9,7 @@ from django.utils.translation import gettext as _
 
 from conversations.history import branch_of, past_turns, recent_turns
 from conversations.memory.summaries import summary_of
-from conversations.models import Citation, Message, Turn
+from conversations.models import ROLES, Citation, Message, Turn
 from conversations.prompts import calibration, endpoints, side_calls
 from conversations.prompts.budget import Window
 from conversations.prompts.compose import Material, PromptTooLong, compose
@@ -33,6 +33,11 @@ class Shown:
     role: str
     content: str
     tokens: int
+
+    @property
+    def said_by(self) -> str:
+        """Its role in words."""
+        return str(ROLES.get(self.role, self.role))
 
 
 @dataclass(frozen=True, slots=True)

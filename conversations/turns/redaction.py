@@ -10,7 +10,7 @@ from django.db.models import prefetch_related_objects
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from conversations.models import Citation, TraceStep, Turn
+from conversations.models import ROLES, Citation, TraceStep, Turn
 from knowledge import access
 
 # As `passages.fenced` writes them; a passage can't hold its own end.
@@ -108,10 +108,9 @@ def withhold(turn: Turn, user: Any) -> None:
 
 def messages(detail: dict[str, Any], visible: TraceVisibility) -> list[ShownMessage]:
     """Return the messages of a node's detail, in the order in which they were sent."""
-    speakers = {"system": _("System"), "user": _("User"), "assistant": _("Assistant")}
     sent = []
     for item in detail.get("messages", []):
         count = len(item["content"])
         size = ngettext("%(count)d character", "%(count)d characters", count) % {"count": count}
-        sent.append(ShownMessage(speakers.get(item["role"], item["role"]), size, visible.text(item["content"])))
+        sent.append(ShownMessage(str(ROLES.get(item["role"], item["role"])), size, visible.text(item["content"])))
     return sent

@@ -3,8 +3,8 @@
 from typing import Any
 
 from django.apps import apps
+from django.utils.translation import gettext, gettext_noop, pgettext_lazy
 from django.utils.translation import gettext_lazy as _
-from django.utils.translation import gettext_noop, pgettext_lazy
 
 # Of fields without a label of their own, which Django calls by their names.
 FIELDS = {
@@ -58,6 +58,26 @@ FIELDS = {
     "width": _("width"),
 }
 
+# Of models that their packages call by their code's names, or as titles: one of them, and several.
+MODELS = {
+    "django_q.Failure": (_("failed task"), _("failed tasks")),
+    "django_q.OrmQ": (_("queued task"), _("queued tasks")),
+    "django_q.Schedule": (_("scheduled task"), _("scheduled tasks")),
+    "django_q.Success": (_("successful task"), _("successful tasks")),
+    "django_q.Task": (_("task"), _("tasks")),
+    "mfa.Authenticator": (_("second factor"), _("second factors")),
+    "usersessions.UserSession": (_("signed-in device"), _("signed-in devices")),
+}
+
+# Of fields whose packages write them as titles, which stand within sentences here.
+TITLES = {
+    "django_q.OrmQ.lock": _("locked until"),
+    "django_q.Schedule.next_run": _("next run"),
+    "django_q.Schedule.schedule_type": _("schedule type"),
+    "django_q.Task.started": _("started"),
+    "django_q.Task.stopped": _("finished"),
+}
+
 # What Django and django-q say in English where the reader's language is another, or stiffly.
 OF_OTHERS = (
     gettext_noop(":"),  # after the label of a field
@@ -76,7 +96,6 @@ OF_OTHERS = (
     gettext_noop("email address"),
     gettext_noop("Function"),
     gettext_noop("Result"),
-    gettext_noop("Time Taken"),
     gettext_noop("Queue options"),
     gettext_noop("Prevent any cluster from pulling until"),
     gettext_noop("Signed serialized task package (do not edit manually)."),
@@ -87,18 +106,13 @@ OF_OTHERS = (
     gettext_noop("Keyword arguments"),
     gettext_noop("Cluster"),
     gettext_noop("Cluster key"),
-    gettext_noop("Started at"),
-    gettext_noop("Stopped at"),
     gettext_noop("Attempt count"),
     gettext_noop("Task id"),
     gettext_noop("Task"),
-    gettext_noop("Lock until"),
     gettext_noop("Payload"),
     gettext_noop("Cron"),
     gettext_noop("Intended date kwarg"),
     gettext_noop("Short result"),
-    gettext_noop("success"),
-    gettext_noop("last_run"),
     gettext_noop("32-character task identifier."),
     gettext_noop("Optional human-readable name for lookup and display."),
     gettext_noop("Dotted import path to the callable, e.g. myapp.tasks.job."),
@@ -131,7 +145,7 @@ VERBS = {
 
 
 def label() -> None:
-    """Label what has no label, permissions, which the database has in English, and the rows that put them into groups.
+    """Label what has no label or an odd one, permissions, which the database has in English, and what is in groups.
 
     Migrations don't notice, as they go by what the models say themselves.
     """
@@ -140,17 +154,25 @@ def label() -> None:
         for field in fields:
             if field._verbose_name is None and field.verbose_name in FIELDS:
                 field.verbose_name = FIELDS[field.verbose_name]
-    second_factors = apps.get_model("mfa.Authenticator")._meta
+    for name, (one, several) in MODELS.items():
+        meta: Any = apps.get_model(name)._meta
+        meta.verbose_name, meta.verbose_name_plural = one, several
+    for name, words in TITLES.items():
+        of, _dot, field_name = name.rpartition(".")
+        titled: Any = apps.get_model(of)._meta.get_field(field_name)
+        titled.verbose_name = words
     permissions: Any = apps.get_model("auth.Permission")
     permissions.__str__ = _permission
     user: Any = apps.get_model("auth.User")
     group: Any = apps.get_model("auth.Group")
+    entry: Any = apps.get_model("admin.LogEntry")
+    told = entry.get_change_message
+    entry.get_change_message = lambda entry: gettext(told(entry))  # what is kept in words, too
     in_group, may = user.groups.through, group.permissions.through
     in_group.__str__, may.__str__ = lambda row: str(row.user), lambda row: str(row.permission)
     in_group._meta.verbose_name = _("membership of a group")
     in_group._meta.verbose_name_plural = _("memberships of groups")
     may._meta.verbose_name, may._meta.verbose_name_plural = _("permission of a group"), _("permissions of groups")
-    second_factors.verbose_name, second_factors.verbose_name_plural = _("second factor"), _("second factors")
 
 
 def _permission(permission: Any) -> str:

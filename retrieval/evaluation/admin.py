@@ -9,12 +9,23 @@ from django.http import HttpRequest
 from django.urls import reverse
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
+from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
-from ragsite.admin_base import ModelAdmin, RecordAdmin, RecordInline, link_to, pretty_json, rounded, shortened
+from ragsite.admin_base import (
+    ModelAdmin,
+    RecordAdmin,
+    RecordInline,
+    link_to,
+    pretty_json,
+    rounded,
+    shortened,
+    tokens_told,
+)
 from retrieval.evaluation.metrics import FIGURES
 from retrieval.evaluation.models import EvaluationQuestion, EvaluationResult, EvaluationRun, EvaluationSet
 from retrieval.evaluation.options import RunOptions
+from retrieval.types import AnswerState
 
 
 def _figure(name: str) -> Callable[[EvaluationRun], str]:
@@ -115,7 +126,7 @@ class EvaluationRunAdmin(RecordAdmin):
     ordering = ["-created_at", "-id"]
     date_hierarchy = "created_at"
     fields = [
-        "set_link", "label", "status", "progress", "error_shown", "all_notes", "all_figures", "answer_states", "usage",
+        "set_link", "label", "status", "progress", "error_shown", "all_notes", "all_figures", "outcomes", "tokens",
         "results", "started_by", "created_at", "finished_at",
     ]  # fmt: skip
 
@@ -144,6 +155,18 @@ class EvaluationRunAdmin(RecordAdmin):
         """Return the figures to four digits, which tell runs apart."""
         return pretty_json(run.figures, digits=4)
 
+    @admin.display(description=_("outcomes"))
+    def outcomes(self, run: EvaluationRun) -> str:
+        """Say how many questions came out how."""
+        counted = ((str(state.label), run.answer_states.get(state, 0)) for state in AnswerState)
+        said = [gettext("%(name)s: %(value)s") % {"name": name, "value": count} for name, count in counted if count]
+        return " · ".join(said) or "–"
+
+    @admin.display(description=_("tokens"))
+    def tokens(self, run: EvaluationRun) -> str:
+        """Show what models read and wrote."""
+        return tokens_told(run.usage)
+
     @admin.display(description=_("results"))
     def results(self, run: EvaluationRun) -> SafeString:
         """Link to what was found for each question."""
@@ -165,13 +188,18 @@ class EvaluationResultAdmin(RecordAdmin):
     ordering = ["ndcg_10", "id"]
     fields = [
         "run", "key", "text", *_SCORES, "answer_state", "took", "answer",
-        "citations", "error", "usage", "found", "not_found",
+        "citations", "error", "tokens", "found", "not_found",
     ]  # fmt: skip
 
     @admin.display(description=_("milliseconds"), ordering="took_ms")
     def took(self, result: EvaluationResult) -> str:
         """Show how long the search took."""
         return f"{result.took_ms:.0f}"
+
+    @admin.display(description=_("tokens"))
+    def tokens(self, result: EvaluationResult) -> str:
+        """Show what models read and wrote."""
+        return tokens_told(result.usage)
 
     @admin.display(description=_("hits"))
     def found(self, result: EvaluationResult) -> SafeString:

@@ -14,6 +14,7 @@ from conversations.pipeline.understanding import rules
 from conversations.pipeline.understanding.answer_types import as_called
 from conversations.pipeline.understanding.context_dependence import dependence_on_context
 from conversations.pipeline.understanding.plans import (
+    ACTIONS,
     INTENTS,
     ModelPlan,
     may_ask_for_facts,
@@ -164,11 +165,6 @@ class Understand(Node):
 
     def describe(self, detail: Mapping[str, Any]) -> Description:
         """Say what was decided by whom, how surely, what was odd about it, and what was taken from the conversation."""
-        actions = {
-            "retrieve_vector": _("search the documents"),
-            "answer_chat": _("answer without searching"),
-            "clarify": _("ask back"),
-        }
         would_rather = {
             "answer_chat": _("the model would rather chat; what the search finds decides"),
             "clarify": _("the model would rather ask back; what the search finds decides"),
@@ -176,7 +172,7 @@ class Understand(Node):
         action = detail.get("action", "")
         if not action:
             return Description()
-        facts = [(_("Plan"), actions.get(action, str(action)))]
+        facts = [(_("Plan"), str(ACTIONS.get(action, action)))]
         if detail.get("reason"):
             facts.append((_("Why"), str(WHY.get(detail["reason"], detail["reason"]))))
         if detail.get("carried"):

@@ -4,6 +4,8 @@ import re
 from dataclasses import dataclass, replace
 from typing import Any
 
+from django.utils.translation import gettext_lazy
+
 from conversations.pipeline.understanding.rewriting import Unusable, refuses, usable_rewrite
 from ragsite.language import ASKS_EN, ASKS_ZH, language_of
 from ragsite.llm.stream.json_reply import line, number, objects, truth, words
@@ -47,6 +49,12 @@ _OF_THIS_TALK = re.compile(
     r"|刚才|刚刚|这次对话|(第|上|前)一个(问题|回答)",
     re.IGNORECASE,
 )
+# What may be done with a question, in words.
+ACTIONS = {
+    "retrieve_vector": gettext_lazy("search the documents"),
+    "answer_chat": gettext_lazy("answer without searching"),
+    "clarify": gettext_lazy("ask back"),
+}
 INTENTS = {"retrieve_vector": "kb_retrieval", "answer_chat": "chat", "clarify": "clarify"}
 
 

@@ -149,6 +149,9 @@ def test_only_sessions_are_deleted_by_themselves(answer: Message, as_staff: Clie
 
 def test_deleting_a_session_takes_everything_with_it(answer: Message, as_staff: Client) -> None:
     url = reverse("admin:conversations_chatsession_delete", args=[answer.turn.session_id])
+    asked = as_staff.get(url).content.decode()
+    assert f"Trace steps: {answer.turn.trace.count()}" in asked and "Messages: 2" in asked
+    assert "Trace step:" not in asked and change(answer.turn) not in asked, "counted, not listed"
     assert as_staff.post(url, {"post": "yes"}).status_code == 302
     assert not Turn.objects.exists() and not Message.objects.exists()
 
@@ -166,12 +169,40 @@ def test_a_turn_shows_messages_citations_and_trace(answer: Message, as_staff: Cl
     assert "&quot;action&quot;: &quot;chat&quot;" in page
 
 
+@pytest.mark.parametrize(
+    ("model", "said", "raw"), [("contextentry", "用户", "user"), ("turn", "检索文档", "retrieve_vector")]
+)
+def test_roles_and_actions_are_said_in_words(
+    answer: Message, as_staff: Client, model: str, said: str, raw: str
+) -> None:
+    row = as_staff.get(changelist(model)).context["cl"].result_list[0]
+    for address in (changelist(model), change(row)):
+        page = as_staff.get(address, headers={"accept-language": "zh-hans"}).content.decode()
+        assert said in page and f">{raw}<" not in page, address
+
+
+def test_a_link_is_headed_by_its_session(answer: Message, as_staff: Client) -> None:
+    assert "<h2>Routers</h2>" in as_staff.get(change(ShareLink.objects.get())).content.decode()
+
+
+def test_what_a_prompt_may_use_is_told_as_the_language_has_it(as_staff: Client) -> None:
+    page = as_staff.get(reverse("admin:conversations_prompttemplate_add"), headers={"accept-language": "zh-hans"})
+    assert "反问：{{ date }}" in page.content.decode()
+
+
+def test_tokens_are_told_in_words(answer: Message, as_staff: Client) -> None:
+    Message.objects.filter(pk=answer.pk).update(usage={"prompt_tokens": 2000, "completion_tokens": 300})
+    for address in (change(answer), change(answer.turn)):
+        page = as_staff.get(address).content.decode()
+        assert "2,000 read, 300 written" in page and "prompt_tokens" not in page, address
+
+
 def test_a_trace_speaks_the_reader_s_language(answer: Message, as_staff: Client) -> None:
     answer.turn.trace.create(order=7, key="one_of_mine", status="resting", started_at=timezone.now())
     for address in (changelist("tracestep"), change(answer.turn), change(answer.turn.trace.get(key="understand"))):
         page = as_staff.get(address, headers={"accept-language": "zh-hans"}).content.decode()
         assert "理解问题" in page and "已完成" in page, address
-        assert ">completed<" not in page and "understand: " not in page, address
+        assert ">completed<" not in page and "understand: " not in page and ">understand<" not in page, address
     listed = as_staff.get(changelist("tracestep"), {"key": "one_of_mine", "status": "resting"})
     assert listed.context["cl"].result_count == 1
     assert ">one of mine<" in listed.content.decode()

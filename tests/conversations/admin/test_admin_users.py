@@ -64,8 +64,26 @@ def test_bases_are_handed_over(as_staff: Client, owner: User, colleague: User, b
     assert IndexEntry.objects.count() == 1
 
 
+def test_who_may_not_delete_is_led_back(owner: User) -> None:
+    session = make_session(owner)
+    clerk = factories.make_user("clerk", is_staff=True)
+    names = ("view_user", "delete_user", "view_chatsession", "delete_chatsession")
+    clerk.user_permissions.set(Permission.objects.filter(codename__in=names[:2]))
+    client = Client()
+    client.force_login(clerk)
+    refused = client.get(address(owner)).content.decode()
+    assert f'<a class="button" href="{reverse("admin:auth_user_change", args=[owner.pk])}">Back</a>' in refused
+    make_turn(session)
+    clerk.user_permissions.set(Permission.objects.filter(codename__in=names))
+    sessions = reverse("admin:conversations_chatsession_changelist")
+    many = {"action": "delete_selected", "_selected_action": session.pk}
+    assert f'<a class="button" href="{sessions}">Back</a>' in client.post(sessions, many).content.decode()
+
+
 def test_who_has_no_bases_is_just_deleted(as_staff: Client, owner: User) -> None:
     make_session(owner)
+    asked = as_staff.get(address(owner)).content.decode()
+    assert "<li>1 chat</li>" in asked and "<li>0 " not in asked
     as_staff.post(address(owner), {"post": "yes"})
     assert not User.objects.filter(pk=owner.pk).exists() and not ChatSession.objects.exists()
 

@@ -136,7 +136,8 @@ def test_old_passwords_are_limited_with_those_of_signing_in(as_owner: Client, ow
 
 
 def test_the_admin_has_its_own_users_change_passwords_where_all_do(as_staff: Client) -> None:
-    assert as_staff.get(reverse("admin:password_change"))["Location"] == reverse("account")
+    for page in ("admin:password_change", "admin:password_change_done"):
+        assert as_staff.get(reverse(page))["Location"] == reverse("account")
 
 
 def test_wrong_tokens_are_answered_429_and_right_ones_always_pass(owner: User, clock: Clock) -> None:

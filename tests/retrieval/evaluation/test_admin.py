@@ -60,6 +60,14 @@ def test_runs_show_settings_and_figures(run: EvaluationRun, as_staff: Client) ->
     assert "0.7124" in as_staff.get(change(run)).content.decode()
 
 
+def test_a_run_says_its_outcomes_and_tokens_in_words(run: EvaluationRun, as_staff: Client) -> None:
+    run.answer_states = {"nothing": 2, "answered": 5}
+    run.usage = {"prompt_tokens": 2000, "completion_tokens": 300}
+    run.save()
+    page = as_staff.get(reverse("admin:retrieval_evaluationrun_change", args=[run.pk])).content.decode()
+    assert "Answered: 5 · Nothing found: 2" in page and "2,000 read, 300 written" in page
+
+
 def test_no_number_has_more_digits_than_tell_something(run: EvaluationRun, as_staff: Client) -> None:
     long = 0.123456789012345
     EvaluationRun.objects.filter(pk=run.pk).update(figures=dict.fromkeys(run.figures, long))

@@ -84,7 +84,7 @@ class _Talk:
             parent_turn=parent,
             request_id=uuid.UUID(int=self._random.getrandbits(128)),
             retrieval_query=self._writer.text(20, 100),
-            action=self._random.choice(["chat", "retrieve_vector"]),
+            action=self._random.choice(["answer_chat", "retrieve_vector"]),
             model=self._random.choice(["small-model", "large-model"]),
             token_count=self._random.randrange(4000),
             created_at=session.created_at + timedelta(minutes=number),
@@ -166,7 +166,7 @@ class _Talk:
 
     def _detail(self, key: str) -> dict[str, object]:
         if key != "budget":
-            return {"action": "chat", "hits": 10, "queries": ["ports"]}
+            return {"action": "answer_chat", "hits": 10, "queries": ["ports"]}
         told = "\n\n".join(chunk.content for chunk in self._random.sample(self._chunks, 4))
         return {"messages": [{"role": "user", "content": told}]}
 
