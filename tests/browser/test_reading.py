@@ -100,7 +100,8 @@ def test_passages_of_one_document_are_one_chip_whose_card_lists_them(page: Page,
     # It stays with its chip while the text moves a little, and goes when that is out of sight.
     for pixels, stays in ((-12, True), (-5000, False)):
         page.locator("#transcript").evaluate(
-            "(box, by) => new Promise((done) => { box.onscroll = () => requestAnimationFrame(done); box.scrollBy(0, by); })",
+            "(box, by) => new Promise((done) => { box.onscroll = () => requestAnimationFrame(done); "
+            "box.scrollBy(0, by); })",
             pixels,
         )
         expect(card).to_be_visible(visible=stays)
