@@ -20,7 +20,7 @@ from django.utils import timezone
 from django.utils.formats import localize
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
-from django.utils.translation import gettext, ngettext, pgettext_lazy
+from django.utils.translation import gettext, pgettext_lazy
 from django.utils.translation import gettext_lazy as _
 from django_q.admin import FailAdmin, QueueAdmin, TaskAdmin
 from django_q.models import Failure, OrmQ, Schedule, Success, Task
@@ -369,7 +369,7 @@ class ScheduleAdmin(ModelAdmin):
         if schedule.schedule_type != Schedule.MINUTES:
             return str(schedule.get_schedule_type_display())
         count = schedule.minutes or 1
-        return ngettext("Every minute", "Every %(count)d minutes", count) % {"count": count}
+        return gettext("Every minute") if count == 1 else gettext("Every %(count)d minutes") % {"count": count}
 
     @admin.display(description=_("runs left"), ordering="repeats")
     def runs_left(self, schedule: Any) -> str:
