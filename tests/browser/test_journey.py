@@ -17,6 +17,7 @@ def _open_base(page: Page, site: Site, name: str) -> None:
     page.goto(f"{site.url}/knowledge/")
     page.get_by_role("link", name=name).first.click()
     expect(page.locator("#documents")).to_be_visible()
+    page.wait_for_load_state()  # the page's scripts have run
 
 
 def test_a_document_becomes_a_cited_answer(page: Page, site: Site, tmp_path: Path) -> None:
