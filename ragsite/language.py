@@ -21,6 +21,12 @@ def language_of(text: str) -> str:
     return "zh" if han >= latin * 0.6 and han else "en"
 
 
+def join_sentences(*sentences: object) -> str:
+    """Return sentences as one text, without empty ones: a space parts them, but none follows a Chinese stop."""
+    told = [text for sentence in sentences if (text := str(sentence or ""))]
+    return "".join(text if text.endswith(("。", "！", "？")) else f"{text} " for text in told).rstrip()
+
+
 def lines_of(module: str, name: str) -> list[str]:
     """Return the lines of the list `words/NAME.txt` beside a module's file, without empty ones and comments (`#`)."""
     lines = Path(module).with_name("words").joinpath(f"{name}.txt").read_text(encoding="utf-8").splitlines()

@@ -7,6 +7,8 @@ from typing import Any
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
+from ragsite.language import join_sentences
+
 # Why a small question to a model has no usable answer, by the slugs of `side_calls.NoReply` and `rewriting.Unusable`.
 REASONS: dict[str, Any] = {
     "no model": gettext_lazy("no model is configured for it"),
@@ -28,7 +30,7 @@ REASONS: dict[str, Any] = {
 
 def reason(slug: str, detail: str = "") -> str:
     """Say why a small question has no usable answer, and what the model's server said of it."""
-    return " ".join(filter(None, (f"{REASONS.get(slug, slug)}.", detail)))
+    return join_sentences(_("%(reason)s.") % {"reason": REASONS.get(slug, slug)}, detail)
 
 
 @dataclass(frozen=True, slots=True)

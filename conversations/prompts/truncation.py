@@ -9,6 +9,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from conversations.prompts.compose import Composed
+from ragsite.language import join_sentences
 
 _NAMES = {"evidence": "passages", "summary": "summaries", "facts": "facts", "relevant": "turns", "recent": "turns"}
 
@@ -44,4 +45,4 @@ def sentence(counts: Mapping[str, Any]) -> str:
     reads = _("The model reads %(tokens)s tokens at once.") % {
         "tokens": number_format(counts["window"], force_grouping=True)
     }
-    return " ".join([*parts, reads])
+    return join_sentences(*parts, reads)

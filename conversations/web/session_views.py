@@ -67,7 +67,8 @@ def search_sessions(request: HttpRequest) -> HttpResponse:
         template = "_sessions_page" if after is not None else "_sessions"
         return render(request, f"conversations/{template}.html", context)
     context = contexts.rail_context(request.user, current, narrowing, after=after)
-    return render(request, "conversations/search.html", context)
+    names = {str(label.pk): label.name for label in context["labels"]} | {"archive": _("Archive")}
+    return render(request, "conversations/search.html", context | {"list_name": names.get(narrowing.within, "")})
 
 
 @login_required
@@ -151,7 +152,7 @@ def labels(request: HttpRequest) -> HttpResponse:
     listed = access.labels(request.user).annotate(
         used=Count("sessions", filter=Q(sessions__status=ChatSession.Status.ACTIVE))
     )
-    context = {"labels": listed, "error": error}
+    context = contexts.rail_context(request.user, None) | {"labels": listed, "error": error}
     return render(request, "conversations/labels.html", context, status=400 if error else 200)
 
 

@@ -26,6 +26,7 @@ from knowledge.models import BulkJob, Document, KnowledgeBase
 from knowledge.parsing import registry
 from knowledge.web import files
 from knowledge.web.forms import GroupForm, KnowledgeBaseForm, MemberForm, NewKnowledgeBaseForm
+from ragsite.language import join_sentences
 
 PER_PAGE = 50
 _REFUSALS_TOLD = 10
@@ -150,7 +151,7 @@ def bulk_documents(request: HttpRequest, pk: int) -> HttpResponse:
         messages.error(request, str(refusal))
     else:
         if job.status not in BulkJob.UNFINISHED:
-            messages.info(request, " ".join([_outcome(job), *_told(job)]))
+            messages.info(request, join_sentences(_outcome(job), *_told(job)))
     return redirect(back)
 
 
@@ -161,7 +162,7 @@ def bulk_job(request: HttpRequest, pk: int) -> HttpResponse:
     job = access.get_bulk_job(request.user, pk)
     if job.status in BulkJob.UNFINISHED:
         return render(request, "knowledge/bulk_job.html", {"job": job})
-    messages.info(request, " ".join(filter(None, [_outcome(job), *_told(job), bulk.error_of(job)])))
+    messages.info(request, join_sentences(_outcome(job), *_told(job), bulk.error_of(job)))
     return HttpResponse(headers={"HX-Refresh": "true"})
 
 
@@ -191,9 +192,9 @@ def _told(job: BulkJob) -> list[str]:
     """Say of which documents more is to tell, with the first names."""
     lines = []
     for code, told in job.told.items():
-        names = ", ".join(told["names"])
-        rest = "…" if told["count"] > len(told["names"]) else ""
-        lines.append(f"{told['count']:,} {bulk.REASONS[code]}" + (f": {names}{rest}" if names else "") + ".")
+        names = _(", ").join(told["names"]) + ("…" if told["count"] > len(told["names"]) else "")
+        line = _("%(count)s %(reason)s: %(names)s.") if told["names"] else _("%(count)s %(reason)s.")
+        lines.append(line % {"count": f"{told['count']:,}", "reason": bulk.REASONS[code], "names": names})
     return lines
 
 
@@ -237,7 +238,7 @@ def _tell_of_upload(request: HttpRequest, rows: list[dict[str, Any]]) -> None:
         messages.info(request, " · ".join(text.format(n=f"{count:,}") for text, count in said if count))
     if refused:
         rest = f" (+{len(refused) - _REFUSALS_TOLD})" if len(refused) > _REFUSALS_TOLD else ""
-        messages.error(request, " ".join(refused[:_REFUSALS_TOLD]) + rest)
+        messages.error(request, join_sentences(*refused[:_REFUSALS_TOLD]) + rest)
 
 
 @login_required

@@ -27,6 +27,7 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 from django.utils.translation import ngettext
 
+from ragsite.language import join_sentences
 from ragsite.llm.stream.unicode_repair import whole
 
 
@@ -70,22 +71,22 @@ class LLMError(Exception):
         elif seconds > 0:
             count = math.ceil(seconds)
             advice = ngettext("Try again in %(n)d second.", "Try again in %(n)d seconds.", count) % {"n": count}
-        return " ".join(filter(None, (str(self.text), advice)))
+        return join_sentences(self.text, advice)
 
     @property
     def message_for_staff(self) -> str:
         """The same for those who may change the model: what they can do, and where, instead of asking for them."""
         if not self.hint:
             return self.message
-        return " ".join(map(str, (self.text, self.hint, self.place)))
+        return join_sentences(self.text, self.hint, self.place)
 
     @property
     def details(self) -> str:
         """What an operator can do, which server it was, and what it said."""
-        return " ".join(filter(None, (str(self.hint), self.where and f"[{self.where}]", self.detail)))
+        return join_sentences(self.hint, self.where and f"[{self.where}]", self.detail)
 
     def __str__(self) -> str:
-        return " ".join(filter(None, (self.message, self.details)))
+        return join_sentences(self.message, self.details)
 
 
 class NotConfigured(LLMError):

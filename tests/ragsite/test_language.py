@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 import ragsite
-from ragsite.language import language_of, lines_of, words_of
+from ragsite.language import join_sentences, language_of, lines_of, words_of
 
 
 @pytest.mark.parametrize(
@@ -23,6 +23,11 @@ from ragsite.language import language_of, lines_of, words_of
 )
 def test_the_language_of_a_text(text: str, language: str) -> None:
     assert language_of(text) == language
+
+
+def test_no_space_follows_a_chinese_stop() -> None:
+    assert join_sentences("Done.", "", None, "Two were left out.") == "Done. Two were left out."
+    assert join_sentences("已删除 2 个文档。", "1 个被跳过。", "Retry!") == "已删除 2 个文档。1 个被跳过。Retry!"
 
 
 def test_a_list_of_words_lies_beside_its_module(tmp_path: Path) -> None:

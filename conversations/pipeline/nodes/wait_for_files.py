@@ -18,6 +18,7 @@ from conversations.pipeline.state import State
 from conversations.pipeline.writing.blocks import BlockWriter, escape_markdown
 from conversations.pipeline.writing.extractive_answer import reply_language
 from ragsite.db import in_database
+from ragsite.language import join_sentences
 from ragsite.site_settings.config import config
 
 # Seconds between two looks at how far they are.
@@ -92,4 +93,4 @@ def _not_ready(unread: Sequence[str], failed: Sequence[str]) -> str:
     ):  # fmt: skip
         if names:
             told.append(words % {"names": _(", ").join(_("“%(name)s”") % {"name": name} for name in names)})
-    return " ".join(told)
+    return join_sentences(*told)

@@ -55,10 +55,10 @@ def row_html(row: Iterable[Any], context: markdown.Context) -> SafeString:
     """Return one row of a table."""
     cells = []
     for cell in map(str, row):
-        # One with much to say is kept from being squeezed to a word per line.
-        html = '<td class="long">{}</td>' if len(cell) > markdown.LONG_CELL else "<td>{}</td>"
-        cells.append((format_html(html, markdown.render_inline(cell, context)),))
-    return format_html("<tr>{}</tr>", format_html_join("", "{}", cells))
+        name = markdown.cell_class(cell)
+        attribute = format_html(' class="{}"', name) if name else ""
+        cells.append((attribute, markdown.render_inline(cell, context)))
+    return format_html("<tr>{}</tr>", format_html_join("", "<td{}>{}</td>", cells))
 
 
 def texts(blocks: Iterable[dict[str, Any]]) -> Iterable[str]:

@@ -31,6 +31,11 @@ _ALIGNED = re.compile(r"text-align:\s*(left|right|center)")
 _MODEL_NUMBER = re.compile(r"(\b(?=[A-Za-z-]{0,50}\d)[A-Za-z0-9]{1,12}(?:-[A-Za-z0-9]{1,12}){1,3}\b)", re.ASCII)
 # Characters of a table's cell with much to say, which is kept from being squeezed to a word per line.
 LONG_CELL = 16
+# A cell that is a number, with its sign, unit and sources: ≈ $1,200.50, -40 °C, 98 % [2]. Figures align in a column.
+_NUMBER_CELL = re.compile(
+    r"[-+\u2212±≈~<>≤≥]?\s?[$€£¥￥]?\s?[-\u2212]?\d+(?:[,\s]\d{3})*(?:\.\d+)?"
+    r"(?:\s?(?:[%‰]|°?[^\W\d_]{1,3}(?:/[^\W\d_]{1,3})?))?(?:\s?\[\d+\])*"
+)
 # What Markdown, HTML and citations know nothing of; such words with whole markers and bold words among them; a line in
 # which it is decided what it is; and the ends of blocks of words that a block's HTML ends with.
 _PLAIN = re.compile(r"[^\x00-\x1f\x7f-\xa0!#$&)*;<=>\[\\\]_`{|}~【】［］]+")
@@ -338,7 +343,7 @@ class _Renderer(RendererHTML):
 
     def td_open(self, tokens: Sequence[Token], index: int, options: Any, env: Any) -> str:
         env["in_cell"] = True
-        return _cell(tokens[index], is_long=len(tokens[index + 1].content) > LONG_CELL)
+        return _cell(tokens[index], cell_class(tokens[index + 1].content))
 
     def td_close(self, tokens: Sequence[Token], index: int, options: Any, env: Any) -> str:
         env["in_cell"] = False
@@ -402,10 +407,18 @@ def _heading(token: Token) -> str:
     return f"h{min(6, int(token.tag[1]) + _HEADING_SHIFT)}"
 
 
-def _cell(token: Token, *, is_long: bool = False) -> str:
+def cell_class(text: str) -> str:
+    """Return the class of a table's cell by its Markdown: `long`, `number`, or none."""
+    if len(text) > LONG_CELL:
+        return "long"
+    return "number" if _NUMBER_CELL.fullmatch(text.strip()) else ""
+
+
+def _cell(token: Token, of_text: str = "") -> str:
     match = _ALIGNED.search(str(token.attrGet("style") or ""))
     classes = [f"align-{match[1]}"] if match else []
-    classes += ["long"] if is_long else []
+    if of_text == "long" or (of_text and not match):
+        classes.append(of_text)
     return f'<{token.tag} class="{" ".join(classes)}">' if classes else f"<{token.tag}>"
 
 

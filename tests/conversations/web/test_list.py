@@ -161,6 +161,7 @@ def test_labels_narrow_the_list(as_owner: Client, owner: User, stranger: User) -
     label = session.labels.get()
     assert (label.name, label.owner) == ("Travel", owner)
     assert titles(listed(as_owner, f"{reverse('search-sessions')}?in={label.pk}")) == ["Berlin"]
+    assert "<h1>Travel</h1>" in as_owner.get(f"{reverse('search-sessions')}?in={label.pk}").content.decode()
     assert titles(listed(as_owner, f"{reverse('search-sessions')}?in={foreign.pk}")) == []
     assert as_owner.post(address, {"name": "travel"}).status_code == 400
     as_owner.post(reverse("labels"), {"label": label.pk, "name": "Trips"})

@@ -7,7 +7,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from conversations.web.rendering import markdown
-from conversations.web.rendering.markdown import Context, Incremental, Marker, cited_numbers, render, render_inline
+from conversations.web.rendering.markdown import (
+    Context,
+    Incremental,
+    Marker,
+    cell_class,
+    cited_numbers,
+    render,
+    render_inline,
+)
 
 CONTEXT = Context(
     markers={1: Marker("/m/1/1", "Source 1"), 2: Marker("/m/1/2", "Source 2")},
@@ -68,8 +76,20 @@ def test_a_link_from_nowhere_shows_its_address() -> None:
 def test_tables_scroll_and_align_by_class() -> None:
     html = render("| a | b |\n|---|--:|\n| 1 | 2 |", CONTEXT)
     assert '<div class="table-wrap" tabindex="0"><table class="table">' in html
-    assert '<td class="align-right">2</td>' in html
+    assert '<td class="number">1</td>\n<td class="align-right">2</td>' in html
     assert "style=" not in html
+
+
+@pytest.mark.parametrize(
+    ("cell", "name"),
+    [
+        *((cell, "number") for cell in ("36", "−40 °C", "≈ $1,200.50", "98 % [2]", "3 天", "12 km/h", "0.5 [1][3]")),
+        *((cell, "") for cell in ("", "LS-2448P", "4.2.1", "2026-11-24", "port 3", "3 ports open", "10/100")),
+        ("a name of more than 16", "long"),
+    ],
+)
+def test_a_cell_that_is_a_number_says_so(cell: str, name: str) -> None:
+    assert cell_class(cell) == name
 
 
 def test_cells_are_escaped_and_linked() -> None:
