@@ -32,11 +32,7 @@ _AWAY_STATES = ("08", "57P", "53300", "40")
 PATIENCE = 60.0
 PAUSE = 1.0
 
-# A server process grows with what it has seen; after this time it is let go.
-KEEP_SECONDS = 600.0
-
 _executor: ThreadPoolExecutor | None = None
-_kept = threading.local()  # the thread's connections whose age is set
 
 
 def is_away(error: BaseException) -> bool:
@@ -89,15 +85,8 @@ async def retry_while_database_is_down(function: Callable[P, T], *args: P.args, 
 
 
 def _look_after_connections() -> None:
-    """Close this thread's connections that are broken or old, and have the others checked before they are used again.
-
-    Django's own rule, an age of 0, is for threads that come and go with a request; here it would open a connection for
-    every call, which costs more than most calls and begins with empty caches.
-    """
+    """Close this thread's connections that are broken or old; have the others checked before they are used again."""
     for connection in connections.all(initialized_only=True):
-        if connection.connection is not None and connection.connection is not getattr(_kept, connection.alias, None):
-            setattr(_kept, connection.alias, connection.connection)
-            connection.close_at = time.monotonic() + KEEP_SECONDS
         connection.close_if_unusable_or_obsolete()
         # Where nothing has come from the server since the last call, a `SELECT 1` before the next would tell nothing: a
         # server that ends a connection says so, or closes it, and either can be read.

@@ -110,14 +110,13 @@ EMBEDDED_POSTGRES_CONF: dict[str, str] = {
 
 
 def _databases() -> dict[str, Any]:
-    checked = {"CONN_HEALTH_CHECKS": True}
+    # A server process grows with what it has seen; after ten minutes a connection is let go.
+    kept: dict[str, Any] = {"CONN_MAX_AGE": 600, "CONN_HEALTH_CHECKS": True}
     if EMBEDDED_DATABASE:
-        return {
-            "default": {"ENGINE": "ragsite.runtime.embedded_backend", "NAME": "ragsite", "USER": "postgres"} | checked
-        }
+        return {"default": {"ENGINE": "ragsite.runtime.embedded_backend", "NAME": "ragsite", "USER": "postgres"} | kept}
     takes = f"DATABASE_URL can't be read; it takes postgres://user:password@host/name. {env.PASSWORDS}"
     try:
-        database = dict(dj_database_url.parse(options.DATABASE_URL, conn_health_checks=True))
+        database = dict(dj_database_url.parse(options.DATABASE_URL)) | kept
     except ValueError:  # whose words may hold the password
         raise ImproperlyConfigured(takes) from None
     if not database["NAME"] or "@" in str(database["NAME"]):

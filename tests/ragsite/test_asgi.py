@@ -16,6 +16,8 @@ from pytest_django import Settings
 from ragsite import asgi
 
 going_on = asyncio.Event()
+thread_may_go = threading.Event()
+holding: list[int] = []
 
 
 def query(sql: str) -> int:
@@ -29,6 +31,16 @@ def slow(request: HttpRequest) -> HttpResponse:
     return HttpResponse(query("SELECT count(*) FROM pg_stat_activity WHERE wait_event = 'PgSleep'"))
 
 
+def backend(request: HttpRequest) -> HttpResponse:
+    return HttpResponse(query("SELECT pg_backend_pid() FROM pg_sleep(0.1)"))
+
+
+def held(request: HttpRequest) -> HttpResponse:
+    holding.append(query("SELECT pg_backend_pid()"))
+    thread_may_go.wait(20)
+    return HttpResponse()
+
+
 async def streaming(request: HttpRequest) -> StreamingHttpResponse:
     backend = await sync_to_async(query)("SELECT pg_backend_pid()")
 
@@ -39,7 +51,13 @@ async def streaming(request: HttpRequest) -> StreamingHttpResponse:
     return StreamingHttpResponse(body())
 
 
-urlpatterns = [path("slow", slow), path("streaming", streaming), path("healthz", lambda _request: HttpResponse("ok"))]
+urlpatterns = [
+    path("slow", slow),
+    path("backend", backend),
+    path("held", held),
+    path("streaming", streaming),
+    path("healthz", lambda _request: HttpResponse("ok")),
+]
 
 
 @pytest.fixture(autouse=True)
@@ -90,6 +108,34 @@ async def test_who_streams_holds_no_connection_and_no_place(monkeypatch: pytest.
             await asyncio.sleep(0.01)
     going_on.set()
     await asyncio.gather(*streams)
+
+
+@pytest.mark.django_db(transaction=True)
+async def test_a_request_takes_the_thread_and_the_connection_of_the_one_before(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(asgi, "KEPT_THREADS", 2)
+    pages, came = asgi.Pages(), list[bytes]()
+    for _ in range(4):
+        await get(pages, "/backend", came)
+    assert len(came) == 4 and len(set(came)) <= 2  # the first thread may not be free again yet
+    await asyncio.gather(*(get(pages, "/backend", came) for _ in range(6)))
+    backends = b",".join(came).decode()
+    async with asyncio.timeout(20):
+        while await sync_to_async(query)(f"SELECT count(*) FROM pg_stat_activity WHERE pid IN ({backends})") != 2:
+            await asyncio.sleep(0.01)
+
+
+@pytest.mark.django_db(transaction=True)
+async def test_nobody_waits_for_the_thread_of_a_visitor_who_has_gone() -> None:
+    pages, came = asgi.Pages(), list[bytes]()
+    thread_may_go.clear()
+    gone = asyncio.create_task(get(pages, "/held", came))
+    while not holding:
+        await asyncio.sleep(0.01)
+    gone.cancel()
+    await asyncio.wait([gone])
+    await get(pages, "/backend", came)
+    assert came != [str(holding.pop()).encode()]
+    thread_may_go.set()
 
 
 async def test_probes_need_no_place(monkeypatch: pytest.MonkeyPatch) -> None:

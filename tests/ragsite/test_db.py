@@ -35,7 +35,7 @@ async def test_connections_are_kept_between_calls() -> None:
 @pytest.mark.django_db(transaction=True)
 async def test_old_connections_are_let_go(monkeypatch: pytest.MonkeyPatch) -> None:
     db.shut_down()
-    monkeypatch.setattr(db, "KEEP_SECONDS", 0.0)
+    monkeypatch.setitem(connection.settings_dict, "CONN_MAX_AGE", 0)
     assert len({await in_database(backend) for _ in range(3)}) == 3
     db.shut_down()
 
