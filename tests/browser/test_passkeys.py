@@ -16,7 +16,7 @@ AUTHENTICATOR = {
 }
 
 
-def test_a_passkey_signs_in_without_a_password(page: Page) -> None:
+def test_a_passkey_signs_in_without_a_password_and_after_it(page: Page) -> None:
     with running_site() as site:
         site.url = site.url.replace("127.0.0.1", "localhost")  # passkeys need a name
         protocol = page.context.new_cdp_session(page)
@@ -32,5 +32,12 @@ def test_a_passkey_signs_in_without_a_password(page: Page) -> None:
         page.context.clear_cookies()
         page.goto(f"{site.url}/login/")
         page.get_by_role("button", name="Use a passkey").click()
+        expect(page.get_by_label("Your question")).to_be_visible()
+        page.context.clear_cookies()
+        page.goto(f"{site.url}/login/")
+        page.get_by_label("Username").fill("demo")
+        page.get_by_label("Password").fill(PASSWORD)
+        page.get_by_role("button", name="Sign in").click()
+        page.get_by_role("button", name="Use a passkey or security key").click()
         expect(page.get_by_label("Your question")).to_be_visible()
         page.goto("about:blank")  # the site ends before the page does

@@ -82,6 +82,7 @@ def test_the_second_factor_is_asked_for_and_the_admin_is_no_way_around_it(staff:
     )
     assert sign_in(anonymous, "staff")["Location"].startswith(reverse("mfa_authenticate"))
     assert anonymous.get("/admin/").status_code == 302
+    assert b"security key" not in anonymous.get(reverse("mfa_authenticate")).content  # which this person doesn't have
     statuses = [anonymous.post(reverse("mfa_authenticate"), {"code": "000000"}).status_code for _ in range(8)]
     assert statuses == [200] * 6 + [429] * 2
 
