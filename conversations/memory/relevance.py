@@ -16,7 +16,7 @@ from ragsite.site_settings.config import config
 from retrieval.engine import spaces
 from retrieval.engine.analysis import terms
 from retrieval.engine.bm25 import inverse_document_frequency
-from retrieval.ranking.query_words import QUESTION_WORDS
+from retrieval.ranking.query_words import question_words
 
 # The share of a question's words, each weighed by its rarity among the turns, that one of them must hold where no
 # vectors tell: of 40 English and 15 Chinese questions that go back to a turn 54 have it there, of other turns 1 %.
@@ -88,7 +88,7 @@ def _by_words(question: str, turn_ids: Sequence[int]) -> list[tuple[float, PastT
     messages = Message.objects.filter(turn_id__in=turn_ids).order_by("-turn_id", "role")
     turns = _turns(_rows(messages, _LOOKED_THROUGH))
     texts = [set(terms(f"{turn.question}\n{turn.answer[:_CHARACTERS]}")) for turn in turns]
-    words = {word for word in terms(question) if word not in QUESTION_WORDS}
+    words = {word for word in terms(question) if word not in question_words()}
     weights = {word: inverse_document_frequency(len(texts), sum(word in text for text in texts)) for word in words}
     whole = sum(weights.values()) or 1.0
     shares = [sum(weights[word] for word in words & text) / whole for text in texts]

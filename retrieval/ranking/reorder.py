@@ -15,7 +15,7 @@ from retrieval.engine import languages
 from retrieval.engine.analysis import pieces, terms
 from retrieval.engine.bm25 import inverse_document_frequency
 from retrieval.ranking.fusion import Query, Ranking, Retriever
-from retrieval.ranking.query_words import QUESTION_WORDS
+from retrieval.ranking.query_words import question_words
 from retrieval.types import Hit
 
 # What a passage opens with, about a sentence.
@@ -159,7 +159,7 @@ def _worded(query: Query, passages: Sequence[_Passage]) -> _Wording:
     wanted: Set[str] = asked_terms(query.text)
     known = frozenset[str]().union(*(passage.known for passage in passages))
     # What the passages hold of the Chinese that is cut into a term that none holds.
-    wanted = wanted | (pieces(query.text, wanted - known) & known - QUESTION_WORDS)
+    wanted = wanted | (pieces(query.text, wanted - known) & known - question_words())
     # Other terms that the first passages speak of most. A term's weight is its saturated frequency in each of them,
     # less for later ones, times its rarity among all.
     frequencies = Counter(term for passage in passages for term in passage.known)
@@ -182,7 +182,7 @@ def _worded(query: Query, passages: Sequence[_Passage]) -> _Wording:
 def asked_terms(query: str) -> set[str]:
     """Return the terms that a query is about; where it only asks, all of its terms."""
     found = set(terms(query))
-    return found - QUESTION_WORDS or found
+    return found - question_words() or found
 
 
 def rarity(wanted: Set[str], sentences: Sequence[Set[str]]) -> dict[str, float]:

@@ -16,7 +16,7 @@ from operator import attrgetter
 from conversations.citations.rules.antonyms import phrases, side_of
 from conversations.citations.word_tokens import PARTICLES, cut
 from retrieval.engine.analysis import terms
-from retrieval.ranking.query_words import QUESTION_WORDS
+from retrieval.ranking.query_words import question_words
 
 _NEGATIONS = re.compile(
     r"\b(?:no longer|not yet|not|no|never|none|neither|nor|without|cannot|nobody|nothing|hardly|lacks?|\w+n[’']t"
@@ -221,4 +221,4 @@ def _token(start: int, word: str, reaches: tuple[int, ...] = ()) -> _Token:
         return _Token(start, side.pairs, side.second, reaches=reaches)
     if reaches or word in PARTICLES:
         return _Token(start, reaches=reaches)
-    return _Token(start, frozenset(term for term in terms(word) if term not in QUESTION_WORDS))
+    return _Token(start, frozenset(term for term in terms(word) if term not in question_words()))

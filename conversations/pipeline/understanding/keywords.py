@@ -13,7 +13,7 @@ from functools import lru_cache
 from retrieval.engine.analysis import LONGEST_WORD, terms
 from retrieval.engine.bm25 import inverse_document_frequency
 from retrieval.engine.fulltext import Frequencies
-from retrieval.ranking.query_words import QUESTION_WORDS
+from retrieval.ranking.query_words import question_words
 
 # Factor of a word's weight for each turn that it is older.
 DECAY = 0.5
@@ -52,7 +52,7 @@ class Word:
 
 def content_terms(text: str) -> list[str]:
     """Return the terms of a text without question words, in order, including repeats."""
-    return [term for term in terms(text) if term not in QUESTION_WORDS]
+    return [term for term in terms(text) if term not in question_words()]
 
 
 def specificity(question: str, frequencies: Frequencies) -> float:

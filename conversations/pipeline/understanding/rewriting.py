@@ -5,7 +5,7 @@ import re
 from conversations.events import NUMBER, in_brackets
 from ragsite.llm.stream.json_reply import line, objects
 from retrieval.engine.analysis import terms
-from retrieval.ranking.query_words import QUESTION_WORDS
+from retrieval.ranking.query_words import question_words
 
 # Columns that a rewrite may take, or this multiple of those of the question; a Chinese character is two wide.
 MAX_COLUMNS = 240
@@ -88,7 +88,7 @@ def usable_rewrite(reply: str, question: str, background: str = "", *, cut: bool
         raise Unusable("explains")
     if cut or _columns(lines[0]) > max(MAX_COLUMNS, MAX_GROWTH * _columns(question)):
         raise Unusable("too long")
-    said = set(terms(lines[0])) - QUESTION_WORDS
+    said = set(terms(lines[0])) - question_words()
     if not said & set(terms(question)) and not said & set(terms(background)):
         raise Unusable("off the subject")
     given = _plain(f"{question} {background}")
