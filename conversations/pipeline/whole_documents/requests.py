@@ -7,6 +7,7 @@ A question is taken only where all of it is understood as such a request: "Summa
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import cache
 from typing import Literal
 
 from ragsite.language import alternatives
@@ -124,22 +125,7 @@ _CHINESE: tuple[tuple[Kind, str], ...] = (
     ("changes", rf"{_PAIR_ZH}(?:都)?[改变](?:动|化)?了(?:什么|哪些|些什么)(?:内容|地方)?"),
     ("changes", r"(?:有|都)?(?:什么|哪些)(?:变化|改动|变更|不同)"),
 )
-_PATTERNS = [
-    *((kind, re.compile(rf"{_POLITE}{pattern}{_END}\s*[.?!…。]*", re.IGNORECASE)) for kind, pattern in _ENGLISH),
-    *(
-        (kind, re.compile(rf"{_PLEASE}{pattern}(?:吗|呢|吧|一下|好吗|谢谢|[，,])*\s*[。？！?.!…]*"))
-        for kind, pattern in _CHINESE
-    ),
-]
-# The same with anything where a document's name may stand, several names being one.
 _SEVERAL = (rf"(?:(?:\s*,\s*|\s+and\s+){_NAME})*", rf"(?:[和与、及]{_NAME})*")
-_MAYBE = [
-    re.compile(
-        pattern.pattern.replace(_SEVERAL[0], "").replace(_SEVERAL[1], "").replace(_NAME, r"\s?\S.{0,150}?"),
-        re.IGNORECASE,
-    )
-    for _kind, pattern in _PATTERNS
-]
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,10 +137,33 @@ class WholeRequest:
     subject: str = ""
 
 
+@cache  # compiled when first asked for: they would take a tenth of the start of every process
+def _patterns() -> list[tuple[Kind, re.Pattern[str]]]:
+    return [
+        *((kind, re.compile(rf"{_POLITE}{pattern}{_END}\s*[.?!…。]*", re.IGNORECASE)) for kind, pattern in _ENGLISH),
+        *(
+            (kind, re.compile(rf"{_PLEASE}{pattern}(?:吗|呢|吧|一下|好吗|谢谢|[，,])*\s*[。？！?.!…]*"))
+            for kind, pattern in _CHINESE
+        ),
+    ]
+
+
+@cache
+def _patterns_without_names() -> list[re.Pattern[str]]:
+    """Return the same with anything where a document's name may stand, several names being one."""
+    return [
+        re.compile(
+            pattern.pattern.replace(_SEVERAL[0], "").replace(_SEVERAL[1], "").replace(_NAME, r"\s?\S.{0,150}?"),
+            re.IGNORECASE,
+        )
+        for _kind, pattern in _patterns()
+    ]
+
+
 def may_want_whole(question: str) -> bool:
     """Whether a question may be such a request, whatever documents are called; most can't."""
     text = " ".join(question.split())
-    return len(text) <= _LONGEST and any(pattern.fullmatch(text) for pattern in _MAYBE)
+    return len(text) <= _LONGEST and any(pattern.fullmatch(text) for pattern in _patterns_without_names())
 
 
 def whole_request(question: str, names: Iterable[str] = ()) -> WholeRequest | None:
@@ -166,7 +175,7 @@ def whole_request(question: str, names: Iterable[str] = ()) -> WholeRequest | No
         text = _pattern(name).sub(_NAME, text)
     text = _QUOTED.sub(_NAME, text)
     close = re.sub(rf"\s*{_NAME}\s*", _NAME, text)  # as Chinese is written
-    for kind, pattern in _PATTERNS:
+    for kind, pattern in _patterns():
         if (match := pattern.fullmatch(text) or pattern.fullmatch(close)) is not None:
             found = match.groupdict()
             subject = (found.get("subject") or "").strip(" .?!。？！，,")
