@@ -14,6 +14,7 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import ParamSpec, TypeVar
 
+from asgiref.sync import SyncToAsync, ThreadSensitiveContext
 from django.conf import settings
 from django.db import InterfaceError, OperationalError, connections
 from django.utils.translation import get_language, override
@@ -66,6 +67,17 @@ async def in_database(function: Callable[P, T], *args: P.args, **kwargs: P.kwarg
     if _executor is None:
         _executor = ThreadPoolExecutor(settings.DATABASE_THREADS, thread_name_prefix="database")
     return await asyncio.get_running_loop().run_in_executor(_executor, work)
+
+
+def context_of_its_own() -> contextvars.Context:
+    """Return this context for a task that may outlive the request that began it.
+
+    A request's thread, on which `sync_to_async` and the asynchronous ORM work, goes to the next request; such a task
+    gets another when it asks for one.
+    """
+    context = contextvars.copy_context()
+    context.run(SyncToAsync.thread_sensitive_context.set, ThreadSensitiveContext())
+    return context
 
 
 async def retry_while_database_is_down(function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:

@@ -41,6 +41,7 @@ from conversations.turns.lifecycle import Started, TurnRefused
 from knowledge.access import readable_document_ids, readable_ids
 from ragsite.api.async_views import AsyncAPIView
 from ragsite.api.base import ApiErrorSerializer, Conflict, Refused
+from ragsite.db import context_of_its_own
 
 _REFUSAL_STATUS = {
     "too_many_turns": status.HTTP_429_TOO_MANY_REQUESTS,
@@ -75,7 +76,7 @@ async def begun(start: Coroutine[Any, Any, Started]) -> Started:
 
     A client that goes away in this moment takes nothing back: the turn begins all the same.
     """
-    task = asyncio.create_task(start)
+    task = asyncio.create_task(start, context=context_of_its_own())
     _beginning.add(task)
     task.add_done_callback(_beginning.discard)
     try:

@@ -22,7 +22,7 @@ from conversations.pipeline.state import State
 from conversations.turns import broker, checkpoints, qa_log
 from conversations.turns.coalesce import Coalescer
 from conversations.turns.live_log import LiveLog
-from ragsite.db import is_away, retry_while_database_is_down
+from ragsite.db import context_of_its_own, is_away, retry_while_database_is_down
 from ragsite.limits import use
 from ragsite.runtime import logs
 
@@ -54,7 +54,7 @@ class TurnRunner:
         self._writing = asyncio.Lock()
         self._coalescer = Coalescer(self._publish)
         self._on_end = on_end
-        self._task = asyncio.create_task(self._guarded())
+        self._task = asyncio.create_task(self._guarded(), context=context_of_its_own())
 
     @property
     def message_id(self) -> int:

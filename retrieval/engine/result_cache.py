@@ -17,6 +17,7 @@ from django.conf import settings
 from django.db import connection
 from django.utils.translation import get_language
 
+from ragsite.db import context_of_its_own
 from ragsite.runtime import caches
 from retrieval.types import SearchRequest, SearchResult
 
@@ -121,7 +122,7 @@ async def answered_once(request: SearchRequest, state: State, work: Work) -> Sea
     under_way = _under_way.setdefault(asyncio.get_running_loop(), {})
     task = under_way.get(key)
     if task is None:
-        task = under_way[key] = asyncio.ensure_future(_work(key))
+        task = under_way[key] = asyncio.create_task(_work(key), context=context_of_its_own())
 
         def finish(done: asyncio.Task[SearchResult]) -> None:
             under_way.pop(key, None)

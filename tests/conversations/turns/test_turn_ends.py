@@ -3,10 +3,12 @@
 import asyncio
 import threading
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 from typing import Any
 
 import pytest
+from asgiref.sync import ThreadSensitiveContext
 from django.contrib.auth.models import User
 
 from conversations import turn_store
@@ -36,10 +38,11 @@ class Writes(Node):
         await ctx.emit(Delta(id="b1", text="Hello"))
         ctx.later.append(self._later)
         await self.end.wait()
+        assert await ChatSession.objects.acount()
 
     async def _later(self) -> None:
         await self.go_on_later.wait()
-        self.done_later = True
+        self.done_later = await ChatSession.objects.aexists()
 
 
 @pytest.fixture
@@ -93,6 +96,19 @@ async def test_a_stop_does_not_wait_for_what_is_done_after_the_answer(
         assert await lifecycle.stop_turn(owner, message_id)
     assert (await status_of(message_id), (await end).status) == ("stopped", "stopped")
     node.go_on_later.set()
+    await lifecycle.wait_for_all()
+    assert node.done_later
+
+
+async def test_a_turn_outlives_the_request_that_began_it_and_its_thread(
+    owner: User, session: ChatSession, node: Writes
+) -> None:
+    with ThreadPoolExecutor(1) as thread:
+        async with ThreadSensitiveContext(executor=thread):
+            _message_id, end = await begin(owner, session)
+    node.end.set()
+    node.go_on_later.set()
+    assert (await end).status == "completed"
     await lifecycle.wait_for_all()
     assert node.done_later
 
