@@ -40,4 +40,7 @@ def test_a_passkey_signs_in_without_a_password_and_after_it(page: Page) -> None:
         page.get_by_role("button", name="Sign in").click()
         page.get_by_role("button", name="Use a passkey or security key").click()
         expect(page.get_by_label("Your question")).to_be_visible()
+        page.goto(f"{site.url}/account/2fa/keys/reauthenticate/?next=/account/")
+        page.get_by_role("button", name="Use a passkey or security key").click()
+        expect(page).to_have_url(f"{site.url}/account/")
         page.goto("about:blank")  # the site ends before the page does
