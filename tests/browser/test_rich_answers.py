@@ -160,8 +160,11 @@ def test_copying_gives_markdown_with_sources_and_the_same_with_its_form(
     page: Page, site_with_model: Site, provider: FakeProvider
 ) -> None:
     page.context.grant_permissions(["clipboard-read", "clipboard-write"])
-    text = "It is **so** [1]:\n\n- one \\(a^2\\)\n- two\n\n| a | b |\n|---|---|\n| 1 | 2 |\n\n```python\nx = 1\n```\n"
+    text = "It is **so** [1]:\n\n- one \\(a^2\\)\n- two\n\n| a | b |\n|---|---|\n| 1 | 2 |\n| x | 30 % |\n\n```python\nx = 1\n```\n"
     answer = answer_to(page, site_with_model, provider, text)
+    # A column of nothing but numbers stands right, with its head.
+    for cell, side in (("th", "start"), ("td", "start"), ("th + th", "end"), ("td + td", "end")):
+        expect(answer.locator(f".prose {cell}").first).to_have_css("text-align", side)
     answer.get_by_role("button", name="Copy the answer").click()
     expect(answer.locator("[data-copy-answer].copied")).to_have_count(1)
     copied = page.evaluate("navigator.clipboard.readText()").replace("\r\n", "\n")

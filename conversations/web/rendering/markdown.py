@@ -408,10 +408,10 @@ def _heading(token: Token) -> str:
 
 
 def cell_class(text: str) -> str:
-    """Return the class of a table's cell by its Markdown: `long`, `number`, or none."""
+    """Return the class of a table's cell by its Markdown: `long`, `numeric`, or none."""
     if len(text) > LONG_CELL:
         return "long"
-    return "number" if _NUMBER_CELL.fullmatch(text.strip()) else ""
+    return "numeric" if _NUMBER_CELL.fullmatch(text.strip()) else ""
 
 
 def _cell(token: Token, of_text: str = "") -> str:

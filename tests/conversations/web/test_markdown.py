@@ -76,14 +76,14 @@ def test_a_link_from_nowhere_shows_its_address() -> None:
 def test_tables_scroll_and_align_by_class() -> None:
     html = render("| a | b |\n|---|--:|\n| 1 | 2 |", CONTEXT)
     assert '<div class="table-wrap" tabindex="0"><table class="table">' in html
-    assert '<td class="number">1</td>\n<td class="align-right">2</td>' in html
+    assert '<td class="numeric">1</td>\n<td class="align-right">2</td>' in html
     assert "style=" not in html
 
 
 @pytest.mark.parametrize(
     ("cell", "name"),
     [
-        *((cell, "number") for cell in ("36", "−40 °C", "≈ $1,200.50", "98 % [2]", "3 天", "12 km/h", "0.5 [1][3]")),
+        *((cell, "numeric") for cell in ("36", "−40 °C", "≈ $1,200.50", "98 % [2]", "3 天", "12 km/h", "0.5 [1][3]")),
         *((cell, "") for cell in ("", "LS-2448P", "4.2.1", "2026-11-24", "port 3", "3 ports open", "10/100")),
         ("a name of more than 16", "long"),
     ],
