@@ -160,7 +160,8 @@ def test_copying_gives_markdown_with_sources_and_the_same_with_its_form(
     page: Page, site_with_model: Site, provider: FakeProvider
 ) -> None:
     page.context.grant_permissions(["clipboard-read", "clipboard-write"])
-    text = "It is **so** [1]:\n\n- one \\(a^2\\)\n- two\n\n| a | b |\n|---|---|\n| 1 | 2 |\n| x | 30 % |\n\n```python\nx = 1\n```\n"
+    table = "| a | b |\n|---|---|\n| 1 | 2 |\n| x | 30 % |"
+    text = f"It is **so** [1]:\n\n- one \\(a^2\\)\n- two\n\n{table}\n\n```python\nx = 1\n```\n"
     answer = answer_to(page, site_with_model, provider, text)
     # A column of nothing but numbers stands right, with its head.
     for cell, side in (("th", "start"), ("td", "start"), ("th + th", "end"), ("td + td", "end")):
