@@ -94,3 +94,27 @@ def picture(canvas: Canvas, x: float, top: float, width: float = 200, height: fl
     image = Image.new("RGB", (300, 180), (250, 240, 200))
     ImageDraw.Draw(image).ellipse((40, 20, 260, 160), fill=(30, 90 + shade, 160))
     canvas.drawImage(ImageReader(image), x, HEIGHT - top - height, width, height)
+
+
+def by_glyph(path: Path, *lines: str) -> Path:
+    """Write a page whose font doesn't say what its characters mean: each is the number of a glyph, "T" the 55th."""
+    shown = (
+        f"1 0 0 1 40 {700 - 14 * at} Tm <{''.join(f'{ord(char) - 29:04x}' for char in line)}> Tj"
+        for at, line in enumerate(lines)
+    )
+    drawing = "BT /F1 10 Tf " + " ".join(shown) + " ET"
+    objects = [
+        "<< /Type /Catalog /Pages 2 0 R >>",
+        "<< /Type /Pages /Kids [3 0 R] /Count 1 >>",
+        "<< /Type /Page /Parent 2 0 R /MediaBox [0 0 595 842] /Contents 4 0 R"
+        " /Resources << /Font << /F1 5 0 R >> >> >>",
+        f"<< /Length {len(drawing)} >>\nstream\n{drawing}\nendstream",
+        "<< /Type /Font /Subtype /Type0 /BaseFont /Unknown /Encoding /Identity-H /DescendantFonts [6 0 R] >>",
+        "<< /Type /Font /Subtype /CIDFontType2 /BaseFont /Unknown /CIDToGIDMap /Identity /DW 500 /FontDescriptor 7 0 R"
+        " /CIDSystemInfo << /Registry (Adobe) /Ordering (Identity) /Supplement 0 >> >>",
+        "<< /Type /FontDescriptor /FontName /Unknown /Flags 4 /FontBBox [0 -200 1000 900] /ItalicAngle 0 /Ascent 900"
+        " /Descent -200 /CapHeight 700 /StemV 80 >>",
+    ]
+    written = "".join(f"{number} 0 obj\n{content}\nendobj\n" for number, content in enumerate(objects, 1))
+    path.write_text(f"%PDF-1.4\n{written}trailer\n<< /Root 1 0 R /Size {len(objects) + 1} >>\n%%EOF\n")
+    return path

@@ -3,7 +3,7 @@
 import logging
 from collections import deque
 from collections.abc import Iterator, Sequence
-from contextlib import closing, suppress
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -95,6 +95,28 @@ def open_document(path: Path) -> pdfium.PdfDocument:
     if document.get_formtype() != raw.FORMTYPE_NONE:
         document.init_forms()
     return document
+
+
+@contextmanager
+def _page_as_filled_in(document: pdfium.PdfDocument, number: int) -> Iterator[pdfium.PdfPage]:
+    """Yield a page; where fields or text notes stand on it, a copy of which they are a part.
+
+    It is a copy, since pdfium forgets what the letters of some fonts mean when they are made part of the page itself.
+    """
+    with closing(document[number - 1]) as page:
+        notes = [raw.FPDFPage_GetAnnot(page, index) for index in range(raw.FPDFPage_GetAnnotCount(page))]
+        kinds = {raw.FPDFAnnot_GetSubtype(note) for note in notes}
+        for note in notes:
+            raw.FPDFPage_CloseAnnot(note)
+        if not kinds & {raw.FPDF_ANNOT_WIDGET, raw.FPDF_ANNOT_FREETEXT}:
+            yield page
+            return
+        with closing(pdfium.PdfDocument.new()) as copy:
+            copy.import_pages(document, [number - 1])
+            with closing(copy[0]) as plain:
+                raw.FPDFPage_Flatten(plain, raw.FLAT_NORMALDISPLAY)
+            with closing(copy[0]) as filled:
+                yield filled
 
 
 @dataclass(slots=True)
@@ -201,12 +223,7 @@ class _Reader:
 
     def _read(self, number: int, read_scan: bool = False) -> _Page | None:
         try:
-            page = self._document[number - 1]
-            try:
-                if self._document.formenv is not None:
-                    page.flatten()
-                    page.close()
-                    page = self._document[number - 1]
+            with _page_as_filled_in(self._document, number) as page:
                 text = read_text(page)
                 shapes = read_shapes(page, text.turn, text.width, text.height)
                 across: list[_Page] = []
@@ -221,8 +238,6 @@ class _Reader:
                     text, shapes, styles = scans.read(page, self._context)
                 keys = edge_keys(text.lines, text.height, number)
                 return _Page(number, text, shapes, keys, page.get_rotation(), across, scanned, styles)
-            finally:
-                page.close()
         except _PAGE_ERRORS as error:
             logger.warning("Page %d can't be read: %s", number, type(error).__name__)
             return None

@@ -18,11 +18,14 @@ from typing import Any
 import pypdfium2 as pdfium
 import pypdfium2.raw as raw
 
+from knowledge.parsing.pdf.garbled import is_garbled
+
 MAX_CHARS = 200_000  # characters read of one page
 LINE_GAP = 1.0  # em; a wider gap starts a new segment: another column or table cell
 MIN_ACROSS = 120  # characters that run across the page's other text: fewer are a stamp on the margin
 SPACE_GAP = 0.18  # em; a wider gap between two words means a space even where pdfium saw none
 BOLD_WEIGHT = 600
+UNMAPPED = 0.5  # share of characters whose meaning pdfium guesses, often right, that asks for a look at the words
 HYPHENS = "\x02\ufffe\xad-\u2010"  # pdfium gives U+0002 or U+FFFE for a hyphen at the end of a line
 
 _CJK = "[\u2e80-\u9fff\uac00-\ud7af\uf900-\ufaff\ufe30-\ufe4f\uff00-\uffef\U00020000-\U0003ffff]"
@@ -159,6 +162,8 @@ def read_text(page: pdfium.PdfPage, quarters: int | None = None) -> PageText:
         width, height, turn, angle, across = _orientation(page, textpage.raw, quarters)
         count = min(raw.FPDFText_CountChars(textpage.raw), MAX_CHARS)
         codes = [raw.FPDFText_GetUnicode(textpage.raw, index) for index in range(count)]
+        sample = range(0, count, max(1, count // 200))
+        unmapped = sum(raw.FPDFText_HasUnicodeMapError(textpage.raw, index) == 1 for index in sample)
         reader = _WordReader(textpage.raw, turn, angle, codes, (width, height))
         reader.combine_accents()
         start, spaced = 0, False
@@ -171,6 +176,8 @@ def read_text(page: pdfium.PdfPage, quarters: int | None = None) -> PageText:
     words = _without_doubles(word for word in reader.words if word.text.strip())
     text = "".join(word.text for word in words)
     unreadable = len(_UNREADABLE.findall(text)) / len(text) if text else 0.0
+    if unmapped > UNMAPPED * len(sample) and is_garbled(" ".join(word.text for word in words)):
+        unreadable = 1.0
     lines: list[Line] = []
     for word in words:
         last = lines[-1].words[-1] if lines else word

@@ -1,19 +1,22 @@
 """What is read of PDFs: reading order, paragraphs, headings, tables, pictures, and why some can't be read."""
 
+import unicodedata
 from pathlib import Path
 
 import pytest
 from PIL import Image, ImageDraw
 from reportlab.lib.pdfencrypt import StandardEncryption
 from reportlab.lib.utils import ImageReader
+from reportlab.pdfbase.pdfdoc import PDFArray, PDFDictionary, PDFName, PDFObjectReference, xObjectName
 from reportlab.pdfgen.canvas import Canvas
 
-from knowledge.parsing.elements import Code, Element, Heading, Notice, PageBreak, Paragraph, Picture, Table
+from knowledge.parsing.elements import Code, Element, Heading, Notice, PageBreak, Paragraph, Picture, Scanned, Table
 from knowledge.parsing.errors import ParseError
 from knowledge.parsing.pdf import document, pictures
+from knowledge.parsing.pdf.garbled import is_garbled
 from knowledge.parsing.registry import ParseContext
 from knowledge.parsing.sandbox.runner import ParseLimits, parse_file
-from tests.knowledge.pdf_files import HEIGHT, WIDTH, WORDS, chinese, grid, make_pdf, picture, prose, text
+from tests.knowledge.pdf_files import HEIGHT, WIDTH, WORDS, by_glyph, chinese, grid, make_pdf, picture, prose, text
 from tests.knowledge.reading import told
 
 
@@ -650,6 +653,31 @@ def _scan(canvas: Canvas) -> None:
     canvas.drawImage(ImageReader(image), 0, 0, WIDTH, HEIGHT)
 
 
+def test_fields_are_read_with_what_was_filled_in_and_so_are_notes_on_the_page(path: Path) -> None:
+    def draw(canvas: Canvas) -> None:
+        canvas.beginForm("note", 0, 0, 200, 20)
+        canvas.setFont("Helvetica", 10)
+        canvas.drawString(2, 5, "Checked by Wintle")
+        canvas.endForm()
+        note = {
+            "Type": PDFName("Annot"),
+            "Subtype": PDFName("FreeText"),
+            "Rect": PDFArray([300, HEIGHT - 210, 500, HEIGHT - 190]),
+            "AP": PDFDictionary({"N": PDFObjectReference(xObjectName("note"))}),
+        }
+        canvas._addAnnotation(PDFDictionary(note))
+        text(canvas, 72, 100, "Name of the applicant:")
+        canvas.acroForm.textfield(value="Joan Ramos", x=220, y=HEIGHT - 105, width=200, height=20)
+        text(canvas, 72, 150, "Colour:")
+        canvas.acroForm.choice(value="Blue", options=["Red", "Blue"], x=220, y=HEIGHT - 155, width=100, height=20)
+
+    assert [" ".join(words.split()) for words in _texts(_parse(make_pdf(path, draw)))] == [
+        "Name of the applicant: Joan Ramos",
+        "Colour: Blue",
+        "Checked by Wintle",
+    ]
+
+
 def test_a_scan_says_that_there_is_no_text(path: Path) -> None:
     error = _refusal(make_pdf(path, _scan, _scan))
     assert error.code == "no_text"
@@ -663,6 +691,42 @@ def test_a_scanned_page_among_others_is_passed_over(path: Path) -> None:
 
 def _prose_page(canvas: Canvas) -> None:
     prose(canvas, 72, 100, 90)
+
+
+GLYPHS = "".join(chr(code + 29) for code in range(3, 98)), "".join(map(chr, range(3, 98)))
+LANGUAGES = {
+    "English": WORDS,
+    "German": "Alle Menschen sind frei und gleich an Würde und Rechten geboren. Sie sind mit Vernunft und Gewissen "
+    "begabt und sollen einander im Geist der Brüderlichkeit begegnen.",
+    "Polish": "Wszyscy ludzie rodzą się wolni i równi pod względem swej godności i swych praw. Są oni obdarzeni "
+    "rozumem i sumieniem i powinni postępować wobec innych w duchu braterstwa.",
+    "Hungarian": "Minden emberi lény szabadon születik és egyenlő méltósága és joga van. Az emberek, ésszel és "
+    "lelkiismerettel bírván, egymással szemben testvéri szellemben kell hogy viseltessenek.",
+    "Vietnamese": "Tất cả mọi người sinh ra đều được tự do và bình đẳng về nhân phẩm và quyền lợi. Mọi con người đều "
+    "được tạo hóa ban cho lý trí và lương tâm và cần phải đối xử với nhau trong tình bằng hữu.",
+    "Chinese": "人人生而自由,在尊严和权利上一律平等。他们赋有理性和良心,并应以兄弟关系的精神相对待。" * 4,
+}
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_words_are_told_from_numbers_of_glyphs(language: str) -> None:
+    words = LANGUAGES[language]
+    assert not is_garbled(words)
+    if language != "Chinese":
+        plain = unicodedata.normalize("NFKD", words).encode("ascii", "ignore").decode()
+        assert is_garbled(plain.translate(str.maketrans(*GLYPHS)))
+
+
+def test_glyphs_of_thousands_are_no_text_and_few_letters_say_nothing() -> None:
+    assert is_garbled("".join(map(chr, range(0x300, 0x3000, 7))))
+    assert not is_garbled("WKH")
+
+
+def test_a_page_whose_letters_have_no_meaning_is_read_as_a_picture(path: Path) -> None:
+    by_glyph(path, WORDS[:90], WORDS[90:])
+    assert _refusal(path).key == "no_text.fonts"
+    later = list(document.parse(path, ParseContext(path.parent, "a.pdf", ocr="later")))
+    assert [element for element in later if isinstance(element, Scanned)] == [Scanned(page=1)]
 
 
 def test_an_encrypted_pdf(path: Path) -> None:

@@ -1,0 +1,32 @@
+"""Tells words from what is read where a font doesn't say what its characters mean: numbers of glyphs taken for letters.
+
+In a language vowels and consonants take turns: of two letters side by side one is a vowel more often than by chance, in
+each of some sixty languages in Latin letters. Numbers of glyphs in place of letters ("7KH" for "The") keep their order,
+but what is a vowel then is none. docs/decisions/parsing.md has the figures.
+"""
+
+import unicodedata
+from collections import Counter
+from itertools import pairwise
+
+MIN_LETTERS = 100  # of a page with fewer nothing is said
+TURNS = 1.2  # times chance: how often vowels and consonants must take turns
+SCRIPTS = 6  # in which at least one letter in fifty is written: no text is; Japanese has three, and Latin beside
+FEW = 0.02
+
+_VOWELS = frozenset("aeiouyæœøıə")
+
+
+def is_garbled(text: str) -> bool:
+    """Whether the letters of a page can't be words; False where they are too few, or in a script of its own."""
+    plain = [char for char in unicodedata.normalize("NFD", text.lower()) if not unicodedata.combining(char)]
+    scripts = [unicodedata.name(char, "?").split(" ")[0] if char.isalpha() else "" for char in plain]
+    counts = Counter(filter(None, scripts))
+    if counts.total() < MIN_LETTERS:
+        return False
+    if sum(count >= FEW * counts.total() for count in counts.values()) >= SCRIPTS:
+        return True
+    vowels = sum(char in _VOWELS for char in plain) / max(1, counts["LATIN"])
+    latin = [(char in _VOWELS) if script == "LATIN" else None for char, script in zip(plain, scripts, strict=True)]
+    turns = [before != after for before, after in pairwise(latin) if before is not None and after is not None]
+    return len(turns) >= MIN_LETTERS / 2 and sum(turns) < TURNS * 2 * vowels * (1 - vowels) * len(turns)
