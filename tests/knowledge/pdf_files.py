@@ -98,23 +98,44 @@ def picture(canvas: Canvas, x: float, top: float, width: float = 200, height: fl
 
 def by_glyph(path: Path, *lines: str) -> Path:
     """Write a page whose font doesn't say what its characters mean: each is the number of a glyph, "T" the 55th."""
-    shown = (
-        f"1 0 0 1 40 {700 - 14 * at} Tm <{''.join(f'{ord(char) - 29:04x}' for char in line)}> Tj"
-        for at, line in enumerate(lines)
-    )
-    drawing = "BT /F1 10 Tf " + " ".join(shown) + " ET"
-    objects = [
-        "<< /Type /Catalog /Pages 2 0 R >>",
-        "<< /Type /Pages /Kids [3 0 R] /Count 1 >>",
-        "<< /Type /Page /Parent 2 0 R /MediaBox [0 0 595 842] /Contents 4 0 R"
-        " /Resources << /Font << /F1 5 0 R >> >> >>",
-        f"<< /Length {len(drawing)} >>\nstream\n{drawing}\nendstream",
+    codes = ("".join(f"{ord(char) - 29:04x}" for char in line) for line in lines)
+    shown = (f"1 0 0 1 40 {700 - 14 * at} Tm <{code}> Tj" for at, code in enumerate(codes))
+    return _write(
+        path,
+        f"/F1 10 Tf {' '.join(shown)}",
         "<< /Type /Font /Subtype /Type0 /BaseFont /Unknown /Encoding /Identity-H /DescendantFonts [6 0 R] >>",
         "<< /Type /Font /Subtype /CIDFontType2 /BaseFont /Unknown /CIDToGIDMap /Identity /DW 500 /FontDescriptor 7 0 R"
         " /CIDSystemInfo << /Registry (Adobe) /Ordering (Identity) /Supplement 0 >> >>",
         "<< /Type /FontDescriptor /FontName /Unknown /Flags 4 /FontBBox [0 -200 1000 900] /ItalicAngle 0 /Ascent 900"
         " /Descent -200 /CapHeight 700 /StemV 80 >>",
-    ]
-    written = "".join(f"{number} 0 obj\n{content}\nendobj\n" for number, content in enumerate(objects, 1))
-    path.write_text(f"%PDF-1.4\n{written}trailer\n<< /Root 1 0 R /Size {len(objects) + 1} >>\n%%EOF\n")
+    )
+
+
+def of_bitmaps(path: Path, drawing: str) -> Path:
+    """Write a page whose font has pictures for letters and a size of 1: "n" is 5 points wide and 4.4 high, "d" 6.9."""
+    height = {"n": 4.4, "o": 4.4, "d": 6.9}
+    shapes = (f"5 0 0 0 5 {high} d1 0 0 4.5 {high} re f" for high in height.values())
+    return _write(
+        path,
+        f"/F1 1 Tf {drawing}",
+        "<< /Type /Font /Subtype /Type3 /FontMatrix [1 0 0 1 0 0] /FontBBox [0 0 5 7] /FirstChar 100 /LastChar 111"
+        f" /Widths [{'5 ' * 12}] /CharProcs << /n 6 0 R /o 7 0 R /d 8 0 R >>"
+        " /Encoding << /Differences [100 /d 110 /n /o] >> >>",
+        *(f"<< /Length {len(shape)} >>\nstream\n{shape}\nendstream" for shape in shapes),
+    )
+
+
+def _write(path: Path, drawing: str, *objects: str) -> Path:
+    """Write one page of text by hand; the first of the objects, the fifth of the file, is its font /F1."""
+    drawing = f"BT {drawing} ET"
+    whole = (
+        "<< /Type /Catalog /Pages 2 0 R >>",
+        "<< /Type /Pages /Kids [3 0 R] /Count 1 >>",
+        "<< /Type /Page /Parent 2 0 R /MediaBox [0 0 595 842] /Contents 4 0 R"
+        " /Resources << /Font << /F1 5 0 R >> >> >>",
+        f"<< /Length {len(drawing)} >>\nstream\n{drawing}\nendstream",
+        *objects,
+    )
+    written = "".join(f"{number} 0 obj\n{content}\nendobj\n" for number, content in enumerate(whole, 1))
+    path.write_text(f"%PDF-1.4\n{written}trailer\n<< /Root 1 0 R /Size {len(whole) + 1} >>\n%%EOF\n")
     return path

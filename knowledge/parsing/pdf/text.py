@@ -25,6 +25,8 @@ LINE_GAP = 1.0  # em; a wider gap starts a new segment: another column or table 
 MIN_ACROSS = 120  # characters that run across the page's other text: fewer are a stamp on the margin
 SPACE_GAP = 0.18  # em; a wider gap between two words means a space even where pdfium saw none
 BOLD_WEIGHT = 600
+FAR = 120  # characters between a letter and the accent over it
+UNLIKELY = 1.6  # times its size: the height that no letter of a font has
 UNMAPPED = 0.5  # share of characters whose meaning pdfium guesses, often right, that asks for a look at the words
 HYPHENS = "\x02\ufffe\xad-\u2010"  # pdfium gives U+0002 or U+FFFE for a hyphen at the end of a line
 
@@ -168,11 +170,11 @@ def read_text(page: pdfium.PdfPage, quarters: int | None = None) -> PageText:
         reader.combine_accents()
         start, spaced = 0, False
         for index, code in enumerate([*codes, 0x20]):
-            if code in _SPACES:
+            if code in _SPACES or code == _TAKEN:
                 if index > start:
                     reader.read(start, index, spaced)
                     spaced = False
-                start, spaced = index + 1, True
+                start, spaced = index + 1, spaced or code != _TAKEN
     words = _without_doubles(word for word in reader.words if word.text.strip())
     text = "".join(word.text for word in words)
     unreadable = len(_UNREADABLE.findall(text)) / len(text) if text else 0.0
@@ -232,6 +234,7 @@ def _quarter(textpage: Any, index: int) -> int | None:
 class _Face:
     """A font: whether its name or a stroke makes it bold, its weight as its file has it, and typewriter faces."""
 
+    named: bool = True
     bold: bool = False
     weight: int = 0
     mono: bool = False
@@ -240,16 +243,17 @@ class _Face:
 class _Fonts:
     """Size and face of the text object that a character belongs to, remembered per object."""
 
-    def __init__(self, textpage: Any) -> None:
-        self._textpage = textpage
+    def __init__(self, textpage: Any, codes: list[int], box: Callable[[int], Box | None]) -> None:
+        self._textpage, self._codes, self._box = textpage, codes, box
         self._known: dict[int, tuple[float, _Face]] = {}
         self._faces: dict[int, _Face] = {}
+        self._measured: dict[int, float] | None = None
 
     def of(self, index: int, height: float) -> tuple[float, _Face]:
         """Return the size in points and the face; `height` (points) stands in for an unknown size."""
         item = raw.FPDFText_GetTextObject(self._textpage, index)
-        address = ctypes.cast(item, ctypes.c_void_p).value if item else None
-        if address is None:
+        address = _address(item)
+        if not address:
             return round(height, 1), _Face()
         if address not in self._known:
             size, matrix = ctypes.c_float(), raw.FS_MATRIX()
@@ -258,23 +262,43 @@ class _Fonts:
             else:
                 scale = (matrix.c**2 + matrix.d**2) ** 0.5
                 points = round(size.value * scale, 1) or round(height, 1)
-                face = self._face(raw.FPDFTextObj_GetFont(item))
+                font = raw.FPDFTextObj_GetFont(item)
+                face = self._face(font)
+                if not face.named and height > UNLIKELY * points:
+                    points = self._sizes().get(_address(font), height)
                 if raw.FPDFTextObj_GetTextRenderMode(item) == raw.FPDF_TEXTRENDERMODE_FILL_STROKE:
                     face = replace(face, bold=True)
                 self._known[address] = abs(points), face
         return self._known[address]
 
     def _face(self, font: Any) -> _Face:
-        address = ctypes.cast(font, ctypes.c_void_p).value if font else None
-        if address is None:
+        address = _address(font)
+        if not address:
             return _Face()
         if address not in self._faces:
             buffer = ctypes.create_string_buffer(256)
             raw.FPDFFont_GetBaseFontName(font, buffer, 256)
             name = buffer.value.decode("latin-1", "replace")
             weight = raw.FPDFFont_GetWeight(font)
-            self._faces[address] = _Face(bool(_BOLD.search(name)), weight, bool(_MONO.search(name)))
+            self._faces[address] = _Face(bool(name), bool(_BOLD.search(name)), weight, bool(_MONO.search(name)))
         return self._faces[address]
+
+    def _sizes(self) -> dict[int, float]:
+        """Return the size in points of each font by its letters' height: what a font of bitmaps says is made up."""
+        if self._measured is None:
+            heights: dict[int, list[float]] = {}
+            for index, code in enumerate(self._codes):
+                share = _HEIGHTS.get(code)
+                box = self._box(index) if share else None
+                if share and box is not None:
+                    font = raw.FPDFTextObj_GetFont(raw.FPDFText_GetTextObject(self._textpage, index))
+                    heights.setdefault(_address(font), []).append((box[3] - box[1]) / share)
+            self._measured = {font: round(median_high(found), 1) for font, found in heights.items()}
+        return self._measured
+
+
+def _address(pointer: Any) -> int:
+    return (ctypes.cast(pointer, ctypes.c_void_p).value or 0) if pointer else 0
 
 
 class _WordReader:
@@ -284,27 +308,38 @@ class _WordReader:
         self._read: list[tuple[Word, _Face]] = []
         self._width, self._height = size
         self._textpage, self._turn, self._quarters, self._codes = textpage, turn, quarters, codes
-        self._fonts = _Fonts(textpage)
+        self._fonts = _Fonts(textpage, codes, self._box)
         self._rect = raw.FS_RECTF()
         self._pointer = ctypes.byref(self._rect)
 
     def combine_accents(self) -> None:
-        """Make one character of a letter and the accent that is printed over it, as TeX's older fonts have them."""
+        """Make one character of a letter and the accent that is printed over it, as TeX's older fonts have them.
+
+        Some programs print a line's letters first and its accents after them; pdfium puts a space where one goes back.
+        """
         codes = self._codes
         for index, code in enumerate(codes):
             mark = _ACCENTS.get(code)
             accent = self._box(index) if mark else None
             if mark is None or accent is None:
                 continue
-            for letter in (index + 1, index - 1):
-                box = self._box(letter) if 0 <= letter < len(codes) and chr(codes[letter]).isalpha() else None
-                if box is not None and min(accent[2], box[2]) - max(accent[0], box[0]) > 0.8 * min(
-                    accent[2] - accent[0], box[2] - box[0]
-                ):
-                    base = _DOTLESS.get(codes[letter], codes[letter])
-                    first = min(index, letter)
-                    codes[first : first + 2] = base, mark
-                    break
+            for letter in sorted(
+                range(max(0, index - FAR), min(len(codes), index + FAR)), key=lambda at: abs(at - index)
+            ):
+                char = chr(_DOTLESS.get(codes[letter], codes[letter])) if codes[letter] > 0 else ""
+                box = self._box(letter) if char.isalpha() else None
+                if box is None or not _is_over(accent, box):
+                    continue
+                whole = unicodedata.normalize("NFC", char + chr(mark))
+                first = min(index, letter)
+                if abs(letter - index) == 1:
+                    codes[first : first + 2] = ord(char), mark
+                elif len(whole) == 1:
+                    codes[letter] = ord(whole)
+                    for near in (index - 1, index, index + 1):
+                        if near == index or raw.FPDFText_IsGenerated(self._textpage, near) == 1:
+                            codes[near] = _TAKEN
+                break
 
     def read(self, start: int, end: int, spaced: bool) -> None:
         """Add the words of the characters from `start` up to `end`: slanted and sideways ones are left out."""
@@ -382,12 +417,24 @@ class _WordReader:
         return _quarter(self._textpage, index) == self._quarters
 
 
+# Letters → their height in ems, as most typefaces have it.
+_HEIGHTS = dict.fromkeys(map(ord, "acemnorsuvwxz"), 0.44) | dict.fromkeys(map(ord, "bdhklABDEFGHIKLMNPRTUVXYZ"), 0.69)
 # Accents that stand by themselves → the same as combining marks; letters without their dot → those with it.
 _ACCENTS = str.maketrans(
     "`´ˆ˜¯˘˙¨˚˝ˇ¸˛", "\u0300\u0301\u0302\u0303\u0304\u0306\u0307\u0308\u030a\u030b\u030c\u0327\u0328"
 )
+_TAKEN = -1  # in place of the code of an accent that is part of a letter now
 _DOTLESS = {0x131: ord("i"), 0x237: ord("j")}
 _SPACES = frozenset({0x20, 0x0D, 0x0A, 0x09, 0xA0, 0x3000, 0x2002, 0x2003, 0x2009, 0x200B, 0xFEFF, 0})
+
+
+def _is_over(accent: Box, letter: Box) -> bool:
+    """Whether an accent stands where a letter does, on its line."""
+    across = min(accent[2], letter[2]) - max(accent[0], letter[0])
+    down = min(accent[3], letter[3]) - max(accent[1], letter[1])
+    return across > 0.8 * min(accent[2] - accent[0], letter[2] - letter[0]) and (
+        down > 0.5 * min(accent[3] - accent[1], letter[3] - letter[1])
+    )
 
 
 def _text(codes: list[int]) -> str:

@@ -1,6 +1,7 @@
 """What is read of PDFs: reading order, paragraphs, headings, tables, pictures, and why some can't be read."""
 
 import unicodedata
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -14,9 +15,22 @@ from knowledge.parsing.elements import Code, Element, Heading, Notice, PageBreak
 from knowledge.parsing.errors import ParseError
 from knowledge.parsing.pdf import document, pictures
 from knowledge.parsing.pdf.garbled import is_garbled
+from knowledge.parsing.pdf.text import read_text
 from knowledge.parsing.registry import ParseContext
 from knowledge.parsing.sandbox.runner import ParseLimits, parse_file
-from tests.knowledge.pdf_files import HEIGHT, WIDTH, WORDS, by_glyph, chinese, grid, make_pdf, picture, prose, text
+from tests.knowledge.pdf_files import (
+    HEIGHT,
+    WIDTH,
+    WORDS,
+    by_glyph,
+    chinese,
+    grid,
+    make_pdf,
+    of_bitmaps,
+    picture,
+    prose,
+    text,
+)
 from tests.knowledge.reading import told
 
 
@@ -65,6 +79,14 @@ def test_words_that_are_moved_apart_are_two(path: Path) -> None:
         canvas._code.append("BT /F1 10 Tf 2.5 Tc 72 650 Td (Spaced) Tj 0 Tc ( letters) Tj ET")
 
     assert _texts(_parse(make_pdf(path, draw))) == ["Here they are found", "Spaced letters"]
+
+
+def test_letters_of_bitmaps_are_as_large_as_they_look(path: Path) -> None:
+    # Kerned by .4 points, and a word further on; the font itself says that it is of one point.
+    of_bitmaps(path, "72 700 Td [(nod) -400 (dod)] TJ 34 0 Td (on) Tj 0 -30 Td (nnn) Tj")
+    assert _texts(_parse(path)) == ["noddod on nnn"]
+    with closing(document.open_document(path)) as opened:
+        assert {line.size for line in read_text(opened[0]).lines} == {10.0}
 
 
 def test_a_weight_that_all_letters_have_makes_none_bold(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -196,8 +218,10 @@ def test_accents_printed_over_letters_make_one_character(path: Path) -> None:
         # As TeX does: an accent, and back to where the letter begins; or the letter first.
         line = r"[(The kopi) -111 (\250) 444 (eren of Jose) 445 (\264) -112 ( is no `quoted' don\264t)] TJ"
         canvas._code.append(f"BT /F1 10 Tf 72 700 Td {line} ET")
+        # Or a line's letters first and its accents after them.
+        canvas._code.append(r"BT /F1 10 Tf 72 650 Td (Fajlnevek) Tj 7.2 0 Td (\264) Tj 15.6 0 Td (\264) Tj ET")
 
-    assert _texts(_parse(make_pdf(path, draw))) == ["The kopiëren of José is no `quoted' don´t"]
+    assert _texts(_parse(make_pdf(path, draw))) == ["The kopiëren of José is no `quoted' don´t", "Fájlnévek"]
 
 
 def test_what_runs_off_the_page_is_not_read(path: Path) -> None:
