@@ -243,8 +243,8 @@ class _Face:
 class _Fonts:
     """Size and face of the text object that a character belongs to, remembered per object."""
 
-    def __init__(self, textpage: Any, codes: list[int], box: Callable[[int], Box | None]) -> None:
-        self._textpage, self._codes, self._box = textpage, codes, box
+    def __init__(self, textpage: Any, codes: list[int], turn: Turn) -> None:
+        self._textpage, self._codes, self._turn = textpage, codes, turn
         self._known: dict[int, tuple[float, _Face]] = {}
         self._faces: dict[int, _Face] = {}
         self._measured: dict[int, float] | None = None
@@ -287,12 +287,13 @@ class _Fonts:
         """Return the size in points of each font by its letters' height: what a font of bitmaps says is made up."""
         if self._measured is None:
             heights: dict[int, list[float]] = {}
+            left, right, bottom, top = edges = [ctypes.c_double() for _edge in range(4)]
             for index, code in enumerate(self._codes):
                 share = _HEIGHTS.get(code)
-                box = self._box(index) if share else None
-                if share and box is not None:
+                if share and raw.FPDFText_GetCharBox(self._textpage, index, *map(ctypes.byref, edges)):
+                    _x0, y0, _x1, y1 = self._turn(left.value, bottom.value, right.value, top.value)
                     font = raw.FPDFTextObj_GetFont(raw.FPDFText_GetTextObject(self._textpage, index))
-                    heights.setdefault(_address(font), []).append((box[3] - box[1]) / share)
+                    heights.setdefault(_address(font), []).append((y1 - y0) / share)
             self._measured = {font: round(median_high(found), 1) for font, found in heights.items()}
         return self._measured
 
@@ -308,7 +309,7 @@ class _WordReader:
         self._read: list[tuple[Word, _Face]] = []
         self._width, self._height = size
         self._textpage, self._turn, self._quarters, self._codes = textpage, turn, quarters, codes
-        self._fonts = _Fonts(textpage, codes, self._box)
+        self._fonts = _Fonts(textpage, codes, turn)
         self._rect = raw.FS_RECTF()
         self._pointer = ctypes.byref(self._rect)
 

@@ -84,7 +84,7 @@ def test_words_that_are_moved_apart_are_two(path: Path) -> None:
 def test_letters_of_bitmaps_are_as_large_as_they_look(path: Path) -> None:
     # Kerned by .4 points, and a word further on; the font itself says that it is of one point.
     of_bitmaps(path, "72 700 Td [(nod) -400 (dod)] TJ 34 0 Td (on) Tj 0 -30 Td (nnn) Tj")
-    assert _texts(_parse(path)) == ["noddod on nnn"]
+    assert _texts(_parse(path)) == ["noddod on", "nnn"]
     with closing(document.open_document(path)) as opened:
         assert {line.size for line in read_text(opened[0]).lines} == {10.0}
 
