@@ -13,6 +13,7 @@ MIN_LETTERS = 100  # of a page with fewer nothing is said
 TURNS = 1.2  # times chance: how often vowels and consonants must take turns
 SCRIPTS = 6  # in which at least one letter in fifty is written: no text is; Japanese has three, and Latin beside
 FEW = 0.02
+FOUR = 0.6  # share of the four commonest letters, beyond which they are no language's: the bases of a genome
 
 _VOWELS = frozenset("aeiouyæœøıə")
 
@@ -26,6 +27,8 @@ def is_garbled(text: str) -> bool:
         return False
     if sum(count >= FEW * counts.total() for count in counts.values()) >= SCRIPTS:
         return True
+    if sum(n for _char, n in Counter(filter(str.isalpha, plain)).most_common(4)) > FOUR * counts.total():
+        return False
     vowels = sum(char in _VOWELS for char in plain) / max(1, counts["LATIN"])
     latin = [(char in _VOWELS) if script == "LATIN" else None for char, script in zip(plain, scripts, strict=True)]
     turns = [before != after for before, after in pairwise(latin) if before is not None and after is not None]

@@ -324,12 +324,11 @@ class _WordReader:
             accent = self._box(index) if mark else None
             if mark is None or accent is None:
                 continue
-            for letter in sorted(
-                range(max(0, index - FAR), min(len(codes), index + FAR)), key=lambda at: abs(at - index)
-            ):
+            near = range(max(0, index - FAR), min(len(codes), index + FAR))
+            for letter in sorted(near, key=lambda at: abs(at - index))[1:]:
                 char = chr(_DOTLESS.get(codes[letter], codes[letter])) if codes[letter] > 0 else ""
                 box = self._box(letter) if char.isalpha() else None
-                if box is None or not _is_over(accent, box):
+                if box is None or not _is_over(accent, box, beside=abs(letter - index) == 1):
                     continue
                 whole = unicodedata.normalize("NFC", char + chr(mark))
                 first = min(index, letter)
@@ -337,9 +336,10 @@ class _WordReader:
                     codes[first : first + 2] = ord(char), mark
                 elif len(whole) == 1:
                     codes[letter] = ord(whole)
-                    for near in (index - 1, index, index + 1):
-                        if near == index or raw.FPDFText_IsGenerated(self._textpage, near) == 1:
-                            codes[near] = _TAKEN
+                    codes[index] = _TAKEN
+                    for at in (index - 1, index + 1):
+                        if raw.FPDFText_IsGenerated(self._textpage, at) == 1:
+                            codes[at] = _TAKEN
                 break
 
     def read(self, start: int, end: int, spaced: bool) -> None:
@@ -429,12 +429,12 @@ _DOTLESS = {0x131: ord("i"), 0x237: ord("j")}
 _SPACES = frozenset({0x20, 0x0D, 0x0A, 0x09, 0xA0, 0x3000, 0x2002, 0x2003, 0x2009, 0x200B, 0xFEFF, 0})
 
 
-def _is_over(accent: Box, letter: Box) -> bool:
-    """Whether an accent stands where a letter does, on its line."""
+def _is_over(accent: Box, letter: Box, beside: bool) -> bool:
+    """Whether an accent stands where a letter does; one that doesn't come beside it, on its line, too."""
     across = min(accent[2], letter[2]) - max(accent[0], letter[0])
     down = min(accent[3], letter[3]) - max(accent[1], letter[1])
     return across > 0.8 * min(accent[2] - accent[0], letter[2] - letter[0]) and (
-        down > 0.5 * min(accent[3] - accent[1], letter[3] - letter[1])
+        beside or down > 0.5 * min(accent[3] - accent[1], letter[3] - letter[1])
     )
 
 

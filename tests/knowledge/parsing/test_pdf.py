@@ -218,10 +218,11 @@ def test_accents_printed_over_letters_make_one_character(path: Path) -> None:
         # As TeX does: an accent, and back to where the letter begins; or the letter first.
         line = r"[(The kopi) -111 (\250) 444 (eren of Jose) 445 (\264) -112 ( is no `quoted' don\264t)] TJ"
         canvas._code.append(f"BT /F1 10 Tf 72 700 Td {line} ET")
+        canvas._code.append(r"BT /F1 10 Tf 72 670 Td [(Voc) -111 (\210) 444 (e)] TJ ET")
         # Or a line's letters first and its accents after them.
         canvas._code.append(r"BT /F1 10 Tf 72 650 Td (Fajlnevek) Tj 7.2 0 Td (\264) Tj 15.6 0 Td (\264) Tj ET")
 
-    assert _texts(_parse(make_pdf(path, draw))) == ["The kopiëren of José is no `quoted' don´t", "Fájlnévek"]
+    assert _texts(_parse(make_pdf(path, draw))) == ["The kopiëren of José is no `quoted' don´t", "Você", "Fájlnévek"]
 
 
 def test_what_runs_off_the_page_is_not_read(path: Path) -> None:
@@ -744,6 +745,7 @@ def test_words_are_told_from_numbers_of_glyphs(language: str) -> None:
 def test_glyphs_of_thousands_are_no_text_and_few_letters_say_nothing() -> None:
     assert is_garbled("".join(map(chr, range(0x300, 0x3000, 7))))
     assert not is_garbled("WKH")
+    assert not is_garbled("replaceAt(probes) GGC-++-TGTGAATTCCTGTACATATTTC TTC-++-TGTCAAAGCATCATCTCAACAA " * 3)
 
 
 def test_a_page_whose_letters_have_no_meaning_is_read_as_a_picture(path: Path) -> None:
