@@ -11,7 +11,7 @@ _NEAR = 600  # characters of text before a heading that still is the title of it
 _NO_TITLE = re.compile(
     r"(?i:(?:[\dIVX.]+\s+)?(?:(?:table of )?contents|index|abstract|introduction|preface|summary|overview|references)"
     r"|untitled\b.*|无标题.*|目\s*[录錄]|前\s*言|序|摘\s*要|引\s*言|document\s*\d*"
-    r"|microsoft (?:word|powerpoint|excel)\b.*"
+    r"|microsoft (?:word|powerpoint|excel)\b.*|r graphics output"
     r"|(?:slide|slides|page|sheet|幻灯片)\s*\d*|(?:chapter|part|section|lecture|appendix)\s*[\dIVXLC]*"
     r"|第[\d一二三四五六七八九十百]{1,4}[章节讲部篇页]|powerpoint (?:presentation|演示文稿)|\S+\.\w{2,5}"
     r"|(?:doi:|https?://).*|.*\\.*)|[\W\d_]*"
@@ -22,6 +22,7 @@ _NO_TITLE = re.compile(
 # What ends like this is a sentence, or the beginning of one.
 _SENTENCE = re.compile(r".*[。！？；;，,]|(?:\S+\s+){7,}\S*[.!]")
 _MARKS = re.compile(r"(?<=\S)\s*[*∗†‡]+$")  # of a note below
+_OF_CONTENTS = re.compile(r"\S.*\S {2,}(?:\d{1,4}|[ivxl]+)")  # a line of contents: a page's number, set apart
 _GOES_ON = re.compile(r".*(?:\b(?:and|or|of|the|an?|for|in|on|to|with|by|from|at|as)|[:：,，、–—-]|[和与的及])", re.I)
 
 
@@ -55,6 +56,6 @@ def titled(elements: Iterable[Element], by_heading: bool) -> Iterator[Element]:
 def tidy(text: str) -> str:
     """Return a title in one line of at most `LONGEST` characters, or nothing where it says nothing."""
     line = _MARKS.sub("", " ".join(text.split()))
-    if _NO_TITLE.fullmatch(line) or _SENTENCE.fullmatch(line):
+    if _NO_TITLE.fullmatch(line) or _SENTENCE.fullmatch(line) or _OF_CONTENTS.fullmatch(text):
         return ""
     return line if len(line) <= LONGEST else f"{line[: LONGEST - 1].rstrip()}…"

@@ -68,6 +68,8 @@ def test_a_heading_names_a_document_only_near_its_beginning() -> None:
         "Contents",
         "目 录",
         "Untitled document",
+        "R Graphics Output",
+        "System Requirements  3",
         "Microsoft Word - a.doc",
         "scan0001.pdf",
         "Slide 1",

@@ -13,13 +13,21 @@ MIN_LETTERS = 100  # of a page with fewer nothing is said
 TURNS = 1.2  # times chance: how often vowels and consonants must take turns
 SCRIPTS = 6  # in which at least one letter in fifty is written: no text is; Japanese has three, and Latin beside
 FEW = 0.02
+ORNAMENTS = 0.25  # share of characters: more than lists and tables of ticks have
 FOUR = 0.6  # share of the four commonest letters, beyond which they are no language's: the bases of a genome
 
 _VOWELS = frozenset("aeiouyæœøıə")
 
 
-def is_garbled(text: str) -> bool:
-    """Whether the letters of a page can't be words; False where they are too few, or in a script of its own."""
+def is_garbled(text: str, guessed: bool) -> bool:
+    """Whether the letters of a page can't be words; False where they are too few, or in a script of its own.
+
+    `guessed` tells that what most characters mean is a guess of pdfium; else only ornaments amid the letters count.
+    """
+    if sum("\u2701" <= char <= "\u27bf" for char in text) > ORNAMENTS * len(text):
+        return True
+    if not guessed:
+        return False
     plain = [char for char in unicodedata.normalize("NFD", text.lower()) if not unicodedata.combining(char)]
     scripts = [unicodedata.name(char, "?").split(" ")[0] if char.isalpha() else "" for char in plain]
     counts = Counter(filter(None, scripts))

@@ -178,7 +178,7 @@ def read_text(page: pdfium.PdfPage, quarters: int | None = None) -> PageText:
     words = _without_doubles(word for word in reader.words if word.text.strip())
     text = "".join(word.text for word in words)
     unreadable = len(_UNREADABLE.findall(text)) / len(text) if text else 0.0
-    if unmapped > UNMAPPED * len(sample) and is_garbled(" ".join(word.text for word in words)):
+    if is_garbled(" ".join(word.text for word in words), guessed=unmapped > UNMAPPED * len(sample)):
         unreadable = 1.0
     lines: list[Line] = []
     for word in words:
@@ -232,7 +232,7 @@ def _quarter(textpage: Any, index: int) -> int | None:
 
 @dataclass(frozen=True, slots=True)
 class _Face:
-    """A font: whether its name or a stroke makes it bold, its weight as its file has it, and typewriter faces."""
+    """A font: whether it has a name (bitmaps have none), its weight as its file has it, bold and typewriter faces."""
 
     named: bool = True
     bold: bool = False

@@ -736,16 +736,21 @@ LANGUAGES = {
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_words_are_told_from_numbers_of_glyphs(language: str) -> None:
     words = LANGUAGES[language]
-    assert not is_garbled(words)
+    assert not is_garbled(words, guessed=True)
     if language != "Chinese":
         plain = unicodedata.normalize("NFKD", words).encode("ascii", "ignore").decode()
-        assert is_garbled(plain.translate(str.maketrans(*GLYPHS)))
+        assert is_garbled(plain.translate(str.maketrans(*GLYPHS)), guessed=True)
 
 
 def test_glyphs_of_thousands_are_no_text_and_few_letters_say_nothing() -> None:
-    assert is_garbled("".join(map(chr, range(0x300, 0x3000, 7))))
-    assert not is_garbled("WKH")
-    assert not is_garbled("replaceAt(probes) GGC-++-TGTGAATTCCTGTACATATTTC TTC-++-TGTCAAAGCATCATCTCAACAA " * 3)
+    assert is_garbled("".join(map(chr, range(0x300, 0x3000, 7))), guessed=True)
+    assert not is_garbled("WKH", guessed=True)
+    assert not is_garbled("replaceAt(p) GGC-++-TGTGAATTCCTGTACATATTTC TTC-++-TGTCAAAGCATCATCTCAACAA " * 3, guessed=True)
+
+
+def test_ornaments_in_place_of_letters_are_no_words() -> None:
+    assert is_garbled("❧❡❛st sq✉❛r❡s ✈❡rs✉s ❣❡♥❡r❛❧✐③❡❞", guessed=False)
+    assert not is_garbled("Ports ✓ ✓ ✗ Fans ✓ ✗ ✓ Warranty of three years ✓ ✓ ✓", guessed=False)
 
 
 def test_a_page_whose_letters_have_no_meaning_is_read_as_a_picture(path: Path) -> None:
