@@ -22,6 +22,7 @@ _NO_TITLE = re.compile(
 # What ends like this is a sentence, or the beginning of one.
 _SENTENCE = re.compile(r".*[。！？；;，,]|(?:\S+\s+){7,}\S*[.!]")
 _MARKS = re.compile(r"(?<=\S)\s*[*∗†‡]+$")  # of a note below
+_CONTENTS = re.compile(r"(?i:(?:table of )?contents)|目\s*[录錄]")
 _OF_CONTENTS = re.compile(r"\S.*\S {2,}(?:\d{1,4}|[ivxl]+)")  # a line of contents: a page's number, set apart
 _GOES_ON = re.compile(r".*(?:\b(?:and|or|of|the|an?|for|in|on|to|with|by|from|at|as)|[:：,，、–—-]|[和与的及])", re.I)
 
@@ -29,9 +30,11 @@ _GOES_ON = re.compile(r".*(?:\b(?:and|or|of|the|an?|for|in|on|to|with|by|from|at
 def titled(elements: Iterable[Element], by_heading: bool) -> Iterator[Element]:
     """Pass elements on, and at the end what they call the document, as one `Title`, where they call it anything.
 
-    `by_heading` tells that the first heading that reads as a title, near the beginning, names a file of this format.
+    `by_heading` tells that the first heading that reads as a title, near the beginning, names a file of this format;
+    one after the contents does so for want of another name.
     """
-    shown = heading = said = ""
+    shown = heading = said = chapter = ""
+    after_contents = False
     before = 0
     last: Heading | None = None
     for element in elements:
@@ -41,7 +44,11 @@ def titled(elements: Iterable[Element], by_heading: bool) -> Iterator[Element]:
         if isinstance(element, Heading) and by_heading and before < _NEAR:
             if last is not None and heading and _GOES_ON.fullmatch(heading) and element.level == last.level:
                 heading = f"{heading} {element.text}"
-            heading = heading or tidy(element.text)
+            after_contents = after_contents or bool(_CONTENTS.fullmatch(element.text.strip()))
+            if after_contents:
+                chapter = chapter or tidy(element.text)
+            else:
+                heading = heading or tidy(element.text)
         last = element if isinstance(element, Heading) else None
         if isinstance(element, Paragraph | Code):
             before += len(element.text)
@@ -49,7 +56,7 @@ def titled(elements: Iterable[Element], by_heading: bool) -> Iterator[Element]:
     said = tidy(said)
     if said.casefold().startswith(heading.casefold()):  # a heading of two lines may be but half of it
         heading = said
-    if found := tidy(shown) or tidy(heading) or said:
+    if found := tidy(shown) or tidy(heading) or said or chapter:
         yield Title(text=found)
 
 

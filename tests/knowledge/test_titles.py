@@ -54,6 +54,13 @@ def test_a_heading_names_a_document_only_near_its_beginning() -> None:
     assert named(Heading(text="Sheet of March"), by_heading=False) == []
 
 
+def test_after_the_contents_a_heading_names_a_chapter_and_so_the_document_only_for_want_of_another() -> None:
+    contents, chapter = Heading(text="Contents"), Heading(text="System requirements")
+    assert named(contents, chapter, Title(text="Manual of the game", shown=False)) == ["Manual of the game"]
+    assert named(Heading(text="The game"), contents, chapter) == ["The game"]
+    assert named(contents, chapter) == ["System requirements"]
+
+
 @pytest.mark.parametrize(
     "text",
     [
