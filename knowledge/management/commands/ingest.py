@@ -12,7 +12,7 @@ from typing import Any
 from django.core.files import File
 from django.core.management.base import BaseCommand, CommandError
 from django.db import connection
-from django.db.models import QuerySet
+from django.db.models import Count, Q, Sum
 from tqdm import tqdm
 
 from knowledge import services
@@ -92,15 +92,14 @@ def _files(paths: list[Path]) -> Iterator[tuple[str, Path]]:
 
 def _wait(paths: Mapping[int, Path]) -> list[str]:
     """Wait until the documents have ended, doing the work here when no worker does; return failures in words."""
-    ids = list(paths)
-    with tqdm(total=len(ids) * 100, file=sys.stderr, bar_format=_BAR, disable=None) as bar:
+    with tqdm(total=len(paths) * 100, file=sys.stderr, bar_format=_BAR, disable=None) as bar:
         idle_since = told = time.monotonic()
         worker: threading.Thread | None = None
-        while unfinished := list(_with_attachments(paths).filter(status__in=Document.UNFINISHED)):
-            ids = list(_with_attachments(paths).values_list("pk", flat=True))
-            bar.total = len(ids) * 100
-            bar.n = (len(ids) - len(unfinished)) * 100 + sum(document.progress for document in unfinished)
-            news = f"{len(ids) - len(unfinished)} of {len(ids)} documents"
+        while (state := _state(paths))["unfinished"]:
+            ended = state["documents"] - state["unfinished"]
+            bar.total = state["documents"] * 100
+            bar.n = ended * 100 + state["progress"]
+            news = f"{ended} of {state['documents']} documents"
             bar.set_description_str(news)
             if bar.disable and time.monotonic() - told >= _NEWS_SECONDS:  # no terminal, so no bar
                 told = time.monotonic()
@@ -115,20 +114,26 @@ def _wait(paths: Mapping[int, Path]) -> list[str]:
             time.sleep(_POLL_SECONDS)
         if worker is not None:
             worker.join()
-        bar.n = len(ids) * 100
-        bar.set_description_str(f"{len(ids)} of {len(ids)} documents")
+        bar.n = bar.total = state["documents"] * 100
+        bar.set_description_str(f"{state['documents']} of {state['documents']} documents")
     failed = Document.objects.filter(pk__in=list(paths)).exclude(status=Document.Status.READY).order_by("pk")
     return [f"{paths[document.pk]}: {document.error_message or document.status}" for document in failed]
 
 
-def _with_attachments(ids: Iterable[int]) -> QuerySet[Document]:
-    """Return documents, and those that came with them."""
+def _state(ids: Iterable[int]) -> dict[str, int]:
+    """Count documents and those that came with them: all, the unfinished, and how many hundredths these are read."""
     known = below = set(ids)
     while below:
         rows = Attachment.objects.filter(mail__in=below, document__isnull=False)
         below = set(rows.values_list("document", flat=True)) - known
         known = known | below
-    return Document.objects.filter(pk__in=known)
+    # In the database: of thousands of documents, reading each would take the processor from those who work on them.
+    unfinished = Q(status__in=Document.UNFINISHED)
+    return Document.objects.filter(pk__in=known).aggregate(
+        documents=Count("pk"),
+        unfinished=Count("pk", filter=unfinished),
+        progress=Sum("progress", filter=unfinished, default=0),
+    )
 
 
 def _work() -> None:
