@@ -40,7 +40,7 @@ from knowledge.parsing.pdf.style import (
     survey,
 )
 from knowledge.parsing.pdf.tables import Found, find_loose_tables, find_tables, inside
-from knowledge.parsing.pdf.text import Box, Line, PageText, Word, line_of, read_text
+from knowledge.parsing.pdf.text import Box, Line, Mark, PageText, Word, line_of, read_text
 from knowledge.parsing.registry import ParseContext
 
 logger = logging.getLogger(__name__)
@@ -53,6 +53,7 @@ HEAD_PIECES = 3  # of a running head, side by side
 SHORT = 12  # characters of what stands between two things announced: "or", "and"
 GARBLED = 0.5  # share of characters without meaning that makes a page unreadable
 
+_TO_TICK = {raw.FPDF_FORMFIELD_CHECKBOX, raw.FPDF_FORMFIELD_RADIOBUTTON}
 # What pdfium and broken geometry raise; one such page is left out, the document goes on.
 _PAGE_ERRORS = (pdfium.PdfiumError, ValueError, ArithmeticError, LookupError)
 
@@ -98,25 +99,38 @@ def open_document(path: Path) -> pdfium.PdfDocument:
 
 
 @contextmanager
-def _page_as_filled_in(document: pdfium.PdfDocument, number: int) -> Iterator[pdfium.PdfPage]:
-    """Yield a page; where fields or text notes stand on it, a copy of which they are a part.
+def _page_as_filled_in(document: pdfium.PdfDocument, number: int) -> Iterator[tuple[pdfium.PdfPage, list[Mark]]]:
+    """Yield a page and its boxes to tick; where fields or text notes stand on it, a copy of which they are a part.
 
     It is a copy, since pdfium forgets what the letters of some fonts mean when they are made part of the page itself.
+    The boxes are no part of it: a tick is drawn as a shape, or as whatever letter of a font of ornaments.
     """
     with closing(document[number - 1]) as page:
-        notes = [raw.FPDFPage_GetAnnot(page, index) for index in range(raw.FPDFPage_GetAnnotCount(page))]
-        kinds = {raw.FPDFAnnot_GetSubtype(note) for note in notes}
-        for note in notes:
+        kinds: set[int] = set()
+        marks: list[Mark] = []
+        ticked: list[int] = []
+        for index in range(raw.FPDFPage_GetAnnotCount(page)):
+            note = raw.FPDFPage_GetAnnot(page, index)
+            kinds.add(raw.FPDFAnnot_GetSubtype(note))
+            place = raw.FS_RECTF()
+            hidden = raw.FPDFAnnot_GetFlags(note) & (raw.FPDF_ANNOT_FLAG_HIDDEN | raw.FPDF_ANNOT_FLAG_NOVIEW)
+            kind = raw.FPDFAnnot_GetFormFieldType(document.formenv, note) if document.formenv else None
+            if kind in _TO_TICK and not hidden and raw.FPDFAnnot_GetRect(note, place):
+                box = (place.left, place.bottom, place.right, place.top)
+                marks.append((box, "☑" if raw.FPDFAnnot_IsChecked(document.formenv, note) else "☐"))
+                ticked.append(index)
             raw.FPDFPage_CloseAnnot(note)
         if not kinds & {raw.FPDF_ANNOT_WIDGET, raw.FPDF_ANNOT_FREETEXT}:
-            yield page
+            yield page, marks
             return
         with closing(pdfium.PdfDocument.new()) as copy:
             copy.import_pages(document, [number - 1])
             with closing(copy[0]) as plain:
+                for index in reversed(ticked):
+                    raw.FPDFPage_RemoveAnnot(plain, index)
                 raw.FPDFPage_Flatten(plain, raw.FLAT_NORMALDISPLAY)
             with closing(copy[0]) as filled:
-                yield filled
+                yield filled, marks
 
 
 @dataclass(slots=True)
@@ -223,8 +237,8 @@ class _Reader:
 
     def _read(self, number: int, read_scan: bool = False) -> _Page | None:
         try:
-            with _page_as_filled_in(self._document, number) as page:
-                text = read_text(page)
+            with _page_as_filled_in(self._document, number) as (page, marks):
+                text = read_text(page, marks=marks)
                 shapes = read_shapes(page, text.turn, text.width, text.height)
                 across: list[_Page] = []
                 for quarters in text.across:

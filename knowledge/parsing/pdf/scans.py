@@ -1,6 +1,7 @@
 """Pages of a PDF that are pictures of text: told apart, and read as pictures are."""
 
 from collections.abc import Sequence
+from itertools import pairwise
 from statistics import median
 
 import pypdfium2 as pdfium
@@ -51,6 +52,12 @@ def read_picture(picture: Image.Image, scale: float, context: ParseContext) -> t
     usual = median(
         [height for height, count in zip(heights, letters, strict=True) for _ in range(count)] or [12 * scale]
     )
+    # A heading's lines are of one size, whichever letters make their boxes higher or lower.
+    for index, (line, below) in enumerate(pairwise(found)):
+        gap = min(piece.box[1] for piece in below) - max(piece.box[3] for piece in line)
+        alike = ALIKE[0] < heights[index + 1] / heights[index] < ALIKE[1]
+        if min(heights[index : index + 2]) >= ALIKE[1] * usual and alike and abs(gap) < heights[index]:
+            heights[index + 1] = heights[index]
     lines = [
         line for pieces, height in zip(found, heights, strict=True) for line in _lines(pieces, height, usual, scale)
     ]

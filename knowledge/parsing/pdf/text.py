@@ -37,6 +37,7 @@ _MONO = re.compile(r"mono|courier|consol|menlo|typewriter|cmtt|code|fixed|termin
 _UNREADABLE = re.compile("[\ue000-\uf8ff\ufffd\x00-\x01\x03-\x08\x0e-\x1f]")
 
 Box = tuple[float, float, float, float]  # x0, y0, x1, y1
+Mark = tuple[Box, str]  # what a page shows that is none of its text, in the PDF's own space: y from the bottom
 Turn = Callable[[float, float, float, float], Box]
 
 
@@ -155,8 +156,8 @@ class PageText:
     across: list[int] = field(default_factory=list)  # quarter turns of text that runs across, as of a wide table
 
 
-def read_text(page: pdfium.PdfPage, quarters: int | None = None) -> PageText:
-    """Read the lines of a page in the order of its content stream.
+def read_text(page: pdfium.PdfPage, quarters: int | None = None, marks: Iterable[Mark] = ()) -> PageText:
+    """Read the lines of a page in the order of its content stream, and `marks` after them.
 
     `quarters` are the quarter turns, counter-clockwise, of the text that is wanted; without, that of most of it is.
     """
@@ -189,6 +190,9 @@ def read_text(page: pdfium.PdfPage, quarters: int | None = None) -> PageText:
         if not lines or not level or not -0.6 * em < word.x0 - last.x1 < LINE_GAP * em:
             lines.append(Line())
         lines[-1].add(word)
+    for box, sign in marks:
+        x0, y0, x1, y1 = turn(*box)
+        lines.append(line_of(Word(x0, y0, x1, y1, sign, y1 - y0, bold=False, mono=False, spaced=True)))
     return PageText(width, height, lines, turn, angle, unreadable, across)
 
 

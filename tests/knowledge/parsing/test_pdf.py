@@ -703,6 +703,25 @@ def test_fields_are_read_with_what_was_filled_in_and_so_are_notes_on_the_page(pa
     ]
 
 
+def test_boxes_are_read_with_whether_they_are_ticked(path: Path) -> None:
+    def draw(canvas: Canvas) -> None:
+        for number, (label, ticked) in enumerate({"I want a shed": True, "I want water": False}.items()):
+            y = HEIGHT - 100 - 14 * number
+            canvas.acroForm.checkbox(name=label, x=72, y=y - 2, size=12, checked=ticked)
+            canvas.drawString(90, y, label)
+        canvas.acroForm.checkbox(x=72, y=HEIGHT - 220, size=12, checked=True, annotationFlags="hidden")
+        text(canvas, 72, 200, "Payment:")
+        for x, label, chosen in ((140, "by card", False), (240, "in cash", True)):
+            canvas.acroForm.radio(name="payment", value=label, selected=chosen, x=x, y=HEIGHT - 203, size=12)
+            text(canvas, x + 18, 200, label)
+
+    assert [" ".join(words.split()) for words in _texts(_parse(make_pdf(path, draw)))] == [
+        "☑ I want a shed",
+        "☐ I want water",
+        "Payment: ☐ by card ☑ in cash",
+    ]
+
+
 def test_a_scan_says_that_there_is_no_text(path: Path) -> None:
     error = _refusal(make_pdf(path, _scan, _scan))
     assert error.code == "no_text"
