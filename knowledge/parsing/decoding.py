@@ -1,4 +1,4 @@
-"""Bytes to text: which character set a text file is in, and cleaning what no page should show."""
+"""Bytes to text: the character set of a file, signs of symbol fonts, and cleaning what no page should show."""
 
 import codecs
 import re
@@ -45,6 +45,27 @@ _MIXED_WORD = re.compile("[A-Za-z][а-яА-Я]|[а-яА-Я][A-Za-z]")
 _LINE_ENDS = re.compile("\r\n?|[\x0b\x0c\x85\u2028\u2029]")
 _SPACES = re.compile("[\xa0\u2000-\u200a\u202f\u205f]")
 _SURROGATES = re.compile("[\ud800-\udfff]")
+# What fonts of symbols show for letters: "b" in Symbol is β. Adobe's encoding of it, from 0x20 and from 0xA0, as
+# Unicode's "Adobe Symbol Encoding to Unicode" has it; spaces are codes without a sign of their own.
+_SYMBOL = (
+    " !∀#∃%&∋()∗+,−./0123456789:;<=>?≅ΑΒΧΔΕΦΓΗΙϑΚΛΜΝΟΠΘΡΣΤΥςΩΞΨΖ[∴]⊥_‾αβχδεφγηιϕκλμνοπθρστυϖωξψζ{|}∼",
+    "€ϒ′≤⁄∞ƒ♣♦♥♠↔←↑→↓°±″≥×∝∂•÷≠≡≈…⏐⎯↵ℵℑℜ℘⊗⊕∅∩∪⊃⊇⊄⊂⊆∈∉∠∇®©™∏√⋅¬∧∨⇔⇐⇑⇒⇓◊〈®©™∑⎛⎜⎝⎡⎢⎣⎧⎨⎩⎪ 〉∫⌠⎮⌡⎞⎟⎠⎤⎥⎦⎫⎬⎭ ",
+)
+_CIRCLED = "⓪①②③④⑤⑥⑦⑧⑨⑩⓿❶❷❸❹❺❻❼❽❾❿"
+# Of the others what is written for boxes, ticks, arrows, bullets and numbers (from a code on); the rest are pictures.
+_FONTS: dict[str, dict[int, str]] = {
+    "symbol": {0x20: _SYMBOL[0], 0xA0: _SYMBOL[1]},
+    "wingdings": {
+        0x28: "☎", 0x2A: "✉", 0x4A: "☺", 0x4C: "☹", 0x6C: "●❍■□□❑❒⬧⧫◆❖⬥⌧", 0x80: _CIRCLED, 0x9E: "·•", 0xA1: "○",
+        0xA7: "▪☐", 0xAB: "★", 0xD8: "➢", 0xDF: "←→↑↓↖↗↙↘←→↑↓↖↗↙↘⇦⇨⇧⇩", 0xFB: "✗✓☒☑",
+    },
+    "wingdings 2": {0x4F: "✗✓☒☑☒☒", 0xA3: "☐"},
+    "wingdings 3": {0x66: "←→↑↓", 0x70: "▲▼△▽◀▶◁▷", 0x7D: "▶"},
+}  # fmt: skip
+_SIGNS = {
+    name: {first + step: sign for first, signs in runs.items() for step, sign in enumerate(signs) if sign != " "}
+    for name, runs in _FONTS.items()
+}
 
 
 def read_text(path: Path) -> str:
@@ -96,6 +117,23 @@ def clean(text: str) -> str:
     text = _LINE_ENDS.sub("\n", text)
     text = _SURROGATES.sub("\ufffd", text)
     return _SPACES.sub(" ", _INVISIBLE.sub("", text))
+
+
+def is_of_symbols(font: str) -> bool:
+    """Whether the font of this name shows letters as signs."""
+    return font.lower() in _SIGNS
+
+
+def as_shown(text: str, font: str, letters: bool = True) -> str:
+    """Return a text as a font shows it: what has no sign there, and text of any other font, stays as it is.
+
+    Programs write a sign's code, from 0x20 to 0xFF, with 0xF000 added or, where `letters` are meant so, without.
+    """
+    signs = _SIGNS.get(font.lower(), {})
+    return "".join(
+        signs.get(ord(char) - 0xF000, char) if char >= "\uf000" else signs.get(ord(char), char) if letters else char
+        for char in text
+    )
 
 
 def _score(sample: bytes, encoding: str) -> float:

@@ -13,6 +13,8 @@ from knowledge.parsing.errors import ParseError
 A = "{http://schemas.openxmlformats.org/drawingml/2006/main}"
 C = "{http://schemas.openxmlformats.org/drawingml/2006/chart}"
 R = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}"
+MATH = "{http://schemas.openxmlformats.org/officeDocument/2006/math}"
+COMPATIBILITY = "{http://schemas.openxmlformats.org/markup-compatibility/2006}"
 
 _OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 _MOST_PARTS = 20_000

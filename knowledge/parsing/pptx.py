@@ -10,11 +10,11 @@ from pptx.enum.shapes import MSO_SHAPE_TYPE, PP_PLACEHOLDER
 from pptx.exc import PythonPptxError
 
 from knowledge.parsing.charts import read_chart
-from knowledge.parsing.decoding import clean
+from knowledge.parsing.decoding import as_shown, clean
 from knowledge.parsing.elements import Element, Heading, Notice, PageBreak, Paragraph, Title
 from knowledge.parsing.errors import ParseError
 from knowledge.parsing.limits import TOO_DEEP
-from knowledge.parsing.ooxml import BROKEN, A, R, blob, broken, check_package, parse_xml, whole
+from knowledge.parsing.ooxml import BROKEN, COMPATIBILITY, MATH, A, R, blob, broken, check_package, parse_xml, whole
 from knowledge.parsing.pictures import PictureStore
 from knowledge.parsing.registry import ParseContext
 from knowledge.parsing.tables import Cell, table_of
@@ -44,7 +44,7 @@ def parse(path: Path, context: ParseContext) -> Iterator[Element]:
     except (*BROKEN, PythonPptxError) as error:
         raise broken(error) from error
     if slides and (title := _title_of(slides[0])) is not None:
-        yield Title(text=_line(title.text_frame.text))
+        yield Title(text=_in_one_line(title))
     if not found:
         raise ParseError("no_text.slides")
 
@@ -52,7 +52,7 @@ def parse(path: Path, context: ParseContext) -> Iterator[Element]:
 def _title_of(slide: Any) -> Any:
     """Return the shape that holds a slide's title, or None."""
     titles = (shape for shape in slide.shapes if shape.is_placeholder and shape.placeholder_format.type in _TITLES)
-    return next((shape for shape in titles if _line(shape.text_frame.text)), None)
+    return next((shape for shape in titles if _in_one_line(shape)), None)
 
 
 class _Slide:
@@ -60,6 +60,11 @@ class _Slide:
 
     def __init__(self, slide: Any, page: int, pictures: PictureStore) -> None:
         self.slide, self.page, self.pictures = slide, page, pictures
+        # What newer programs draw, such as text with a formula in it, stands beside what older ones show in its place.
+        for alternatives in list(slide._element.iter(f"{COMPATIBILITY}AlternateContent")):
+            for child in list(alternatives[0]) if len(alternatives) else ():
+                alternatives.addprevious(child)
+            alternatives.getparent().remove(alternatives)
 
     def run(self) -> Iterator[Element]:
         """Yield the title, the shapes from top to bottom, and the notes."""
@@ -71,7 +76,7 @@ class _Slide:
         frame = self.slide.notes_slide.notes_text_frame if self.slide.has_notes_slide else None
         rest += self._text(frame) if frame is not None else ()
         if title is not None:
-            yield Heading(page=self.page, text=_line(title.text_frame.text), level=1)
+            yield Heading(page=self.page, text=_in_one_line(title), level=1)
         elif rest:
             first = rest[0]
             named = first.text if len(rest) > 1 and isinstance(first, Paragraph) else ""
@@ -156,8 +161,18 @@ def _in_reading_order(shapes: Any) -> list[Any]:
 
 def _text_of(paragraph: etree._Element) -> str:
     """Return a paragraph's text, with its line breaks."""
-    parts = ("\n" if node.tag == f"{A}br" else node.text or "" for node in paragraph.iter(f"{A}t", f"{A}br"))
+    parts: list[str] = []
+    for node in paragraph.iter(f"{A}t", f"{A}br", f"{MATH}t"):
+        run = node.getparent()
+        # What a person types as "-->" is an arrow of Wingdings.
+        font = run.find(f"{A}rPr/{A}sym") if run is not None else None
+        text = "\n" if node.tag == f"{A}br" else node.text or ""
+        parts.append(text if font is None else as_shown(text, font.get("typeface", ""), letters=False))
     return clean("".join(parts)).strip()
+
+
+def _in_one_line(shape: Any) -> str:
+    return _line(" ".join(map(_text_of, shape.text_frame._txBody.iter(f"{A}p"))))
 
 
 def _line(text: str) -> str:

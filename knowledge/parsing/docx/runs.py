@@ -1,5 +1,6 @@
 """The inside of a Word paragraph: its text as shown, and the pictures, boxes, charts and notes anchored in it."""
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
@@ -7,9 +8,10 @@ from typing import Any
 from docx.oxml.ns import nsmap, qn
 from lxml import etree
 
-_MC = "{http://schemas.openxmlformats.org/markup-compatibility/2006}"
+from knowledge.parsing.decoding import as_shown
+from knowledge.parsing.ooxml import COMPATIBILITY, MATH
+
 _VML = "{urn:schemas-microsoft-com:vml}"
-_MATH = "{http://schemas.openxmlformats.org/officeDocument/2006/math}"
 _CHART = "{http://schemas.openxmlformats.org/drawingml/2006/chart}chart"
 _RELATION = f"{{{nsmap['r']}}}"
 _WRAPPERS = frozenset(
@@ -17,11 +19,12 @@ _WRAPPERS = frozenset(
 )
 _SKIPPED = frozenset(
     {qn("w:del"), qn("w:moveFrom"), qn("w:instrText"), qn("w:delText"), qn("w:pPr"), qn("w:rPr"), qn("w:rt")}
-    | {f"{_MC}Fallback", qn("w:sdtPr"), qn("w:sdtEndPr")}
+    | {f"{COMPATIBILITY}Fallback", qn("w:sdtPr"), qn("w:sdtEndPr")}
 )
 _SIGNS = {qn("w:tab"): "\t", qn("w:ptab"): "\t", qn("w:br"): "\n", qn("w:cr"): "\n", qn("w:noBreakHyphen"): "-"}
 _LONGEST_ADDRESS = 100  # characters
 _DEEPEST = 60
+_CODE = re.compile("[0-9A-Fa-f]{2,4}")
 
 
 @dataclass(slots=True)
@@ -61,8 +64,15 @@ class RunReader:
                 continue
             if depth > _DEEPEST:
                 parts.append(plain_text(child))
-            elif tag == qn("w:t") or tag == f"{_MATH}t":
-                parts.append(child.text or "")
+            elif tag == qn("w:t") or tag == f"{MATH}t":
+                fonts = node.find(f"{qn('w:rPr')}/{qn('w:rFonts')}")
+                parts.append(as_shown(child.text or "", fonts.get(qn("w:ascii"), "") if fonts is not None else ""))
+            elif tag == qn("w:sym"):
+                code = child.get(qn("w:char"), "")
+                char = chr(int(code, 16)) if _CODE.fullmatch(code) else ""
+                parts.append(as_shown(char, child.get(qn("w:font"), "")))
+            elif tag == qn("w:ffData"):
+                parts.append(_field_without_text(child))
             elif tag in _SIGNS:
                 if child.get(qn("w:type")) != "page":
                     parts.append(_SIGNS[tag])
@@ -92,7 +102,7 @@ class RunReader:
                 stack = list(reversed(child))
                 while stack:
                     item = stack.pop()
-                    if item.tag not in (qn("w:txbxContent"), f"{_MC}Fallback"):
+                    if item.tag not in (qn("w:txbxContent"), f"{COMPATIBILITY}Fallback"):
                         stack.extend(reversed(item))
                     if item.tag == qn("a:blip"):
                         run.pictures.append((item.get(f"{_RELATION}embed", ""), alt))
@@ -106,6 +116,22 @@ class RunReader:
                         run.boxes.append(item)
             else:
                 self._gather(child, run, parts, depth + 1)
+
+
+def _field_without_text(field: etree._Element) -> str:
+    """Return whether an old form's box is ticked, or what is chosen of its list: no run says so."""
+    box, choices = field.find(qn("w:checkBox")), field.find(qn("w:ddList"))
+    if box is not None:
+        state = box.find(qn("w:checked"))
+        return "☑" if _is_on(box.find(qn("w:default")) if state is None else state) else "☐"
+    if choices is None:
+        return ""
+    entries = [entry.get(qn("w:val"), "") for entry in choices.findall(qn("w:listEntry"))]
+    chosen = choices.find(qn("w:result"))
+    if chosen is None:
+        chosen = choices.find(qn("w:default"))
+    place = chosen.get(qn("w:val"), "") if chosen is not None else "0"
+    return entries[int(place)] if place.isdecimal() and int(place) < len(entries) else ""
 
 
 def plain_text(node: etree._Element) -> str:
@@ -122,8 +148,8 @@ def children(node: etree._Element) -> Iterator[etree._Element]:
             gallery = child.find(f"{qn('w:sdtPr')}/{qn('w:docPartObj')}/{qn('w:docPartGallery')}")
             if not (gallery is not None and gallery.get(qn("w:val")) == "Table of Contents"):
                 stack.extend(reversed(child))
-        elif child.tag == f"{_MC}AlternateContent":
-            choice = child.find(f"{_MC}Choice")
+        elif child.tag == f"{COMPATIBILITY}AlternateContent":
+            choice = child.find(f"{COMPATIBILITY}Choice")
             stack.extend(reversed(child if choice is None else choice))
         elif isinstance(child.tag, str):
             yield child

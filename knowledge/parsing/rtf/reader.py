@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 
 from striprtf.striprtf import charset_map, destinations, specialchars
 
+from knowledge.parsing.decoding import as_shown, is_of_symbols
 from knowledge.parsing.errors import ParseError
 
 _TOKEN = re.compile(
@@ -94,7 +95,8 @@ class Reader:
         self.source = source
         self.title = ""
         self.codepage = "cp1252"
-        self.fonts: dict[int, str] = {}
+        self.fonts: dict[int, str] = {}  # encodings
+        self.symbols: dict[int, str] = {}  # names of the fonts whose letters are shown as signs
         self.styles: dict[int, _Style] = {}
         self.group = _Group()
         self.stack: list[_Group] = []
@@ -192,6 +194,8 @@ class Reader:
     def _put(self, text: str) -> None:
         if self._is_left_out():
             return
+        if font := self.symbols.get(self.group.font):
+            text = as_shown(text, font)
         if self.group.destination:
             self.collected.append(text)
             return
@@ -236,6 +240,8 @@ class Reader:
         """A font or a style ends: the text collected is its name."""
         name = _FONT_NAME_END.sub("", "".join(self.collected)).strip()
         self.collected = []
+        if closed.destination == "fonttbl" and is_of_symbols(name):
+            self.symbols[closed.font] = name
         if closed.destination == "stylesheet" and name:
             self.styles[self.paragraph.style] = _Style(name.lower(), self.paragraph.level)
             self.paragraph = _Paragraph()

@@ -15,7 +15,7 @@ from openpyxl.utils.exceptions import InvalidFileException
 from openpyxl.worksheet import _reader
 from openpyxl.worksheet._read_only import ReadOnlyWorksheet
 
-from knowledge.parsing.decoding import clean
+from knowledge.parsing.decoding import as_shown, clean
 from knowledge.parsing.elements import Element, Heading, Notice, PageBreak, Paragraph, Table
 from knowledge.parsing.errors import ParseError
 from knowledge.parsing.limits import MAX_COLUMNS, columns_left_out
@@ -38,6 +38,7 @@ _LAST_ROW = 1_048_576  # that Excel knows
 _MOST_MERGED = 200_000  # cells
 _SCAN = 1 << 20  # bytes
 _LONGEST_TAG = 1000  # bytes
+_LONGEST_SIGN = 4  # characters of a cell that may be set in signs: longer ones are words
 
 # For each cell under a merge, but its first: row and column of the first.
 Merges = dict[tuple[int, int], tuple[int, int]]
@@ -156,6 +157,8 @@ def _text(cell: object) -> str:
     if isinstance(value, bool | int | float):
         return show(value, getattr(cell, "number_format", None) or "General")
     text = clean(show(value))
+    if len(text) <= _LONGEST_SIGN:  # "ü" in Wingdings is a tick
+        text = as_shown(text, getattr(getattr(cell, "font", None), "name", None) or "")
     return "" if text.startswith("=DISPIMG(") else text  # a picture in a cell, as WPS writes it
 
 

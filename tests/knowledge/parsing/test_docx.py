@@ -156,6 +156,38 @@ def test_text_boxes_once_hidden_and_deleted_text_never(tmp_path: Path) -> None:
     assert lines(document, tmp_path) == ["Outside. Added.", "In the box."]
 
 
+def test_letters_of_fonts_of_symbols_are_the_signs_that_are_shown(tmp_path: Path) -> None:
+    document = docx.Document()
+    for font, code in (("Symbol", "F0B3"), ("Wingdings", "F0E0"), ("Wingdings", "F0FE"), ("Arial", "0041")):
+        document.add_paragraph("It is ")._p.append(
+            parse_xml(
+                f'<w:r {nsdecls("w")}><w:sym w:font="{font}" w:char="{code}"/><w:t xml:space="preserve"> 5</w:t></w:r>'
+            )
+        )
+    run = document.add_paragraph("The angle ").add_run("\uf062 = b")
+    run.font.name = "Symbol"
+
+    assert lines(document, tmp_path) == ["It is ≥ 5", "It is → 5", "It is ☑ 5", "It is A 5", "The angle β = β"]
+
+
+def test_fields_of_old_forms_say_what_is_ticked_and_chosen(tmp_path: Path) -> None:
+    document = docx.Document()
+    fields = {
+        "water": '<w:checkBox><w:default w:val="0"/></w:checkBox>',
+        "a shed": '<w:checkBox><w:default w:val="0"/><w:checked/></w:checkBox>',
+        "a gate": '<w:checkBox><w:default w:val="1"/></w:checkBox>',
+        "a path": '<w:checkBox><w:default w:val="1"/><w:checked w:val="0"/></w:checkBox>',
+        "colour": '<w:ddList><w:result w:val="1"/><w:listEntry w:val="Red"/><w:listEntry w:val="Blue"/></w:ddList>',
+        "size": '<w:ddList><w:default w:val="7"/><w:listEntry w:val="Large"/></w:ddList>',
+    }
+    for label, field in fields.items():
+        begin = f'<w:fldChar w:fldCharType="begin"><w:ffData>{field}</w:ffData></w:fldChar>'
+        end = f'<w:instrText>FORM</w:instrText><w:fldChar w:fldCharType="end"/><w:t xml:space="preserve"> {label}</w:t>'
+        document.add_paragraph()._p.append(parse_xml(f"<w:r {nsdecls('w')}>{begin}{end}</w:r>"))
+
+    assert lines(document, tmp_path) == ["☐ water", "☑ a shed", "☑ a gate", "☐ a path", "Blue colour", "size"]
+
+
 def test_footnotes_stand_after_their_paragraph(tmp_path: Path) -> None:
     document = docx.Document()
     document.add_paragraph("A claim.")._p.append(

@@ -1,5 +1,6 @@
 """PowerPoint presentations, made with python-pptx."""
 
+from copy import deepcopy
 from io import BytesIO
 from pathlib import Path
 from typing import Any
@@ -7,6 +8,8 @@ from typing import Any
 from pptx import Presentation
 from pptx.chart.data import CategoryChartData
 from pptx.enum.chart import XL_CHART_TYPE
+from pptx.oxml import parse_xml
+from pptx.oxml.ns import nsdecls
 from pptx.util import Inches
 
 from knowledge.parsing.elements import PageBreak, Picture
@@ -70,6 +73,28 @@ def test_levels_are_list_items(tmp_path: Path) -> None:
     inner.text, inner.level = "inner", 1
 
     assert outline(read(saved(show, tmp_path))) == ["# List", "top", "  - inner"]
+
+
+def test_what_newer_programs_draw_and_signs_of_wingdings(tmp_path: Path) -> None:
+    show = Presentation()
+    slide = slide_of(show, "From A \uf0e0 B")
+    arrow = slide.shapes.title.text_frame.paragraphs[0].runs[0]._r
+    arrow.get_or_add_rPr().append(parse_xml(f'<a:sym {nsdecls("a")} typeface="Wingdings"/>'))
+    add_text(slide.shapes, "The area is ", 1, 2)
+    box = slide.shapes[-1]._element
+    formula = '<m:oMath xmlns:m="http://schemas.openxmlformats.org/officeDocument/2006/math"><m:r><m:t>xy</m:t></m:r></m:oMath>'
+    box.txBody.p_lst[0].append(
+        parse_xml(f'<a14:m xmlns:a14="http://schemas.microsoft.com/office/drawing/2010/main">{formula}</a14:m>')
+    )
+    compatible = 'xmlns:mc="http://schemas.openxmlformats.org/markup-compatibility/2006"'
+    alternatives = parse_xml(
+        f'<mc:AlternateContent {compatible}><mc:Choice Requires="a14"/><mc:Fallback/></mc:AlternateContent>'
+    )
+    box.addprevious(alternatives)
+    alternatives[1].append(deepcopy(box))
+    alternatives[0].append(box)
+
+    assert outline(read(saved(show, tmp_path))) == ["# From A → B", "The area is xy"]
 
 
 def test_groups_tables_with_merged_cells_charts_and_pictures(tmp_path: Path) -> None:

@@ -10,8 +10,9 @@ from knowledge.parsing.rtf.document import parse
 from tests.knowledge.reading import outline, png, read_bytes, refused
 
 _HEAD = (
-    r"{\rtf1\ansi\ansicpg1252\deff0{\fonttbl{\f0\fswiss\fcharset0 Arial;}{\f1\fnil\fcharset134 SimSun;}}"
-    r"{\colortbl;\red0\green0\blue0;}{\stylesheet{\s0 Normal;}{\s1\b heading 1;}{\s2\outlinelevel1 Deep;}"
+    r"{\rtf1\ansi\ansicpg1252\deff0{\fonttbl{\f0\fswiss\fcharset0 Arial;}{\f1\fnil\fcharset134 SimSun;}"
+    r"{\f2\fcharset2 Symbol;}}{\colortbl;\red0\green0\blue0;}"
+    r"{\stylesheet{\s0 Normal;}{\s1\b heading 1;}{\s2\outlinelevel1 Deep;}"
     r"{\s3 Title;}{\s4 toc 1;}{\*\cs10 Default;}}{\*\generator Own;}{\header left out}"
 )
 
@@ -46,6 +47,7 @@ def test_headings_lists_and_text(tmp_path: Path) -> None:
         ("caf\xe9", "café"),
         (r"{\*\unknown left out}a{\pict\wmetafile8 00ff}b", "ab"),
         (r"a{\*\bin5 }}}}}b", "ab"),
+        (r"{\f2 b} \f2\'b3\f0  5\f2\u-3922?\f0 b", "β ≥ 5→b"),
     ],
 )
 def test_characters(tmp_path: Path, body: str, text: str) -> None:

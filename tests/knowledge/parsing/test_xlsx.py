@@ -8,6 +8,7 @@ import pytest
 from openpyxl import Workbook
 from openpyxl.chart import BarChart, Reference
 from openpyxl.drawing.image import Image
+from openpyxl.styles import Font
 
 from knowledge.parsing.elements import PageBreak, Picture, Table
 from knowledge.parsing.xlsx import workbook
@@ -38,6 +39,17 @@ def test_each_sheet_is_a_page_under_its_name(tmp_path: Path) -> None:
     assert outline(found) == ["# Data 1", "table: Name,Age | Ann,3", "# Data 2", "table: Town,Size | Oslo,7"]
     assert [(item.page, item.total) for item in found if isinstance(item, PageBreak)] == [(1, 2), (2, 2)]
     assert [item.page for item in found] == [1, 1, 1, 2, 2, 2]
+
+
+def test_ticks_are_letters_of_wingdings(tmp_path: Path) -> None:
+    made = book([["Model", "Fan", "Radio"], ["LS-2408", "ü", "û"], ["Über", "ü", "P"]])
+    for cell, font in (("B2", "Wingdings"), ("C2", "Wingdings"), ("C3", "Wingdings 2")):
+        made.active[cell].font = Font(name=font)
+
+    assert outline(read(saved(made, tmp_path))) == [
+        "# Data 1",
+        "table: Model,Fan,Radio | LS-2408,✓,✗ | Über,ü,✓",
+    ]
 
 
 def test_empty_rows_part_tables_and_a_lone_cell_above_is_the_caption(tmp_path: Path) -> None:
