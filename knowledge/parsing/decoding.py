@@ -3,6 +3,7 @@
 import codecs
 import re
 import unicodedata
+from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 
@@ -45,6 +46,8 @@ _MIXED_WORD = re.compile("[A-Za-z][а-яА-Я]|[а-яА-Я][A-Za-z]")
 _LINE_ENDS = re.compile("\r\n?|[\x0b\x0c\x85\u2028\u2029]")
 _SPACES = re.compile("[\xa0\u2000-\u200a\u202f\u205f]")
 _SURROGATES = re.compile("[\ud800-\udfff]")
+_POWER = re.compile(r"[-+−–]?(?:\d+[\d.,]*|\d*[b-df-np-z]|\d+/\d+)|[-+−–]", re.IGNORECASE)
+_RAISED = re.compile(r"\^[-+−–\d.]*$")
 # What fonts of symbols show for letters: "b" in Symbol is β. Adobe's encoding of it, from 0x20 and from 0xA0, as
 # Unicode's "Adobe Symbol Encoding to Unicode" has it; spaces are codes without a sign of their own.
 _SYMBOL = (
@@ -134,6 +137,13 @@ def as_shown(text: str, font: str, letters: bool = True) -> str:
         signs.get(ord(char) - 0xF000, char) if char >= "\uf000" else signs.get(ord(char), char) if letters else char
         for char in text
     )
+
+
+def raised(text: str, before: Sequence[str]) -> str:
+    """Return raised text as it follows the parts of a line: 10^6, m^2, but 1st; without the sign 10⁶ reads as 106."""
+    last = next(filter(None, reversed(before)), "")
+    is_power = _POWER.fullmatch(text.strip()) and last[-1:].isalnum() and not _RAISED.search(last)
+    return f"^{text}" if is_power else text
 
 
 def _score(sample: bytes, encoding: str) -> float:

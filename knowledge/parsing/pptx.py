@@ -10,7 +10,7 @@ from pptx.enum.shapes import MSO_SHAPE_TYPE, PP_PLACEHOLDER
 from pptx.exc import PythonPptxError
 
 from knowledge.parsing.charts import read_chart
-from knowledge.parsing.decoding import as_shown, clean
+from knowledge.parsing.decoding import as_shown, clean, raised
 from knowledge.parsing.elements import Element, Heading, Notice, PageBreak, Paragraph, Title
 from knowledge.parsing.errors import ParseError
 from knowledge.parsing.limits import TOO_DEEP
@@ -19,6 +19,7 @@ from knowledge.parsing.pictures import PictureStore
 from knowledge.parsing.registry import ParseContext
 from knowledge.parsing.tables import Cell, table_of
 from knowledge.parsing.text import looks_like_title
+from ragsite.markup import tex
 
 _DIAGRAM = "http://schemas.openxmlformats.org/drawingml/2006/diagram"
 _FURNITURE = {PP_PLACEHOLDER.DATE, PP_PLACEHOLDER.FOOTER, PP_PLACEHOLDER.SLIDE_NUMBER, PP_PLACEHOLDER.HEADER}
@@ -162,12 +163,16 @@ def _in_reading_order(shapes: Any) -> list[Any]:
 def _text_of(paragraph: etree._Element) -> str:
     """Return a paragraph's text, with its line breaks."""
     parts: list[str] = []
-    for node in paragraph.iter(f"{A}t", f"{A}br", f"{MATH}t"):
-        run = node.getparent()
+    for node in paragraph.iter(f"{A}t", f"{A}br", f"{MATH}oMath"):
+        if node.tag != f"{A}t":
+            parts.append("\n" if node.tag == f"{A}br" else tex.of_office(node))
+            continue
         # What a person types as "-->" is an arrow of Wingdings.
-        font = run.find(f"{A}rPr/{A}sym") if run is not None else None
-        text = "\n" if node.tag == f"{A}br" else node.text or ""
-        parts.append(text if font is None else as_shown(text, font.get("typeface", ""), letters=False))
+        font = node.find(f"../{A}rPr/{A}sym")
+        text = as_shown(node.text or "", "" if font is None else font.get("typeface", ""), letters=False)
+        above = node.find(f"../{A}rPr[@baseline]")
+        is_raised = above is not None and not above.get("baseline", "").startswith(("-", "0"))
+        parts.append(raised(text, parts) if is_raised else text)
     return clean("".join(parts)).strip()
 
 

@@ -8,8 +8,9 @@ from typing import Any
 from docx.oxml.ns import nsmap, qn
 from lxml import etree
 
-from knowledge.parsing.decoding import as_shown
+from knowledge.parsing.decoding import as_shown, raised
 from knowledge.parsing.ooxml import COMPATIBILITY, MATH
+from ragsite.markup import tex
 
 _VML = "{urn:schemas-microsoft-com:vml}"
 _CHART = "{http://schemas.openxmlformats.org/drawingml/2006/chart}chart"
@@ -64,7 +65,9 @@ class RunReader:
                 continue
             if depth > _DEEPEST:
                 parts.append(plain_text(child))
-            elif tag == qn("w:t") or tag == f"{MATH}t":
+            elif tag == f"{MATH}oMath":
+                parts.append(tex.of_office(child))
+            elif tag == qn("w:t"):
                 fonts = node.find(f"{qn('w:rPr')}/{qn('w:rFonts')}")
                 parts.append(as_shown(child.text or "", fonts.get(qn("w:ascii"), "") if fonts is not None else ""))
             elif tag == qn("w:sym"):
@@ -78,7 +81,11 @@ class RunReader:
                     parts.append(_SIGNS[tag])
             elif tag == qn("w:r"):
                 if not _is_on(child.find(f"{qn('w:rPr')}/{qn('w:vanish')}")):
+                    before = len(parts)
                     self._gather(child, run, parts, depth + 1)
+                    place = child.find(f"{qn('w:rPr')}/{qn('w:vertAlign')}")
+                    if place is not None and place.get(qn("w:val")) == "superscript":
+                        parts[before:] = [raised("".join(parts[before:]), parts[:before])]
             elif tag in self.sources:
                 note = self.sources[child.tag].get(child.get(qn("w:id"), ""))
                 text = "" if note is None else " ".join(plain_text(note).split())

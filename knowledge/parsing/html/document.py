@@ -14,6 +14,7 @@ from knowledge.parsing.html.walk import FindPicture, HtmlWalker
 from knowledge.parsing.pictures import PictureStore
 from knowledge.parsing.registry import ParseContext
 from knowledge.parsing.tables import with_captions
+from ragsite.markup import tex
 
 _CHARSET = re.compile(rb"""<(?:meta[^>]{0,200}charset|\?xml[^>]{0,100}encoding)\s*=\s*["']?\s*([\w.:-]+)""", re.I)
 # Character sets that browsers take for the declared ones; "" for those declared by habit: UTF-8 is tried first then.
@@ -23,7 +24,7 @@ _CHARSETS_READ |= dict.fromkeys(("iso-8859-1", "latin1", "us-ascii", "ascii"), "
 _XML_DECLARATION = re.compile(r"^\s*<\?xml[^>]*\?>")
 _ENTITY_DECLARATIONS = re.compile(r"<!DOCTYPE[^>\[]*\[.*?\]\s*>", re.S | re.I)
 _DROPPED_TAGS = frozenset(
-    {"script", "style", "noscript", "template", "nav", "svg", "math", "iframe", "object", "embed", "applet", "audio"}
+    {"script", "style", "noscript", "template", "nav", "svg", "iframe", "object", "embed", "applet", "audio"}
     | {"video", "canvas", "map", "button", "select", "input", "textarea", "datalist", "dialog", "link", "meta", "base"}
 )
 _WITHIN_LINES = frozenset({"span", "a", "b", "i", "em", "strong", "code", "kbd", "samp", "var", "u", "font"})
@@ -105,6 +106,14 @@ def _elements_in(
             del child.attrib["hidden"]
         for child in spoken[:-1]:
             child.tail = " / " if all(node.tag in _WITHIN_LINES for node in child.iter()) else None
+    for node in [each for each in root.iter(etree.Element) if each.tag.rpartition(":")[2] == "math"]:
+        # Encyclopedias hide formulas beside their pictures; scripts that set them hide what they drew.
+        for span in node.iterancestors("span"):
+            span.set("style", "")
+        words = tex.of_mathml(node)
+        tail = node.tail
+        node.clear()
+        node.tag, node.text, node.tail = "span", words, tail
     found = [node for node in root.iter(etree.Element) if node.getparent() is not None and _is_furniture(node)]
     gone = set(found)
     for holder in {node.getparent(): None for node in found}:

@@ -8,7 +8,7 @@ from urllib.parse import unquote_to_bytes
 
 from lxml import etree
 
-from knowledge.parsing.decoding import clean
+from knowledge.parsing.decoding import clean, raised
 from knowledge.parsing.elements import Code, Element, Heading, Paragraph, Picture
 from knowledge.parsing.html.tables import read_table, rows_of
 from knowledge.parsing.pictures import PictureStore
@@ -127,10 +127,9 @@ class HtmlWalker:
             self._image(node)
         elif node.tag == "sup" and _is_reference(node):
             return
+        elif node.tag == "sup" and not len(node):
+            self._text(raised(node.text or "", self._inline))
         else:
-            before = next((text[-1] for text in reversed(self._inline) if text), "")
-            if node.tag == "sup" and not len(node) and before.isalnum():
-                self._inline.append("^")
             self._children(node, depth)
 
     # Blocks
@@ -248,7 +247,8 @@ def _gather(node: etree._Element, parts: list[str], depth: int) -> None:
     if node.tag == "li":
         parts.append("- ")
     if node.text:
-        parts.append(node.text if node.tag == "pre" else _SPACE.sub(" ", node.text))
+        text = node.text if node.tag == "pre" else _SPACE.sub(" ", node.text)
+        parts.append(raised(text, parts) if node.tag == "sup" and not len(node) else text)
     for child in node:
         if isinstance(child.tag, str) and not (child.tag == "sup" and _is_reference(child)):
             _gather(child, parts, depth + 1)

@@ -170,6 +170,19 @@ def test_letters_of_fonts_of_symbols_are_the_signs_that_are_shown(tmp_path: Path
     assert lines(document, tmp_path) == ["It is ≥ 5", "It is → 5", "It is ☑ 5", "It is A 5", "The angle β = β"]
 
 
+def test_formulas_and_powers_keep_their_meaning(tmp_path: Path) -> None:
+    document = docx.Document()
+    half = "<m:f><m:num><m:r><m:t>1</m:t></m:r></m:num><m:den><m:r><m:t>2</m:t></m:r></m:den></m:f>"
+    math = 'xmlns:m="http://schemas.openxmlformats.org/officeDocument/2006/math"'
+    document.add_paragraph("Take ")._p.append(parse_xml(f"<m:oMath {math}>{half}</m:oMath>"))
+    for words in (("10", "-", "6", " m"), ("10", "1", "2"), ("5 m", "2"), ("the 1", "st", " of May")):
+        paragraph = document.add_paragraph(words[0])
+        for word in words[1:]:
+            paragraph.add_run(word).font.superscript = not word.startswith(" ")
+
+    assert lines(document, tmp_path) == [r"Take \(\frac{1}{2}\)", "10^-6 m", "10^12", "5 m^2", "the 1st of May"]
+
+
 def test_fields_of_old_forms_say_what_is_ticked_and_chosen(tmp_path: Path) -> None:
     document = docx.Document()
     fields = {

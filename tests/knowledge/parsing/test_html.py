@@ -168,6 +168,25 @@ def test_the_declared_character_set_is_used(tmp_path: Path) -> None:
 
 def test_raised_references_are_dropped_and_powers_kept(tmp_path: Path) -> None:
     assert lines(tmp_path, "<p>It is so.<sup><a>[12]</a></sup> 10<sup>6</sup> times</p>") == ["It is so. 10^6 times"]
+    assert lines(tmp_path, "<p>The 1<sup>st</sup></p>") == ["The 1st"]
+    row = "<tr><td>10<sup>6</sup></td><td>b</td></tr>"
+    assert lines(tmp_path, f"<p>x</p><table><tr><th>A</th><th>B</th></tr>{row}</table>") == ["x", "table: A,B | 10^6,b"]
+
+
+_TEX = r'<annotation encoding="application/x-tex">\frac{1}{2}</annotation>'
+
+
+@pytest.mark.parametrize(
+    "formula",
+    [
+        "<math><mfrac><mn>1</mn><mn>2</mn></mfrac></math>",
+        r'<span><span style="display: none;"><math alttext="\frac{1}{2}"></math></span><img src="a.svg"></span>',
+        f"<span><b><math><semantics><mn>1</mn>{_TEX}</semantics></math></b><span aria-hidden=true>12</span></span>",
+    ],
+    ids=["elements", "an encyclopedia's", "KaTeX"],
+)
+def test_formulas_are_read(tmp_path: Path, formula: str) -> None:
+    assert lines(tmp_path, f"<p>Take {formula} of it.</p>") == [r"Take \(\frac{1}{2}\) of it."]
 
 
 def test_hostile_pages_end_soon(tmp_path: Path) -> None:

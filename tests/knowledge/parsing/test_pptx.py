@@ -93,8 +93,13 @@ def test_what_newer_programs_draw_and_signs_of_wingdings(tmp_path: Path) -> None
     box.addprevious(alternatives)
     alternatives[1].append(deepcopy(box))
     alternatives[0].append(box)
+    add_text(slide.shapes, "10", 1, 4)
+    paragraph = slide.shapes[-1].text_frame.paragraphs[0]
+    paragraph.add_run().text = "6"
+    paragraph.runs[-1]._r.get_or_add_rPr().set("baseline", "30000")
+    paragraph.add_run().text = " times"
 
-    assert outline(read(saved(show, tmp_path))) == ["# From A → B", "The area is xy"]
+    assert outline(read(saved(show, tmp_path))) == ["# From A → B", "The area is xy", "10^6 times"]
 
 
 def test_groups_tables_with_merged_cells_charts_and_pictures(tmp_path: Path) -> None:
