@@ -28,6 +28,7 @@ from conversations.pipeline.writing.dialects.parts import (
     Words,
 )
 from ragsite.llm.stream.unicode_repair import TextMender, whole
+from ragsite.markup.mathematics import split_formulas
 from ragsite.site_settings.config import config
 
 # What tells where on a line code stands, and formulas, and the markers.
@@ -232,6 +233,9 @@ class MarkerFilter:
 
 
 def escape_markdown(text: str) -> str:
-    """Return a text that Markdown shows as it stands; what starts a line can't become a list or a heading."""
-    escaped = _SPECIAL.sub(r"\\\1", text)
-    return re.sub(r"(?m)^([ \t]*(?:\d+(?=[.)]))?)((?<!\d)[-+]|(?<=\d)[.)])(?=\s)", r"\1\\\2", escaped)
+    """Return a text that Markdown shows as it stands; what starts a line can't become a list or a heading.
+
+    Formulas stay, for the page to set.
+    """
+    parts = (part if is_formula else _SPECIAL.sub(r"\\\1", part) for part, is_formula in split_formulas(text))
+    return re.sub(r"(?m)^([ \t]*(?:\d+(?=[.)]))?)((?<!\d)[-+]|(?<=\d)[.)])(?=\s)", r"\1\\\2", "".join(parts))

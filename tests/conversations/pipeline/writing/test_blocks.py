@@ -40,6 +40,9 @@ def test_one_character_at_a_time_gives_the_same_as_the_whole(text: str) -> None:
         "<b>tag</b>",
         "`code` [link](x) |x|",
         "~~a~~",
+        r"half of \(x_1^2\) and $y_1$, a_b_c",
+        "of $5_a_ to $6_b_",
+        r"an \(open formula_a_",
     ],
 )
 def test_a_quotation_is_shown_as_it_stands(text: str) -> None:
@@ -48,6 +51,10 @@ def test_a_quotation_is_shown_as_it_stands(text: str) -> None:
 
     shown = html.unescape(re.sub(r"<[^>]+>", "", str(render(escape_markdown(text)))))
     assert shown.strip() == text
+
+
+def test_a_formula_that_is_quoted_is_one() -> None:
+    assert str(render(escape_markdown(r"a_b_ \(x_1\)"))) == '<p>a_b_ <span class="math">\\(x_1\\)</span></p>\n'
 
 
 CODE = "```\nled off\n```\n"
