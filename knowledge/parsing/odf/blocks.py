@@ -4,12 +4,25 @@ from collections.abc import Iterator
 
 from lxml import etree
 
-from knowledge.parsing.decoding import clean
+from knowledge.parsing.decoding import as_shown, clean, is_of_symbols, raised
 from knowledge.parsing.elements import Code, Element, Heading, Notice, Paragraph, Picture, Table
 from knowledge.parsing.limits import MAX_COLUMNS, TOO_DEEP
-from knowledge.parsing.odf.package import CHART, DRAW, OFFICE, SVG, TABLE, TEXT, XLINK, ListLevel, Package, words_of
+from knowledge.parsing.odf.package import (
+    CHART,
+    DRAW,
+    MATHML,
+    OFFICE,
+    SVG,
+    TABLE,
+    TEXT,
+    XLINK,
+    ListLevel,
+    Package,
+    words_of,
+)
 from knowledge.parsing.pictures import PictureStore
 from knowledge.parsing.tables import Cell, table_of
+from ragsite.markup import tex
 
 _DEEPEST = 30  # blocks within blocks
 _MOST_ROWS = 5000  # that a row of a text's table may stand for
@@ -80,6 +93,7 @@ class Blocks:
         return "\n".join(lines).strip("\n")
 
     def _inline(self, node: etree._Element, parts: list[str], depth: int) -> None:
+        styles = self.package.styles
         parts.append(node.text or "")
         for child in node:
             tag = child.tag
@@ -97,13 +111,32 @@ class Blocks:
                 body = child.find(f"{TEXT}note-body")
                 texts = [self.text(inner, depth + 1) for inner in body.iter(f"{TEXT}p")] if body is not None else []
                 self._waiting.append(Paragraph(page=self.page, text=f"[{mark}] " + "\n".join(filter(None, texts))))
+            elif tag == f"{DRAW}frame" and (formula := self._formula(child)):
+                parts.append(formula)
             elif tag == f"{DRAW}frame" or tag in _SHAPES or tag == f"{DRAW}g":
                 before, self._waiting = self._waiting, []
                 inside = list(self.block(child, depth + 1))
                 self._waiting = [*before, *inside]
             elif isinstance(tag, str) and tag not in _LEFT_OUT and depth < _DEEPEST * 5:
+                start = len(parts)
                 self._inline(child, parts, depth + 1)
+                style = child.get(f"{TEXT}style-name", "") if tag == f"{TEXT}span" else ""
+                if style in styles.raised or is_of_symbols(styles.fonts.get(style, "")):
+                    text = as_shown("".join(parts[start:]), styles.fonts.get(style, ""))
+                    parts[start:] = [raised(text, parts[:start]) if style in styles.raised else text]
             parts.append(child.tail or "")
+
+    def _formula(self, frame: etree._Element) -> str:
+        """Return the formula that a frame shows, "" where it shows something else."""
+        root = self._object(frame)
+        return tex.of_mathml(root) if root is not None and root.tag == f"{MATHML}math" else ""
+
+    def _object(self, frame: etree._Element) -> etree._Element | None:
+        """Return the root of what is embedded in a frame, if anything is: a chart, a formula."""
+        embedded = frame.find(f"{DRAW}object")
+        if embedded is None:
+            return None
+        return self.package.part(f"{embedded.get(f'{XLINK}href', '').lstrip('./')}/content.xml")
 
     def _paragraph(self, node: etree._Element, marker: str, indent: str) -> Iterator[Element]:
         style = node.get(f"{TEXT}style-name", "")
@@ -173,16 +206,13 @@ class Blocks:
         if table is not None:
             yield from self.table(table, depth)
             return
-        chart = node.find(f"{DRAW}object")
-        if chart is not None:
-            name = chart.get(f"{XLINK}href", "").lstrip("./")
-            root = self.package.part(f"{name}/content.xml")
-            data = None if root is None else next(root.iter(f"{TABLE}table"), None)
-            if root is not None and data is not None:
-                title = next(root.iter(f"{CHART}title"), None)
-                words = "" if title is None else " ".join(words_of(title).split())
-                yield from self.table(data, depth, caption=words)
-                return
+        root = self._object(node)
+        data = None if root is None else next(root.iter(f"{TABLE}table"), None)
+        if root is not None and data is not None:
+            title = next(root.iter(f"{CHART}title"), None)
+            words = "" if title is None else " ".join(words_of(title).split())
+            yield from self.table(data, depth, caption=words)
+            return
         alt = " ".join(words_of(child) for child in node if child.tag in (f"{SVG}title", f"{SVG}desc"))
         for image in node.iterchildren(f"{DRAW}image"):
             if data_bytes := self.package.picture(image):

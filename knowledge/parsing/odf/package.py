@@ -21,6 +21,7 @@ OFFICE, TEXT, TABLE, DRAW, STYLE, PRESENTATION, CHART = (
     for name in ("office", "text", "table", "drawing", "style", "presentation", "chart")
 )
 SVG = f"{{{_NAMESPACE.format('svg-compatible')}}}"
+MATHML = "{http://www.w3.org/1998/Math/MathML}"
 XLINK = "{http://www.w3.org/1999/xlink}"
 _DUBLIN = "{http://purl.org/dc/elements/1.1/}"
 _MOST_XML = 300 * 1024**2  # bytes of a part that is parsed whole
@@ -58,6 +59,8 @@ class Styles:
     """What styles say, those of the document and those that its program made for single paragraphs."""
 
     paragraphs: dict[str, _Style] = field(default_factory=dict)
+    raised: set[str] = field(default_factory=set)  # styles of characters above the line
+    fonts: dict[str, str] = field(default_factory=dict)  # of styles of characters: names of fonts
     lists: dict[str, dict[int, ListLevel]] = field(default_factory=dict)
 
     def read(self, root: etree._Element) -> None:
@@ -72,6 +75,11 @@ class Styles:
                     node.get(f"{STYLE}list-style-name", ""),
                     int(level) if level.isdigit() else 0,
                 )
+            for properties in node.findall(f"{STYLE}text-properties") if node.get(f"{STYLE}family") == "text" else ():
+                name = node.get(f"{STYLE}name", "")
+                if properties.get(f"{STYLE}text-position", "").startswith("super"):
+                    self.raised.add(name)
+                self.fonts[name] = properties.get(f"{STYLE}font-name", "")
         for node in root.iter(f"{TEXT}list-style", f"{TEXT}outline-style"):
             levels: dict[int, ListLevel] = {}
             for child in node:

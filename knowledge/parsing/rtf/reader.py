@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 from striprtf.striprtf import charset_map, destinations, specialchars
 
-from knowledge.parsing.decoding import as_shown, is_of_symbols
+from knowledge.parsing.decoding import as_shown, is_of_symbols, raised
 from knowledge.parsing.errors import ParseError
 
 _TOKEN = re.compile(
@@ -70,6 +70,7 @@ class _Group:
     skipped: int = 1  # characters after \u that say the same to older programs
     is_hidden: bool = False
     is_bold: bool = False
+    is_raised: bool = False
     is_asian: bool = False  # what follows is about letters of East Asia
 
 
@@ -199,7 +200,7 @@ class Reader:
         if self.group.destination:
             self.collected.append(text)
             return
-        self.text.append(text)
+        self.text.append(raised(text, self.text) if self.group.is_raised else text)
         letters = len(text.strip())
         self.plain += letters
         self.bold += letters if self.group.is_bold else 0
@@ -342,7 +343,7 @@ def _reset_paragraph(reader: Reader, value: int | None) -> None:
 
 
 def _reset_characters(reader: Reader, value: int | None) -> None:
-    reader.group.is_bold = reader.group.is_hidden = False
+    reader.group.is_bold = reader.group.is_hidden = reader.group.is_raised = False
     reader.group.font = reader.default_font
 
 
@@ -399,6 +400,8 @@ _FORMATS: dict[str, Callable[[Reader, int | None], None]] = {
     "ab": _set_asian_bold,
     "v": _on("group", "is_hidden"),
     "deleted": _on("group", "is_hidden"),
+    "super": _on("group", "is_raised"),
+    "nosupersub": lambda reader, value: setattr(reader.group, "is_raised", False),
     "htmlrtf": _on("group", "is_hidden"),
     "plain": _reset_characters,
     "pard": _reset_paragraph,

@@ -121,6 +121,25 @@ def test_tables_pictures_and_charts_of_a_text(tmp_path: Path) -> None:
     assert (tmp_path / "pictures" / picture.path).read_bytes() == png()
 
 
+def test_formulas_powers_and_signs(tmp_path: Path) -> None:
+    styles = "".join(
+        f'<style:style style:name="{name}" style:family="text"><style:text-properties {properties}/></style:style>'
+        for name, properties in (("T1", 'style:text-position="super 58%"'), ("T2", 'style:font-name="Symbol"'))
+    )
+    body = (
+        '<text:p>Take <draw:frame><draw:object xlink:href="./Object 1"/></draw:frame> of it.</text:p>'
+        '<text:p>It is <text:span text:style-name="T2">\uf0b3</text:span> 10'
+        '<text:span text:style-name="T1">6</text:span></text:p>'
+    )
+    formula = (
+        '<math xmlns="http://www.w3.org/1998/Math/MathML"><semantics><mfrac><mn>1</mn><mn>2</mn></mfrac>'
+        '<annotation encoding="StarMath 5.0">1 over 2</annotation></semantics></math>'
+    )
+    path = make(tmp_path / "a.odt", body, automatic=styles, **{"Object 1/content.xml": formula.encode()})
+
+    assert outline(read(path)) == [r"Take \(\frac{1}{2}\) of it.", "It is ≥ 10^6"]
+
+
 def test_a_workbook(tmp_path: Path) -> None:
     wide = '<table:table-cell table:number-columns-repeated="16384"/>'
     empty = f'<table:table-row table:number-rows-repeated="1048000">{wide}'

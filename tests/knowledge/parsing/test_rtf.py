@@ -47,6 +47,7 @@ def test_headings_lists_and_text(tmp_path: Path) -> None:
         ("caf\xe9", "café"),
         (r"{\*\unknown left out}a{\pict\wmetafile8 00ff}b", "ab"),
         (r"a{\*\bin5 }}}}}b", "ab"),
+        (r"10{\super 6}\super 2\nosupersub 3 the 1{\super st}", "10^623 the 1st"),
         (r"{\f2 b} \f2\'b3\f0  5\f2\u-3922?\f0 b", "β ≥ 5→b"),
     ],
 )
