@@ -93,7 +93,11 @@ def test_a_compressed_body_is_refused_in_words(
     assert "gzip" in response.json()["detail"]
 
 
-@pytest.mark.parametrize("metadata", ["[" * 100_000, '{"a": %s}' % ("9" * 400), '{"a": %s}' % ("9" * 5000)])
+@pytest.mark.parametrize(
+    "metadata",
+    ["[" * 100_000, '{"a": %s}' % ("9" * 400), '{"a": %s}' % ("9" * 5000)],
+    ids=["deep", "too large", "too many digits"],
+)
 def test_fields_of_an_upload_that_cant_be_read_are_refused(
     as_owner: Client, base: KnowledgeBase, metadata: str
 ) -> None:
