@@ -5,7 +5,6 @@ as they follow each other. Two values of different kinds are never equal, and ne
 """
 
 import json
-import math
 import re
 import unicodedata
 from collections.abc import Iterable, Mapping
@@ -230,7 +229,7 @@ def _scalar(name: str, value: Any) -> Scalar:
     if isinstance(value, bool):
         return value
     if isinstance(value, int | float):
-        if not math.isfinite(value) or abs(value) > _LARGEST:
+        if not abs(value) <= _LARGEST:  # so that NaN, too, is none; whole numbers may be larger than any float
             raise LabelError(_("The number in the field “{name}” is too large.").format(name=name))
         return value
     if not isinstance(value, str):

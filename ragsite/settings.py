@@ -335,6 +335,7 @@ REST_FRAMEWORK = {
         "rest_framework.parsers.FormParser",
         "ragsite.api.uploads.MultiPartParser",
     ],
+    "DEFAULT_CONTENT_NEGOTIATION_CLASS": "ragsite.api.negotiation.Negotiation",
     "DEFAULT_PERMISSION_CLASSES": ["rest_framework.permissions.IsAuthenticated"],
     "DEFAULT_THROTTLE_CLASSES": ["ragsite.api.throttling.RequestsPerMinute"],
     "DEFAULT_PAGINATION_CLASS": "ragsite.api.base.Pagination",

@@ -57,7 +57,7 @@ class SessionFiles(APIView):
         """Put files into the session, which are read at once; questions are asked of them in any case.
 
         A question that is asked meanwhile waits for them. Where one is too large (413) or of a format that can't be
-        read here (415, see `/formats`), none is taken. 409 where the session has as many as it takes.
+        read here (415, see `/formats`), or where they are more than the session takes (409), none is taken.
         """
         session = access.get_session(request.user, pk)
         try:
@@ -68,6 +68,7 @@ class SessionFiles(APIView):
         if not uploads:
             raise ValidationError({"file": [_("No file was sent.")]}, code="no_file")
         try:
+            chat_files.check_room(session, len(uploads))
             for upload in uploads:
                 check_size(upload.name or "", upload.size or 0)
                 check_format(upload.name or "", upload)

@@ -47,6 +47,13 @@ def get_file(session: ChatSession, pk: int) -> Document:
     return found
 
 
+def check_room(session: ChatSession, more: int) -> None:
+    """Raise `UploadRefused` where a chat has no room for so many more files."""
+    if files_of(session).count() + more > MOST_FILES:
+        message = _("A chat takes {most} files at most. Put more into a knowledge base.")
+        raise UploadRefused("too_many", message.format(most=MOST_FILES))
+
+
 def attach(user: Any, session: ChatSession, filename: str, file: "File[bytes]") -> AddedDocument:
     """Put a file into a chat and queue its reading; raises `UploadRefused`.
 
@@ -139,7 +146,5 @@ def _base_of(session: ChatSession) -> KnowledgeBase:
             held.files = KnowledgeBase.objects.create(owner_id=held.owner_id, name=f"chat {uuid.uuid4()}", of_chat=True)
             held.save(update_fields=["files"])
         session.files = held.files
-    if files_of(session).count() >= MOST_FILES:
-        message = _("A chat takes {most} files at most. Put more into a knowledge base.")
-        raise UploadRefused("too_many", message.format(most=MOST_FILES))
+    check_room(session, 1)
     return held.files

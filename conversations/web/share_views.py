@@ -9,7 +9,7 @@ from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
-from django.views.decorators.http import require_GET, require_http_methods, require_POST
+from django.views.decorators.http import require_GET, require_http_methods, require_POST, require_safe
 
 from conversations import access
 from conversations.api.sharing import exported
@@ -77,7 +77,7 @@ def revoke_quoting_link(request: HttpRequest, pk: int, uuid: uuid.UUID) -> HttpR
 
 
 @never_cache
-@require_GET
+@require_safe  # those who show previews of links ask for its headers first
 def shared(request: HttpRequest, uuid: uuid.UUID) -> HttpResponse:
     """Show a shared branch to anyone who has its link; never to search engines."""
     link = access.get_shared(uuid)

@@ -1,7 +1,9 @@
 """Tags and fields of documents, as the API takes them."""
 
+from collections.abc import Mapping
 from typing import Any
 
+from django.utils.translation import gettext as _
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
@@ -16,7 +18,11 @@ from knowledge.labels import (
     clean_metadata,
     clean_tags,
 )
+from knowledge.many.table import KINDS, ORDERS, STATES
 from ragsite.api.fields import TextField
+
+# What a list of documents is narrowed and ordered by that is one of a few.
+CHOICES = {"state": [*STATES], "type": [*KINDS], "sort": [*ORDERS, *(f"-{name}" for name in ORDERS)]}
 
 _KINDS: list[dict[str, Any]] = [
     {
@@ -92,3 +98,38 @@ class MetadataFilterField(serializers.Field[Any, Any, Any, Any]):
         except LabelError as error:
             raise serializers.ValidationError(str(error)) from None
         return data
+
+
+def check_choices(given: Mapping[str, str]) -> None:
+    """Raise `ValidationError` for a state, a type or an order that there is not: a slip must not mean all documents."""
+    for name, known in CHOICES.items():
+        if name in given and given[name] not in known:
+            message = _("This takes one of: {values}.").format(values=", ".join(known))
+            raise serializers.ValidationError({name: [message]})
+
+
+_TEXT = {"type": "string", "pattern": r"^[^\x00]*$", "maxLength": 1000}
+_NARROWED_BY: dict[str, Any] = {
+    "q": _TEXT,
+    "state": {"type": "string", "enum": CHOICES["state"]},
+    "type": {"type": "string", "enum": CHOICES["type"]},
+    "tag": _TEXT,
+    "folder": _TEXT,
+}
+
+
+@extend_schema_field({"type": "object", "properties": _NARROWED_BY, "additionalProperties": False})
+class FilterField(serializers.DictField):
+    """What documents are narrowed by, as in the address of the page."""
+
+    child = TextField(allow_blank=True, max_length=1000)
+
+    def to_internal_value(self, data: Any) -> dict[str, str]:
+        """Return it, all names known and all choices too; raises `ValidationError`."""
+        given: dict[str, str] = super().to_internal_value(data)
+        for name in given:
+            if name not in _NARROWED_BY:
+                message = _("This is none of: {names}.").format(names=", ".join(_NARROWED_BY))
+                raise serializers.ValidationError({name: [message]})
+        check_choices(given)
+        return given

@@ -6,7 +6,7 @@ from django.utils.translation import gettext as _
 from rest_framework import serializers
 
 from knowledge import queries
-from knowledge.api.fields import MetadataField, TagsField
+from knowledge.api.fields import FilterField, MetadataField, TagsField
 from knowledge.many import bulk
 from knowledge.models import Attachment, BulkJob, Chunk, Document, KnowledgeBase, Membership
 from ragsite.api.fields import ChoiceField, IdsField, IntegerField, ModelSerializer, TextField
@@ -153,10 +153,8 @@ class BulkSerializer(serializers.Serializer[Any]):
 
     action = ChoiceField(choices=BulkJob.Action.choices)
     documents = IdsField(required=False, min_length=1, max_length=10_000)
-    filter = serializers.DictField(
-        child=TextField(allow_blank=True, max_length=1000),
-        required=False,
-        help_text="As in the address of the page: `q`, `state`, `type`, `tag`, `folder`; {} is all.",
+    filter = FilterField(
+        required=False, help_text="As in the address of the page: `q`, `state`, `type`, `tag`, `folder`; {} is all."
     )
     target = IntegerField(required=False, min_value=1, help_text="The knowledge base to move them to.")
     tags = TagsField(required=False, help_text="To add, or to remove.")

@@ -16,6 +16,7 @@ from rest_framework.serializers import BaseSerializer
 from rest_framework.views import APIView
 
 from knowledge import access, queries, services
+from knowledge.api.fields import CHOICES, check_choices
 from knowledge.api.serializers import (
     AddedDocumentSerializer,
     BulkJobSerializer,
@@ -174,7 +175,9 @@ class DocumentList(generics.ListAPIView[Document]):
     def get_queryset(self) -> QuerySet[Document]:
         """Newest first, unless `?sort=` says otherwise; narrowed by the parameters of the page, or by a `?status=`."""
         found = queries.documents_of(access.get_knowledge_base(self.request.user, self.kwargs["pk"]))
-        view = View.read(self.request.query_params.dict())
+        given = self.request.query_params.dict()
+        check_choices(given)
+        view = View.read(given)
         found = view.order(view.narrow(found))
         found = found.prefetch_related("attachments__document", "carried_by")
         wanted = self.request.query_params.get("status")
@@ -188,11 +191,11 @@ class DocumentList(generics.ListAPIView[Document]):
         parameters=[
             OpenApiParameter("q", str, description="Words of titles, file names or folders."),
             OpenApiParameter("status", str, enum=_STATES),
-            OpenApiParameter("state", str, description="failed, working, cancelled or ready."),
-            OpenApiParameter("type", str, description="A format, such as pdf or word."),
+            OpenApiParameter("state", str, enum=CHOICES["state"]),
+            OpenApiParameter("type", str, enum=CHOICES["type"], description="A format."),
             OpenApiParameter("tag", str),
             OpenApiParameter("folder", str, description="A folder, with those within it."),
-            OpenApiParameter("sort", str, description="added, name, size, pages or state; with - before, backwards."),
+            OpenApiParameter("sort", str, enum=CHOICES["sort"], description="With - before, backwards."),
         ]
     )
     def get(self, request: Request, *args: Any, **kwargs: Any) -> Response:
@@ -347,7 +350,7 @@ def _labels(request: Request) -> dict[str, Any]:
     try:
         given = request.POST.get("metadata", "")
         return {"tags": tags_in(request.POST.get("tags", "")), "metadata": clean_metadata(json.loads(given or "{}"))}
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         message = str(error) if isinstance(error, LabelError) else _("The fields are no valid JSON.")
         raise ValidationError({"metadata": [message]}) from None
 

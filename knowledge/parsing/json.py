@@ -34,7 +34,7 @@ def parse(path: Path, context: ParseContext) -> Iterator[Element]:
 
 def _value(text: str) -> Any:
     try:
-        return json.loads(text)
+        return json.loads(text, parse_int=_whole)
     except json.JSONDecodeError as error:
         try:
             records = _records(text)
@@ -45,12 +45,17 @@ def _value(text: str) -> Any:
         return records
 
 
+def _whole(digits: str) -> int | str:
+    """Return a number, as it is written where it has more digits than Python counts with."""
+    return int(digits) if len(digits) < 1000 else digits
+
+
 def _records(text: str) -> list[Any]:
     records = []
     for number, line in enumerate(text.split("\n"), 1):
         if line.strip():
             try:
-                records.append(json.loads(line))
+                records.append(json.loads(line, parse_int=_whole))
             except json.JSONDecodeError as error:
                 raise ParseError("broken.json", line=number, column=error.colno) from error
     return records

@@ -8,13 +8,14 @@ from django.core.exceptions import PermissionDenied
 from django.http import Http404
 from django.http.response import HttpResponseBase
 from rest_framework.exceptions import APIException
-from rest_framework.negotiation import DefaultContentNegotiation
 from rest_framework.renderers import BaseRenderer
 from rest_framework.request import Request
 from rest_framework.views import APIView
 
+from ragsite.api.negotiation import Negotiation
 
-class FirstRenderer(DefaultContentNegotiation):
+
+class FirstRenderer(Negotiation):
     """Answers in the first form offered whatever `Accept` says: streams are asked for as `text/event-stream`,
     and their errors are JSON all the same.
     """

@@ -24,7 +24,7 @@ HANDSHAKE = 20
 
 
 class Request(http_protocol.WebRequest):  # type: ignore[misc]
-    """A request whose form is parsed by Django only.
+    """A request whose form is parsed by Django only, and whose body has a length.
 
     Twisted also parses the form of each POST, in memory, and blocks the event loop meanwhile: an upload of 200 MB would
     take ten times its size, and stop all streams for many seconds.
@@ -33,6 +33,15 @@ class Request(http_protocol.WebRequest):  # type: ignore[misc]
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         """Tell Twisted not to parse forms."""
         super().__init__(*args, **kwargs, parsePOSTFormSubmission=False)
+
+    def process(self) -> Any:
+        """Tell the length of a body that came in chunks, without which Django takes it for none."""
+        if self.requestHeaders.hasHeader(b"transfer-encoding"):
+            length = self.content.seek(0, os.SEEK_END)
+            self.content.seek(0)
+            self.requestHeaders.removeHeader(b"transfer-encoding")
+            self.requestHeaders.setRawHeaders(b"content-length", [b"%d" % length])
+        return super().process()
 
 
 class Server(daphne.Server):  # type: ignore[misc]

@@ -21,8 +21,12 @@ def test_what_is_no_tag_is_refused(tag: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    "fields", [[], {"": 1}, {"a": None}, {"a": {}}, {"a": " "}, {"a": "x" * 501}, {"a": float("inf")}, {"x" * 61: 1}]
-)
+    "fields",
+    [
+        [], {"": 1}, {"a": None}, {"a": {}}, {"a": " "}, {"a": "x" * 501}, {"x" * 61: 1},
+        {"a": float("inf")}, {"a": float("nan")}, {"a": 10**400}, {"a": -(10**400)},
+    ],
+)  # fmt: skip
 def test_what_is_no_field_is_refused(fields: Any) -> None:
     with pytest.raises(LabelError):
         clean_metadata(fields)

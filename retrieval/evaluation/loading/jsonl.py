@@ -38,6 +38,8 @@ def record_of(number: int, line: bytes) -> dict[str, Any]:
     except json.JSONDecodeError as error:
         message = _("this is not valid JSON ({reason} at character {place})")
         raise LineError(number, message.format(reason=error.msg, place=error.pos + 1)) from None
+    except ValueError:
+        raise LineError(number, _("this has a number of more digits than can be read")) from None
     except RecursionError:
         raise LineError(number, _("this is nested too deeply")) from None
     if not isinstance(record, dict):

@@ -273,8 +273,11 @@ def test_a_chat_takes_so_many_files(
     owner: User, session: ChatSession, as_owner: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(chat_files, "MOST_FILES", 1)
-    put_in(owner, session)
     address = f"/api/chat/sessions/{session.pk}/files"
+    two = [SimpleUploadedFile("a.md", b"One."), SimpleUploadedFile("b.md", b"Two.")]
+    assert as_owner.post(address, {"file": two}).status_code == 409
+    assert as_owner.get(address).json() == []  # none of them was taken
+    put_in(owner, session)
     refused = as_owner.post(address, {"file": SimpleUploadedFile("b.md", b"More.")})
     assert (refused.status_code, refused.json()["code"]) == (409, "too_many")
 

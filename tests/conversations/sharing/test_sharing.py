@@ -78,6 +78,7 @@ def test_search_engines_and_caches_stay_out(anonymous: Client, link: ShareLink) 
     response = anonymous.get(url(link))
     assert '<meta name="robots" content="noindex, nofollow">' in html(response)
     assert response["X-Robots-Tag"] == "noindex, nofollow" and response["Referrer-Policy"] == "no-referrer"
+    assert anonymous.head(f"/shared/{link.pk}/").status_code == 200  # as those ask who preview links
     assert "no-store" in response["Cache-Control"] and "script-src 'self'" in response["Content-Security-Policy"]
     assert not re.search(r"<script(?![^>]*\ssrc=)|<style|\son[a-z]+=\"|\sstyle=\"", html(response))
 

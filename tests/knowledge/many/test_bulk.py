@@ -282,6 +282,8 @@ def test_by_api(as_owner: Client, as_colleague: Client, owner: User, colleague: 
     assert as_owner.get(f"/api/bulk-jobs/{job['id']}").json() == job
     assert post(as_colleague, {"action": "delete", "filter": {}})[0] == 403
     assert post(as_owner, {"action": "delete"})[0] == 400
+    for slip in ({"state": "fialed"}, {"state": ""}, {"type": "pdff"}, {"stat": "failed"}, {"sort": "size"}):
+        assert post(as_owner, {"action": "delete", "filter": slip})[0] == 400
     assert post(as_owner, {"action": "move", "documents": [documents[0].pk], "target": other.pk})[1]["changed"] == 1
     fields = {"action": "describe", "filter": {"tag": "red"}, "metadata": {"year": 2026}}
     assert post(as_owner, fields)[1]["changed"] == 2
@@ -290,6 +292,9 @@ def test_by_api(as_owner: Client, as_colleague: Client, owner: User, colleague: 
         ("1.txt", {"year": 2026}),
         ("2.txt", {"year": 2026}),
     ]
+    for slip in ({"state": "fialed"}, {"type": "pdff"}, {"sort": "sise"}):
+        refused = as_owner.get(f"/api/knowledge-bases/{base.pk}/documents", slip)
+        assert refused.status_code == 400 and list(refused.json()["errors"]) == list(slip)
     patched = as_owner.patch(
         f"/api/documents/{documents[1].pk}", {"tags": ["blue"], "metadata": {}}, content_type="application/json"
     )

@@ -29,6 +29,12 @@ def test_json(tmp_path: Path, name: str, data: Any, lines: list[str]) -> None:
     assert outline(read_bytes(tmp_path, name, json.dumps(data))) == lines
 
 
+def test_a_number_of_more_digits_than_python_counts_with_is_read_as_it_is_written(tmp_path: Path) -> None:
+    modulus = "9" * 5000
+    assert outline(read_bytes(tmp_path, "a.json", f'{{"n": {modulus}}}')) == [f"n: {modulus}"]
+    assert outline(read_bytes(tmp_path, "a.jsonl", f'["n", -{modulus}]')) == [f"table:  | n,-{modulus}"]
+
+
 def test_json_lines_also_under_the_name_of_json(tmp_path: Path) -> None:
     text = '{"q": "Which pump?", "a": "blue"}\n\n{"q": "Which oil?", "a": "none"}\n'
     for name in ("a.jsonl", "a.ndjson", "a.json"):

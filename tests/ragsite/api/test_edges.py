@@ -1,5 +1,6 @@
 """What programs meet at the edges: bodies too large or malformed, limits, folders, other sites, and privacy."""
 
+import gzip
 import json
 import logging
 from io import BytesIO
@@ -79,6 +80,30 @@ def test_too_many_fields_get_the_error_in_json(as_owner: Client, form_type: str)
 def test_a_malformed_body_gets_the_error_in_json(as_owner: Client, content_type: str, body: Any) -> None:
     response = as_owner.post("/api/search", body, content_type=content_type)
     assert response.status_code == 400 and set(response.json()) == {"detail", "code"}
+
+
+@pytest.mark.parametrize("address", ["/api/search", "/api/chat/conversation", "/api/knowledge-bases/{}/documents"])
+@pytest.mark.parametrize("content_type", ["application/json", MULTIPART_CONTENT])
+def test_a_compressed_body_is_refused_in_words(
+    as_owner: Client, base: KnowledgeBase, address: str, content_type: str
+) -> None:
+    body, headers = gzip.compress(b"{}"), {"content-encoding": "gzip"}
+    response = as_owner.post(address.format(base.pk), body, content_type=content_type, headers=headers)
+    assert response.status_code == 415 and response.json()["code"] == "unsupported_media_type"
+    assert "gzip" in response.json()["detail"]
+
+
+@pytest.mark.parametrize(
+    "metadata",
+    ["[" * 100_000, '{"a": %s}' % ("9" * 400), '{"a": %s}' % ("9" * 5000)],
+    ids=["deep", "too large", "too many digits"],
+)
+def test_fields_of_an_upload_that_cant_be_read_are_refused(
+    as_owner: Client, base: KnowledgeBase, metadata: str
+) -> None:
+    body = form("a.md", metadata=metadata)
+    response = as_owner.post(f"/api/knowledge-bases/{base.pk}/documents", body, content_type=MULTIPART_CONTENT)
+    assert response.status_code == 400 and list(response.json()["errors"]) == ["metadata"]
 
 
 @pytest.mark.parametrize("body", ['{"query": "x", "mode": "\\uD800"}', '{"query": "\\udc00"}', '{"\\ud800": 1}'])

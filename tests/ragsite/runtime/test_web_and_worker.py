@@ -137,6 +137,16 @@ def test_the_web_process_serves_and_leaves_forms_to_django(web: Web) -> None:
     assert (refused.status_code, refused.json()["code"]) == (401, "not_authenticated")
 
 
+def test_bodies_that_come_in_chunks_are_read(api: httpx.Client) -> None:
+    said = api.post("/search", content=iter([b'{"query": ', b'"x"}']), headers={"Content-Type": "application/json"})
+    assert said.status_code == 200 and said.json()["query"] == "x", said.text
+    form = httpx.Request("POST", api.base_url, files={"file": ("chunks.txt", b"It came in chunks.")})
+    base = api.get("/knowledge-bases").json()["results"][0]["id"]
+    headers = {"Content-Type": form.headers["Content-Type"]}
+    taken = api.post(f"/knowledge-bases/{base}/documents", content=iter([form.read()]), headers=headers)
+    assert taken.status_code == 202 and taken.json()[0]["filename"] == "chunks.txt", taken.text
+
+
 def test_the_web_process_loads_what_the_first_question_needs(web: Web) -> None:
     _wait_for(lambda: any("onnxruntime" in part.path for part in psutil.Process(web.process.pid).memory_maps()))
 

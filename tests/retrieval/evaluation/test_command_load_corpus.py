@@ -153,6 +153,7 @@ def test_progress_is_shown(benchmark: Benchmark, capsys: pytest.CaptureFixture[s
         ('{"_id": "cats", "text": "y"}', "line 2: “_id” cats is on line 1 already"),
         ('{"_id": "' + "x" * 256 + '", "text": "y"}', "line 2: “_id” is longer than 255 characters"),
         ("[" * 100_000, "line 2: this is nested too deeply"),
+        ('{"_id": ' + "9" * 5000 + ', "text": "y"}', "line 2: this has a number of more digits than can be read"),
     ],
 )
 def test_a_broken_line_is_named_and_nothing_is_stored(benchmark: Benchmark, line: str, words: str) -> None:
