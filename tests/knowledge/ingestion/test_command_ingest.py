@@ -1,8 +1,12 @@
 """`manage.py ingest`."""
 
+import os
 import sys
+import threading
+import time
 from io import StringIO
 from pathlib import Path
+from typing import Any
 
 import pytest
 from django.contrib.auth.models import User
@@ -118,3 +122,66 @@ def test_attachments_are_waited_for(owner: User, tmp_path: Path, monkeypatch: py
         ("a.eml", "ready"),
         ("plan.txt", "ready"),
     ]
+
+
+@pytest.mark.parametrize(("name", "words"), [("  ", "1 to 120"), ("n" * 121, "1 to 120")])
+def test_a_name_that_no_base_can_have_is_told(owner: User, folder: Path, name: str, words: str) -> None:
+    with pytest.raises(CommandError, match=words):
+        run(folder, name=name)
+    assert not KnowledgeBase.objects.exists()
+
+
+def test_no_base_is_made_for_nothing(owner: User, tmp_path: Path) -> None:
+    for path, words in (
+        (tmp_path / "none", "does not exist"),
+        (tmp_path / ("n" * 300), "can't be read: File name too long"),
+        (tmp_path, "Nothing to read there"),
+    ):
+        with pytest.raises(CommandError, match=words):
+            run(path)
+    assert not KnowledgeBase.objects.exists()
+
+
+def test_a_folder_that_cannot_be_read_is_told(owner: User, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    scandir = os.scandir
+
+    def refusing(path: Path) -> Any:
+        if Path(path).name == "deep":
+            raise PermissionError(13, "Permission denied", str(path))
+        return scandir(path)
+
+    monkeypatch.setattr(os, "scandir", refusing)
+    out, err = run(folder, wait=False)
+    assert "1 added, waiting for a worker, 0 already here, 1 failed." in out and "exit 1" in out
+    assert f"{folder / 'deep'}: [Errno 13] Permission denied" in err
+
+
+def test_a_pipe_is_not_waited_for(owner: User, folder: Path) -> None:
+    os.mkfifo(folder / "pipe.txt")
+    os.mkfifo(folder / "other")
+    out, err = run(folder, folder / "other", wait=False)
+    assert "2 added, waiting for a worker, 0 already here, 2 failed." in out
+    assert f"{folder / 'pipe.txt'}: It is no file." in err and f"{folder / 'other'}: It is no file." in err
+
+
+@pytest.mark.django_db(transaction=True)
+def test_an_interruption_ends_the_work_in_order(owner: User, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ingest, "_PATIENCE_SECONDS", 0.0)
+    begun, over = threading.Event(), threading.Event()
+
+    def work(seconds: float) -> None:
+        assert seconds <= 5
+        begun.set()
+        time.sleep(0.5)  # what is in hand
+        over.set()
+
+    def interrupt(paths: object) -> Any:
+        if begun.is_set():
+            raise KeyboardInterrupt
+        return {"unfinished": 1, "documents": 1, "progress": 0}
+
+    monkeypatch.setattr(ingest.work, "work", work)
+    monkeypatch.setattr(ingest, "_state", interrupt)
+    with pytest.raises(KeyboardInterrupt):
+        run(folder)
+    assert over.is_set()
