@@ -11,7 +11,7 @@ from typing import Any, Self
 
 from django.core.files import File
 from django.core.management.base import BaseCommand, CommandError
-from django.db import connection
+from django.db import DatabaseError, connection
 from django.db.models import Count, Q, Sum
 from tqdm import tqdm
 
@@ -29,6 +29,7 @@ _POLL_SECONDS = 0.5
 _ROUND_SECONDS = 5.0
 # How often a line tells how far it is where there is no terminal to draw a bar on.
 _NEWS_SECONDS = 30.0
+_AGAIN = "What was added so far waits for a worker; run the same command again to go on."
 
 
 class Command(BaseCommand):
@@ -45,6 +46,14 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Add the files; failures are told with their reasons and make the exit code 1."""
+        try:
+            self._add(options)
+        except KeyboardInterrupt:
+            raise CommandError(f"Interrupted. {_AGAIN}") from None
+        except DatabaseError as error:
+            raise CommandError(f"The database failed: {str(error).strip()}\n{_AGAIN}") from error
+
+    def _add(self, options: dict[str, Any]) -> None:
         user = find_user(options["user"])
         failures: list[str] = []
         files = list(_files(options["paths"], failures))

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from django.contrib.auth.models import User
 from django.core.management import CommandError, call_command
+from django.db import OperationalError
 
 from knowledge.management.commands import ingest
 from knowledge.models import Document, KnowledgeBase
@@ -182,6 +183,15 @@ def test_an_interruption_ends_the_work_in_order(owner: User, folder: Path, monke
 
     monkeypatch.setattr(ingest.work, "work", work)
     monkeypatch.setattr(ingest, "_state", interrupt)
-    with pytest.raises(KeyboardInterrupt):
+    with pytest.raises(CommandError, match="What was added so far waits for a worker"):
         run(folder)
     assert over.is_set()
+
+
+def test_a_database_that_goes_away_is_told(owner: User, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def stopped(*arguments: object) -> None:
+        raise OperationalError("server closed the connection\n")
+
+    monkeypatch.setattr(ingest.services, "add_document", stopped)
+    with pytest.raises(CommandError, match="The database failed: server closed the connection\nWhat was added"):
+        run(folder)
