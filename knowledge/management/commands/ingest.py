@@ -13,6 +13,7 @@ from django.core.files import File
 from django.core.management.base import BaseCommand, CommandError
 from django.db import DatabaseError, connection
 from django.db.models import Count, Q, Sum
+from django.db.models.expressions import RawSQL
 from tqdm import tqdm
 
 from knowledge import services
@@ -115,7 +116,8 @@ def _wait(paths: Mapping[int, Path]) -> list[str]:
     """Wait until the documents have ended, doing the work here when no worker does; return failures in words."""
     with tqdm(total=len(paths) * 100, file=sys.stderr, bar_format=_BAR, disable=None) as bar, _Worker() as worker:
         idle_since = told = time.monotonic()
-        while (state := _state(paths))["unfinished"]:
+        while (looked := time.monotonic()) and (state := _state(paths))["unfinished"]:
+            took = time.monotonic() - looked
             ended = state["documents"] - state["unfinished"]
             bar.total = state["documents"] * 100
             bar.n = ended * 100 + state["progress"]
@@ -130,7 +132,7 @@ def _wait(paths: Mapping[int, Path]) -> list[str]:
                 idle_since = time.monotonic()
             elif time.monotonic() - idle_since >= _PATIENCE_SECONDS:
                 worker.work()
-            time.sleep(_POLL_SECONDS)
+            time.sleep(max(_POLL_SECONDS, 10 * took))
         bar.n = bar.total = state["documents"] * 100
         bar.set_description_str(f"{state['documents']} of {state['documents']} documents")
     failed = Document.objects.filter(pk__in=list(paths)).exclude(status=Document.Status.READY).order_by("pk")
@@ -141,16 +143,21 @@ def _state(ids: Iterable[int]) -> dict[str, int]:
     """Count documents and those that came with them: all, the unfinished, and how many hundredths these are read."""
     known = below = set(ids)
     while below:
-        rows = Attachment.objects.filter(mail__in=below, document__isnull=False)
+        rows = Attachment.objects.filter(mail__in=_array(below), document__isnull=False)
         below = set(rows.values_list("document", flat=True)) - known
         known = known | below
     # In the database: of thousands of documents, reading each would take the processor from those who work on them.
     unfinished = Q(status__in=Document.UNFINISHED)
-    return Document.objects.filter(pk__in=known).aggregate(
+    return Document.objects.filter(pk__in=_array(known)).aggregate(
         documents=Count("pk"),
         unfinished=Count("pk", filter=unfinished),
         progress=Sum("progress", filter=unfinished, default=0),
     )
+
+
+def _array(ids: Iterable[int]) -> RawSQL:
+    """Return ids as one parameter: as many of them in a statement take seconds to write when they are thousands."""
+    return RawSQL("SELECT unnest(%s::bigint[])", [list(ids)])
 
 
 class _Worker:

@@ -4,6 +4,7 @@ import os
 import sys
 import threading
 import time
+from collections.abc import Callable
 from io import StringIO
 from pathlib import Path
 from typing import Any
@@ -11,7 +12,7 @@ from typing import Any
 import pytest
 from django.contrib.auth.models import User
 from django.core.management import CommandError, call_command
-from django.db import OperationalError
+from django.db import OperationalError, connection
 
 from knowledge.management.commands import ingest
 from knowledge.models import Document, KnowledgeBase
@@ -195,3 +196,17 @@ def test_a_database_that_goes_away_is_told(owner: User, folder: Path, monkeypatc
     monkeypatch.setattr(ingest.services, "add_document", stopped)
     with pytest.raises(CommandError, match="The database failed: server closed the connection\nWhat was added"):
         run(folder)
+
+
+def test_thousands_of_documents_are_counted_with_few_parameters(owner: User) -> None:
+    document = factories.make_document(factories.make_knowledge_base(owner), status="queued", progress=7)
+    parameters: list[int] = []
+
+    def note(execute: Callable[..., Any], sql: str, given: tuple[object, ...], many: bool, context: Any) -> Any:
+        parameters.append(len(given))
+        return execute(sql, given, many, context)
+
+    with connection.execute_wrapper(note):
+        state = ingest._state([document.pk, *range(10**6, 10**6 + 1000)])
+    assert state == {"documents": 1, "unfinished": 1, "progress": 7}
+    assert len(parameters) == 2 and max(parameters) < 20
