@@ -129,7 +129,7 @@ def test_attachments_are_waited_for(owner: User, tmp_path: Path, monkeypatch: py
 @pytest.mark.parametrize(("name", "words"), [("  ", "1 to 120"), ("n" * 121, "1 to 120")])
 def test_a_name_that_no_base_can_have_is_told(owner: User, folder: Path, name: str, words: str) -> None:
     with pytest.raises(CommandError, match=words):
-        run(folder, name=name)
+        run(folder, name=name, wait=False)
     assert not KnowledgeBase.objects.exists()
 
 
