@@ -169,6 +169,7 @@ def test_a_pipe_is_not_waited_for(owner: User, folder: Path) -> None:
 @pytest.mark.django_db(transaction=True)
 def test_an_interruption_ends_the_work_in_order(owner: User, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(ingest, "_PATIENCE_SECONDS", 0.0)
+    monkeypatch.setattr(ingest, "_POLL_SECONDS", 0.01)
     begun, over = threading.Event(), threading.Event()
 
     def work(seconds: float) -> None:
