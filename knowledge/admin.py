@@ -184,8 +184,7 @@ class DocumentAdmin(ModelAdmin):
 
     def delete_queryset(self, request: HttpRequest, queryset: QuerySet[Document]) -> None:
         """Remove files and index rows as well."""
-        for document in queryset:
-            services.delete_document(document)
+        services.delete_documents(queryset)
 
 
 @admin.register(Chunk)

@@ -256,9 +256,7 @@ def add_attachment(mail: Document, name: str, file: "File[bytes]", written: list
 
 def remove_attachments(documents: Iterable[Document]) -> None:
     """Remove those of a mail's former attachments that came with mails only, and that no mail carries any more."""
-    for document in documents:
-        if document.is_attachment and not document.carried_by.exists():
-            delete_document(document)
+    delete_documents(each for each in documents if each.is_attachment and not each.carried_by.exists())
 
 
 def clean_filename(filename: str) -> str:
@@ -289,17 +287,25 @@ def _visible(text: str) -> str:
 
 
 def delete_document(document: Document) -> None:
-    """Remove a document with its passages, pictures, files and attachments; citations keep their snippets."""
+    """Remove a document; see `delete_documents`."""
+    delete_documents([document])
+
+
+def delete_documents(documents: Iterable[Document]) -> None:
+    """Remove documents with their passages, pictures, files and attachments; citations keep their snippets."""
     with transaction.atomic():
-        if Document.objects.select_for_update().filter(pk=document.pk).first() is None:
+        wanted = Document.objects.filter(pk__in=[each.pk for each in documents]).order_by("pk")
+        found = list(wanted.select_related("knowledge_base").select_for_update(of=("self",)))
+        if not found:
             return
-        pk, name = document.pk, str(document.file.name)
-        attached = list(Document.objects.filter(carried_by__mail=pk).distinct())
-        if has_request():
-            record(AuditEntry.Action.DELETED, document, base=document.knowledge_base.name)
-        passages.delete_passages(document)
-        document.delete()
-        transaction.on_commit(lambda: passages.delete_files(pk, name))
+        pks = [each.pk for each in found]
+        attached = list(Document.objects.filter(carried_by__mail__in=pks).exclude(pk__in=pks).distinct())
+        indexer().remove(pks)  # all of them at once: one by one, each took as long as many together
+        for document in found:
+            if has_request():
+                record(AuditEntry.Action.DELETED, document, base=document.knowledge_base.name)
+            transaction.on_commit(partial(passages.delete_files, document.pk, str(document.file.name)))
+        wanted.order_by().delete()
         remove_attachments(attached)
 
 

@@ -559,17 +559,17 @@ API_REQUESTS_PER_MINUTE = env.integer(
 )
 CONVERSATION_EXPIRE_DAYS = env.optional_integer(
     "CONVERSATION_EXPIRE_DAYS",
-    (0, None),
+    (0, 36_500),
     _("days after which turns are removed, those of pinned chats apart"),
     pgettext_lazy("setting", "never"),
     live="site",
 )
 PURGE_AFTER_DAYS = env.integer(
-    "PURGE_AFTER_DAYS", 30, (1, None), _("days for which a deleted chat is kept"), live="site"
+    "PURGE_AFTER_DAYS", 30, (1, 36_500), _("days for which a deleted chat is kept"), live="site"
 )
 TRACE_EXPIRE_DAYS = env.optional_integer(
     "TRACE_EXPIRE_DAYS",
-    (0, None),
+    (0, 36_500),
     _("days after which the trace of a turn is removed, with the messages that a model was sent"),
     pgettext_lazy("setting", "never"),
     live="site",

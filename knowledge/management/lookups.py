@@ -18,6 +18,9 @@ def find_user(username: str) -> AbstractBaseUser:
 
 def base_to_add_to(user: AbstractBaseUser, name: str) -> KnowledgeBase:
     """Return the user's base of this name, else one that they may edit, else a new one of theirs."""
+    name, longest = name.strip(), KnowledgeBase._meta.get_field("name").max_length or 0
+    if not name or len(name) > longest:
+        raise CommandError(f"The name of a knowledge base has 1 to {longest} characters.")
     own = access.owned(user).filter(name=name).first()
     return own or access.editable(user).filter(name=name).first() or services.create_knowledge_base(user, name)
 

@@ -210,10 +210,7 @@ def _reingest(job: BulkJob, documents: Sequence[Document]) -> Told:
 
 
 def _delete(job: BulkJob, documents: Sequence[Document]) -> Told:
-    # First all of them at once, since locks are taken in the order of terms.
-    indexer().remove([each.pk for each in documents])
-    for each in documents:
-        services.delete_document(each)
+    services.delete_documents(documents)
     return {}
 
 

@@ -191,7 +191,8 @@ def delete(document_ids: Sequence[int]) -> int:
     """
     with transaction.atomic(), connection.cursor() as cursor:
         cursor.execute(_LOCK_DOCUMENTS.format(strength="UPDATE"), [list(document_ids)])
-        vectors.decrement_counts(document_ids)  # vectors are deleted with their entries
+        if not vectors.decrement_counts(document_ids):  # vectors are deleted with their entries
+            return 0
         cursor.execute(_DELETE, [list(document_ids)])
         gone: dict[int, dict[int, int]] = defaultdict(dict)
         for knowledge_base_id, term, count in cursor.fetchall():

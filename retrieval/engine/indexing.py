@@ -13,7 +13,7 @@ from django.conf import settings
 from django.db.models import Exists, OuterRef
 from numpy.typing import NDArray
 
-from knowledge.ingestion.claims import Claim, waiting_to_be_indexed
+from knowledge.ingestion.claims import Claim, ClaimLost, waiting_to_be_indexed
 from knowledge.ingestion.ingestion import fail_document_on_error, finish_indexing, release_claim, report_progress
 from knowledge.models import Chunk
 from retrieval.engine import index, spaces, vectors
@@ -61,7 +61,8 @@ def embedded(
     embedder = spaces.embedder_of(space)
     threads = _threads()
     ahead: deque[tuple[list[int], Future[NDArray[np.float32]]]] = deque()
-    with ThreadPoolExecutor(threads, thread_name_prefix="embedding") as executor:
+    executor = ThreadPoolExecutor(threads, thread_name_prefix="embedding")
+    try:
         for start in range(0, len(chunk_ids), size):
             window, texts = _texts(chunk_ids[start : start + size])
             ahead.append((window, executor.submit(embedder.embed_documents, texts)))
@@ -70,6 +71,8 @@ def embedded(
                 yield first, computed.result()
         for first, computed in ahead:
             yield first, computed.result()
+    finally:  # what waits need not be computed when this was interrupted
+        executor.shutdown(cancel_futures=True)
 
 
 def embed_claimed(claims: Iterable[Claim | None]) -> None:
@@ -129,7 +132,10 @@ class _Pipeline:
             for start in range(0, len(turn), WINDOW):
                 end = min(start + WINDOW, len(turn))
                 window, texts = _texts(turn[start:end])
-                computed = self._executor.submit(embedder.embed_documents, texts)
+                try:
+                    computed = self._executor.submit(embedder.embed_documents, texts)
+                except RuntimeError:  # this process ends: the document becomes stale, and another goes on with it
+                    raise ClaimLost from None
                 left = len(chunk_ids) - end
                 last = end == len(turn) or (time.monotonic() > until and waiting_to_be_indexed().exists())
                 self._windows.append(_Window(held, space, window, computed, left, total, last))

@@ -150,12 +150,17 @@ def missing(space: EmbeddingSpace, document_id: int) -> list[int]:
     return list(entries.order_by("chunk_id").values_list("chunk_id", flat=True))
 
 
-def decrement_counts(document_ids: Sequence[int]) -> None:
-    """Subtract from the counts the vectors of documents whose entries the caller deletes in the same transaction."""
+def decrement_counts(document_ids: Sequence[int]) -> int:
+    """Subtract from the counts the vectors of documents whose entries the caller deletes in the same transaction.
+
+    Returns how many entries there are, which are locked then.
+    """
     with connection.cursor() as cursor:
         cursor.execute(_LOCK_ENTRIES, [list(document_ids)])
         chunk_ids = [chunk_id for (chunk_id,) in cursor.fetchall()]
-        cursor.execute(_UNCOUNT, [chunk_ids])
+        if chunk_ids:
+            cursor.execute(_UNCOUNT, [chunk_ids])
+    return len(chunk_ids)
 
 
 def move(document_ids: Sequence[int], knowledge_base_id: int) -> None:

@@ -6,6 +6,8 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from conversations import retention
 
+_MOST_DAYS = 36_500  # as of the setting; a date before the year 1 can't be told
+
 
 class Command(BaseCommand):
     """Removes old turns, deleted chats, old traces and the logs of ended answers, and tells how many."""
@@ -20,8 +22,8 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         """Clean up and report."""
         days = options["days"]
-        if days is not None and days < 1:
-            raise CommandError("--days is a number of days, at least 1.")
+        if days is not None and not 1 <= days <= _MOST_DAYS:
+            raise CommandError(f"--days is a number of days from 1 to {_MOST_DAYS}.")
         removed = retention.clean_up(days, dry_run=options["dry_run"])
         self.stdout.write("Would be removed:" if options["dry_run"] else "Removed:")
         for count, what in (

@@ -7,12 +7,13 @@ import time
 from argparse import ArgumentParser
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 from django.core.files import File
 from django.core.management.base import BaseCommand, CommandError
-from django.db import connection
+from django.db import DatabaseError, connection
 from django.db.models import Count, Q, Sum
+from django.db.models.expressions import RawSQL
 from tqdm import tqdm
 
 from knowledge import services
@@ -25,8 +26,11 @@ from knowledge.parsing.registry import extensions
 # A worker takes a waiting document within its polling time, 0.2 s; after this long without one, there is none.
 _PATIENCE_SECONDS = 3.0
 _POLL_SECONDS = 0.5
+# After this long the work that is done here is asked whether it is to end.
+_ROUND_SECONDS = 5.0
 # How often a line tells how far it is where there is no terminal to draw a bar on.
 _NEWS_SECONDS = 30.0
+_AGAIN = "What was added so far waits for a worker; run the same command again to go on."
 
 
 class Command(BaseCommand):
@@ -43,16 +47,27 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Add the files; failures are told with their reasons and make the exit code 1."""
+        try:
+            self._add(options)
+        except KeyboardInterrupt:
+            raise CommandError(f"Interrupted. {_AGAIN}") from None
+        except DatabaseError as error:
+            raise CommandError(f"The database failed: {str(error).strip()}\n{_AGAIN}") from error
+
+    def _add(self, options: dict[str, Any]) -> None:
         user = find_user(options["user"])
-        base = base_to_add_to(user, options["knowledge_base"])
-        files = list(_files(options["paths"]))
-        if not files:
-            raise CommandError(f"Nothing to read there. Supported: {', '.join(extensions())}.")
-        added: dict[int, Path] = {}  # documents that are new, or newly queued
         failures: list[str] = []
+        files = list(_files(options["paths"], failures))
+        if not files:
+            nothing = f"Nothing to read there. Supported: {', '.join(extensions())}."
+            raise CommandError("\n".join([*failures, nothing]))
+        base = base_to_add_to(user, options["knowledge_base"])
+        added: dict[int, Path] = {}  # documents that are new, or newly queued
         here = 0
         for folder, path in tqdm(files, desc="Adding", unit="file", file=sys.stderr, disable=None):
             try:
+                if path.exists() and not path.is_file():
+                    raise OSError("It is no file.")  # but a pipe, say: to open it would wait for who writes to it
                 with path.open("rb") as file:
                     result = services.add_document(base, user, path.name, File(file, name=path.name), folder)
             except (OSError, services.UploadRefused) as error:
@@ -72,18 +87,25 @@ class Command(BaseCommand):
             sys.exit(1)
 
 
-def _files(paths: list[Path]) -> Iterator[tuple[str, Path]]:
+def _files(paths: list[Path], failures: list[str]) -> Iterator[tuple[str, Path]]:
     """Yield the files named, and those in folders that some parser reads; hidden ones are left out.
 
-    Each comes after where it lies in the folder that was named.
+    Each comes after where it lies in the folder that was named. Folders that can't be read are added to `failures`.
     """
+
+    def unread(error: OSError) -> None:
+        failures.append(f"{error.filename}: {error}")
+
     for path in paths:
-        if not path.exists():
-            raise CommandError(f"{path} does not exist.")
-        if path.is_file():
+        try:
+            if not path.exists():
+                raise CommandError(f"{path} does not exist.")
+        except OSError as error:
+            raise CommandError(f"{path} can't be read: {error.strerror}.") from None
+        if not path.is_dir():
             yield "", path
             continue
-        for folder, folders, names in os.walk(path):
+        for folder, folders, names in os.walk(path, onerror=unread):
             folders[:] = sorted(name for name in folders if not name.startswith("."))
             inside = (Path(folder) / name for name in sorted(names) if not name.startswith("."))
             place = Path(folder).relative_to(path).as_posix()
@@ -92,10 +114,10 @@ def _files(paths: list[Path]) -> Iterator[tuple[str, Path]]:
 
 def _wait(paths: Mapping[int, Path]) -> list[str]:
     """Wait until the documents have ended, doing the work here when no worker does; return failures in words."""
-    with tqdm(total=len(paths) * 100, file=sys.stderr, bar_format=_BAR, disable=None) as bar:
+    with tqdm(total=len(paths) * 100, file=sys.stderr, bar_format=_BAR, disable=None) as bar, _Worker() as worker:
         idle_since = told = time.monotonic()
-        worker: threading.Thread | None = None
-        while (state := _state(paths))["unfinished"]:
+        while (looked := time.monotonic()) and (state := _state(paths))["unfinished"]:
+            took = time.monotonic() - looked
             ended = state["documents"] - state["unfinished"]
             bar.total = state["documents"] * 100
             bar.n = ended * 100 + state["progress"]
@@ -108,12 +130,9 @@ def _wait(paths: Mapping[int, Path]) -> list[str]:
             # A living worker holds some document.
             if Document.objects.filter(status__in=Document.WORKING, heartbeat_at__gte=claims.stale_before()).exists():
                 idle_since = time.monotonic()
-            elif time.monotonic() - idle_since >= _PATIENCE_SECONDS and (worker is None or not worker.is_alive()):
-                worker = threading.Thread(target=_work, name="worker", daemon=True)
-                worker.start()
-            time.sleep(_POLL_SECONDS)
-        if worker is not None:
-            worker.join()
+            elif time.monotonic() - idle_since >= _PATIENCE_SECONDS:
+                worker.work()
+            time.sleep(max(_POLL_SECONDS, 10 * took))
         bar.n = bar.total = state["documents"] * 100
         bar.set_description_str(f"{state['documents']} of {state['documents']} documents")
     failed = Document.objects.filter(pk__in=list(paths)).exclude(status=Document.Status.READY).order_by("pk")
@@ -124,23 +143,54 @@ def _state(ids: Iterable[int]) -> dict[str, int]:
     """Count documents and those that came with them: all, the unfinished, and how many hundredths these are read."""
     known = below = set(ids)
     while below:
-        rows = Attachment.objects.filter(mail__in=below, document__isnull=False)
+        rows = Attachment.objects.filter(mail__in=_array(below), document__isnull=False)
         below = set(rows.values_list("document", flat=True)) - known
         known = known | below
     # In the database: of thousands of documents, reading each would take the processor from those who work on them.
     unfinished = Q(status__in=Document.UNFINISHED)
-    return Document.objects.filter(pk__in=known).aggregate(
+    return Document.objects.filter(pk__in=_array(known)).aggregate(
         documents=Count("pk"),
         unfinished=Count("pk", filter=unfinished),
         progress=Sum("progress", filter=unfinished, default=0),
     )
 
 
-def _work() -> None:
-    try:
-        work.work()
-    finally:
-        connection.close()
+def _array(ids: Iterable[int]) -> RawSQL:
+    """Return ids as one parameter: as many of them in a statement take seconds to write when they are thousands."""
+    return RawSQL("SELECT unnest(%s::bigint[])", [list(ids)])
+
+
+class _Worker:
+    """Does the work of a worker in a thread, once it is asked to.
+
+    At the end of the `with` block, also by Ctrl-C, it ends what it has in hand: the interpreter's end would break that.
+    """
+
+    def __init__(self) -> None:
+        self._over = threading.Event()
+        self._thread: threading.Thread | None = None
+
+    def work(self) -> None:
+        """Begin, if it isn't at work."""
+        if self._thread is None or not self._thread.is_alive():
+            self._thread = threading.Thread(target=self._run, name="worker", daemon=True)
+            self._thread.start()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self._over.set()
+        if self._thread is not None:
+            self._thread.join()
+
+    def _run(self) -> None:
+        try:
+            while not self._over.is_set():
+                work.work(_ROUND_SECONDS)
+                self._over.wait(_POLL_SECONDS)
+        finally:
+            connection.close()
 
 
 _BAR = "Reading: {percentage:3.0f}%|{bar}| {desc} [{elapsed}<{remaining}]"

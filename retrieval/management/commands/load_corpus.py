@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
-from django.db import IntegrityError, transaction
+from django.db import DatabaseError, IntegrityError, transaction
 from tqdm import tqdm
 
 from knowledge.management.lookups import base_to_add_to, find_user
@@ -66,6 +66,8 @@ class Command(BaseCommand):
                 raise CommandError(f"Interrupted. {_AGAIN}") from None
             except IntegrityError as error:
                 raise CommandError(f"Another process adds passages to {base.name!r}. {_AGAIN}") from error
+            except DatabaseError as error:
+                raise CommandError(f"The database failed: {str(error).strip()}\n{_AGAIN}") from error
         self.stdout.write(f"Passages of {base.name!r}: {loaded.added} added, {loaded.here} already here.")
         if not drafts:
             return

@@ -79,6 +79,8 @@ def told_in_words(running: str, again: str) -> Iterator[None]:
         raise CommandError(running) from None
     except Busy:
         raise CommandError(f"The tables are too busy to be changed. {again}") from None
+    except KeyboardInterrupt:
+        raise CommandError(f"Interrupted. {again}") from None
     except DatabaseError as error:
         raise CommandError(f"The database failed: {str(error).strip()}\n{again}") from error
 

@@ -1,12 +1,18 @@
 """`manage.py ingest`."""
 
+import os
 import sys
+import threading
+import time
+from collections.abc import Callable
 from io import StringIO
 from pathlib import Path
+from typing import Any
 
 import pytest
 from django.contrib.auth.models import User
 from django.core.management import CommandError, call_command
+from django.db import OperationalError, connection
 
 from knowledge.management.commands import ingest
 from knowledge.models import Document, KnowledgeBase
@@ -118,3 +124,90 @@ def test_attachments_are_waited_for(owner: User, tmp_path: Path, monkeypatch: py
         ("a.eml", "ready"),
         ("plan.txt", "ready"),
     ]
+
+
+@pytest.mark.parametrize(("name", "words"), [("  ", "1 to 120"), ("n" * 121, "1 to 120")])
+def test_a_name_that_no_base_can_have_is_told(owner: User, folder: Path, name: str, words: str) -> None:
+    with pytest.raises(CommandError, match=words):
+        run(folder, name=name, wait=False)
+    assert not KnowledgeBase.objects.exists()
+
+
+def test_no_base_is_made_for_nothing(owner: User, tmp_path: Path) -> None:
+    for path, words in (
+        (tmp_path / "none", "does not exist"),
+        (tmp_path / ("n" * 300), "can't be read: File name too long"),
+        (tmp_path, "Nothing to read there"),
+    ):
+        with pytest.raises(CommandError, match=words):
+            run(path)
+    assert not KnowledgeBase.objects.exists()
+
+
+def test_a_folder_that_cannot_be_read_is_told(owner: User, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    scandir = os.scandir
+
+    def refusing(path: Path) -> Any:
+        if Path(path).name == "deep":
+            raise PermissionError(13, "Permission denied", str(path))
+        return scandir(path)
+
+    monkeypatch.setattr(os, "scandir", refusing)
+    out, err = run(folder, wait=False)
+    assert "1 added, waiting for a worker, 0 already here, 1 failed." in out and "exit 1" in out
+    assert f"{folder / 'deep'}: [Errno 13] Permission denied" in err
+
+
+def test_a_pipe_is_not_waited_for(owner: User, folder: Path) -> None:
+    os.mkfifo(folder / "pipe.txt")
+    os.mkfifo(folder / "other")
+    out, err = run(folder, folder / "other", wait=False)
+    assert "2 added, waiting for a worker, 0 already here, 2 failed." in out
+    assert f"{folder / 'pipe.txt'}: It is no file." in err and f"{folder / 'other'}: It is no file." in err
+
+
+@pytest.mark.django_db(transaction=True)
+def test_an_interruption_ends_the_work_in_order(owner: User, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ingest, "_PATIENCE_SECONDS", 0.0)
+    monkeypatch.setattr(ingest, "_POLL_SECONDS", 0.01)
+    begun, over = threading.Event(), threading.Event()
+
+    def work(seconds: float) -> None:
+        assert seconds <= 5
+        begun.set()
+        time.sleep(0.5)  # what is in hand
+        over.set()
+
+    def interrupt(paths: object) -> Any:
+        if begun.is_set():
+            raise KeyboardInterrupt
+        return {"unfinished": 1, "documents": 1, "progress": 0}
+
+    monkeypatch.setattr(ingest.work, "work", work)
+    monkeypatch.setattr(ingest, "_state", interrupt)
+    with pytest.raises(CommandError, match="What was added so far waits for a worker"):
+        run(folder)
+    assert over.is_set()
+
+
+def test_a_database_that_goes_away_is_told(owner: User, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def stopped(*arguments: object) -> None:
+        raise OperationalError("server closed the connection\n")
+
+    monkeypatch.setattr(ingest.services, "add_document", stopped)
+    with pytest.raises(CommandError, match="The database failed: server closed the connection\nWhat was added"):
+        run(folder)
+
+
+def test_thousands_of_documents_are_counted_with_few_parameters(owner: User) -> None:
+    document = factories.make_document(factories.make_knowledge_base(owner), status="queued", progress=7)
+    parameters: list[int] = []
+
+    def note(execute: Callable[..., Any], sql: str, given: tuple[object, ...], many: bool, context: Any) -> Any:
+        parameters.append(len(given))
+        return execute(sql, given, many, context)
+
+    with connection.execute_wrapper(note):
+        state = ingest._state([document.pk, *range(10**6, 10**6 + 1000)])
+    assert state == {"documents": 1, "unfinished": 1, "progress": 7}
+    assert len(parameters) == 2 and max(parameters) < 20

@@ -2,13 +2,13 @@
 
 import threading
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from datetime import timedelta
 from typing import Any
 
 import pytest
 from django.contrib.auth.models import User
-from django.db import OperationalError
+from django.db import OperationalError, connection
 from django.utils import timezone
 from django_q.conf import Conf
 from django_q.models import OrmQ
@@ -145,7 +145,7 @@ def test_the_hearts_of_all_claims_beat(base: KnowledgeBase, monkeypatch: pytest.
 
 
 def test_people_take_turns(base: KnowledgeBase, stranger: User) -> None:
-    many = [factories.make_document(base, status="queued") for _ in range(20)]
+    many = [factories.make_document(base, status="queued") for _ in range(2 * PER_LOOK)]
     turns = FairQueue(claims.waiting_to_be_read)
     served = [_take(turns) for _ in range(2)]
     other = factories.make_knowledge_base(stranger)
@@ -155,6 +155,21 @@ def test_people_take_turns(base: KnowledgeBase, stranger: User) -> None:
     assert [number for number in served if number in {document.pk for document in many}] == [d.pk for d in many]
     assert served.index(few[0].pk) <= PER_LOOK
     assert served.index(few[1].pk) <= PER_LOOK + 2
+
+
+def test_the_queue_is_looked_at_once_for_many_documents(base: KnowledgeBase) -> None:
+    waiting = [factories.make_document(base, status="queued").pk for _ in range(20)]
+    turns = FairQueue(claims.waiting_to_be_read)
+    looked: list[str] = []
+
+    def note(execute: Callable[..., Any], sql: str, *given: Any) -> Any:
+        looked.append(sql)
+        return execute(sql, *given)
+
+    turns.next()
+    with connection.execute_wrapper(note):
+        assert [turns.next() for _ in range(19)] == waiting[1:]
+    assert len(looked) <= 1  # another one where the machine is busy for a second
 
 
 def test_who_comes_waits_for_one_document_where_it_takes_long(

@@ -1,5 +1,8 @@
 """One thing done to many documents: at once or by a worker, each as a whole, told what stays."""
 
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+
 import pytest
 from django.contrib.auth.models import User
 from django.test import Client
@@ -54,6 +57,21 @@ def test_a_job_goes_on_where_its_worker_was_killed(owner: User, monkeypatch: pyt
     assert bulk.run(job.pk)
     job.refresh_from_db()
     assert (job.done, job.changed, base.documents.count()) == (4, 4, 0)
+
+
+def test_deleting_asks_the_database_little_more_for_more_documents(
+    owner: User, django_assert_max_num_queries: Callable[[int], AbstractContextManager[object]]
+) -> None:
+    base = factories.make_knowledge_base(owner)
+    documents = make(base, 40)
+    for each in documents:
+        factories.make_chunk(each, "Pumps are oiled.")
+        indexing.index_words(each.pk)
+    with django_assert_max_num_queries(50 + 5 * len(documents)):
+        bulk.start(owner, base, "delete", ids(documents))
+    assert not base.documents.exists() and not IndexEntry.objects.exists()
+    assert CorpusSize.objects.get(pk=base.pk).chunks == 0
+    assert not TermFrequency.objects.filter(document_frequency__gt=0).exists()
 
 
 def test_who_lost_the_right_meanwhile_changes_nothing_more(owner: User, colleague: User) -> None:

@@ -1,5 +1,6 @@
 """Computing vectors across documents: what is done is not done again, and one document's trouble is its own."""
 
+import time
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -155,7 +156,32 @@ def test_windows_with_their_vectors(base: KnowledgeBase) -> None:
     assert [computed.shape for _, computed in windows] == [(2, space.dimension), (2, space.dimension), (1, 384)]
 
 
-def _count_embedded(monkeypatch: pytest.MonkeyPatch, refuse: str = "\x00") -> list[int]:
+def test_what_waits_is_not_computed_when_it_is_no_longer_wanted(
+    base: KnowledgeBase, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(indexing, "_threads", lambda: 1)
+    document = waiting(base, 12)
+    space = spaces.active_space()
+    computed = _count_embedded(monkeypatch, pause=0.2)
+    windows = indexing.embedded(space, vectors.missing(space, document.pk), 2)
+    next(windows)
+    windows.close()  # as an interruption does
+    assert len(computed) < 3
+
+
+def test_a_process_that_ends_fails_no_document(base: KnowledgeBase, monkeypatch: pytest.MonkeyPatch) -> None:
+    document = waiting(base, 3)
+
+    def submit(*arguments: object) -> None:
+        raise RuntimeError("cannot schedule new futures after interpreter shutdown")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(indexing.ThreadPoolExecutor, "submit", submit)
+        indexing.embed_claimed([claim(document)])
+    assert state(document) == ("indexing", 3)  # another takes it up when it is stale
+
+
+def _count_embedded(monkeypatch: pytest.MonkeyPatch, refuse: str = "\x00", pause: float = 0) -> list[int]:
     """Have the model's calls counted, by their texts; a text with the word `refuse` in it is refused."""
     embed = LocalEmbedder.embed_documents
     counts: list[int] = []
@@ -164,6 +190,7 @@ def _count_embedded(monkeypatch: pytest.MonkeyPatch, refuse: str = "\x00") -> li
         if any(refuse in text for text in texts):
             raise Unreachable(where="http://models")
         counts.append(len(texts))
+        time.sleep(pause)
         return embed(self, texts)
 
     monkeypatch.setattr(LocalEmbedder, "embed_documents", counting)

@@ -175,6 +175,15 @@ def test_bad_options_are_named(arguments: list[str], complaint: str) -> None:
         reembed(*arguments)
 
 
+def test_an_interruption_says_how_to_go_on(base: KnowledgeBase, monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupt(*arguments: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(reembedding, "reembed", interrupt)
+    with pytest.raises(CommandError, match="the same command goes on from here"):
+        call_command("reembed", "--model", "second")
+
+
 def test_two_at_once_are_refused(base: KnowledgeBase) -> None:
     with elsewhere() as cursor:
         cursor.execute("SELECT pg_advisory_lock(%s)", [reembedding._LOCK])
