@@ -27,7 +27,7 @@ _ENDS_SENTENCE = re.compile(r"[.。!！?？:：;；,，、…][\"'”’」』�
 _ENTRY = re.compile(r"\d{1,2}(?:\.\d{1,2})+\.?\s|\[\d+\]\s|[^.:：]{1,24}[:：]\s")
 _INNER_GAP = re.compile(r"\S(?: {3,}|\t)\S")
 # The line of an option, as manual pages have it above what it does.
-_OPTION = re.compile(r"\s+-{1,2}[A-Za-z0-9?][^.。!！:：;；]{0,60}$")
+_OPTION = re.compile(r"\s*-{1,2}[A-Za-z0-9?][^.。!！:：;；]{0,60}$")
 _CODE_LINE = re.compile(r"[;{}\\]$|^[$#>%] |^\w+ ?= ?\S|\w\(.*\)$")
 
 

@@ -102,7 +102,7 @@ def understand(question: str, history: Sequence[PastTurn], known: Known) -> Unde
     if (
         weight < LEAST_WEIGHT
         or full == text
-        or (named and names_another(text) and all(len(word) == 1 for word in carried))
+        or (named and names_another(text) and full.endswith(text) and all(len(word) == 1 for word in carried))
     ):
         return _alone(text)
     bare = ((text, BESIDE if weight == 1.0 else 1.0),) if named else ()
