@@ -290,7 +290,7 @@ def test_a_section_that_is_quoted_whole_ends_with_a_sentence() -> None:
 
 def test_examples_of_code_need_to_be_nearly_as_good_as_the_sentence_that_answers() -> None:
     told = hit("Run git bisect start to start a bisect session.", chunk_id=1)
-    code = hit("```\n$ git bisect start HEAD v1.2\n$ make\n```\n", chunk_id=2)
+    code = hit("```\n$ git bisect start HEAD v1.2  # this session\n$ make\n```\n", chunk_id=2)
     chosen = extract("How do I start a bisect session?", [told, code])
     assert [quote.hit for quote in chosen.quotes] == [0]
     assert chosen.hits == [0]
