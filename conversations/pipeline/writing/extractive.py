@@ -301,8 +301,8 @@ def _quote(
             # Examples of code beside a sentence that answers, as rows beside one.
             if position != best.hit and _is_code(mine) and best.score - mine[0].score > KEEP_ROW:
                 continue
-            mine = [unit for unit in mine if unit is mine[0] or unit.own or not _is_label(unit.text)]
             steps = procedural and coverage(asked, unit_terms(hit.heading)) >= OF_THE_SECTION
+            mine = [unit for unit in mine if unit is mine[0] or not _is_label(unit.text) or (unit.own and not steps)]
             result.quotes.append(_quote_of(position, units(hit), mine, ranked, procedural, whole=steps))
         result.hits.append(position)
 
@@ -322,7 +322,8 @@ def _quote_of(
             wanted |= _procedure(texts, unit.position)
     if whole:
         begun = [number for number, columns in enumerate(accumulate(map(_columns, texts))) if columns <= PROCEDURE]
-        while begun and begun[-1] + 1 not in wanted and _is_label(texts[begun[-1]]):
+        code = {number - 1 for number in wanted if texts[number].startswith("```")}  # its announcement stays
+        while begun and begun[-1] not in code and _is_label(texts[begun[-1]]):
             begun.pop()
         wanted |= set(begun)
     rest = sorted(position for position in wanted - {best} if texts[position].strip())

@@ -276,7 +276,7 @@ def test_an_item_comes_with_the_line_that_announces_its_list() -> None:
 
 def test_a_section_that_is_quoted_whole_ends_with_a_sentence() -> None:
     passage = hit(
-        "1. Choose Table - Insert.\n2. Tick the box\n\nThe heading is repeated.\n\nRelated topics\n\nOther pages",
+        "1. Choose Table - Insert.\n2. Tick a box\n\nThe heading is repeated.\n\nRelated\n\nChange a heading\n\nPages",
         heading="Repeat a table heading",
     )
     chosen = extract("How do I repeat a table heading?", [passage])
