@@ -25,6 +25,9 @@ _QUOTED = re.compile(
 )
 _LAST_WORD = re.compile(r"[\w.\-]+$")
 _LIST_NUMBER = re.compile(r"\s*(?:[-*•]\s+)?[(（\[]?(?:\d{1,3}|[A-Za-z]|[ivxIVX]{1,5})\.$")
+# What names a figure or a table, before what it shows: "Figure 14.127. Crop tool".
+_CAPTION_NUMBER = re.compile(r"\s*(?:[图表]|fig(?:ure)?\.?|table)\s*\d{1,3}(?:[.-]\d{1,3})*\.$", re.IGNORECASE)
+_IN_BRACKETS = re.compile(r"[(\[]\d")
 _CLAUSE = re.compile(r"(?<=[,;:，、；：])\s*|(?<=[—–])\s*|\s+(?=[(（—–])")
 _SPACE = re.compile(r"(?<=\s)(?=\S)")
 _WINDOW = 4000  # characters; the longest text that is measured in one go
@@ -115,7 +118,11 @@ def _ends_sentence(text: str, start: int, match: re.Match[str]) -> bool:
     if following.islower():
         return False
     before = text[max(start, match.start() - 40) : match.start()]
-    if mark[0] == "." and not mark.startswith("..") and match.start() - start <= 8 and _LIST_NUMBER.match(before + "."):
+    if mark[0] == "." and not mark.startswith("..") and match.start() - start <= 16:
+        begun = text[start : match.start()] + "."
+        if (match.start() - start <= 8 and _LIST_NUMBER.match(begun)) or _CAPTION_NUMBER.match(begun):
+            return False
+    if mark.startswith("..") and before.endswith("]"):  # "chmod [OPTION]... FILE": it may be repeated
         return False
     found = _LAST_WORD.search(before)
     if found is None:
@@ -124,7 +131,8 @@ def _ends_sentence(text: str, start: int, match: re.Match[str]) -> bool:
     if word in _NEVER_LAST:
         return False
     if word in _BEFORE_NUMBER:
-        return not (following.isdigit() or (word in {"al", "ed", "eds"} and following in "(["))
+        numbered = following.isdigit() or _IN_BRACKETS.match(text, match.end())  # "Eq. (2)"
+        return not (numbered or (word in {"al", "ed", "eds"} and following in "(["))
     # An initial as in "J. Smith"; "I." and a variable at the end of a sentence are rarer before a capital.
     initial = len(word) == 1 and word.isalpha() and word != "i" and found.group().isupper()
     return not (initial and following.isupper())

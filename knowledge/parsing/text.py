@@ -26,6 +26,8 @@ _ENDS_SENTENCE = re.compile(r"[.。!！?？:：;；,，、…][\"'”’」』�
 # Of a table of contents, of a list of notes, of a list of terms or dates.
 _ENTRY = re.compile(r"\d{1,2}(?:\.\d{1,2})+\.?\s|\[\d+\]\s|[^.:：]{1,24}[:：]\s")
 _INNER_GAP = re.compile(r"\S(?: {3,}|\t)\S")
+# The line of an option, as manual pages have it above what it does.
+_OPTION = re.compile(r"\s*-{1,2}[A-Za-z0-9?][^.。!！:：;；]{0,60}$")
 _CODE_LINE = re.compile(r"[;{}\\]$|^[$#>%] |^\w+ ?= ?\S|\w\(.*\)$")
 
 
@@ -118,6 +120,8 @@ def _block(lines: list[str], following: str, margin: int) -> Iterator[Element]:
     text = before = ""
     for line in lines:
         joined = text and (wrapped or (margin and _is_broken(before, line, margin)))
+        if text == before.strip() and _OPTION.match(before) and _indent(line) > _indent(before):
+            text, joined = f"{text}:", True
         before = line
         level = 0 if joined else chapter_level(line)
         if text and (not joined or level or _STARTS.match(line)):
@@ -129,6 +133,10 @@ def _block(lines: list[str], following: str, margin: int) -> Iterator[Element]:
             text = join_lines(text, line)
     if text:
         yield Paragraph(text=_spaced(text))
+
+
+def _indent(line: str) -> int:
+    return len(line) - len(line.lstrip())
 
 
 def join_lines(before: str, line: str) -> str:

@@ -84,8 +84,9 @@ class ReadDocuments(Node):
         found, scope = await in_database(_meant, state.request, state.past.turns, reply_language(state))
         if found is None:
             return
-        if found.refusal:
-            state.plan.action, state.plan.reply = "clarify", found.refusal
+        if found.reply:
+            state.plan.action = "answer_chat" if found.request.kind == "documents" else "clarify"
+            state.plan.reply = found.reply
             ctx.note(kind=found.request.kind, documents=[document.pk for document in found.documents], refused=True)
             return
         step = replace(step_event(self, "processing"), step=3)
@@ -211,12 +212,17 @@ class ReadDocuments(Node):
 
     def describe(self, detail: Mapping[str, Any]) -> Description:
         """Say what was read of which files, how, by whom and what it cost."""
-        kinds = {"summary": _("a summary"), "list": _("a list"), "changes": _("a comparison")}
+        kinds = {
+            "summary": _("a summary"),
+            "list": _("a list"),
+            "changes": _("a comparison"),
+            "documents": _("the names of the documents"),
+        }
         told = Description()
         if "kind" not in detail:
             return told
         told.facts.append((_("Asked for"), kinds.get(detail["kind"], str(detail["kind"]))))
-        if detail.get("refused"):
+        if detail.get("refused") and detail["documents"]:
             count = len(detail["documents"])
             words = ngettext("%(count)d document", "%(count)d documents", count) % {"count": count}
             told.facts.append((_("Not read"), words))

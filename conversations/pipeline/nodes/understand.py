@@ -23,6 +23,7 @@ from conversations.pipeline.understanding.plans import (
 )
 from conversations.pipeline.understanding.rewriting import Unusable
 from conversations.pipeline.understanding.scope import known_words
+from conversations.pipeline.writing import small_talk
 from conversations.prompts import side_calls
 from conversations.prompts.defaults import TRANSLATIONS
 from ragsite.site_settings.config import config
@@ -108,8 +109,11 @@ class Understand(Node):
                 plan = replace(plan, action="retrieve_vector", deferred_action="")
             _follow(state, plan, ruled, depends)
         else:
-            state.plan.action, state.plan.intent = ruled.action, INTENTS[ruled.action]
-            if ruled.action == "retrieve_vector":
+            action = ruled.action
+            if asked.fallback == "no model" and small_talk.asks_to_translate(request.question):
+                action = "answer_chat"
+            state.plan.action, state.plan.intent = action, INTENTS[action]
+            if action == "retrieve_vector":
                 search_for(state, ruled.queries, ruled.ranking_query)
         note_queries(state, ctx)
         if ruled.carried and state.plan.ranking_query == ruled.ranking_query:

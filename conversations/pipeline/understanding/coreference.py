@@ -10,6 +10,8 @@ from retrieval.engine.fulltext import Frequencies
 _ALONE = r"(?=\W|$|的|呢|怎|如|是|有)"
 _FORMER = re.compile(rf"\b(?:the\s+)?(?:former|first\s+one)\b|前者|前一[个种]|第一[个种]{_ALONE}", re.I)
 _LATTER = re.compile(rf"\b(?:the\s+)?(?:latter|second\s+one)\b|后者|后一[个种]|第二[个种]{_ALONE}", re.I)
+# What is named by a code: letters and a number, "LS-2408".
+_CODE = re.compile(r"(?<![A-Za-z0-9])([A-Za-z]{1,10})-?\d[A-Za-z0-9.-]*(?<![.-])")
 # What stands between two things.
 _BETWEEN = re.compile(r"\s+(?:and|or|versus|vs\.?)\s+(?:(?:an?|the)\s+)?|和|与|跟|及|或者?|还是|、", re.I)
 # Words of one of two things: "UNION ALL", "exclusion constraint".
@@ -20,11 +22,28 @@ def with_carried_words(question: str, earlier: Sequence[str], known: Known) -> t
     """Return a question with the words of earlier ones (oldest first) before it, and these words.
 
     One of two things that were named together takes the place of "the former" or "the latter"; then nothing is carried
-    over of the question that names them, as that would bring in the other one.
+    over of the question that names them, as that would bring in the other one. Nor is a code carried over to a question
+    that names only another of its kind, of which the same is asked: "and the LS-2424?"
     """
+    if same := asked_of_another(question, earlier):
+        full, code = same
+        return full, tuple(word for word in words(full) if content_terms(word) and word not in code)
     resolved, replaced, left = resolve(question, earlier)
     carried = needed(resolved, left, known)
     return " ".join([*carried, resolved]), (*replaced, *carried)
+
+
+def asked_of_another(question: str, earlier: Sequence[str]) -> tuple[str, str] | None:
+    """Return the earlier question (oldest first) that a code alone asks again, of this code, and the code; or None."""
+    codes = {match[0]: match[1].lower() for match in _CODE.finditer(question)}
+    if len(codes) != 1 or content_terms(_CODE.sub(" ", question)):
+        return None
+    ((code, kind),) = codes.items()
+    for asked in reversed(earlier):
+        before = {match[0] for match in _CODE.finditer(asked) if match[1].lower() == kind}
+        if content_terms(_CODE.sub(" ", asked)):
+            return (asked.replace(before.pop(), code), code) if len(before) == 1 and code not in before else None
+    return None
 
 
 def carry_over_query(question: str, earlier: Sequence[str], frequencies: Frequencies) -> str:

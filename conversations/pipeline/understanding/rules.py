@@ -44,8 +44,8 @@ _CHAT = re.compile(
             (thanks?(\s+(you|a\s+lot|so\s+much|very\s+much))*|thank\s+you(\s+(so|very)\s+much)?|cheers|thx)
             (\W+(that|this|it)(['’]s|\s+(was|is|really))*\s+(all|help(ed|s|ful)|work(ed|s)|useful|great|perfect)(\s+a\s+lot)?)?
         |ok(ay)?|great|perfect|nice|cool|got\s+it|bye|goodbye|see\s+you
-        |who\s+are\s+you|what\s+(are\s+you|can\s+you\s+do)|how\s+are\s+you(\s+doing)?|help
-        |({GREETS_ZH})啊?|晚安|在吗
+        |who\s+are\s+you|what\s+(are\s+you|can\s+you\s+do)(\s+for\s+(me|us))?|how\s+are\s+you(\s+doing)?|help
+        |(({GREETS_ZH})[啊呀哈]?\W*)?在吗|({GREETS_ZH})啊?|晚安
         |((好的?|好吧|明白了?|知道了|行|嗯)\W*)?(谢谢|多谢|感谢)(你|您|啦|了)?(\W*(很|非常|真|太)?(有帮助|有用|好用|好))?
         |好的?|好吧|明白了?|知道了|再见|拜拜
         |你是谁|你叫什么(名字)?|你能(做|干)(什么|些什么|啥)|你会(做)?什么|帮助
@@ -102,7 +102,7 @@ def understand(question: str, history: Sequence[PastTurn], known: Known) -> Unde
     if (
         weight < LEAST_WEIGHT
         or full == text
-        or (named and names_another(text) and all(len(word) == 1 for word in carried))
+        or (named and names_another(text) and full.endswith(text) and all(len(word) == 1 for word in carried))
     ):
         return _alone(text)
     bare = ((text, BESIDE if weight == 1.0 else 1.0),) if named else ()

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from django.db.models import F, Func, Q, QuerySet, TextField, Value
+from django.db.models.functions import Coalesce, NullIf, Upper
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
@@ -17,19 +18,19 @@ from conversations.pipeline.whole_documents.sections import Passage
 from knowledge.models import Chunk, Document
 from ragsite.site_settings.config import config
 
-# Documents whose names stand in a question that are looked at.
-_MOST_NAMED = 50
+# Documents whose names stand in a question that are looked at; and that are named where it is asked which there are.
+_MOST_NAMED, _MOST_LISTED = 50, 30
 # What a question that names documents may look like, before their names are looked up.
 _ENDING = re.compile(r"\.\w{1,5}$")
 
 
 @dataclass(frozen=True, slots=True)
 class Meant:
-    """The documents to read, the older first where two are compared; or in `refusal`, why they are not read."""
+    """The documents to read, the older first where two are compared; or what is said instead, a question back."""
 
     request: WholeRequest
     documents: tuple[Document, ...] = ()
-    refusal: str = ""
+    reply: str = ""
 
 
 def meant(request: Request, past: Sequence[PastTurn]) -> tuple[Meant | None, Scope]:
@@ -45,7 +46,11 @@ def meant(request: Request, past: Sequence[PastTurn]) -> tuple[Meant | None, Sco
     wanted = whole_request(request.question, [name for name, _document in named])
     if wanted is None:
         return None, scope
+    if wanted.kind == "documents":
+        return Meant(wanted, reply=_listing(readable)), scope
     documents = _documents(wanted, request, named, readable, scope, past)
+    if not documents and wanted.kind == "summary" and wanted.means == "documents" and readable.exists():
+        return Meant(wanted, reply=_("Which document do you mean? Name it, or choose it below.")), scope
     if not documents:
         return None, scope
     return Meant(wanted, tuple(documents), _refusal(wanted, documents)), scope
@@ -94,6 +99,20 @@ def passages_of(documents: Iterable[Document], most_tokens: int) -> tuple[list[P
         if each.chunk_id in texts  # which it isn't if it was deleted just now
     ]  # fmt: skip
     return whole, rest
+
+
+def _listing(readable: QuerySet[Document]) -> str:
+    """Name the documents that can be asked, or the first of many."""
+    ready = readable.filter(status=Document.Status.READY)
+    count = ready.count()
+    told = ngettext("%(count)d document can be asked here:", "%(count)d documents can be asked here:", count)
+    name = Upper(Coalesce(NullIf("title", Value("")), "original_filename"))
+    lines = [f"• {document.name}" for document in ready.order_by(name, "pk")[:_MOST_LISTED]]
+    if not lines:
+        return _("There is nothing to search: add documents, or change below what is asked.")
+    if count > len(lines):
+        lines.append(_("… and %(count)d more; “Knowledge” has them all.") % {"count": count - len(lines)})
+    return told % {"count": count} + "\n\n" + "  \n".join(lines)
 
 
 def _named(question: str, readable: QuerySet[Document]) -> list[tuple[str, Document]]:

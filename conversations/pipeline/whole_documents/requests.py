@@ -1,5 +1,7 @@
 """Which questions want documents read from beginning to end: to sum them up, to list something, to compare. Pure.
 
+Beside these it takes the question which documents there are.
+
 A question is taken only where all of it is understood as such a request: "Summarise this report in ten lines" is one,
 "Summarise the warranty conditions" is a question that the search answers.
 """
@@ -12,7 +14,7 @@ from typing import Literal
 
 from ragsite.language import alternatives
 
-Kind = Literal["summary", "list", "changes"]
+Kind = Literal["summary", "list", "changes", "documents"]
 # How a request says which documents it means: by their names, as documents that were spoken of ("this report"), as
 # something ("this"), or not at all ("Summarise").
 Means = Literal["names", "documents", "something", "nothing"]
@@ -56,7 +58,16 @@ _ADJECTIVES = r"(?:(?:short|brief|quick|concise|full|complete|detailed|long|roug
 _GIVE = (
     r"(?:(?:give|write|make|provide|prepare|create|draft|show|produce|get|have|send)(?:\s+(?:me|us))?(?:\s+with)?\s+)?"
 )
+_BASE = r"(?:this|the|your|my|our)\s+(?:knowledge\s+)?(?:base|collection|library|chat)"
+_HERE = rf"(?:\s+(?:here|(?:in|of|from)\s+(?:here|{_BASE})))?"
+_FILES = r"(?:documents|docs|files|sources)"
 _ENGLISH: tuple[tuple[Kind, str], ...] = (
+    (
+        "documents",
+        rf"(?:(?:what|which)\s+(?:kinds?\s+of\s+)?|how\s+many\s+){_FILES}(?:\s+(?:do\s+you\s+(?:have|know|use|hold)"
+        rf"|can\s+(?:you|i)\s+(?:search|read|ask|see|use)|are(?:\s+(?:there|available|uploaded))?))?{_HERE}",
+    ),
+    ("documents", rf"(?:{_LIST})\s+(?:(?:all|all\s+of)\s+)?(?:(?:the|your|my|our)\s+)?{_FILES}{_HERE}"),
     ("summary", rf"(?:{_SUM})(?:\s+(?:(?:the\s+)?(?:{_POINTS})\s+of\s+)?{_DOCUMENTS})?"),
     ("summary", rf"sum\s+{_DOCUMENTS}\s+up"),
     (
@@ -65,6 +76,8 @@ _ENGLISH: tuple[tuple[Kind, str], ...] = (
     ),
     ("summary", rf"what\s+(?:are|is|were)\s+(?:the\s+)?(?:{_SUMMARY}|{_POINTS})\s+(?:of|in|from)\s+{_DOCUMENTS}"),
     ("summary", r"tl;?\s?dr"),
+    ("summary", rf"what(?:['’]s|\s+(?:is|stands))\s+in\s+(?P<name>{_NAME})"),
+    ("summary", rf"what\s+(?:is|does)\s+(?P<name>{_NAME})\s+(?:about|say|cover|contain|deal\s+with)"),
     (
         "list",
         rf"(?:{_LIST})\s+(?:all|every|each)\s+(?:(?:of\s+)?(?:the|its|their)\s+)?(?P<subject>\S.*?)"
@@ -107,13 +120,26 @@ _PAIR_ZH = (
 _WITHIN_ZH = rf"(?:{_DOCUMENTS_ZH}(?:里面?|中|内|当中)?(?:所?提到|提及|涉及|出现)?的?)?"
 _ALL_ZH = r"(?:所有|全部|每一?[个条项份]?|一切|全体)的?"
 _WHAT_ZH = r"(?:是|有)(?:什么|哪些|啥)"
+_HERE_ZH = r"(?:你们?|您|我们?)?(?:的?知识库|这里|这儿|那里|手上|手里)?(?:里面?|中|内)?的?"
+_FILES_ZH = r"(?:文档|文件|资料)"
 _CHINESE: tuple[tuple[Kind, str], ...] = (
+    (
+        "documents",
+        rf"{_HERE_ZH}(?:现在|目前|都|一共|总共|共)*(?:有|能查|可以查|收录了?|上传了?)(?:哪些|什么|些什么|多少|几)[个份篇]?{_FILES_ZH}",
+    ),
+    ("documents", rf"{_HERE_ZH}{_FILES_ZH}(?:现在|目前|都|一共|总共|共)*有(?:哪些|什么|多少[个份篇]?|几[个份篇])"),
+    ("documents", rf"(?:{_LIST_ZH})(?:一?下)?{_HERE_ZH}(?:所有|全部)的?{_FILES_ZH}(?:的?(?:名称?|名字|标题|清单))?"),
     ("summary", rf"(?:{_SUM_ZH})(?:一?下)?(?:{_DOCUMENTS_ZH}(?:的?(?:{_POINTS_ZH}|{_SUMMARY_ZH}))?)?"),
     ("summary", rf"把?{_DOCUMENTS_ZH}(?:的?(?:{_POINTS_ZH}))?(?:{_SUM_ZH})(?:一?下|出来)?"),
     (
         "summary",
         rf"(?:写|做|列|提供|生成|出|一[份个篇段]|简[要短]的?)*{_DOCUMENTS_ZH}?的?(?:一[份个])?(?:{_SUMMARY_ZH}|{_POINTS_ZH})(?:{_WHAT_ZH})?",
     ),
+    (
+        "summary",
+        rf"(?P<name>{_NAME})(?:里面?|中|内)?(?:主要)?(?:讲|说|写|介绍|包含)了?的?是?(?:什么|些什么|哪些内容|啥)(?:内容)?",
+    ),
+    ("summary", rf"(?P<name>{_NAME})(?:里面?|中|内)?有(?:什么|哪些)内容"),
     ("list", rf"(?:{_LIST_ZH})(?:一?下)?{_WITHIN_ZH}{_ALL_ZH}(?P<subject>\S.*?)"),
     ("list", rf"把{_WITHIN_ZH}{_ALL_ZH}(?P<subject>\S.*?)(?:都|全|全都)?(?:列|找|提取|整理|罗列|列举|摘)出来"),
     (

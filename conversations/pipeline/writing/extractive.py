@@ -12,7 +12,8 @@ from functools import lru_cache
 from itertools import accumulate, zip_longest
 
 from conversations.citations.facts import is_named, names
-from conversations.pipeline.understanding.answer_types import Thing, asked_for, holds_thing
+from conversations.pipeline.understanding.answer_types import asked_for, holds_thing
+from conversations.pipeline.understanding.context_dependence import introduces
 from conversations.pipeline.understanding.question_terms import QuestionWord, coverage
 from conversations.pipeline.writing.similarity import Similarity
 from knowledge.chunking.sections import MARK
@@ -54,6 +55,13 @@ _WANTS_LIST = re.compile(
     r"\b(?:which|what) (?:\w+ ){1,3}(?:are|were|do|have)\b|\b(?:list|all|every|each)\b|哪些|所有|全部|列出",
     re.IGNORECASE,
 )
+# Asks why something is so, and what tells it.
+_WANTS_REASON = re.compile(r"\bwhy\b|\bfor what reasons?\b|为什么|为何|为啥|什么原因", re.IGNORECASE)
+_TELLS_REASON = re.compile(
+    r"\b(?:because|reasons?|in order to|due to|otherwise)\b|因为|由于|原因|以便|以免|为了|否则", re.IGNORECASE
+)
+# Columns of a sentence within which a definition names what it defines.
+_SUBJECT = 40
 # The beginning of a definition: what is defined, and a colon.
 _TERM = re.compile(r"[^\s-][^.。:：\n]{1,80}[:：] ?\S")
 _STEP = re.compile(r"\s*(?:[-*•]\s|\d{1,2}[.)、](?!\d)|[(（]?[a-z\d]{1,2}[)）]|步骤)\s*\S", re.IGNORECASE)
@@ -63,6 +71,8 @@ _LEANS = re.compile(
     r"|[它他她这该此其]|默认|否则|如果是"
 )
 _UNIT_ABOVE = re.compile(r"[(（]([^()（）]{1,12})[)）]\s*$")
+_LIST_ITEM = re.compile(r"\s*(?:[-*•]\s|\d{1,2}[.)、](?!\d))")
+_SENTENCE_END = re.compile(r"[.!?。！？…；;][\"'”’」』）)\]]*\s*$")
 _FENCED = re.compile(r"^```.*?^```[^\S\n]*\n*", re.MULTILINE | re.DOTALL)
 
 
@@ -105,6 +115,7 @@ class _Unit:
     after: float  # what the sentence after it adds
     passage: float  # the share of the question that its passage holds
     thing: float  # 1 where it holds a thing of the kind that is asked for, -1 where it doesn't, 0 where none is
+    explains: float  # the share of what is to be defined that it begins with; 1 where it tells the reason asked for
     meaning: float = 0.0  # its cosine similarity to the question, where it was compared
 
     @property
@@ -117,9 +128,10 @@ class _Unit:
             + 1.6 * self.after
             + 1.7 * self.passage
             + 2.0 * self.thing
+            + 1.5 * self.explains
             + 4.2 * self.meaning
             + 2.0 / (1 + self.hit)
-            - 1.4 * self.text.rstrip().endswith((":", "："))
+            - 1.4 * (self.text.rstrip().endswith((":", "：")) and not self.explains)
         )
 
 
@@ -192,8 +204,7 @@ def _ranked(
     # Of a picture that isn't asked for the caption is no sentence; `_choose_pictures` shows what it covers.
     pictured = _WANTS_PICTURE.search(question) or all(hit.kind == "image" for hit in hits)
     told = [(position, hit) for position, hit in enumerate(hits) if pictured or hit.kind != "image"]
-    thing = asked_for(question)
-    found = [unit for position, hit in told for unit in _units_of(position, hit, asked, thing)]
+    found = [unit for position, hit in told for unit in _units_of(position, hit, question, asked)]
     found.sort(key=lambda unit: -unit.score)
     if similarity is not None:
         compared = found[:COMPARED]
@@ -203,7 +214,9 @@ def _ranked(
     return found
 
 
-def _units_of(position: int, hit: Hit, asked: Sequence[QuestionWord], thing: Thing | None) -> list[_Unit]:
+def _units_of(position: int, hit: Hit, question: str, asked: Sequence[QuestionWord]) -> list[_Unit]:
+    thing, why = asked_for(question), bool(_WANTS_REASON.search(question))
+    defined = introduces(question) and not _WANTS_PROCEDURE.search(question)
     texts = units(hit)
     is_table = hit.kind == "table" and bool(hit.rows)
     above = terms_above(hit)
@@ -221,6 +234,9 @@ def _units_of(position: int, hit: Hit, asked: Sequence[QuestionWord], thing: Thi
         def adds(others: Set[str], number: int = number, held: float = held) -> float:
             return coverage(asked, own[number] | others) - held
 
+        explains = float(bool(why and _TELLS_REASON.search(text)))
+        if defined and not is_table:
+            explains = coverage(asked, unit_terms(_beginning(text)))
         if is_table or any(map(str.isalpha, text)):  # a number by itself says nothing
             found.append(
                 _Unit(
@@ -230,6 +246,7 @@ def _units_of(position: int, hit: Hit, asked: Sequence[QuestionWord], thing: Thi
                     after=0.0 if is_table or number + 1 == len(texts) else adds(own[number + 1]),
                     passage=whole,
                     thing=0.0 if thing is None else 1.0 if holds_thing(thing, text) else -1.0,
+                    explains=explains,
                 )
             )  # fmt: skip
         if "\n\n" in text[len(text.rstrip()) :]:
@@ -281,7 +298,11 @@ def _quote(
             shown = sorted(unit.position for unit in (rows if listed else rows[:MAX_ROWS]))[:MAX_LISTED_ROWS]
             result.tables[position] = [list(map(str, hit.rows[number])) for number in shown]
         else:
+            # Examples of code beside a sentence that answers, as rows beside one.
+            if position != best.hit and _is_code(mine) and best.score - mine[0].score > KEEP_ROW:
+                continue
             steps = procedural and coverage(asked, unit_terms(hit.heading)) >= OF_THE_SECTION
+            mine = [unit for unit in mine if unit is mine[0] or not _is_label(unit.text) or (unit.own and not steps)]
             result.quotes.append(_quote_of(position, units(hit), mine, ranked, procedural, whole=steps))
         result.hits.append(position)
 
@@ -300,13 +321,19 @@ def _quote_of(
         if procedural and (_STEP.match(unit.text) or texts[unit.position].rstrip().endswith((":", "："))):
             wanted |= _procedure(texts, unit.position)
     if whole:
-        wanted |= {number for number, columns in enumerate(accumulate(map(_columns, texts))) if columns <= PROCEDURE}
+        begun = [number for number, columns in enumerate(accumulate(map(_columns, texts))) if columns <= PROCEDURE]
+        code = {number - 1 for number in wanted if texts[number].startswith("```")}  # its announcement stays
+        while begun and begun[-1] not in code and _is_label(texts[begun[-1]]):
+            begun.pop()
+        wanted |= set(begun)
     rest = sorted(position for position in wanted - {best} if texts[position].strip())
     # What is announced follows its announcement; a list is read from its beginning.
     in_steps = any(_STEP.match(texts[number]) for number in (best, *rest))
     in_order = whole or in_steps or texts[best].rstrip().endswith((":", "："))
     order = sorted([best, *rest]) if in_order else [best, *rest]
     order = [number for number in order if not texts[number].startswith(MARK)]
+    while len(order) > 1 and order[-1] != best and _announces(texts, order[-1]):
+        order.pop()
     gaps = {index for index in range(1, len(order)) if order[index] != order[index - 1] + 1}
     return Quote(position, [texts[number] for number in order], gaps)
 
@@ -314,11 +341,13 @@ def _quote_of(
 def _needed(unit: _Unit, texts: Sequence[str], ranked: Sequence[_Unit]) -> set[int]:
     """Return the sentences without which one isn't understood.
 
-    They are those that it announces; the one before it, where it begins with a word that points back; and the term that
-    its paragraph defines.
+    They are those that it announces, or the line that announces the list in which it stands; the one before it, where
+    it begins with a word that points back; and the term that its paragraph defines.
     """
     needed: set[int] = set()
     number = unit.position
+    if _LIST_ITEM.match(unit.text):
+        needed.update(_announcement(texts, number))
     if texts[number].rstrip().endswith((":", "：")):
         needed.update(range(number + 1, min(number + 1 + LISTED, len(texts))))
     mine = [other.position for other in ranked if (other.hit, other.paragraph) == (unit.hit, unit.paragraph)]
@@ -328,6 +357,36 @@ def _needed(unit: _Unit, texts: Sequence[str], ranked: Sequence[_Unit]) -> set[i
     if number > first and _TERM.match(texts[first]):
         needed.add(first)
     return needed
+
+
+def _announcement(texts: Sequence[str], number: int) -> list[int]:
+    """Return the line that announces the list of an item, if one does."""
+    first = number
+    while first > 0 and not texts[first].rstrip().endswith((":", "：")) and number - first <= LISTED:
+        first -= 1
+    announces = first < number and not _LIST_ITEM.match(texts[first]) and texts[first].rstrip().endswith((":", "："))
+    return [first] if announces and _LIST_ITEM.match(texts[first + 1]) else []
+
+
+def _announces(texts: Sequence[str], number: int) -> bool:
+    """Whether a text announces the one after it, without which it says nothing."""
+    before_code = number + 1 < len(texts) and texts[number + 1].startswith("```") and _is_label(texts[number])
+    return before_code or texts[number].rstrip().endswith((":", "："))
+
+
+def _is_label(text: str) -> bool:
+    """Whether a text is neither a sentence, nor a step, nor code."""
+    return not (text.startswith("```") or _STEP.match(text) or _SENTENCE_END.search(text))
+
+
+def _is_code(taken: Sequence[_Unit]) -> bool:
+    return all(unit.text.startswith("```") for unit in taken)
+
+
+def _beginning(text: str) -> str:
+    """Return the first columns of a text."""
+    columns = list(accumulate(map(_columns, text[:_SUBJECT])))
+    return text[: sum(column <= _SUBJECT for column in columns)]
 
 
 def _procedure(texts: Sequence[str], number: int) -> set[int]:

@@ -36,7 +36,7 @@ def nothing_found(state: State) -> str:
             return _("There is nothing to search: add documents, or change below what is asked.") + "\n\n"
         if state.found.unsearched:
             nothing = _("The documents that this question can search say nothing about it.")
-            return f"{nothing} {unsearched_note(state)}\n\n"
+            return f"{nothing}{'' if reply_language(state) == 'zh-hans' else ' '}{unsearched_note(state)}\n\n"
         if state.found.document_ids or state.found.labels:
             return _("What is asked here holds nothing on this. To ask all your documents, change it below.") + "\n\n"
         return _("Your documents hold nothing on this.") + "\n\n"

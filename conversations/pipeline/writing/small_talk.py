@@ -25,6 +25,12 @@ _KINDS = {
         "agreed": r"^\W*(ok(ay)?|great|perfect|nice|cool|got it)\b|^\W*(好的?|好吧|明白了?|知道了)",
     }.items()
 }
+_TRANSLATE = re.compile(
+    r"""^\W*(?:(?:please|ok|now|and|(?:can|could|would)\ you)\W+)*translate
+        (?:\s+(?:it|this|that|these|those|everything|your|the\s+(?:above|answer|last))\b|\s.*\b(?:in)?to\s+(?-i:[A-Z]))
+    |^\W*(?:请|帮我|麻烦|再|能否|可以)*[你您]?(?:把.{1,40}?)?(?:翻译|译)(?:[成为这那]|一下|上面)""",
+    re.IGNORECASE | re.VERBOSE,
+)
 _POINTS = re.compile(
     r"\b(it|its|they|them|their|this|that|these|those|he|she|him|her|his|the former|the latter|former|latter|there)\b"
     r"|它们?|(?<!其)他们?|她们?|这个|那个|这些|那些|这位|那位|这里|那里|前者|后者|上述",
@@ -32,8 +38,15 @@ _POINTS = re.compile(
 )
 
 
+def asks_to_translate(message: str) -> bool:
+    """Whether a message wants something translated, and not how that is done."""
+    return bool(_TRANSLATE.search(message))
+
+
 def reply(message: str) -> str:
     """Return an answer to a greeting, thanks, a farewell, "who are you" or the like."""
+    if asks_to_translate(message):
+        return _("I can't translate: no language model is configured, so I quote your documents as they are.")
     kind = next((kind for kind, pattern in _KINDS.items() if pattern.search(message)), "")
     match kind:
         case "greeting":

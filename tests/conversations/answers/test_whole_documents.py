@@ -101,6 +101,28 @@ def requests_of(provider: FakeProvider, purpose: str) -> list[dict[str, Any]]:
 # --- Without a model ------------------------------------------------------------------------------
 
 
+async def test_which_documents_there_are_is_answered_with_their_names(owner: User, base: KnowledgeBase) -> None:
+    document = await in_database(store, base, "The Velm tower", VELM)
+    session = await in_database(asking, owner, document, await in_database(store, base, "灯塔手册", LIGHTHOUSE))
+    message, _events = await ask(owner, session, "Which documents do you have?")
+    assert message.content.startswith("2 documents")
+    assert "The Velm tower" in message.content and "灯塔手册" in message.content
+
+
+async def test_a_document_that_nobody_named_is_asked_for(owner: User, base: KnowledgeBase) -> None:
+    await in_database(store, base, "The Velm tower", VELM)
+    await in_database(store, base, "灯塔手册", LIGHTHOUSE)
+    message, _events = await ask(owner, await in_database(services.create_session, owner), "Summarise this document")
+    assert message.turn.action == "clarify" and message.content.startswith("Which document")
+
+
+async def test_a_translation_takes_a_model(owner: User, base: KnowledgeBase) -> None:
+    await in_database(store, base, "The Velm tower", VELM)
+    session = await in_database(services.create_session, owner)
+    message, _events = await ask(owner, session, "Translate the lamp of the Velm tower into French")
+    assert message.turn.action == "answer_chat" and "translate" in message.content
+
+
 @pytest.mark.parametrize(
     ("question", "sections", "first"),
     [

@@ -429,3 +429,17 @@ def test_a_paragraph_ends_its_last_sentence_also_before_a_lower_case_letter() ->
         "This can only be set at server start.\n\n",
         "port (integer): The port the server listens on.",
     ]
+
+
+@pytest.mark.parametrize(
+    ("text", "sentences"),
+    [
+        ("图 9.3. 使用端口转发。下一句。", ["图 9.3. 使用端口转发。", "下一句。"]),
+        ("Figure 14.127. Crop tool. It is used.", ["Figure 14.127. Crop tool. ", "It is used."]),
+        ("It is in Table 3. The next one.", ["It is in Table 3. ", "The next one."]),
+        ("The fit of Eq. (2) was good. It held.", ["The fit of Eq. (2) was good. ", "It held."]),
+        ("chmod [OPTION]... MODE FILE\nThe end.", ["chmod [OPTION]... MODE FILE\n", "The end."]),
+    ],
+)
+def test_captions_equations_and_usages_are_not_cut(text: str, sentences: list[str]) -> None:
+    assert split_sentences(text) == sentences

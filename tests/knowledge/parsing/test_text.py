@@ -141,6 +141,16 @@ def test_lists_are_items(tmp_path: Path) -> None:
     ]
 
 
+def test_an_option_of_a_manual_page_is_read_with_what_it_does(tmp_path: Path) -> None:
+    options = "       -c, --cancel\n           Cancel a planned shutdown.\n\n       -k\n           发警告\n"
+    text = f"OPTIONS\n\n{options}"
+
+    assert outline(read_bytes(tmp_path, "a.txt", text))[1:] == [
+        "-c, --cancel: Cancel a planned shutdown.",
+        "-k: 发警告",
+    ]
+
+
 def test_chinese_chapters_are_headings(tmp_path: Path) -> None:
     text = (
         "第一章 总则\n　　第一条 制定本办法。\n　　第二条 适用于全体员工。\n\n"

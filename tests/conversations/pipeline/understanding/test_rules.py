@@ -52,6 +52,8 @@ def asked(question: str, *earlier: str, common: str = "") -> Understanding:
         "好的，谢谢，很有帮助",
         "who are you?",
         "你能做什么？",
+        "你好呀，在吗",
+        "What can you do for me?",
     ],
 )
 def test_greetings_are_chat(text: str) -> None:
@@ -251,3 +253,20 @@ def test_passages_that_join_two_languages_tell_that_a_question_leaves_out_its_su
     known = Known(frequencies(SWITCH, common="保修"), [set(content_terms(passage)) for passage in passages])
     found = understand(question, [PastTurn(1, SWITCH, "")], known)
     assert found.ranking_query != question
+
+
+@pytest.mark.parametrize(
+    ("earlier", "question", "expanded"),
+    [
+        ("How much does the LS-2408 weigh?", "and the LS-2424?", "How much does the LS-2424 weigh?"),
+        ("LS-2424 多少钱？", "那 LS-2448P 呢", "LS-2448P 多少钱？"),
+    ],
+)
+def test_of_another_code_the_same_is_asked(earlier: str, question: str, expanded: str) -> None:
+    assert asked(question, earlier).ranking_query == expanded
+
+
+def test_a_code_of_another_kind_or_in_a_question_of_its_own_replaces_nothing() -> None:
+    assert asked("and the LN-3155?", "How much does the LS-2408 weigh?").ranking_query.endswith("and the LN-3155?")
+    alone = asked("Does the LS-2424 have a fan?", "How much does the LS-2408 weigh?")
+    assert "weigh" not in alone.ranking_query

@@ -260,3 +260,52 @@ def test_a_caption_answers_only_who_asks_for_a_picture() -> None:
     assert extract("How many ports has the LS-2424?", [picture, table]).hits[0] == 1
     assert extract("Show a picture of the ports of the LS-2424", [picture, table]).hits[0] == 0
     assert extract("How many ports has the LS-2424?", [picture]).pictures == [0]  # nothing else tells it
+
+
+LIMITS = hit(
+    "The quota system knows four limits.\nA user meets them in this order:\n- a soft limit on blocks, which warns\n"
+    "- a hard limit on blocks, which refuses\n- a soft limit on files\nDisks are counted at night."
+)
+
+
+def test_an_item_comes_with_the_line_that_announces_its_list() -> None:
+    chosen = extract("Which limit refuses blocks?", [LIMITS])
+    assert chosen.quotes[0].sentences[0].startswith("A user meets them in this order:")
+    assert any("which refuses" in sentence for sentence in chosen.quotes[0].sentences)
+
+
+def test_a_section_that_is_quoted_whole_ends_with_a_sentence() -> None:
+    passage = hit(
+        "1. Choose Table - Insert.\n2. Tick a box\n\nThe heading is repeated.\n\nRelated\n\nChange a heading\n\nPages",
+        heading="Repeat a table heading",
+    )
+    chosen = extract("How do I repeat a table heading?", [passage])
+    assert "".join(chosen.quotes[0].sentences).rstrip().endswith("The heading is repeated.")
+    code = "```\n" + "bad " * 200 + "\n```\n"
+    told = " ".join(f"Bisect {what}." for what in ("begins", "wants two commits", "halves them", "asks you", "ends"))
+    announced = hit(f"{told} If it is broken, type\n\n{code}", heading="Bisect")
+    chosen = extract("How do I bisect?", [announced])
+    assert "".join(chosen.quotes[0].sentences).rstrip().endswith("Bisect ends.")
+
+
+def test_examples_of_code_need_to_be_nearly_as_good_as_the_sentence_that_answers() -> None:
+    told = hit("Run git bisect start to start a bisect session.", chunk_id=1)
+    code = hit("```\n$ git bisect start HEAD v1.2  # this session\n$ make\n```\n", chunk_id=2)
+    chosen = extract("How do I start a bisect session?", [told, code])
+    assert [quote.hit for quote in chosen.quotes] == [0]
+    assert chosen.hits == [0]
+
+
+def test_why_is_answered_by_a_reason() -> None:
+    passage = hit(
+        "Tables are vacuumed at night by a daemon. Prices are in the list. "
+        "Tables are vacuumed because dead rows take space."
+    )
+    assert "because" in extract("Why are tables vacuumed?", [passage]).quotes[0].sentences[0]
+    passage = hit("现金账户不用对账，也不用核对。这样做的原因是现金账户没有对账单。")
+    assert "原因" in extract("为什么现金账户不用对账？", [passage]).quotes[0].sentences[0]
+
+
+def test_a_definition_begins_with_what_it_defines() -> None:
+    passage = hit("Of every backup the tool checks whether a hard link is one. A hard link is another name of a file.")
+    assert extract("What is a hard link?", [passage]).quotes[0].sentences[0].startswith("A hard link is another")
