@@ -5,6 +5,7 @@ import zipfile
 from collections.abc import Iterator
 from itertools import chain, product
 from pathlib import Path
+from typing import Any
 from xml.etree.ElementTree import iterparse
 
 import openpyxl
@@ -155,11 +156,19 @@ def _text(cell: object) -> str:
     if value is None:
         return ""
     if isinstance(value, bool | int | float):
-        return show(value, getattr(cell, "number_format", None) or "General")
+        return show(value, _styled(cell, "number_format") or "General")
     text = clean(show(value))
-    if len(text) <= _LONGEST_SIGN:  # "ü" in Wingdings is a tick
-        text = as_shown(text, getattr(getattr(cell, "font", None), "name", None) or "")
+    if len(text) <= _LONGEST_SIGN and (font := _styled(cell, "font")):  # "ü" in Wingdings is a tick
+        text = as_shown(text, font.name or "")
     return "" if text.startswith("=DISPIMG(") else text  # a picture in a cell, as WPS writes it
+
+
+def _styled(cell: object, name: str) -> Any:
+    """Return what a cell's style says, None where the file doesn't have the style."""
+    try:
+        return getattr(cell, name, None)
+    except IndexError:
+        return None
 
 
 def _merges(package: zipfile.ZipFile, part: str) -> Merges:

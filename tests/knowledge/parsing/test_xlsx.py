@@ -1,5 +1,6 @@
 """Excel workbooks, made with openpyxl."""
 
+import zipfile
 from datetime import date, datetime, time
 from io import BytesIO
 from pathlib import Path
@@ -50,6 +51,15 @@ def test_ticks_are_letters_of_wingdings(tmp_path: Path) -> None:
         "# Data 1",
         "table: Model,Fan,Radio | LS-2408,✓,✗ | Über,ü,✓",
     ]
+
+
+def test_styles_that_a_file_does_not_have_are_passed_over(tmp_path: Path) -> None:
+    path = saved(book([["Name", "Age"], ["Ann", 3]]), tmp_path)
+    with zipfile.ZipFile(path) as package:
+        sheet = package.read("xl/worksheets/sheet1.xml").replace(b'<c r="', b'<c s="999" r="')
+    changed = with_part(path, tmp_path / "b.xlsx", "xl/worksheets/sheet1.xml", sheet)
+
+    assert outline(read(changed)) == ["# Data 1", "table: Name,Age | Ann,3"]
 
 
 def test_empty_rows_part_tables_and_a_lone_cell_above_is_the_caption(tmp_path: Path) -> None:
