@@ -46,7 +46,7 @@ _MIXED_WORD = re.compile("[A-Za-z][а-яА-Я]|[а-яА-Я][A-Za-z]")
 _LINE_ENDS = re.compile("\r\n?|[\x0b\x0c\x85\u2028\u2029]")
 _SPACES = re.compile("[\xa0\u2000-\u200a\u202f\u205f]")
 _SURROGATES = re.compile("[\ud800-\udfff]")
-_POWER = re.compile(r"[-+−–]?(?:\d+[\d.,]*|\d*[b-df-np-z]|\d+/\d+)|[-+−–]", re.IGNORECASE)
+_POWER = re.compile(r"[-+−–]?(?:\d+[\d.,]*|\d*[b-df-np-z](?:[-+−–]\d+)?|\d+/\d+)|[-+−–]", re.IGNORECASE)
 _RAISED = re.compile(r"\^[-+−–\d.]*$")
 # What fonts of symbols show for letters: "b" in Symbol is β. Adobe's encoding of it, from 0x20 and from 0xA0, as
 # Unicode's "Adobe Symbol Encoding to Unicode" has it; spaces are codes without a sign of their own.

@@ -61,9 +61,13 @@ class _Slide:
 
     def __init__(self, slide: Any, page: int, pictures: PictureStore) -> None:
         self.slide, self.page, self.pictures = slide, page, pictures
-        # What newer programs draw, such as text with a formula in it, stands beside what older ones show in its place.
+        # What newer programs draw, such as text beside a formula, and what older ones show in its place: words, or else
+        # a picture.
         for alternatives in list(slide._element.iter(f"{COMPATIBILITY}AlternateContent")):
-            for child in list(alternatives[0]) if len(alternatives) else ():
+            chosen = alternatives.find(f"{COMPATIBILITY}Choice")
+            if chosen is None or next(chosen.iter(f"{A}t", f"{MATH}t"), None) is None:
+                chosen = alternatives.find(f"{COMPATIBILITY}Fallback")
+            for child in () if chosen is None else list(chosen):
                 alternatives.addprevious(child)
             alternatives.getparent().remove(alternatives)
 

@@ -141,14 +141,16 @@ class _Report:
         self._progress = progress
         self._done = 0
         self._stored_at = time.monotonic()
+        self._in_order = asyncio.Lock()  # else a thread that was begun later may be the first to tell
 
     async def one_more(self) -> None:
-        self._done += 1
-        if self._progress is not None:
-            await in_database(self._progress, self._done, self._total)  # it may write to the database
-        if time.monotonic() - self._stored_at >= _REPORT_SECONDS:
-            self._stored_at = time.monotonic()
-            await in_database(self._store, 100 * self._done // self._total)
+        async with self._in_order:
+            self._done += 1
+            if self._progress is not None:
+                await in_database(self._progress, self._done, self._total)  # it may write to the database
+            if time.monotonic() - self._stored_at >= _REPORT_SECONDS:
+                self._stored_at = time.monotonic()
+                await in_database(self._store, 100 * self._done // self._total)
 
     def _store(self, percent: int) -> None:
         running = EvaluationRun.objects.filter(pk=self._run_id, status=EvaluationRun.Status.RUNNING)

@@ -54,8 +54,12 @@ class RunReader:
         parts: list[str] = []
         self._gather(paragraph, run, parts, 0)
         run.text = "".join(parts)
-        spoken = (item for item in paragraph.iter(qn("w:r")) if plain_text(item).strip())
-        run.bold = bool(run.text.strip()) and all(_is_on(item.find(f"{qn('w:rPr')}/{qn('w:b')}")) for item in spoken)
+        spoken = [item for item in paragraph.iter(qn("w:r")) if plain_text(item).strip()]
+        run.bold = (
+            bool(spoken)
+            and bool(run.text.strip())
+            and all(_is_on(item.find(f"{qn('w:rPr')}/{qn('w:b')}")) for item in spoken)
+        )
         return run
 
     def _gather(self, node: etree._Element, run: Run, parts: list[str], depth: int) -> None:

@@ -175,12 +175,14 @@ def test_formulas_and_powers_keep_their_meaning(tmp_path: Path) -> None:
     half = "<m:f><m:num><m:r><m:t>1</m:t></m:r></m:num><m:den><m:r><m:t>2</m:t></m:r></m:den></m:f>"
     math = 'xmlns:m="http://schemas.openxmlformats.org/officeDocument/2006/math"'
     document.add_paragraph("Take ")._p.append(parse_xml(f"<m:oMath {math}>{half}</m:oMath>"))
+    document.add_paragraph()._p.append(parse_xml(f"<m:oMathPara {math}><m:oMath>{half}</m:oMath></m:oMathPara>"))
     for words in (("10", "-", "6", " m"), ("10", "1", "2"), ("5 m", "2"), ("the 1", "st", " of May")):
         paragraph = document.add_paragraph(words[0])
         for word in words[1:]:
             paragraph.add_run(word).font.superscript = not word.startswith(" ")
 
-    assert lines(document, tmp_path) == [r"Take \(\frac{1}{2}\)", "10^-6 m", "10^12", "5 m^2", "the 1st of May"]
+    half = r"\(\frac{1}{2}\)"
+    assert lines(document, tmp_path) == [f"Take {half}", half, "10^-6 m", "10^12", "5 m^2", "the 1st of May"]
 
 
 def test_fields_of_old_forms_say_what_is_ticked_and_chosen(tmp_path: Path) -> None:

@@ -102,6 +102,19 @@ def test_what_newer_programs_draw_and_signs_of_wingdings(tmp_path: Path) -> None
     assert outline(read(saved(show, tmp_path))) == ["# From A → B", "The area is xy", "10^6 times"]
 
 
+def test_what_older_programs_show_where_newer_ones_draw_no_words(tmp_path: Path) -> None:
+    show = Presentation()
+    slide = slide_of(show, "Model")
+    shown = slide.shapes.add_picture(BytesIO(png()), Inches(1), Inches(2))._element
+    compatible = 'xmlns:mc="http://schemas.openxmlformats.org/markup-compatibility/2006"'
+    inside = '<mc:Choice Requires="am3d"/><mc:Fallback/>'
+    alternatives = parse_xml(f"<mc:AlternateContent {compatible}>{inside}</mc:AlternateContent>")
+    shown.addprevious(alternatives)
+    alternatives[1].append(shown)
+
+    assert any(isinstance(item, Picture) for item in read(saved(show, tmp_path)))
+
+
 def test_groups_tables_with_merged_cells_charts_and_pictures(tmp_path: Path) -> None:
     show = Presentation()
     slide = slide_of(show, "All")

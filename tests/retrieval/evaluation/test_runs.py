@@ -1,6 +1,7 @@
 """Runs: what is asked, what is kept, and how they end when something goes wrong."""
 
 import asyncio
+import time
 from collections.abc import Callable
 from datetime import timedelta
 from typing import Any
@@ -43,6 +44,17 @@ def golden(base: KnowledgeBase, owner: User, chunks: list[Chunk]) -> EvaluationS
     sets.add_question(made, "How long does the warranty last?", [chunks[0].pk])
     sets.add_question(made, "warranty or goods", [chunks[1].pk, chunks[2].pk])
     return made
+
+
+def test_how_far_it_is_is_told_in_order(golden: EvaluationSet) -> None:
+    told: list[int] = []
+
+    def tell(done: int, total: int) -> None:
+        time.sleep(0.3 if done == 1 else 0)
+        told.append(done)
+
+    runs.run(golden, WORDS, golden.owner, tell)
+    assert told == [1, 2]
 
 
 def test_a_run_keeps_figures_and_hits_of_the_real_search(golden: EvaluationSet, chunks: list[Chunk]) -> None:
