@@ -46,7 +46,8 @@ _MIXED_WORD = re.compile("[A-Za-z][а-яА-Я]|[а-яА-Я][A-Za-z]")
 _LINE_ENDS = re.compile("\r\n?|[\x0b\x0c\x85\u2028\u2029]")
 _SPACES = re.compile("[\xa0\u2000-\u200a\u202f\u205f]")
 _SURROGATES = re.compile("[\ud800-\udfff]")
-_POWER = re.compile(r"[-+−–]?(?:\d+[\d.,]*|\d*[b-df-np-z](?:[-+−–]\d+)?|\d+/\d+)|[-+−–]", re.IGNORECASE)
+_POWER = re.compile(r"[-+−–]?(?:\d+[\d.,]*|\d*[a-z](?:[-+−–]\d+)?|\d+/\d+)|[-+−–]", re.IGNORECASE)
+_ORDINALS = frozenset("aeo")  # French 2e, Spanish 1a and 1o
 _RAISED = re.compile(r"\^[-+−–\d.]*$")
 # What fonts of symbols show for letters: "b" in Symbol is β. Adobe's encoding of it, from 0x20 and from 0xA0, as
 # Unicode's "Adobe Symbol Encoding to Unicode" has it; spaces are codes without a sign of their own.
@@ -142,8 +143,9 @@ def as_shown(text: str, font: str, letters: bool = True) -> str:
 def raised(text: str, before: Sequence[str]) -> str:
     """Return raised text as it follows the parts of a line: 10^6, m^2, but 1st; without the sign 10⁶ reads as 106."""
     last = next(filter(None, reversed(before)), "")
-    is_power = _POWER.fullmatch(text.strip()) and last[-1:].isalnum() and not _RAISED.search(last)
-    return f"^{text}" if is_power else text
+    if not last[-1:].isalnum() or _RAISED.search(last) or (last[-1:].isdecimal() and text in _ORDINALS):
+        return text
+    return f"^{text}" if _POWER.fullmatch(text.strip()) else text
 
 
 def _score(sample: bytes, encoding: str) -> float:

@@ -5,6 +5,7 @@ which pages set: without it 1/2 reads as 12.
 """
 
 import re
+import unicodedata
 
 from lxml import etree
 
@@ -12,6 +13,7 @@ _SPECIAL = str.maketrans(
     {"\\": r"\backslash ", "^": r"\wedge ", "~": r"\sim ", "\xa0": " "} | {sign: f"\\{sign}" for sign in "{}_#$%&"}
 )
 _INVISIBLE = re.compile("[\u200b\u2061-\u2064]")
+_STYLED = re.compile("[\U0001d400-\U0001d7ff\u210a-\u2134]")  # letters that are slanted, bold and so on by themselves
 _WORD = re.compile(r"[^\W\d_]{2,}")
 _FOREIGN = re.compile("[\u0400-\u052f\u0590-\u1fff\u2e80-\uffef]")  # letters that no formula is set in
 _ACCENTS = {
@@ -50,7 +52,7 @@ def _name(node: etree._Element) -> str:
 
 
 def _signs(text: str, upright: bool = False) -> str:
-    text = _INVISIBLE.sub("", text)
+    text = _STYLED.sub(lambda match: unicodedata.normalize("NFKC", match[0]), _INVISIBLE.sub("", text))
     if _FOREIGN.search(text):
         return rf"\text{{{text.translate(_SPECIAL)}}}"
     tex = text.translate(_SPECIAL)
@@ -89,6 +91,8 @@ def _office(node: etree._Element, depth: int) -> str:
     if depth > _DEEPEST:
         return "".join(map(str, node.itertext()))
     match _name(node):
+        case "f" if said("type", "bar") == "noBar":
+            return rf"{{{of('num')} \atop {of('den')}}}"
         case "f":
             return rf"\frac{{{of('num')}}}{{{of('den')}}}"
         case "sSup" | "sSub" | "sSubSup":
@@ -115,7 +119,7 @@ def _office(node: etree._Element, depth: int) -> str:
         case "m":
             return _table([[_office(cell, depth + 2) for cell in row] for row in node.findall(f"{space}mr")])
         case "eqArr":
-            return _table([[line] for line in each("e")])
+            return _table([[line.replace(r"\#", r"\quad ")] for line in each("e")])  # "E=mc^2#(1)": its number apart
         case "acc":
             return _accented(of("e"), said("chr", "\u0302"))
         case "bar":

@@ -6,6 +6,7 @@ from lxml import etree
 from ragsite.markup import tex
 
 _SUM = '<m:naryPr><m:chr m:val="∑"/></m:naryPr>'
+_NO_BAR = '<m:fPr><m:type m:val="noBar"/></m:fPr>'
 _BRACE = '<m:dPr><m:begChr m:val="{"/><m:endChr m:val=""/></m:dPr>'
 _OFFICE = 'xmlns:m="http://schemas.openxmlformats.org/officeDocument/2006/math"'
 
@@ -25,6 +26,7 @@ def e(inner: str, name: str = "e") -> str:
         (f"{r('x=')}<m:f>{e(r('1'), 'num')}{e(r('2'), 'den')}</m:f>", r"\(x=\frac{1}{2}\)"),
         (f"{r('E=m')}<m:sSup>{e(r('c'))}{e(r('2'), 'sup')}</m:sSup>", r"\(E=mc^{2}\)"),
         (f"<m:sSubSup>{e(r('ab'))}{e(r('i'), 'sub')}{e(r('n'), 'sup')}</m:sSubSup>", r"\({ab}_{i}^{n}\)"),
+        (f"{r('𝑓')}<m:f>{_NO_BAR}{e(r('n'), 'num')}{e(r('k'), 'den')}</m:f>", r"\(f{n \atop k}\)"),
         (f"<m:rad><m:deg/>{e(r('2'))}</m:rad>", r"\(\sqrt{2}\)"),
         (f"<m:rad>{e(r('3'), 'deg')}{e(r('2'))}</m:rad>", r"\(\sqrt[3]{2}\)"),
         (f"<m:nary>{_SUM}{e(r('i=1'), 'sub')}{e(r('n'), 'sup')}{e(r('i'))}</m:nary>", r"\(∑_{i=1}^{n} i\)"),
@@ -37,6 +39,7 @@ def e(inner: str, name: str = "e") -> str:
             f"<m:m><m:mr>{e(r('a'))}{e(r('b'))}</m:mr><m:mr>{e(r('c'))}{e(r('d'))}</m:mr></m:m>",
             r"\(\begin{matrix} a & b \\ c & d \end{matrix}\)",
         ),
+        (f"<m:eqArr>{e(r('a=b#(1)'))}</m:eqArr>", r"\(\begin{matrix} a=b\quad (1) \end{matrix}\)"),
         (f"<m:acc>{e(r('x'))}</m:acc>", r"\(\hat{x}\)"),
         ("<m:r><m:rPr><m:sty m:val='p'/></m:rPr><m:t>sin</m:t></m:r>", r"\(\mathrm{sin}\)"),
         (r("利润率=50%"), r"\(\text{利润率=50\%}\)"),
