@@ -236,7 +236,8 @@ def _units_of(position: int, hit: Hit, question: str, asked: Sequence[QuestionWo
 
         explains = float(bool(why and _TELLS_REASON.search(text)))
         if defined and not is_table:
-            explains = coverage(asked, unit_terms(_beginning(text)))
+            within = sum(column <= _SUBJECT for column in accumulate(map(_columns, text[:_SUBJECT])))
+            explains = coverage(asked, unit_terms(text[:within]))
         if is_table or any(map(str.isalpha, text)):  # a number by itself says nothing
             found.append(
                 _Unit(
@@ -299,7 +300,11 @@ def _quote(
             result.tables[position] = [list(map(str, hit.rows[number])) for number in shown]
         else:
             # Examples of code beside a sentence that answers, as rows beside one.
-            if position != best.hit and _is_code(mine) and best.score - mine[0].score > KEEP_ROW:
+            if (
+                position != best.hit
+                and all(unit.text.startswith("```") for unit in mine)
+                and best.score - mine[0].score > KEEP_ROW
+            ):
                 continue
             steps = procedural and coverage(asked, unit_terms(hit.heading)) >= OF_THE_SECTION
             mine = [unit for unit in mine if unit is mine[0] or not _is_label(unit.text) or (unit.own and not steps)]
@@ -377,16 +382,6 @@ def _announces(texts: Sequence[str], number: int) -> bool:
 def _is_label(text: str) -> bool:
     """Whether a text is neither a sentence, nor a step, nor code."""
     return not (text.startswith("```") or _STEP.match(text) or _SENTENCE_END.search(text))
-
-
-def _is_code(taken: Sequence[_Unit]) -> bool:
-    return all(unit.text.startswith("```") for unit in taken)
-
-
-def _beginning(text: str) -> str:
-    """Return the first columns of a text."""
-    columns = list(accumulate(map(_columns, text[:_SUBJECT])))
-    return text[: sum(column <= _SUBJECT for column in columns)]
 
 
 def _procedure(texts: Sequence[str], number: int) -> set[int]:

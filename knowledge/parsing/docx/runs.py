@@ -55,11 +55,7 @@ class RunReader:
         self._gather(paragraph, run, parts, 0)
         run.text = "".join(parts)
         spoken = [item for item in paragraph.iter(qn("w:r")) if plain_text(item).strip()]
-        run.bold = (
-            bool(spoken)
-            and bool(run.text.strip())
-            and all(_is_on(item.find(f"{qn('w:rPr')}/{qn('w:b')}")) for item in spoken)
-        )
+        run.bold = bool(spoken) and all(_is_on(item.find(f"{qn('w:rPr')}/{qn('w:b')}")) for item in spoken)
         return run
 
     def _gather(self, node: etree._Element, run: Run, parts: list[str], depth: int) -> None:
@@ -107,26 +103,31 @@ class RunReader:
                 if shown and is_web and shown not in address:
                     parts.append(f" ({address})")
             elif tag in (qn("w:drawing"), qn("w:pict"), qn("w:object")):
-                alt = ""
-                for item in child.iter(qn("wp:docPr")):
-                    alt = alt or _useful(item.get("descr", "")) or _useful(item.get("title", ""))
-                stack = list(reversed(child))
-                while stack:
-                    item = stack.pop()
-                    if item.tag not in (qn("w:txbxContent"), f"{COMPATIBILITY}Fallback"):
-                        stack.extend(reversed(item))
-                    if item.tag == qn("a:blip"):
-                        run.pictures.append((item.get(f"{_RELATION}embed", ""), alt))
-                    elif item.tag == f"{_VML}imagedata":
-                        shape = item.getparent()
-                        own = (shape.get("alt") if shape is not None else "") or item.get("title") or ""
-                        run.pictures.append((item.get(f"{_RELATION}id", ""), alt or _useful(own)))
-                    elif item.tag == _CHART:
-                        run.charts.append(item.get(f"{_RELATION}id", ""))
-                    elif item.tag == qn("w:txbxContent"):
-                        run.boxes.append(item)
+                _anchor(child, run)
             else:
                 self._gather(child, run, parts, depth + 1)
+
+
+def _anchor(drawing: etree._Element, run: Run) -> None:
+    """Add what a drawing or an object holds to the run: pictures, charts and boxes."""
+    alt = ""
+    for item in drawing.iter(qn("wp:docPr")):
+        alt = alt or _useful(item.get("descr", "")) or _useful(item.get("title", ""))
+    stack = list(reversed(drawing))
+    while stack:
+        item = stack.pop()
+        if item.tag not in (qn("w:txbxContent"), f"{COMPATIBILITY}Fallback"):
+            stack.extend(reversed(item))
+        if item.tag == qn("a:blip"):
+            run.pictures.append((item.get(f"{_RELATION}embed", ""), alt))
+        elif item.tag == f"{_VML}imagedata":
+            shape = item.getparent()
+            own = (shape.get("alt") if shape is not None else "") or item.get("title") or ""
+            run.pictures.append((item.get(f"{_RELATION}id", ""), alt or _useful(own)))
+        elif item.tag == _CHART:
+            run.charts.append(item.get(f"{_RELATION}id", ""))
+        elif item.tag == qn("w:txbxContent"):
+            run.boxes.append(item)
 
 
 def _field_without_text(field: etree._Element) -> str:
