@@ -10,6 +10,14 @@ const input = document.getElementById("attach-files");
 const held = document.getElementById("held");
 const template = document.getElementById("uploading-template");
 const rules = JSON.parse(form.dataset.rules);
+const news = new Map(); // chips that came by the socket while files are sent from here: one of them may be such a file's
+
+const chipIn = (html) => {
+  const holder = document.createElement("template");
+  holder.innerHTML = html;
+  return holder.content.querySelector("li");
+};
+
 class Upload {
   constructor(file, isFolder = false) {
     this.file = file;
@@ -50,9 +58,7 @@ class Upload {
 
   // The server's chip takes its place; of the same bytes the chat has one.
   become(html) {
-    const holder = document.createElement("template");
-    holder.innerHTML = html;
-    const chip = holder.content.querySelector("li");
+    const chip = chipIn(html);
     document.getElementById(chip.id)?.remove();
     this.chip.replaceWith(chip);
     htmx.process(chip);
@@ -84,6 +90,13 @@ class Upload {
 }
 
 window.addEventListener("uploads:ended", () => {
+  for (const [id, html] of news) {
+    if (document.getElementById(id)) continue;
+    const chip = chipIn(html);
+    document.getElementById("chat-files").append(chip);
+    htmx.process(chip);
+  }
+  news.clear();
   if (held.hidden) return;
   held.hidden = true;
   composer.requestSubmit();
@@ -91,11 +104,14 @@ window.addEventListener("uploads:ended", () => {
 
 // News of a chip, by the socket: one whose own request is under way is brought up to date by that, and none is there twice.
 document.getElementById("chat").addEventListener("htmx:wsBeforeMessage", (event) => {
-  const news = event.detail.message.match(/^<(li|div hx-swap-oob="beforeend:#chat-files">\s*<li)\b[^>]*? id="(chat-file-\d+)"/);
-  const chip = news && document.getElementById(news[2]);
-  if (!chip) return;
-  const asks = chip.matches(".htmx-request") || chip.querySelector(".htmx-request");
-  if (asks || news[1] !== "li") event.preventDefault();
+  const { message } = event.detail;
+  const [, kind, id] = message.match(/^<(li|div hx-swap-oob="beforeend:#chat-files">\s*<li)\b[^>]*? id="(chat-file-\d+)"/) ?? [];
+  if (!id) return;
+  const chip = document.getElementById(id);
+  const isNew = kind !== "li";
+  if (isNew && !chip && isUploading()) news.set(id, message);
+  if (message.includes('hx-swap-oob="delete"')) news.delete(id);
+  if (news.has(id) || (chip && (isNew || chip.matches(".htmx-request") || chip.querySelector(".htmx-request")))) event.preventDefault();
 });
 
 function add(files) {

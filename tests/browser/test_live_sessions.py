@@ -4,7 +4,7 @@ import re
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import APIResponse, Page, Route, expect
 
 from tests.browser.conftest import ask, go_offline, new_chat, sign_in
 from tests.fakes.provider import FakeProvider
@@ -101,10 +101,47 @@ def test_files_of_a_chat_appear_and_go_in_its_other_window(page: Page, site: Sit
     page.set_input_files("#attach-files", [tmp_path / "velm.md"])
     for each in (page, other):
         expect(each.locator("#chat-files > .chat-file")).to_have_count(1)
-        # For a moment, the file may be there as what is being sent, too.
-        expect(each.locator(".chat-file:not(.uploading)")).to_contain_text("velm.md")
-        expect(each.locator(".chat-file:not(.uploading)")).to_contain_text("Ready")
+        expect(each.locator(".chat-file")).to_contain_text("velm.md")
+        expect(each.locator(".chat-file")).to_contain_text("Ready")
     # What stands there came whole: it works there, too.
     other.get_by_role("button", name="Remove “velm.md”").click()
     for each in (page, other):
         expect(each.locator(".chat-file")).to_have_count(0)
+
+
+def test_a_file_is_there_once_though_its_news_is_faster_than_the_answer(page: Page, site: Site, tmp_path: Path) -> None:
+    for name in ("nerth", "orl"):
+        (tmp_path / f"{name}.md").write_text(f"The lamp of the {name.title()} tower is lit an hour before sunset.")
+    sign_in(page, site)
+    new_chat(page)
+    other = page.context.new_page()
+    other.goto(page.url)
+    expect(other.locator("#attach-files")).to_be_attached()
+    answers: list[tuple[Route, APIResponse]] = []
+    page.route(re.compile(r"/files/$"), lambda route: answers.append((route, route.fetch())))
+    page.evaluate(
+        """() => {
+          const chips = document.getElementById("chat-files");
+          window.most = 0;
+          const count = () => window.most = Math.max(window.most, chips.children.length);
+          new MutationObserver(count).observe(chips, { childList: true });
+        }"""
+    )
+
+    page.set_input_files("#attach-files", tmp_path / "nerth.md")
+    expect(other.locator(".chat-file")).to_contain_text("nerth.md")
+    # What the other window adds meanwhile appears when it is known which is which; what it removes doesn't.
+    other.set_input_files("#attach-files", tmp_path / "orl.md")
+    expect(other.locator(".chat-file", has_text="orl.md")).to_contain_text("Ready")
+    other.get_by_role("button", name="Remove “orl.md”").click()
+    expect(other.locator(".chat-file")).to_have_count(1)
+    other.set_input_files("#attach-files", tmp_path / "orl.md")
+    expect(other.locator(".chat-file")).to_have_count(2)
+    expect(page.locator(".chat-file")).to_have_count(1)
+    route, answer = answers[0]
+    route.fulfill(response=answer)
+    expect(page.locator(".chat-file")).to_have_count(2)
+    assert page.evaluate("window.most") == 2
+    expect(page.locator(".chat-file.uploading")).to_have_count(0)
+    page.get_by_role("button", name="Remove “orl.md”").click()
+    expect(other.locator(".chat-file")).to_have_count(1)
