@@ -42,11 +42,12 @@ _CHAT = re.compile(
         |(hi|hello|hey)\s+(there|all|everyone|ragsite)
         |((ok(ay)?|great|perfect|nice|cool|good|yes|got\s+it)\W+)?
             (thanks?(\s+(you|a\s+lot|so\s+much|very\s+much))*|thank\s+you(\s+(so|very)\s+much)?|cheers|thx)
+            (\s+for\s+(all\s+)?(your|the)\s+((quick|great|good)\s+)?(help|answers?|support|explanations?))?
             (\W+(that|this|it)(['’]s|\s+(was|is|really))*\s+(all|help(ed|s|ful)|work(ed|s)|useful|great|perfect)(\s+a\s+lot)?)?
         |ok(ay)?|great|perfect|nice|cool|got\s+it|bye|goodbye|see\s+you
         |who\s+are\s+you|what\s+(are\s+you|can\s+you\s+do)(\s+for\s+(me|us))?|how\s+are\s+you(\s+doing)?|help
         |(({GREETS_ZH})[啊呀哈]?\W*)?在吗|({GREETS_ZH})啊?|晚安
-        |((好的?|好吧|明白了?|知道了|行|嗯)\W*)?(谢谢|多谢|感谢)(你|您|啦|了)?(\W*(很|非常|真|太)?(有帮助|有用|好用|好))?
+        |((好的?|好吧|明白了?|知道了|行|嗯)\W*)?(谢谢|多谢|感谢)(你们?|您|大家|啦|了)?(的?(帮助|帮忙|回答|解答|支持))?(\W*(很|非常|真|太)?(有帮助|有用|好用|好))?
         |好的?|好吧|明白了?|知道了|再见|拜拜
         |你是谁|你叫什么(名字)?|你能(做|干)(什么|些什么|啥)|你会(做)?什么|帮助
     )(\W*(ragsite|呀|啊|哦|了|吗|呢|ok))?\W*$""",

@@ -47,6 +47,9 @@ def asked(question: str, *earlier: str, common: str = "") -> Understanding:
         "你好",
         "您好！",
         "谢谢你",
+        "谢谢你的帮助",
+        "Thanks for your help!",
+        "thank you very much for the quick answer",
         "Thanks, that helped!",
         "OK, thank you, that's all",
         "好的，谢谢，很有帮助",
@@ -70,6 +73,8 @@ def test_greetings_are_chat(text: str) -> None:
         "OK button does nothing",
         "Thanks! And how do I reset it to factory settings?",
         "thanks for the manual of the switch",
+        "Thanks for the answer on page 3",
+        "感谢信怎么写？",
         "好的谢谢，保修期是多久？",
     ],
 )
