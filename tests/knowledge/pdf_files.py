@@ -1,6 +1,6 @@
 """Small PDFs for the tests, made with reportlab."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import pypdfium2 as pdfium
@@ -96,18 +96,26 @@ def picture(canvas: Canvas, x: float, top: float, width: float = 200, height: fl
     canvas.drawImage(ImageReader(image), x, HEIGHT - top - height, width, height)
 
 
-def by_glyph(path: Path, *lines: str) -> Path:
-    """Write a page whose font doesn't say what its characters mean: each is the number of a glyph, "T" the 55th."""
+def by_glyph(path: Path, *lines: str, meant: Mapping[str, str] | None = None, apart: float = 0) -> Path:
+    """Write a page whose font says of no character but the `meant` ones what it means: "T" is but the 55th glyph.
+
+    Letters are set `apart` by so many points.
+    """
+    pairs = (f"<{ord(char) - 29:04x}> <{means.encode('utf-16-be').hex()}>" for char, means in (meant or {}).items())
+    said = f"1 begincodespacerange <0000> <ffff> endcodespacerange {len(meant or ())} beginbfchar {' '.join(pairs)}"
+    said = f"/CIDInit /ProcSet findresource begin begincmap {said} endbfchar endcmap end"
     codes = ("".join(f"{ord(char) - 29:04x}" for char in line) for line in lines)
     shown = (f"1 0 0 1 40 {700 - 14 * at} Tm <{code}> Tj" for at, code in enumerate(codes))
     return _write(
         path,
-        f"/F1 10 Tf {' '.join(shown)}",
-        "<< /Type /Font /Subtype /Type0 /BaseFont /Unknown /Encoding /Identity-H /DescendantFonts [6 0 R] >>",
+        f"/F1 10 Tf {apart} Tc {' '.join(shown)}",
+        "<< /Type /Font /Subtype /Type0 /BaseFont /Unknown /Encoding /Identity-H /DescendantFonts [6 0 R]"
+        f"{' /ToUnicode 8 0 R' if meant else ''} >>",
         "<< /Type /Font /Subtype /CIDFontType2 /BaseFont /Unknown /CIDToGIDMap /Identity /DW 500 /FontDescriptor 7 0 R"
         " /CIDSystemInfo << /Registry (Adobe) /Ordering (Identity) /Supplement 0 >> >>",
         "<< /Type /FontDescriptor /FontName /Unknown /Flags 4 /FontBBox [0 -200 1000 900] /ItalicAngle 0 /Ascent 900"
         " /Descent -200 /CapHeight 700 /StemV 80 >>",
+        f"<< /Length {len(said)} >>\nstream\n{said}\nendstream",
     )
 
 

@@ -23,6 +23,7 @@ from knowledge.parsing.pdf.garbled import is_garbled
 MAX_CHARS = 200_000  # characters read of one page
 LINE_GAP = 1.0  # em; a wider gap starts a new segment: another column or table cell
 MIN_ACROSS = 120  # characters that run across the page's other text: fewer are a stamp on the margin
+RISE = 0.3  # of a character's height, above its foot: there exponents begin
 SPACE_GAP = 0.18  # em; a wider gap between two words means a space even where pdfium saw none
 BOLD_WEIGHT = 600
 FAR = 120  # characters between a letter and the accent over it
@@ -34,6 +35,9 @@ _CJK = "[\u2e80-\u9fff\uac00-\ud7af\uf900-\ufaff\ufe30-\ufe4f\uff00-\uffef\U0002
 _CJK_END, _CJK_START = re.compile(_CJK + "$"), re.compile("^" + _CJK)
 _BOLD = re.compile(r"bold|black|heavy|semibold|demi|[-_](bd|b)$|cmbx", re.IGNORECASE)
 _MONO = re.compile(r"mono|courier|consol|menlo|typewriter|cmtt|code|fixed|terminal", re.IGNORECASE)
+# Raised numbers are powers after numbers, units and letters that stand alone; after words they are marks of footnotes.
+_TAKES_POWER = re.compile(r"\d$|(?<![^\W\d_])(?:[^\W\d_]|[cdkmnµμ]m|[mnµμ]s|kg|ft|Hz|mol|sec|min)$")
+_POWER = re.compile(r"[-+−–\d]|[kmnxN]$")
 _UNREADABLE = re.compile("[\ue000-\uf8ff\ufffd\x00-\x01\x03-\x08\x0e-\x1f]")
 
 Box = tuple[float, float, float, float]  # x0, y0, x1, y1
@@ -54,6 +58,12 @@ class Word:
     bold: bool
     mono: bool  # of a typewriter font, as program code is
     spaced: bool  # a space goes before it
+    is_raised: bool = False  # smaller than the word before it and above its foot, as a power is
+
+    @property
+    def box(self) -> Box:
+        """What it takes up, in points."""
+        return self.x0, self.y0, self.x1, self.y1
 
 
 @dataclass(slots=True)
@@ -93,6 +103,8 @@ class Line:
                         spaced = word.spaced or gap > SPACE_GAP * word.size
                     if spaced:
                         parts.append(" ")
+                    if word.is_raised and _POWER.match(word.text) and _TAKES_POWER.search("".join(parts)):
+                        parts.append("^")
                 parts.append(word.text)
                 before = word
             self._text = "".join(parts)
@@ -165,6 +177,9 @@ def read_text(page: pdfium.PdfPage, quarters: int | None = None, marks: Iterable
         width, height, turn, angle, across = _orientation(page, textpage.raw, quarters)
         count = min(raw.FPDFText_CountChars(textpage.raw), MAX_CHARS)
         codes = [raw.FPDFText_GetUnicode(textpage.raw, index) for index in range(count)]
+        for index, (high, low) in enumerate(pairwise(codes)):
+            if 0xD800 <= high < 0xDC00 <= low < 0xE000:  # two halves of one character, as UTF-16 has it
+                codes[index : index + 2] = 0x10000 + ((high - 0xD800) << 10) + low - 0xDC00, _TAKEN
         sample = range(0, count, max(1, count // 200))
         unmapped = sum(raw.FPDFText_HasUnicodeMapError(textpage.raw, index) == 1 for index in sample)
         reader = _WordReader(textpage.raw, turn, angle, codes, (width, height))
@@ -183,12 +198,20 @@ def read_text(page: pdfium.PdfPage, quarters: int | None = None, marks: Iterable
         unreadable = 1.0
     lines: list[Line] = []
     for word in words:
-        last = lines[-1].words[-1] if lines else word
-        overlap = min(last.y1, word.y1) - max(last.y0, word.y0)
-        level = overlap >= 0.5 * min(last.y1 - last.y0, word.y1 - word.y0)
-        em = max(last.size, word.size)
-        if not lines or not level or not -0.6 * em < word.x0 - last.x1 < LINE_GAP * em:
+        *_, last = beside = lines[-1].words[-2:] if lines else [word]
+        em, gap = max(last.size, word.size), word.x0 - last.x1
+        # After a power, the word before it tells; and what comes without a space goes on.
+        least = 0.5 if word.spaced or gap > SPACE_GAP * em else 0.01
+        level = any(
+            min(each.y1, word.y1) - max(each.y0, word.y0) >= least * min(each.y1 - each.y0, word.y1 - word.y0)
+            for each in beside
+        )
+        if not lines or not level or not -0.6 * em < gap < LINE_GAP * em:
             lines.append(Line())
+        elif abs(gap) < SPACE_GAP * em:
+            word.is_raised = _is_smaller(word.size, last.size) and _rises(word.box, last.box)
+            # pdfium sees a new line where a power begins and where it ends.
+            word.spaced = word.spaced and not word.is_raised and not last.is_raised
         lines[-1].add(word)
     for box, sign in marks:
         x0, y0, x1, y1 = turn(*box)
@@ -356,6 +379,9 @@ class _WordReader:
             widest = height * ((1.05 if self._codes[(start + end) // 2] > 0x2E80 else 0.7) * (end - start) + 0.5)
             # Ends on one baseline, no further apart than their characters can be wide, are those of one word.
             level = abs(last[3] - first[3]) < 0.2 * height and 0 <= last[2] - first[0] <= widest
+            feet = [place[3] for place in places if place is not None]
+            if level and max(feet) - min(feet) > 0.2 * height:
+                level = not any(self._is_shifted(index, start) for index in range(start, end))
             # A wide gap is one where a typesetter moved on instead of writing a space.
             if level and not any(gap > SPACE_GAP * height for gap in gaps):
                 if self._has_direction(start):
@@ -366,6 +392,7 @@ class _WordReader:
         # Otherwise character by character, parted where the place jumps. Of letters set apart the gaps are alike.
         usual = median_high(gaps) if gaps else 0.0
         word: Word | None = None
+        begun = start
         before = (0.0, 0.0)  # where the character before begins and ends; a ligature's letters share one box
         for index, place in enumerate(places, start):
             if place is None:
@@ -379,15 +406,25 @@ class _WordReader:
                 and (ligature or -0.6 * word.size < x0 - word.x1 < max(SPACE_GAP * word.size, 2 * usual))
                 and y0 < word.y1
                 and y1 > word.y0
+                and not self._is_shifted(index, begun)
             ):
                 word.text = unicodedata.normalize("NFC", word.text + text)
                 word.x1 = max(word.x1, x1)
                 word.y0, word.y1 = min(word.y0, y0), max(word.y1, y1)
             elif self._has_direction(index):
                 word = self._add(index, place, text, spaced)
-                spaced = False
+                begun, spaced = index, False
             else:
                 word = None
+
+    def _is_shifted(self, index: int, other: int) -> bool:
+        """Whether one of two characters is raised beside the other: smaller by its box and by its font."""
+        place, beside = self._box(index), self._box(other)
+        if place is None or beside is None or not (_rises(place, beside) or _rises(beside, place)):
+            return False
+        height = max(place[3] - place[1], beside[3] - beside[1])
+        sizes = [self._fonts.of(at, height)[0] for at in (index, other)]
+        return _is_smaller(min(sizes), max(sizes))
 
     def _box(self, index: int) -> Box | None:
         """Return a character's box; None where it has none, or is off the page."""
@@ -440,6 +477,17 @@ def _is_over(accent: Box, letter: Box, beside: bool) -> bool:
     return across > 0.8 * min(accent[2] - accent[0], letter[2] - letter[0]) and (
         beside or down > 0.5 * min(accent[3] - accent[1], letter[3] - letter[1])
     )
+
+
+def _rises(box: Box, base: Box) -> bool:
+    """Whether a box is smaller than one on the baseline and above its foot."""
+    height = base[3] - base[1]
+    return box[3] - box[1] < 0.9 * height and RISE * height < base[3] - box[3] < height
+
+
+def _is_smaller(size: float, usual: float) -> bool:
+    """Whether a font size is that of an exponent."""
+    return size < 0.9 * usual
 
 
 def _text(codes: list[int]) -> str:

@@ -225,6 +225,73 @@ def test_accents_printed_over_letters_make_one_character(path: Path) -> None:
     assert _texts(_parse(make_pdf(path, draw))) == ["The kopiëren of José is no `quoted' don´t", "Você", "Fájlnévek"]
 
 
+def _line(canvas: Canvas, top: float, *parts: str) -> None:
+    """Draw parts of a line, those after "^" raised and those after "_" lowered, as typesetters do."""
+    shown = []
+    for part in parts:
+        rise, size = {"^": (4, 7), "_": (-1.5, 7)}.get(part[0], (0, 10))
+        shown.append(f"/F1 {size} Tf {rise} Ts ({part.lstrip('^_')}) Tj")
+    canvas._code.append(f"BT 72 {HEIGHT - top} Td {' '.join(shown)} ET")
+
+
+def test_powers_keep_their_sign(path: Path) -> None:
+    def draw(canvas: Canvas) -> None:
+        _line(canvas, 100, "A rate of 3 x 10", "^-9", " mol per m", "^2", " in the study", "^3", " of 1995")
+        _line(
+            canvas, 140, "At most 2", "^31", " pixels, y = x", "^n", " + 10", "^6", ", and H", "_2", "O in the 2", "^nd"
+        )
+        _line(
+            canvas,
+            180,
+            "In 1998",
+            "^4",
+            ", 12.3 m",
+            "^-1",
+            "s and 25 cm",
+            "^2",
+            " of Mary",
+            "^1,2",
+            " were 36",
+            "^a",
+            " K",
+        )
+
+    assert _texts(_parse(make_pdf(path, draw))) == [
+        "A rate of 3 x 10^-9 mol per m^2 in the study3 of 1995",
+        "At most 2^31 pixels, y = x^n + 10^6, and H2O in the 2nd",
+        "In 1998^4, 12.3 m^-1s and 25 cm^2 of Mary1,2 were 36a K",
+    ]
+
+
+def test_what_is_printed_above_or_made_smaller_is_no_power(path: Path) -> None:
+    def draw(canvas: Canvas) -> None:
+        text(canvas, 72, 100, "Nine eighths are 9")
+        text(canvas, 72 + canvas.stringWidth("Nine eighths are "), 111, "8")
+        _line(canvas, 160, "A NAME IN S", "_MALL", " letters")
+        text(canvas, 72, 200, "Set of 12")
+        text(canvas, 78 + canvas.stringWidth("Set of 12"), 196, "3 pieces", size=7)
+
+    read = " ".join(_texts(_parse(make_pdf(path, draw))))
+    assert "^" not in read and "98" not in read and "SMALL letters" in read and "12 3 pieces" in read
+
+
+def test_characters_of_two_units_stay_whole_where_letters_are_set_apart(path: Path) -> None:
+    by_glyph(path, "abaa", meant={"a": "2", "b": "\U0001d700"}, apart=4)
+    with closing(document.open_document(path)) as opened:
+        assert [line.text for line in read_text(opened[0]).lines] == ["2\U0001d700 22"]
+
+
+def test_a_line_goes_on_after_a_power_and_an_index(path: Path) -> None:
+    make_pdf(path, lambda canvas: _line(canvas, 100, "The sum of m", "^2", "_k", " and the rest"))
+    with closing(document.open_document(path)) as opened:
+        assert [line.text for line in read_text(opened[0]).lines] == ["The sum of m^2k and the rest"]
+
+
+def test_letters_of_bitmaps_are_no_powers(path: Path) -> None:
+    of_bitmaps(path, "72 700 Td (d) Tj 3 Ts (n) Tj")
+    assert "^" not in "".join(_texts(_parse(path)))
+
+
 def test_what_runs_off_the_page_is_not_read(path: Path) -> None:
     def draw(canvas: Canvas) -> None:
         text(canvas, WIDTH - 60, 100, "seen-and-cut-off-here never seen")
