@@ -287,11 +287,6 @@ def test_a_line_goes_on_after_a_power_and_an_index(path: Path) -> None:
         assert [line.text for line in read_text(opened[0]).lines] == ["The sum of m^2k and the rest"]
 
 
-def test_letters_of_bitmaps_are_no_powers(path: Path) -> None:
-    of_bitmaps(path, "72 700 Td (d) Tj 3 Ts (n) Tj")
-    assert "^" not in "".join(_texts(_parse(path)))
-
-
 def test_what_runs_off_the_page_is_not_read(path: Path) -> None:
     def draw(canvas: Canvas) -> None:
         text(canvas, WIDTH - 60, 100, "seen-and-cut-off-here never seen")
