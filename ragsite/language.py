@@ -3,7 +3,7 @@
 import re
 from pathlib import Path
 
-_HAN = re.compile("[\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003fa1f]")
+HAN = re.compile("[\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003fa1f]")
 _LATIN_WORD = re.compile(r"[A-Za-zÀ-ɏ]{2,}")
 
 
@@ -14,7 +14,7 @@ def language_of(text: str) -> str:
     question about `CREATE INDEX` is still a Chinese question.
     """
     sample = text[:20_000]
-    han = len(_HAN.findall(sample))
+    han = len(HAN.findall(sample))
     latin = len(_LATIN_WORD.findall(sample))
     if not han and not latin:
         return ""

@@ -385,7 +385,8 @@ INDEXER = "retrieval.indexer.Indexer"
 INVITED = "knowledge.invitations.invitations.is_invited"
 # Says how the admin has the endpoint reached: a function that returns an `EmbeddingModel` or None, by its dotted path.
 EMBEDDING_PROFILE = "conversations.prompts.profiles.embedding_model"
-BUNDLED_MODEL_DIR = options.BASE_DIR / "retrieval" / "bundled" / "all-MiniLM-L6-v2-int8"
+BUNDLED_MODEL_DIR = options.BASE_DIR / "retrieval" / "bundled" / "multilingual-e5-small-int8"
+BUNDLED_READER_DIR = options.BASE_DIR / "retrieval" / "bundled" / "reader"
 if not any(weight for name, weight in options.RERANK_BLEND.items() if name != "fused"):
     raise ImproperlyConfigured("RERANK_BLEND gives no reranker a weight; name endpoint, local or llm.")
 # What makes each method's reranker: coroutines without arguments, by their dotted paths.

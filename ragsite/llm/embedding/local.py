@@ -11,6 +11,7 @@ from django.conf import settings
 from numpy.typing import NDArray
 
 from ragsite.llm.embedding import model_files
+from ragsite.llm.embedding.model_card import ModelCard
 from ragsite.llm.errors import LocalModelNotFound
 
 if TYPE_CHECKING:
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 
 M = TypeVar("M")
 BUNDLED = "bundled"
-# The bundled model was trained on 256 tokens; beyond them vectors get vaguer and cost more.
+# With 512, vectors of most sets get vaguer and cost twice as much: docs/decisions/embedding.md.
 MAX_TOKENS = 256
 # What can't fit MAX_TOKENS needn't be tokenised.
 _MAX_CHARACTERS = 32 * MAX_TOKENS
@@ -26,7 +27,7 @@ _MAX_CHARACTERS = 32 * MAX_TOKENS
 MAX_BATCH_TEXTS = 32
 MAX_BATCH_TOKENS = 1024
 _COUNTED_AT_ONCE = 128
-# What some families of models want before a query and before a document.
+# What some families of models want before a query and before a document, of whose files none says so.
 _PREFIXES = {
     "e5-": ("query: ", "passage: "),
     "nomic-embed": ("search_query: ", "search_document: "),
@@ -48,7 +49,6 @@ class LocalEmbedder:
 
     def __init__(self, model: str = BUNDLED, *, files: Path | None = None) -> None:
         self.model = model
-        self.languages = languages_of(model)
         self._files = files or (None if model == BUNDLED else model_files.added(model))
         self._stamp = _stamp(self._files)
         # Of a model that fastembed knows the added files are loaded as it describes them.
@@ -69,9 +69,12 @@ class LocalEmbedder:
                 self.dimension = fastembed.TextEmbedding.get_embedding_size(model)
             except ValueError as error:
                 raise LocalModelNotFound(f"fastembed knows no embedding model {model!r}.") from error
-        self._query_prefix, self._document_prefix = next(
-            (prefixes for mark, prefixes in _PREFIXES.items() if mark in model.lower()), ("", "")
-        )
+        card = ModelCard.of(self._folder or self._files) if self._folder or self._files else ModelCard()
+        self.languages = languages_of(model)
+        self.calibration = card.calibration
+        family = next((prefixes for mark, prefixes in _PREFIXES.items() if mark in model.lower()), ("", ""))
+        self._query_prefix = family[0] if card.query_prefix is None else card.query_prefix
+        self._document_prefix = family[1] if card.document_prefix is None else card.document_prefix
         self._loaded: TextEmbedding | None = None
 
     @property
@@ -132,7 +135,11 @@ def batches(lengths: Sequence[int]) -> Iterator[list[int]]:
 
 
 def languages_of(model: str) -> list[str]:
-    """Return the languages that a model knows, as far as its name tells; empty means every language."""
+    """Return the languages that a model knows by its card, or else by its name; empty means every language."""
+    folder = Path(settings.BUNDLED_MODEL_DIR) if model == BUNDLED else model_files.added(model) or Path(model)
+    card = ModelCard.of(folder)
+    if card.languages is not None:
+        return list(card.languages)
     name = model.lower()
     if "multilingual" in name or "bge-m3" in name or "jina-embeddings-v3" in name or "gte-multi" in name:
         return []
@@ -176,9 +183,8 @@ def _load(model: str, folder: Path | None, dimension: int, files: Path | None = 
             dim=dimension,
             model_file=weights_in(folder),
         )
-    # One thread is best for the bundled model, which is so small: a query of 12 tokens takes 0.7 ms, on two threads
-    # 1.2 ms, and two batches side by side on a thread each are done in three quarters of the time of one after the
-    # other on both. None is a thread per core.
+    # One thread is best for the bundled model, which is so small: two batches side by side on a thread each are done
+    # sooner than one after the other on both. None is a thread per core.
     threads = 1 if model == BUNDLED else settings.EMBEDDING_THREADS or None
     try:
         return load(TextEmbedding, name, folder or files, threads, MAX_TOKENS)

@@ -19,6 +19,7 @@ import numpy as np
 from django.conf import settings
 from django.utils.translation import gettext as _
 
+from ragsite.llm.embedding.model_card import ModelCard
 from ragsite.llm.errors import LocalModelNotFound
 
 T = TypeVar("T")
@@ -26,7 +27,10 @@ T = TypeVar("T")
 Progress = Callable[[int, int], None]
 
 NEEDED = ("config.json", "tokenizer.json", "tokenizer_config.json")
-_OPTIONAL = ("special_tokens_map.json", "preprocessor_config.json", "1_Pooling/config.json", "README.md")
+_OPTIONAL = (
+    "special_tokens_map.json", "preprocessor_config.json", "1_Pooling/config.json", "README.md",
+    "config_sentence_transformers.json", "calibration.json",
+)  # fmt: skip
 _WEIGHTS = ("model.onnx", "onnx/model.onnx")
 # Data that lie beside the weights they belong to, and what a licence asks to be kept.
 _KEPT = re.compile(r"(onnx/)?model[\w.-]*\.onnx[_.]data|(LICEN[CS]E|NOTICE)[\w.-]*")
@@ -197,11 +201,8 @@ def size_of(folder: Path) -> int:
 
 def licence_of(folder: Path) -> str:
     """Return the licence that a model's card or licence file tells, empty where none does."""
-    card = folder / "README.md"
-    if card.is_file():
-        head = card.read_text(encoding="utf-8", errors="replace")[:20_000].partition("\n---")[0]
-        if found := re.search(r"^license: *[\"']?([\w.+-]+)", head, re.MULTILINE):
-            return found[1]
+    if told := ModelCard.of(folder).license:
+        return told
     for path in sorted(folder.glob("LICEN*")):
         lines = path.read_text(encoding="utf-8", errors="replace")[:2000].split("\n")
         title = " ".join(" ".join(lines[:4]).split())

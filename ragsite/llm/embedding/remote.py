@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from ragsite.llm import errors, http
 from ragsite.llm.embedding.local import normalise
+from ragsite.llm.embedding.model_card import Calibration
 from ragsite.llm.errors import BadReply, BadRequest, LLMError
 from ragsite.llm.passage_tokens import truncate_to_tokens
 from ragsite.llm.types import Endpoint
@@ -61,6 +62,7 @@ class OpenAIEmbedder:
     ) -> None:
         self.model = endpoint.model
         self.languages = list(languages)
+        self.calibration = Calibration()  # an endpoint doesn't say what its cosines mean
         self._endpoint = endpoint
         self._dimension = dimension
         self._asks_for_dimension = dimension is not None

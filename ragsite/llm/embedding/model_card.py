@@ -1,0 +1,89 @@
+"""What a model says of itself, in the files beside its weights: prefixes, languages, licence, range of its cosines.
+
+| file | says |
+|---|---|
+| `config_sentence_transformers.json` | under `prompts`, what stands before a `query` and before a `document` or `passage` |
+| `README.md` | in its YAML head, `language` and `license`, as model cards on the hub do |
+| `calibration.json` | under `similarity`, what `Calibration` holds |
+"""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+# Cards say so of models that know about a hundred languages.
+_EVERY_LANGUAGE = "multilingual"
+
+
+@dataclass(frozen=True, slots=True)
+class Calibration:
+    """What the cosines of a model mean: (unrelated, right) by the languages of a question and of a passage.
+
+    The first is the median cosine of a question and any passage, the second that of a question and the passage that
+    answers it. Models differ in both, and so does one model from language to language.
+    """
+
+    ranges: Mapping[tuple[str, str], tuple[float, float]] = field(default_factory=dict)
+    # Of languages that aren't named: what models without a description mostly have.
+    otherwise: tuple[float, float] = (0.05, 0.55)
+
+    def similarity(self, cosine: float, query_language: str, passage_language: str) -> float:
+        """Return a cosine as a similarity, about 0 for an unrelated passage and 1 for the right one."""
+        unrelated, right = self.ranges.get((query_language, passage_language), self.otherwise)
+        return (cosine - unrelated) / (right - unrelated)
+
+
+@dataclass(frozen=True, slots=True)
+class ModelCard:
+    """What is known of a model from its files; `languages` is None where they don't say, empty for every language."""
+
+    query_prefix: str | None = None
+    document_prefix: str | None = None
+    languages: tuple[str, ...] | None = None
+    license: str = ""
+    calibration: Calibration = Calibration()
+
+    @classmethod
+    def of(cls, folder: Path) -> "ModelCard":
+        """Read what the files of a model's folder say; what is missing or can't be read counts as not said."""
+        prompts = _json(folder / "config_sentence_transformers.json").get("prompts")
+        prompts = prompts if isinstance(prompts, dict) else {}
+        head = _head(folder / "README.md")
+        told = head.get("language")
+        languages = tuple(map(str, [told] if isinstance(told, str) else told)) if told else None
+        return cls(
+            query_prefix=prompts.get("query"),
+            document_prefix=prompts.get("document", prompts.get("passage")),
+            languages=() if languages and _EVERY_LANGUAGE in languages else languages,
+            license=str(head.get("license") or ""),
+            calibration=_calibration(folder / "calibration.json"),
+        )
+
+
+def _calibration(path: Path) -> Calibration:
+    told = _json(path).get("similarity", {})
+    ranges = {tuple(pair.split("-")): tuple(map(float, ends)) for pair, ends in told.items() if "-" in pair}
+    otherwise = tuple(map(float, told.get("otherwise", Calibration().otherwise)))
+    return Calibration(ranges, otherwise)  # type: ignore[arg-type]
+
+
+def _head(path: Path) -> dict[str, Any]:
+    """Return the YAML at the head of a model card."""
+    try:
+        first, head, _rest = path.read_text(encoding="utf-8", errors="replace")[:20_000].split("---\n", 2)
+        found = None if first.strip() else yaml.safe_load(head)
+    except (OSError, ValueError, yaml.YAMLError):
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
+def _json(path: Path) -> dict[str, Any]:
+    try:
+        found = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return {}
+    return found if isinstance(found, dict) else {}
