@@ -3,6 +3,8 @@
 import re
 from pathlib import Path
 
+# The languages that are distinguished.
+LANGUAGES = frozenset({"en", "zh"})
 HAN = re.compile("[\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003fa1f]")
 _LATIN_WORD = re.compile(r"[A-Za-zÀ-ɏ]{2,}")
 

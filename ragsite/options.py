@@ -283,14 +283,9 @@ ENABLE_REORDER = env.boolean(
     _("put the first hits in order by features such as coverage and neighbouring words"),
     live="assistant",
 )
-# How much a vector ranking counts beside one by words, times the square of the share of the query that the model
-# understands. Unset, it follows whether the first hits are reordered: docs/decisions/fusion.md.
-VECTOR_WEIGHT = env.optional_decimal(
-    "VECTOR_WEIGHT",
-    _("weight of the vector side against the word side"),
-    _("2, or 1 where `ENABLE_REORDER` is off"),
-    bounds=(0.0, 100.0),
-    live="assistant",
+# How much a vector ranking counts beside one by words: docs/decisions/fusion.md.
+VECTOR_WEIGHT = env.decimal(
+    "VECTOR_WEIGHT", 1.0, (0.0, 100.0), _("weight of the vector side against the word side"), live="assistant"
 )
 REORDER_TOP_N = env.integer(
     "REORDER_TOP_N", 20, (2, 1000), _("how many of the first hits are reordered"), live="assistant"
@@ -306,7 +301,10 @@ BROAD_MAX_HITS_PER_DOCUMENT = env.integer(
     live="assistant",
 )
 VECTOR_THRESHOLD = env.optional_decimal(
-    "VECTOR_THRESHOLD", _("least cosine similarity"), pgettext_lazy("setting", "off"), live="assistant"
+    "VECTOR_THRESHOLD",
+    _("least similarity in meaning: 0 is an unrelated passage’s, 1 the right one’s"),
+    pgettext_lazy("setting", "off"),
+    live="assistant",
 )
 BM25_THRESHOLD = env.optional_decimal(
     "BM25_THRESHOLD", _("least BM25 score"), pgettext_lazy("setting", "off"), live="assistant"

@@ -26,7 +26,11 @@ class SearchRequestSerializer(serializers.Serializer[None]):
     k = IntegerField(min_value=1, max_value=100, required=False)
     mode = ChoiceField(choices=["hybrid", "vector", "fulltext"], default="hybrid")
     vector_threshold = FloatField(
-        min_value=-1, max_value=1, required=False, allow_null=True, help_text="The least cosine similarity."
+        min_value=-10,
+        max_value=10,
+        required=False,
+        allow_null=True,
+        help_text="The least similarity in meaning: about 0 is an unrelated passage's, 1 the right one's.",
     )
     bm25_threshold = FloatField(
         min_value=0, max_value=1_000_000, required=False, allow_null=True, help_text="The least BM25 score."

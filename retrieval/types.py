@@ -41,8 +41,7 @@ class SearchRequest:
     """What to look for and where: only in these knowledge bases, which the caller has checked.
 
     `document_ids` narrow it to these of their documents, `labels` to those with some tags and fields; none means all.
-    Thresholds are absolute: cosine similarity, BM25 score; None is none. `vector_weight` is what vectors count
-    beside words; None follows `reorder`.
+    Thresholds are absolute: similarity, BM25 score; None is none. `vector_weight` is what vectors count beside words.
     `per_document` is the most hits of one document, None for any number. What is not given is taken from the settings
     in force. `ranking_query` is what the passages are to answer, the first query when empty. `fresh` asks for work
     rather than for a kept result. Equal requests have equal answers until something is indexed or deleted, so a request
@@ -55,7 +54,7 @@ class SearchRequest:
     mode: Mode = "hybrid"
     vector_threshold: float | None = field(default_factory=lambda: config.VECTOR_THRESHOLD)
     bm25_threshold: float | None = field(default_factory=lambda: config.BM25_THRESHOLD)
-    vector_weight: float | None = field(default_factory=lambda: config.VECTOR_WEIGHT)
+    vector_weight: float = field(default_factory=lambda: config.VECTOR_WEIGHT)
     rrf_constant: int = field(default_factory=lambda: config.RRF_CONSTANT)
     reorder: bool = field(default_factory=lambda: config.ENABLE_REORDER)
     reorder_top_n: int = field(default_factory=lambda: config.REORDER_TOP_N)

@@ -16,6 +16,7 @@ from conversations.pipeline.understanding.answer_types import asked_for, holds_t
 from conversations.pipeline.understanding.question_terms import QuestionWord, coverage, question_words
 from conversations.pipeline.writing.extractive import terms_above, unit_terms, units
 from ragsite.db import in_database
+from ragsite.language import language_of
 from ragsite.site_settings.config import config
 from retrieval.engine import fulltext
 from retrieval.engine.analysis import terms
@@ -34,8 +35,6 @@ HARDLY_COVERED, HARDLY_NEAR = 0.16, 0.4
 FULLY_COVERED, SPECIFIC = 0.9, 1.3
 # For a table less suffices: its column headings use other words than questions do ("Date of death", "die").
 MOSTLY_COVERED = 0.75
-# Similarities are used if at least this share of the query is in languages that the embedding model knows.
-UNDERSTOOD = 0.8
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,13 +117,10 @@ def judge(question: str, hits: Sequence[Hit], frequencies: Frequencies, nearest:
 
 
 def similarity(rankings: Sequence[Ranking], wordings: Collection[str]) -> float | None:
-    """Return the highest cosine similarity of a passage to one of some wordings; None if no ranking can be used."""
-    telling = (
-        ranking
-        for ranking in rankings
-        if ranking.type == "vector" and ranking.understood >= UNDERSTOOD and ranking.query.text in wordings
-    )
-    return max((score for ranking in telling for _chunk, score in ranking.hits[:1]), default=None)
+    """Return the highest similarity of a passage to one of some wordings; None if no ranking can be used."""
+    asked = (ranking for ranking in rankings if ranking.type == "vector" and ranking.query.text in wordings)
+    known = (ranking for ranking in asked if language_of(ranking.query.text) not in ranking.unknown)
+    return max((score for ranking in known for _chunk, score in ranking.hits[:1]), default=None)
 
 
 async def judge_result(question: str, request: SearchRequest, result: SearchResult) -> str:

@@ -1,9 +1,9 @@
 """Counting tokens as the bundled embedding model does, to size passages; prompts have `prompt_tokens`.
 
 Counts are those of the bundled model's vocabulary (SentencePiece, unigrams): an estimate for any other model. English
-comes out near what GPT-like tokenizers count. A Chinese character counts one, though the vocabulary has words of several:
-passages of as many tokens then hold about as much in either language. White space counts nothing. Callers keep a
-reserve.
+comes out near what GPT-like tokenizers count. A Chinese character counts one, though the vocabulary has words of
+several: passages of as many tokens then hold about as much in either language. White space counts nothing. Callers keep
+a reserve.
 """
 
 from functools import cache

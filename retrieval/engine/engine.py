@@ -1,14 +1,20 @@
 """Asynchronous search of the index, by words and by meaning, each within `SEARCH_TIMEOUT`."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import ParamSpec
 
+import numpy as np
 from django.conf import settings
 from django.db import connection, transaction
+from numpy.typing import NDArray
 
 from knowledge.labels import LabelFilter
+from knowledge.queries import languages_of
 from ragsite.db import in_database
+from ragsite.language import language_of
 from retrieval.engine import fulltext, spaces, vectors
+from retrieval.models import EmbeddingSpace
 
 P = ParamSpec("P")
 Hits = list[tuple[int, float]]
@@ -35,21 +41,51 @@ async def search_vectors(
     document_ids: Sequence[int] = (),
     labels: LabelFilter | None = None,
 ) -> Hits:
-    """Return the k nearest (chunk id, cosine similarity), nearest first; `document_ids` and `labels` as above.
+    """Return the k most similar (chunk id, similarity), best first; `document_ids` and `labels` as above.
 
-    No connection is held while the model works. If the space is replaced meanwhile, the new one is searched.
+    A similarity is about 0 for an unrelated passage and 1 for the right one, whatever the languages of question and
+    passage: see `Calibration`. No connection is held while the model works. If the space is replaced meanwhile, the new
+    one is searched.
     """
+    language = language_of(text)
     while True:
         space = await spaces.space_for_search()
         vector = await spaces.with_model(spaces.embed_query, space, text)
         try:
             return await in_database(
-                _in_time, vectors.search, space, vector, knowledge_base_ids, k, document_ids, labels
+                _in_time, _most_similar, space, vector, language, knowledge_base_ids, k, document_ids, labels
             )
         except vectors.SpaceChanged:
             if spaces.is_on_trial():
                 raise
         spaces.forget_active_space()
+
+
+def _most_similar(
+    space: EmbeddingSpace,
+    vector: NDArray[np.float32],
+    asked_in: str,
+    knowledge_base_ids: Sequence[int],
+    k: int,
+    document_ids: Sequence[int],
+    labels: LabelFilter | None,
+) -> Hits:
+    """Search the documents of each language by itself, so that those of one don't crowd out those of another.
+
+    A model gives passages in the question's own language higher cosines, whatever they say. Those in a language that it
+    doesn't know are left to the words.
+    """
+    calibration = spaces.embedder_of(space).calibration
+    held = sorted(languages_of(knowledge_base_ids, document_ids, labels).items(), key=lambda item: -item[1])
+    languages = [language for language, _documents in held if space.knows(language)] or [asked_in]
+    hits: Hits = []
+    for number, language in enumerate(languages):
+        # Documents without a language, such as lists of numbers, are searched with the most frequent one.
+        only = (language,) if number else (language, "")
+        narrowed = replace(labels or LabelFilter(), languages=only) if len(held) > 1 else labels
+        found = vectors.search(space, vector, knowledge_base_ids, k, document_ids, narrowed)
+        hits += [(chunk_id, calibration.similarity(cosine, asked_in, language)) for chunk_id, cosine in found]
+    return sorted(hits, key=lambda hit: (-hit[1], hit[0]))[:k]
 
 
 def _in_time(search: Callable[P, Hits], *args: P.args, **kwargs: P.kwargs) -> Hits:

@@ -24,8 +24,8 @@ class Ranking:
     """What one retriever found for one query: (chunk id, score) best first, in `ms`.
 
     `weight` is its vote in the fusion: that of the query and of the retriever, or 0 for a retriever that has no say.
-    `understood` is the share of the query, from 0 to 1, that is in a language which the retriever knows, and `unknown`
-    the languages that it doesn't. `note` tells, for a person, why a retriever failed or has no vote.
+    Scores are BM25's, or similarities (see `Calibration`). `unknown` are the languages that the embedding model doesn't
+    know. `note` tells, for a person, why a retriever failed or has no vote.
     """
 
     type: Retriever
@@ -35,7 +35,6 @@ class Ranking:
     ms: float
     note: str = ""
     failed: bool = False
-    understood: float = 1.0
     unknown: frozenset[str] = frozenset()
 
 

@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from functools import lru_cache
 from itertools import chain, pairwise
 
-from retrieval.engine import languages
 from retrieval.engine.analysis import pieces, terms
 from retrieval.engine.bm25 import inverse_document_frequency
 from retrieval.ranking.fusion import Query, Ranking, Retriever
@@ -32,13 +31,12 @@ _Scores = tuple[float, dict[int, float]]
 class Features:
     """What speaks for a hit, each from 0 to 1.
 
-    `fused` and `bm25` are its scores against the best hit's, `cosine` its similarity (of a hit that the vectors did
-    not find, the lowest of those that they did) times the share of the query that the embedding model understands, and
-    the share of the hits: names in Latin letters are near to any Chinese passage that holds some. Of several queries
-    these two are means by the queries' weights: with the best instead, what fits the history of a conversation outran
-    what fits the question (measured on later turns and on unrelated ones, see `bench_followups`). `coverage`,
-    `heading` and `opening` are shares of the query's terms: in the passage under its headings, in the headings alone,
-    in its first words under them; `rare_heading` weighs those in the headings by their rarity among the hits, so that
+    `fused` and `bm25` are its scores against the best hit's, `similarity` that of its meaning (of a hit that the
+    vectors did not find, the lowest of those that they did). Of several queries these two are means by the queries'
+    weights: with the best instead, what fits the history of a conversation outran what fits the question (measured
+    on later turns and on unrelated ones, see `bench_followups`). `coverage`, `heading` and `opening` are shares of the
+    query's terms: in the passage under its headings, in the headings alone, in its first words under them;
+    `rare_heading` weighs those in the headings by their rarity among the hits, so that
     of all functions the one that is asked for comes first. `pairs` is the share of the query's pairs of neighbouring
     terms that are neighbours in the passage. `feedback` is the share of what the first hits speak of beside the query
     (as in Lavrenko and Croft, "Relevance-Based Language Models", SIGIR 2001), and `document` how many of the hits are
@@ -47,7 +45,7 @@ class Features:
 
     fused: float
     bm25: float
-    cosine: float
+    similarity: float
     coverage: float
     heading: float
     rare_heading: float
@@ -62,7 +60,7 @@ class Features:
         return (
             0.5 * self.fused
             + self.bm25
-            + 10 * self.cosine
+            + 5 * self.similarity
             + 2 * self.coverage
             + 0.5 * self.heading
             + self.rare_heading
@@ -125,19 +123,13 @@ def reorder(queries: Sequence[Query], hits: Sequence[Hit], rankings: Sequence[Ra
         by_words.append((weight, {chunk_id: score / best for chunk_id, score in scores.items()}))
     words = _mean(hits, by_words, lambda scores: 0.0)
     nearness = _mean(hits, _of_retriever(rankings, "vector"), lambda scores: min(scores, default=0.0))
-    # How far similarities are to be trusted, from 0 to 1, of a model that may not know all of the languages.
-    by_meaning = [ranking for ranking in rankings if ranking.type == "vector"]
-    trust = max((ranking.understood for ranking in by_meaning), default=1.0)
-    if trust != 1:
-        unknown = frozenset[str]().union(*(ranking.unknown for ranking in by_meaning))
-        trust = trust * sum(languages.share_understood(hit.content, unknown) for hit in hits) / len(hits)
 
     def features(hit: Hit, passage: _Passage, asked: _Wording) -> Features:
         pairs = asked.pairs.intersection(chain(pairwise(passage.heading), pairwise(passage.content)))
         return Features(
             fused=hit.score / best_fused,
             bm25=words[hit.chunk_id],
-            cosine=trust * max(0.0, nearness[hit.chunk_id]),
+            similarity=max(0.0, nearness[hit.chunk_id]),
             coverage=len(asked.terms & passage.known) / len(asked.terms),
             heading=len(asked.terms & set(passage.heading)) / len(asked.terms),
             rare_heading=share(passage.heading, asked.rarity),

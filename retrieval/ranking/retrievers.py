@@ -5,7 +5,6 @@ import logging
 import time
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
-from dataclasses import replace
 from typing import ParamSpec, TypeVar
 
 from django.conf import settings
@@ -13,8 +12,9 @@ from django.db import Error as DatabaseFailure
 from django.utils.translation import gettext as _
 
 from ragsite.db import in_database
+from ragsite.language import LANGUAGES, language_of
 from ragsite.llm.errors import LLMError
-from retrieval.engine import engine, languages, spaces
+from retrieval.engine import engine, spaces
 from retrieval.engine.engine import Hits
 from retrieval.engine.limits import search_limit
 from retrieval.ranking.fusion import Query, Ranking, Retriever
@@ -22,8 +22,6 @@ from retrieval.types import RETRIEVERS, SearchFailed, SearchRequest
 
 P = ParamSpec("P")
 T = TypeVar("T")
-# Of queries less understood than this, the vectors found little but noise: Chinese news asked for by English names.
-LEAST_UNDERSTOOD = 0.2
 
 logger = logging.getLogger(__name__)
 
@@ -47,23 +45,14 @@ async def retrieve(request: SearchRequest) -> list[Ranking]:
                 space = spaces.cached_active_space()
                 if space is None:
                     space = await in_database_within_timeout(spaces.active_space)
-                unknown = frozenset(language for language in languages.LANGUAGES if not space.knows(language))
+                unknown = frozenset(language for language in LANGUAGES if not space.knows(language))
         groups = await asyncio.gather(*(_ask_retrievers(query, request, unknown) for query in queries))
         if not any(ranking.hits for group in groups for ranking in group):
-            groups = await asyncio.gather(*(_ask_after_all(group, request) for group in groups))
+            groups = await asyncio.gather(*(_ask_retrievers(query, request, frozenset()) for query in queries))
     rankings = [ranking for group in groups for ranking in group]
     if all(ranking.failed for ranking in rankings):
         raise SearchFailed(rankings[0].note)
     return rankings
-
-
-def weight_of_vectors(reordered: bool) -> float:
-    """Return what vectors count beside words where nothing else is set.
-
-    Of 1, 1.5, 2 and 3, neither side alone ranks better on any set by 2 where the first hits are reordered, and by 1
-    where they aren't: docs/decisions/fusion.md.
-    """
-    return 2.0 if reordered else 1.0
 
 
 async def in_database_within_timeout(function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
@@ -77,37 +66,16 @@ async def in_database_within_timeout(function: Callable[P, T], *args: P.args, **
 
 
 async def _ask_retrievers(query: Query, request: SearchRequest, unknown: frozenset[str]) -> list[Ranking]:
-    """Ask the retrievers of the request's mode, side by side.
-
-    The vectors' vote is the square of the share of the query that their model understands: what is left of a query
-    means less than its part (docs/decisions/fusion.md). Where that share is next to nothing they have none, and are
-    not asked.
-    """
-    understood = languages.share_understood(query.text, unknown)
-    if understood >= LEAST_UNDERSTOOD:
-        asking = (_ask(retriever, query, request, understood, unknown) for retriever in RETRIEVERS[request.mode])
+    """Ask the retrievers of the request's mode, side by side; not the vectors in a language that is unknown to them."""
+    if language_of(query.text) not in unknown:
+        asking = (_ask(retriever, query, request, unknown) for retriever in RETRIEVERS[request.mode])
         return list(await asyncio.gather(*asking))
     note = _("The embedding model doesn't know this language, so only the words count.")
-    unasked = Ranking("vector", query, 0.0, [], 0.0, note, understood=understood, unknown=unknown)
-    return [await _ask("bm25", query, request), unasked]
+    unasked = Ranking("vector", query, 0.0, [], 0.0, note, unknown=unknown)
+    return [await _ask("bm25", query, request, unknown), unasked]
 
 
-async def _ask_after_all(group: list[Ranking], request: SearchRequest) -> list[Ranking]:
-    """Ask the vectors that were not asked for a query: they have a vote, but their similarities tell little."""
-    words, vectors = group[0], group[-1]
-    if vectors.type != "vector" or vectors.understood >= LEAST_UNDERSTOOD:
-        return group
-    found = await _ask("vector", words.query, request)
-    return [words, replace(found, understood=vectors.understood, unknown=vectors.unknown)]
-
-
-async def _ask(
-    retriever: Retriever,
-    query: Query,
-    request: SearchRequest,
-    understood: float = 1.0,
-    unknown: frozenset[str] = frozenset(),
-) -> Ranking:
+async def _ask(retriever: Retriever, query: Query, request: SearchRequest, unknown: frozenset[str]) -> Ranking:
     depth = max(request.retriever_top_k, request.k)
     started = time.perf_counter()
     where = request.knowledge_base_ids, depth, request.document_ids, request.labels
@@ -132,12 +100,8 @@ async def _ask(
         hits = [hit for hit in hits if hit[1] >= threshold]
     weight = query.weight
     if retriever == "vector" and request.mode == "hybrid":
-        vote = weight_of_vectors(request.reorder) if request.vector_weight is None else request.vector_weight
-        weight *= understood**2 * vote
-    else:
-        # Words are found in any language, and a retriever alone has nobody to yield to.
-        understood, unknown = 1.0, frozenset()
-    return Ranking(retriever, query, weight, hits, ms_since(started), understood=understood, unknown=unknown)
+        weight *= request.vector_weight
+    return Ranking(retriever, query, weight, hits, ms_since(started), unknown=unknown)
 
 
 def ms_since(started: float) -> float:

@@ -13,7 +13,6 @@ from knowledge.models import KnowledgeBase
 from ragsite.site_settings.config import config
 from retrieval.evaluation.answering import Assistant, answerer
 from retrieval.evaluation.options import RunOptions
-from retrieval.ranking.retrievers import weight_of_vectors
 
 MODES = [
     ("hybrid", gettext_lazy("Hybrid")),
@@ -55,7 +54,7 @@ class SearchSettingsForm(forms.Form):
     rerank = forms.ChoiceField(label=gettext_lazy("Rerank"), required=False)
     rrf_constant = _whole(gettext_lazy("RRF constant"), 1000)
     vector_weight = _number(gettext_lazy("Weight of meaning"), 0, 100)
-    vector_threshold = _number(gettext_lazy("Least similarity"), -1, 1)
+    vector_threshold = _number(gettext_lazy("Least similarity"), -10, 10)
     bm25_threshold = _number(gettext_lazy("Least BM25 score"), 0)
     per_document = _whole(gettext_lazy("Most per document"), 100)
 
@@ -69,8 +68,6 @@ class SearchSettingsForm(forms.Form):
         for name, setting in _SITE.items():
             if name in self.fields:
                 value = getattr(config, setting)
-                if name == "vector_weight" and value is None:
-                    value = weight_of_vectors(config.ENABLE_REORDER)
                 self.fields[name].widget.attrs["placeholder"] = _("off") if value is None else f"{value:g}"
         self.fields["per_document"].widget.attrs["placeholder"] = _("any")
         as_set = _("Default: {value}")

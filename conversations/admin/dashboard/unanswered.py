@@ -8,7 +8,8 @@ work is bounded by `LOOKED_AT` squared.
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
@@ -18,25 +19,28 @@ from django.db.models import OuterRef, Subquery
 from pgvector import HalfVector
 
 from conversations.models import Message
+from ragsite.language import language_of
+from ragsite.llm.embedding.model_card import Calibration
+from ragsite.llm.errors import LLMError
+from retrieval.engine import spaces
 from retrieval.engine.analysis import terms
-from retrieval.engine.languages import LANGUAGES, share_understood
+from retrieval.models import EmbeddingSpace
 from retrieval.types import AnswerState
 
 # The newest questions without an answer that are grouped.
 LOOKED_AT = 400
-# The cosine of two vectors, and the share of common words, from which on two questions ask the same:
-# docs/decisions/unanswered.md.
-ALIKE, SHARED = 0.65, 0.8
-# The share of a question's words above which a model knows enough of it: what it makes of a language that it wasn't
-# taught says little, and puts questions together that have nothing in common.
-UNDERSTOOD = 0.5
+# The share of common words from which on two questions ask the same: docs/decisions/unanswered.md.
+SHARED = 0.8
 _CODE = re.compile(r"[A-Za-z0-9.-]*\d[A-Za-z0-9.-]*")
 WORDINGS_SHOWN = 3
 
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """A question that found no answer: who asked it, when, and its vector in a space, where it has one."""
+    """A question that found no answer: who asked it, when, and its vector in a space, where it has one.
+
+    `alike` is the cosine from which on two of this space ask the same.
+    """
 
     turn_id: int
     text: str
@@ -45,6 +49,7 @@ class Asked:
     space: int | None = None
     vector: Any = None
     session_id: int = 0
+    alike: float = Calibration().alike
 
 
 @dataclass(slots=True)
@@ -97,14 +102,18 @@ def unanswered(since: datetime) -> list[Asked]:
         .order_by("-created_at", "-pk")
         .values_list(
             "turn_id", "question", "turn__session__owner_id", "created_at", "turn__embedding_space_id",
-            "turn__embedding_space__languages", "turn__embedding", "turn__session_id",
+            "turn__embedding", "turn__session_id",
         )[:LOOKED_AT]
     )  # fmt: skip
-    found = [
-        Asked(turn_id, text, user_id, at, space, direction(text, vector, known), session_id)
-        for turn_id, text, user_id, at, space, known, vector, session_id in rows
-        if text
-    ]
+    found, alike = [], {}
+    for space in EmbeddingSpace.objects.filter(pk__in={row[4] for row in rows}):
+        with suppress(LLMError):  # its model is gone
+            alike[space.pk] = spaces.embedder_of(space).calibration.alike, space
+    for turn_id, text, user_id, at, space_id, vector, session_id in rows:
+        threshold, known = alike.get(space_id, (0.0, None))
+        pointing = direction(vector) if known is not None and known.knows(language_of(text or "")) else None
+        if text:
+            found.append(Asked(turn_id, text, user_id, at, space_id, pointing, session_id, threshold))
     return found[::-1]
 
 
@@ -124,11 +133,14 @@ def groups(questions: Sequence[Asked]) -> list[Group]:
 
 def likeness(questions: Sequence[Asked]) -> Any:
     """Return how alike each two questions are, a square array of floats: from 1 on they ask the same."""
-    return np.maximum(_cosines(questions) / ALIKE, _shared(questions) / SHARED)
+    return np.maximum(_cosines(questions), _shared(questions) / SHARED)
 
 
 def _cosines(questions: Sequence[Asked]) -> Any:
-    """Return the cosine of each two questions; 0 where one has no vector, another model made it, or codes differ."""
+    """Return the cosine of each two questions against that of two which ask the same.
+
+    0 where one has no vector, another model made it, or codes differ.
+    """
     found = np.zeros((len(questions), len(questions)), dtype=np.float32)
     spaces: dict[tuple[Any, ...], list[int]] = {}
     for place, each in enumerate(questions):
@@ -136,7 +148,7 @@ def _cosines(questions: Sequence[Asked]) -> Any:
             spaces.setdefault((each.space, len(each.vector), _codes(each)), []).append(place)
     for places in spaces.values():
         vectors = np.stack([questions[place].vector for place in places])
-        found[np.ix_(places, places)] = vectors @ vectors.T
+        found[np.ix_(places, places)] = vectors @ vectors.T / questions[places[0]].alike
     return found
 
 
@@ -162,13 +174,9 @@ def _codes(asked: Asked) -> frozenset[str]:
     return frozenset(_CODE.findall(asked.text.lower()))
 
 
-def direction(text: str, vector: Any, languages: Iterable[str] | None) -> Any:
-    """Return a question's stored vector with a length of one.
-
-    None where there is none, it has no direction, or its model, which knows these languages (none: every one),
-    understands too little of the question.
-    """
-    if vector is None or share_understood(text, LANGUAGES.difference(languages or LANGUAGES)) <= UNDERSTOOD:
+def direction(vector: Any) -> Any:
+    """Return a question's stored vector with a length of one; None where there is none, or it has no direction."""
+    if vector is None:
         return None
     numbers = np.asarray(vector.to_list() if isinstance(vector, HalfVector) else vector, dtype=np.float32)
     length = float(np.linalg.norm(numbers))

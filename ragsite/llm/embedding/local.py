@@ -69,7 +69,8 @@ class LocalEmbedder:
                 self.dimension = fastembed.TextEmbedding.get_embedding_size(model)
             except ValueError as error:
                 raise LocalModelNotFound(f"fastembed knows no embedding model {model!r}.") from error
-        card = ModelCard.of(self._folder or self._files) if self._folder or self._files else ModelCard()
+        told = self._folder or self._files
+        card = ModelCard.of(told) if told else ModelCard()
         self.languages = languages_of(model)
         self.calibration = card.calibration
         family = next((prefixes for mark, prefixes in _PREFIXES.items() if mark in model.lower()), ("", ""))
