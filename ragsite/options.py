@@ -462,11 +462,11 @@ MAX_RELEVANT_TURNS = env.integer(
     _("similar earlier turns that are read along with it, besides the recent ones; `0` for none"),
     live="assistant",
 )
-# Of 40 pairs of a question and one that goes back to it, all lie above; of questions of the same field with another
-# matter 15 %, of others 0.3 %.
+# Of 64 pairs of a question and one that asks the same in other words, 98 % lie above; of questions about something
+# else 4 %: docs/decisions/followups.md.
 RELEVANT_TURN_FLOOR = env.decimal(
     "RELEVANT_TURN_FLOOR",
-    0.35,
+    0.55,
     (0.0, 1.0),
     _("least similarity of such a turn to the question; `0` takes the nearest"),
     live="assistant",

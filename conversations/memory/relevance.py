@@ -32,7 +32,7 @@ _EMBEDDED = 2000
 class RelevantTurns:
     """Turns, oldest first, how they were found (`vector`, `words`, or an empty string), and how like they are.
 
-    `similarities` are by turn id: cosine similarities, or shares of the question's words; `nearest` is the highest of
+    `similarities` are by turn id: in meaning, or shares of the question's words; `nearest` is the highest of
     any turn, also of one that was not taken.
     """
 
@@ -55,8 +55,11 @@ async def relevant_turns(question: str, branch: Sequence[int], recent: Sequence[
     space = await spaces.space_for_search()
     if space.knows(language_of(question)):
         vector = await spaces.with_model(spaces.embed_query, space, question)
-        turns = await in_database(_nearest, older, space.pk, vector.tolist(), limit + len(recent))
-        if turns:
+        nearest = await in_database(_nearest, older, space.pk, vector.tolist(), limit + len(recent))
+        if nearest:
+            calibration, asked_in = spaces.embedder_of(space).calibration, language_of(question)
+            turns = [(calibration.similarity(c, asked_in, language_of(turn.question)), turn) for c, turn in nearest]
+            turns.sort(key=lambda item: -item[0])
             return _chosen(turns, recent, limit, "vector", config.RELEVANT_TURN_FLOOR)
     floor = WORDS_FLOOR if config.RELEVANT_TURN_FLOOR else 0.0
     return _chosen(await in_database(_by_words, question, older), recent, limit, "words", floor)
@@ -75,7 +78,7 @@ async def store_vector(turn_id: int, question: str, answer: str) -> None:
 
 
 def _nearest(turn_ids: Sequence[int], space_id: int, vector: list[float], limit: int) -> list[tuple[float, PastTurn]]:
-    """Return complete turns by the cosine similarity of their vectors, nearest first, in one query."""
+    """Return complete turns with the cosines of their vectors, nearest first, in one query."""
     messages = Message.objects.filter(turn_id__in=turn_ids, turn__embedding_space_id=space_id)
     messages = messages.annotate(distance=CosineDistance("turn__embedding", HalfVector(vector)))
     rows = _rows(messages.order_by("distance", "-turn_id", "role"), limit, "distance")

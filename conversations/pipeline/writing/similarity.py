@@ -7,7 +7,7 @@ import numpy as np
 from ragsite.language import language_of
 from retrieval.engine import spaces
 
-# Takes texts, returns their cosine similarities to the question. Blocks; computes embeddings.
+# Takes texts, returns their similarities to the question, as a search does. Blocks; computes embeddings.
 Similarity = Callable[[list[str]], list[float]]
 
 
@@ -20,8 +20,13 @@ async def similarity_to(question: str) -> Similarity | None:
     def similarity(texts: list[str]) -> list[float]:
         if not texts:
             return []
-        wanted = spaces.embed_query(space, question)
-        found: list[float] = (spaces.embedder_of(space).embed_documents(texts) @ wanted).astype(np.float64).tolist()
-        return found
+        embedder, wanted, asked_in = (
+            spaces.embedder_of(space),
+            spaces.embed_query(space, question),
+            language_of(question),
+        )
+        cosines: list[float] = (embedder.embed_documents(texts) @ wanted).astype(np.float64).tolist()
+        of = embedder.calibration.similarity
+        return [of(cosine, asked_in, language_of(text)) for cosine, text in zip(cosines, texts, strict=True)]
 
     return similarity
