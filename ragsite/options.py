@@ -302,7 +302,7 @@ BROAD_MAX_HITS_PER_DOCUMENT = env.integer(
 )
 VECTOR_THRESHOLD = env.optional_decimal(
     "VECTOR_THRESHOLD",
-    _("least similarity in meaning: 0 is an unrelated passage’s, 1 the right one’s"),
+    _("least similarity in meaning: 0 is that of any passage, 1 what 5 of 100 have, 2 to 3 that of one that answers"),
     pgettext_lazy("setting", "off"),
     live="assistant",
 )
@@ -466,8 +466,8 @@ MAX_RELEVANT_TURNS = env.integer(
 # else 4 %: docs/decisions/followups.md.
 RELEVANT_TURN_FLOOR = env.decimal(
     "RELEVANT_TURN_FLOOR",
-    0.55,
-    (0.0, 1.0),
+    1.7,
+    (0.0, 10.0),
     _("least similarity of such a turn to the question; `0` takes the nearest"),
     live="assistant",
 )

@@ -30,7 +30,7 @@ class SearchRequestSerializer(serializers.Serializer[None]):
         max_value=10,
         required=False,
         allow_null=True,
-        help_text="The least similarity in meaning: about 0 is an unrelated passage's, 1 the right one's.",
+        help_text="The least similarity in meaning: 0 is that of any passage, right ones have 2 to 3.",
     )
     bm25_threshold = FloatField(
         min_value=0, max_value=1_000_000, required=False, allow_null=True, help_text="The least BM25 score."

@@ -1,5 +1,6 @@
 """Which earlier turns of a branch are like a question: by their vectors, or by words."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -55,12 +56,13 @@ async def relevant_turns(question: str, branch: Sequence[int], recent: Sequence[
     space = await spaces.space_for_search()
     if space.knows(language_of(question)):
         vector = await spaces.with_model(spaces.embed_query, space, question)
-        nearest = await in_database(_nearest, older, space.pk, vector.tolist(), limit + len(recent))
+        nearest = await in_database(_nearest, older, space.pk, vector.tolist(), 2 * limit + len(recent))
         if nearest:
-            calibration, asked_in = spaces.embedder_of(space).calibration, language_of(question)
-            turns = [(calibration.similarity(c, asked_in, language_of(turn.question)), turn) for c, turn in nearest]
-            turns.sort(key=lambda item: -item[0])
-            return _chosen(turns, recent, limit, "vector", config.RELEVANT_TURN_FLOOR)
+            similarity, asked_in = spaces.embedder_of(space).calibration.similarity, language_of(question)
+            # Of texts as short as questions, similarities across languages say little.
+            own = [(cosine, turn) for cosine, turn in nearest if language_of(turn.question) == asked_in]
+            turns = [(similarity(cosine, asked_in, asked_in), turn) for cosine, turn in own]
+            return _chosen(turns, recent, limit, "vector", config.RELEVANT_TURN_FLOOR or -math.inf)
     floor = WORDS_FLOOR if config.RELEVANT_TURN_FLOOR else 0.0
     return _chosen(await in_database(_by_words, question, older), recent, limit, "words", floor)
 

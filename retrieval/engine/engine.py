@@ -43,9 +43,8 @@ async def search_vectors(
 ) -> Hits:
     """Return the k most similar (chunk id, similarity), best first; `document_ids` and `labels` as above.
 
-    A similarity is about 0 for an unrelated passage and 1 for the right one, whatever the languages of question and
-    passage: see `Calibration`. No connection is held while the model works. If the space is replaced meanwhile, the new
-    one is searched.
+    A similarity means the same whatever the languages of question and passage: see `Calibration`. No connection is held
+    while the model works. If the space is replaced meanwhile, the new one is searched.
     """
     language = language_of(text)
     while True:

@@ -60,7 +60,7 @@ class Features:
         return (
             0.5 * self.fused
             + self.bm25
-            + 5 * self.similarity
+            + 2 * self.similarity
             + 2 * self.coverage
             + 0.5 * self.heading
             + self.rare_heading

@@ -104,7 +104,7 @@ def test_without_signing_in_nothing_is_answered(base: KnowledgeBase, anonymous: 
         {"query": "x", "knowledge_bases": "all"},
         {"query": "x", "knowledge_bases": ["one"]},
         {"query": "nul\0"},
-        {"query": "x", "vector_threshold": 2},
+        {"query": "x", "vector_threshold": 20},
         {"query": "x", "vector_threshold": "near"},
         {"query": "x", "bm25_threshold": -1},
         {"query": "x", "bm25_threshold": "nan"},

@@ -15,8 +15,10 @@ from knowledge.labels import LabelFilter
 from knowledge.models import Chunk, Document, KnowledgeBase
 from ragsite.db import in_database
 from ragsite.llm.errors import TimedOut
+from ragsite.site_settings.config import config
 from retrieval import search as entrance
 from retrieval.engine import engine, indexing, spaces, vectors
+from retrieval.models import EmbeddingSpace
 from retrieval.ranking.neighbours import LONGEST_RUN
 from retrieval.search import (
     Hit,
@@ -76,12 +78,33 @@ async def test_a_meaning_without_a_common_word_is_found_by_vectors(base: Knowled
 
 
 async def test_chinese_words_are_found_and_an_english_model_has_no_vote(base: KnowledgeBase) -> None:
+    await speaks_english_only()
     result = await search(request(base, "狸花猫吃什么鱼？"))
     assert [hit.content for hit in result.hits] == [PASSAGES[3]]
     (vector,) = [ranking for ranking in result.rankings if ranking.type == "vector"]
     assert not vector.hits and vector.weight == 0
     assert vector.weight == 0
     assert vector.note in result.notes
+
+
+async def test_a_question_finds_what_is_written_in_the_other_language(owner: User) -> None:
+    english = ["Staff have 25 days of annual leave.", "The canteen is open at noon.", "Visitors sign in at the gate."]
+    chinese = ["仓库每晚十点锁门。", "打印机的墨盒在二楼领取。", "会议室需要提前一天预订。"]
+
+    def written() -> KnowledgeBase:
+        both = factories.make_knowledge_base(owner)
+        for language, passages in (("en", english), ("zh", chinese)):
+            document = factories.make_document(both, f"{language}.txt", language=language)
+            factories.make_chunks(document, passages)
+            indexing.index_document(document.pk)
+        return both
+
+    both = await in_database(written)
+    assert (await search(request(both, "员工每年有几天年假？"))).hits[0].content == english[0]
+    assert (await search(request(both, "How early must I reserve a room for a meeting?"))).hits[0].content == chinese[2]
+    (vectors,) = [each for each in await retrieve(request(both, "员工每年有几天年假？")) if each.type == "vector"]
+    similarities = [similarity for _chunk_id, similarity in vectors.hits]
+    assert len(similarities) == 6 and similarities == sorted(similarities, reverse=True)
 
 
 async def test_vectors_speak_when_no_word_is_known(base: KnowledgeBase) -> None:
@@ -109,7 +132,7 @@ async def test_one_mode_asks_one_side(base: KnowledgeBase) -> None:
 
 
 async def test_thresholds_cut_each_side(base: KnowledgeBase) -> None:
-    result = await search(request(base, "gigabit switch", vector_threshold=0.99, bm25_threshold=100.0))
+    result = await search(request(base, "gigabit switch", vector_threshold=5.0, bm25_threshold=100.0))
     assert result.hits == []
 
 
@@ -226,29 +249,34 @@ async def test_only_the_first_hits_are_reordered_by_what_they_are_judged_by(
     assert [hit.chunk_id for hit in (await search(request(base, text, ranking_query=ranking_query))).hits] == ids
 
 
-async def test_vectors_vote_by_the_square_of_the_share_of_the_query_that_they_understand(base: KnowledgeBase) -> None:
-    def vote(result: SearchResult) -> tuple[float, float]:
+async def test_the_weight_of_vectors_is_taken_from_the_request(base: KnowledgeBase) -> None:
+    def vote(result: SearchResult) -> float:
         (vector,) = [ranking for ranking in result.rankings if ranking.type == "vector"]
-        return vector.weight, vector.understood
+        return vector.weight
 
-    mixed = "gigabit switch 有几个端口"  # two words that the model knows, two and a half that it doesn't
-    assert vote(await search(request(base, mixed))) == pytest.approx((2.0 * (2 / 4.5) ** 2, 2 / 4.5))
-    assert vote(await search(request(base, mixed, vector_weight=0.5))) == pytest.approx(((2 / 4.5) ** 2 / 2, 2 / 4.5))
-    assert vote(await search(request(base, "gigabit switch"))) == (2.0, 1.0)
-    assert vote(await search(request(base, mixed, mode="vector"))) == (1.0, 1.0)
+    assert vote(await search(request(base, "gigabit switch"))) == config.VECTOR_WEIGHT
+    assert vote(await search(request(base, "gigabit switch", vector_weight=0.5))) == 0.5
+    assert vote(await search(request(base, "gigabit switch", vector_weight=0.5, mode="vector"))) == 1.0
 
 
 async def test_vectors_are_asked_in_a_language_that_they_do_not_know_only_where_nothing_else_is_found(
     base: KnowledgeBase,
 ) -> None:
-    async def vectors(*texts: str) -> list[tuple[bool, float]]:
-        asked = replace(request(base, texts[0]), queries=tuple(map(Query, texts)))
+    async def vectors(*texts: str) -> list[tuple[bool, bool]]:
+        asked = replace(request(base, texts[0]), queries=tuple(map(Query, texts)), fresh=True)
         found = [ranking for ranking in (await search(asked)).rankings if ranking.type == "vector"]
-        return [(bool(ranking.hits), ranking.weight) for ranking in found]
+        return [(bool(ranking.hits), ranking.weight > 0) for ranking in found]
 
-    assert await vectors("蒙娜丽莎") == [(True, 2.0)]
-    assert await vectors("蒙娜丽莎", "月亮") == [(True, 2.0), (True, 2.0)]
-    assert await vectors("蒙娜丽莎", "gigabit switch") == [(False, 0.0), (True, 2.0)]
+    assert await vectors("蒙娜丽莎", "gigabit switch") == [(True, True), (True, True)]
+    await speaks_english_only()
+    assert await vectors("蒙娜丽莎") == [(True, True)]
+    assert await vectors("蒙娜丽莎", "月亮") == [(True, True), (True, True)]
+    assert await vectors("蒙娜丽莎", "gigabit switch") == [(False, False), (True, True)]
+
+
+async def speaks_english_only() -> None:
+    await EmbeddingSpace.objects.filter(active=True).aupdate(languages=["en"])
+    spaces.forget_active_space()
 
 
 async def test_the_constant_of_the_fusion_is_taken_from_the_request(base: KnowledgeBase) -> None:

@@ -19,6 +19,7 @@ from pgvector import HalfVector
 from conversations.admin.dashboard import charts, unanswered
 from conversations.models import Feedback, Message, ModelProfile, TraceStep, Turn
 from ragsite.admin_base import SECTIONS
+from ragsite.llm import secrets
 from retrieval.models import EmbeddingSpace
 from tests import factories
 from tests.benchmarks.conversations.administration import filling
@@ -42,8 +43,13 @@ def ask(owner: User, question: str, state: str = "nothing", days: float = 0, **f
     return answer
 
 
+def make_space(dimension: int, **fields: Any) -> EmbeddingSpace:
+    address = {"base_url": "http://localhost:9/v1", "encrypted_key": secrets.encrypt("key")}
+    return EmbeddingSpace.objects.create(provider="openai", model="m", dimension=dimension, **address, **fields)
+
+
 def asked(number: int, text: str, vector: list[float] | None = None, user: int = 1) -> unanswered.Asked:
-    direction = unanswered.direction(text, None if vector is None else HalfVector(vector), None)
+    direction = unanswered.direction(None if vector is None else HalfVector(vector))
     return unanswered.Asked(number, text, user, timezone.now() + timedelta(seconds=number), 1, direction)
 
 
@@ -149,7 +155,7 @@ def test_the_document_for_a_question_to_all_bases_goes_to_the_only_one(
 
 
 def test_the_vectors_of_turns_group_other_words(owner: User, as_staff: Client) -> None:
-    space = EmbeddingSpace.objects.create(provider="openai", model="m", dimension=3)
+    space = make_space(3)
     for text, vector in (("Parental leave?", [1, 0.1, 0]), ("Time off for fathers", [1, 0, 0.1]), ("Wine?", [0, 1, 0])):
         turn = ask(owner, text).turn
         Turn.objects.filter(pk=turn.pk).update(embedding=HalfVector(vector), embedding_space=space)
@@ -157,7 +163,7 @@ def test_the_vectors_of_turns_group_other_words(owner: User, as_staff: Client) -
 
 
 def test_vectors_of_a_language_that_their_model_was_not_taught_group_nothing(owner: User, as_staff: Client) -> None:
-    space = EmbeddingSpace.objects.create(provider="openai", model="m", dimension=2, languages=["en"])
+    space = make_space(2, languages=["en"])
     for text in ("路灯坏了怎么报修？", "演唱会几点开始？", "Parental leave?", "Time off for fathers"):
         turn = ask(owner, text).turn
         Turn.objects.filter(pk=turn.pk).update(embedding=HalfVector([1, 0]), embedding_space=space)

@@ -1,6 +1,5 @@
 """Reordering the first hits: what covers the question goes up, and nothing is lost."""
 
-from collections.abc import Set
 from dataclasses import replace
 from typing import Any
 
@@ -13,14 +12,14 @@ from retrieval.ranking.reorder import reorder
 from retrieval.types import Hit
 
 
-def hit(chunk_id: int, content: str, heading: str = "", cosine: float = 0.0, score: float = 0.1) -> Hit:
+def hit(chunk_id: int, content: str, heading: str = "", similarity: float = 0.0, score: float = 0.1) -> Hit:
     fields: dict[str, Any] = {"document_id": 1, "knowledge_base_id": 1, "kind": "text", "filename": "a.txt", "page": 1}
     return Hit(
         chunk_id=chunk_id,
         content=content,
         heading=heading,
         score=score,
-        sources=[Source("vector", 1, cosine, 0.01)] if cosine else [],
+        sources=[Source("vector", 1, similarity, 0.01)] if similarity else [],
         **fields,
     )
 
@@ -29,9 +28,9 @@ FILLER = hit(1, "The canteen serves lunch at noon. Ports are a kind of wine.")
 ANSWER = hit(2, "The switch has nine ports.")
 
 
-def order(query: str, *hits: Hit, understood: float = 1.0, unknown: Set[str] = frozenset()) -> list[int]:
+def order(query: str, *hits: Hit) -> list[int]:
     near = [(found.chunk_id, source.score) for found in hits for source in found.sources]
-    ranking = Ranking("vector", Query(query), 1.0, near, 0.0, understood=understood, unknown=frozenset(unknown))
+    ranking = Ranking("vector", Query(query), 1.0, near, 0.0)
     return [found.chunk_id for found, _worth in reorder([Query(query)], hits, [ranking])]
 
 
@@ -50,23 +49,17 @@ def test_a_rare_word_in_a_heading_counts_for_more_than_a_common_one() -> None:
 
 
 def test_nearness_in_meaning_counts() -> None:
-    assert order("ports", hit(5, "One port.", cosine=0.2), hit(6, "One port.", cosine=0.9)) == [6, 5]
+    assert order("ports", hit(5, "One port.", similarity=0.2), hit(6, "One port.", similarity=0.9)) == [6, 5]
 
 
-def test_nearness_counts_by_how_much_of_the_query_is_understood() -> None:
-    near, wordy = hit(5, "Something else.", cosine=0.9), hit(6, "One port.", cosine=0.2)
-    assert order("ports", near, wordy) == [5, 6]
-    assert order("ports", near, wordy, understood=0.1) == [6, 5]
-
-
-def test_nearness_counts_by_how_much_of_the_hits_is_understood() -> None:
-    near, wordy = hit(5, "别的内容，说的是完全不同的事情。", cosine=0.9), hit(6, "端口在背面。", cosine=0.2)
-    assert order("switch 端口", near, wordy, understood=0.5) == [5, 6]
-    assert order("switch 端口", near, wordy, understood=0.5, unknown={"zh"}) == [6, 5]
+def test_great_nearness_outweighs_a_word() -> None:
+    wordy = hit(6, "One port.", similarity=0.1)
+    assert order("ports", hit(5, "Something else.", similarity=1.4), wordy) == [5, 6]
+    assert order("ports", hit(5, "Something else.", similarity=0.3), wordy) == [6, 5]
 
 
 def test_a_hit_that_the_vectors_missed_counts_as_the_farthest_that_they_found() -> None:
-    missed, far, near = hit(5, "One port."), hit(6, "One port.", cosine=0.5), hit(7, "One port.", cosine=0.6)
+    missed, far, near = hit(5, "One port."), hit(6, "One port.", similarity=0.5), hit(7, "One port.", similarity=0.6)
     assert order("ports", missed, far, near) == [7, 5, 6]
 
 
