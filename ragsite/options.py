@@ -285,7 +285,7 @@ ENABLE_REORDER = env.boolean(
 )
 # How much a vector ranking counts beside one by words: docs/decisions/fusion.md.
 VECTOR_WEIGHT = env.decimal(
-    "VECTOR_WEIGHT", 1.0, (0.0, 100.0), _("weight of the vector side against the word side"), live="assistant"
+    "VECTOR_WEIGHT", 1.5, (0.0, 100.0), _("weight of the vector side against the word side"), live="assistant"
 )
 REORDER_TOP_N = env.integer(
     "REORDER_TOP_N", 20, (2, 1000), _("how many of the first hits are reordered"), live="assistant"
