@@ -32,7 +32,8 @@ async def retrieve(request: SearchRequest) -> list[Ranking]:
     """Ask both retrievers for every query, all side by side.
 
     Of a query in a language that the embedding model doesn't know, the vectors are only asked when nothing is found for
-    any query of the request: else their noise would stand beside what another wording has found. A retriever that
+    any query of the request: else their noise would stand beside what another wording has found. As long as vectors are
+    missing because a new model has taken over, they are not asked at all, and a note says so. A retriever that
     fails or takes longer than `SEARCH_TIMEOUT` leaves an empty ranking with a note; when all do, raises `SearchFailed`,
     and `SearchOverloaded` when too many searches are running.
     """
@@ -40,16 +41,24 @@ async def retrieve(request: SearchRequest) -> list[Ranking]:
     if not queries or not request.knowledge_base_ids:
         return []
     async with search_limit().place():
-        unknown = frozenset[str]()
-        if request.mode == "hybrid":
+        unknown, unfilled = frozenset[str](), ""
+        if request.mode != "fulltext":
             # What is wrong with the model is told by the search by meaning.
             with suppress(LLMError):
                 space = spaces.cached_active_space()
-                if space is None:
+                if space is None or not space.filled:  # vectors have a vote from the moment on when it is filled
                     space = await in_database_within_timeout(spaces.active_space)
-                unknown = frozenset(language for language in languages.LANGUAGES if not space.knows(language))
-        groups = await asyncio.gather(*(_ask_retrievers(query, request, unknown) for query in queries))
-        if not any(ranking.hits for group in groups for ranking in group):
+                if not space.filled:
+                    unfilled = _(
+                        "A new embedding model is reading the documents ({percent}%); until then only the words count."
+                    ).format(percent=space.percent)
+                elif request.mode == "hybrid":
+                    unknown = frozenset(language for language in languages.LANGUAGES if not space.knows(language))
+        if unfilled:
+            groups = await asyncio.gather(*(_ask_words_alone(query, request, unfilled) for query in queries))
+        else:
+            groups = await asyncio.gather(*(_ask_retrievers(query, request, unknown) for query in queries))
+        if not unfilled and not any(ranking.hits for group in groups for ranking in group):
             groups = await asyncio.gather(*(_ask_after_all(group, request) for group in groups))
     rankings = [ranking for group in groups for ranking in group]
     if all(ranking.failed for ranking in rankings):
@@ -90,6 +99,12 @@ async def _ask_retrievers(query: Query, request: SearchRequest, unknown: frozens
     note = _("The embedding model doesn't know this language, so only the words count.")
     unasked = Ranking("vector", query, 0.0, [], 0.0, note, understood=understood, unknown=unknown)
     return [await _ask("bm25", query, request), unasked]
+
+
+async def _ask_words_alone(query: Query, request: SearchRequest, note: str) -> list[Ranking]:
+    """Ask the words, if at all, while the vectors aren't complete: they have no vote, as if they knew no language."""
+    unasked = Ranking("vector", query, 0.0, [], 0.0, note, understood=0.0, unknown=languages.LANGUAGES)
+    return [await _ask("bm25", query, request), unasked] if request.mode == "hybrid" else [unasked]
 
 
 async def _ask_after_all(group: list[Ranking], request: SearchRequest) -> list[Ranking]:

@@ -4,9 +4,9 @@ from typing import Any
 
 from django import template
 from django.template.context import Context
-from django.utils.translation import gettext
+from django.utils.translation import gettext, ngettext
 
-from retrieval.embedding_models.notices import NAMES, notice_of
+from retrieval.embedding_models.notices import NAMES, filling, notice_of
 
 register = template.Library()
 
@@ -27,6 +27,27 @@ def shown_figure(figures: dict[str, float], name: str) -> str:
 def difference(result: dict[str, Any], name: str) -> float:
     """Return by how much the model on trial is better than the present one."""
     return float(round(result["then"][name] - result["now"][name], 3))
+
+
+@register.filter
+def time_left(seconds: int) -> str:
+    """Say about how long something still takes."""
+    minutes = round(seconds / 60)
+    if minutes < 1:
+        return gettext("Less than a minute left.")
+    if minutes < 90:
+        return ngettext("About {n} minute left.", "About {n} minutes left.", minutes).format(n=minutes)
+    hours = round(minutes / 60)
+    return ngettext("About {n} hour left.", "About {n} hours left.", hours).format(n=hours)
+
+
+@register.inclusion_tag("retrieval/filling_notice.html", takes_context=True)
+def filling_notice(context: Context, css_class: str = "language-notice") -> dict[str, Any]:
+    """Say, as long as it is so, that a new model is reading the documents, and how far it is."""
+    user = context["user"]
+    # On the page of the models itself there is no need to lead on to it.
+    may_see = user.is_staff and user.has_perm("retrieval.view_registeredmodel") and "may_add" not in context
+    return {"filling": filling(), "class": css_class, "may_see": may_see}
 
 
 @register.inclusion_tag("retrieval/language_notice.html", takes_context=True)
