@@ -16,7 +16,7 @@ class EmbeddingSpaceAdmin(RecordAdmin):
     """Embedding spaces; the active one is searched."""
 
     fields = ["model", "provider", "base_url", "dimension", "languages", "active", "filled", "vectors", "created_at"]
-    list_display = fields
+    list_display = [*fields]
     list_filter = ["provider", "active"]
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[EmbeddingSpace]:

@@ -18,7 +18,7 @@ from ragsite.llm import secrets
 from ragsite.llm.addresses import same_server
 from ragsite.llm.embedding import model_files
 from ragsite.llm.embedding.embedding import EmbeddingModel, languages_of
-from ragsite.llm.embedding.local import BUNDLED
+from ragsite.llm.embedding.local import BUNDLED, IN_FOLDER
 from retrieval.embedding_models.models import ModelJob, RegisteredModel
 from retrieval.engine import partitions, reembedding
 from retrieval.engine.partitions import Busy
@@ -118,6 +118,8 @@ def offered() -> list[DownloadableModel]:
     found = []
     for each in TextEmbedding.list_supported_models():
         told = each["description"].lower()
+        if each["model"].startswith(IN_FOLDER):
+            continue
         if each["model_file"].endswith(".onnx") and not any(mark in told for mark in _UNSUITABLE):
             size = int(each["size_in_GB"] * 1e9)
             found.append(

@@ -62,7 +62,7 @@ def drop(space: EmbeddingSpace) -> None:
 
 def drop_orphans() -> int:
     """Drop the tables of spaces that no longer exist, which `manage.py flush` leaves behind; return how many."""
-    known = {space.table_name for space in EmbeddingSpace.objects.all()}
+    known = {space.table_name for space in EmbeddingSpace.objects.only("pk")}
     with connection.cursor() as cursor:
         cursor.execute(_PARTITIONS)
         orphans = [name for (name,) in cursor.fetchall() if name not in known]

@@ -9,7 +9,10 @@ from django.db import migrations, models
 from django.utils import timezone
 
 BEFORE = "all-MiniLM-L6-v2"
-BUNDLED, DIMENSION, LANGUAGES = "bundled", 384, ["en", "zh"]
+BUNDLED, DIMENSION = "bundled", 384
+LANGUAGES = (
+    "en zh de fr es it pt nl sv da nb fi pl cs sk sl hr hu ro et lv lt tr vi id ca ru uk bg sr el ja ko".split()
+)
 
 PARTITION = """
 CREATE TABLE retrieval_vector_{space} PARTITION OF retrieval_vector

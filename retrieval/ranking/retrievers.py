@@ -55,7 +55,10 @@ async def retrieve(request: SearchRequest) -> list[Ranking]:
                 elif request.mode == "hybrid":
                     unknown = frozenset(language for language in languages.LANGUAGES if not space.knows(language))
         if unfilled:
-            groups = await asyncio.gather(*(_ask_words_alone(query, request, unfilled) for query in queries))
+            notes = [unfilled, *[""] * (len(queries) - 1)]  # once for all of them
+            groups = await asyncio.gather(
+                *(_ask_words_alone(query, request, note) for query, note in zip(queries, notes, strict=True))
+            )
         else:
             groups = await asyncio.gather(*(_ask_retrievers(query, request, unknown) for query in queries))
         if not unfilled and not any(ranking.hits for group in groups for ranking in group):

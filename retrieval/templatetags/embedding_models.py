@@ -13,8 +13,14 @@ register = template.Library()
 
 @register.filter
 def language_names(codes: list[str]) -> str:
-    """Return the names of languages by their codes; an empty list stands for every language, and is left empty."""
-    return gettext(", ").join(str(NAMES.get(code, code)) for code in codes)
+    """Return the names of languages by their codes; an empty list stands for every language, and is left empty.
+
+    Those that search doesn't tell apart are counted, where some that it does are among them.
+    """
+    named = [str(NAMES[code]) for code in codes if code in NAMES] or codes
+    if others := len(codes) - len(named):
+        named = [*named, ngettext("{n} more", "{n} more", others).format(n=others)]
+    return gettext(", ").join(named)
 
 
 @register.filter
