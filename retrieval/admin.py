@@ -15,9 +15,11 @@ from retrieval.models import CorpusSize, EmbeddingSpace, IndexEntry, TermFrequen
 class EmbeddingSpaceAdmin(RecordAdmin):
     """Embedding spaces; the active one is searched."""
 
-    list_display = ["model", "provider", "base_url", "dimension", "languages", "active", "vectors", "created_at"]
+    list_display = [
+        "model", "provider", "base_url", "dimension", "languages", "active", "filled", "vectors", "created_at",
+    ]  # fmt: skip
     list_filter = ["provider", "active"]
-    fields = ["model", "provider", "base_url", "dimension", "languages", "active", "vectors", "created_at"]
+    fields = ["model", "provider", "base_url", "dimension", "languages", "active", "filled", "vectors", "created_at"]
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[EmbeddingSpace]:
         """Count the vectors by the counts that are kept."""

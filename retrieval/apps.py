@@ -20,12 +20,14 @@ class RetrievalConfig(AppConfig):
         from ragsite.audit import watch
         from ragsite.models import AuditEntry
         from retrieval import checks  # noqa: F401
+        from retrieval.embedding_models import schedules
         from retrieval.embedding_models.models import ModelJob, RegisteredModel
 
         watch.model(RegisteredModel, AuditEntry.Action.EMBEDDING, only=("base_url", "encrypted_key", "languages"))
         watch.model(ModelJob, AuditEntry.Action.EMBEDDING, only=("kind",))
         post_spawn.connect(_worker_started, dispatch_uid="retrieval.worker_started")
         post_migrate.connect(_drop_orphans, sender=self)
+        post_migrate.connect(schedules.register, sender=self, dispatch_uid="retrieval.schedules")
 
 
 def _drop_orphans(**kwargs: Any) -> None:

@@ -43,11 +43,16 @@ class EmbeddingSpace(models.Model):
     # Languages that the model knows ("en", "zh"); empty means every language.
     languages = ArrayField(models.CharField(max_length=10), default=list, blank=True)
     active = models.BooleanField(default=False)
+    # False of an active one whose model came with a new version of the site, in the place of another, until a worker
+    # has computed its vectors: meanwhile it takes in what is ingested, and search goes by words.
+    filled = models.BooleanField(_("filled"), default=True)
     created_at = models.DateTimeField(auto_now_add=True)
     # When another one took its place; of several, the last is gone back to.
     left_at = models.DateTimeField(null=True, blank=True)
     # How the admin has the model's endpoint reached; `spaces.active_space` looks it up.
     profile: "EmbeddingModel | None" = None
+    # How much of an active one is filled; `spaces.active_space` looks it up.
+    percent = 100
 
     class Meta:
         """One space is searched at a time."""

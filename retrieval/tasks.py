@@ -16,6 +16,11 @@ def run_model_job(job_id: int) -> bool:
     return worker.run_while_ingesting(lambda: jobs.execute(job_id))
 
 
+def fill_active_space() -> bool:
+    """See that the space in use gets the vectors that it lacks; see `jobs.fill_active_space`."""
+    return jobs.fill_active_space()
+
+
 def renew_index() -> int:
     """Analyse anew what an earlier version of the site indexed, while documents are read; see `index.renew`."""
     return worker.run_while_ingesting(index.renew)

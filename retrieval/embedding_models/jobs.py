@@ -8,6 +8,7 @@ where documents get their turn.
 import logging
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
@@ -124,6 +125,7 @@ def run(
         return trial.run(model, progress, say, details)
     registry.check_can_be_used(model)
     reembedding.reembed(model.reached(), progress, say)
+    registry.remove_gone()
     return {}
 
 
@@ -184,6 +186,33 @@ def worker_started() -> None:
     """Look after what killed workers left behind: end what they did, and offer again what they had taken."""
     fail_stalled()
     release_tasks(_TASK, ModelJob.objects.filter(status=Status.QUEUED))
+    fill_active_space()
+
+
+def fill_active_space() -> bool:
+    """Queue what fills the space in use, where its model came with a new version of the site; return whether it was.
+
+    What failed is begun again, where it was; what a person stopped is not. Cheap when there is nothing to do.
+    """
+    space = EmbeddingSpace.objects.filter(active=True, filled=False).first()
+    if space is None:
+        registry.remove_gone()
+        return False
+    fail_stalled()
+    model = registry.find(space.model)
+    last = model.jobs.first()
+    if last is not None and (last.is_unfinished or last.status == Status.STOPPED):
+        return False
+    with suppress(NotPossible, IntegrityError):  # another process was first
+        if last is None or last.kind != Kind.USE or last.status != Status.FAILED:
+            start(model, Kind.USE)
+            return True
+        with transaction.atomic():  # the same job, lest one that fails each time leaves a row each time
+            waiting = ModelJob.objects.filter(pk=last.pk, status=Status.FAILED)
+            if waiting.update(status=Status.QUEUED, error="", finished_at=None):
+                async_task(_TASK, last.pk)
+                return True
+    return False
 
 
 def _add(model: RegisteredModel, progress: Progress, details: dict[str, Any]) -> None:
@@ -247,6 +276,7 @@ class _Report:
         self._job = job
         self._until = time.monotonic() + min(ROUND_SECONDS, settings.INGEST_TIMEOUT / 2)
         self._next = 0.0
+        self._begins = job.kind == Kind.USE
         # Copying files doesn't go on where it was.
         self._may_pause = job.kind != Kind.ADD or job.model.source == RegisteredModel.Source.HUB
 
@@ -256,7 +286,12 @@ class _Report:
             return
         self._next = now + _REPORT_SECONDS
         running = ModelJob.objects.filter(pk=self._job.pk, status=Status.RUNNING)
-        if not running.update(done=done, total=total, heartbeat_at=timezone.now()):
+        fields: dict[str, Any] = {"done": done, "total": total, "heartbeat_at": timezone.now()}
+        if self._begins:  # see `ModelJob.seconds_left`
+            self._begins = False
+            self._job.details |= {"first": done, "began": fields["heartbeat_at"].isoformat()}
+            fields["details"] = self._job.details
+        if not running.update(**fields):
             raise _Stopped
         if self._may_pause and now > self._until:
             raise _Paused

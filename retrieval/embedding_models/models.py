@@ -1,5 +1,6 @@
 """The embedding models that the site has, and the work that is done with them in the background."""
 
+from datetime import datetime
 from pathlib import Path
 
 from django.conf import settings
@@ -10,6 +11,9 @@ from django.utils.translation import gettext_lazy as _
 
 from ragsite.llm import secrets
 from ragsite.llm.embedding.embedding import EmbeddingModel
+
+# Seconds of work from which on its pace tells how long the rest takes.
+PACE_SECONDS = 3
 
 
 class RegisteredModel(models.Model):
@@ -22,6 +26,7 @@ class RegisteredModel(models.Model):
         HUB = "hub", _("Downloaded")
         FILES = "files", _("Brought as files")
         ENDPOINT = "endpoint", _("OpenAI-compatible endpoint")
+        EARLIER = "earlier", _("Came with an earlier version")
 
     class State(models.TextChoices):
         """Whether it can be tried and used."""
@@ -29,6 +34,7 @@ class RegisteredModel(models.Model):
         NEW = "new", _("Being added")
         READY = "ready", _("Ready")
         FAILED = "failed", _("Failed")
+        GONE = "gone", _("No longer available")
 
     # As its embedding space names it, too.
     name = models.CharField(_("name"), max_length=200, unique=True)
@@ -153,6 +159,20 @@ class ModelJob(models.Model):
     def percent(self) -> int:
         """How much of it is done."""
         return min(100, 100 * self.done // self.total) if self.total else 0
+
+    @property
+    def seconds_left(self) -> int | None:
+        """About how many seconds a change of model still takes, by its pace since a worker took it up; None if unknown.
+
+        What it was taken up at is told by its `details`: `first` passages were done at the time `began`.
+        """
+        if self.status != self.Status.RUNNING or "began" not in self.details or self.heartbeat_at is None:
+            return None
+        done = self.done - int(self.details["first"])
+        seconds = (self.heartbeat_at - datetime.fromisoformat(self.details["began"])).total_seconds()
+        if done <= 0 or seconds < PACE_SECONDS:
+            return None
+        return round((self.total - self.done) * seconds / done)
 
     @property
     def is_unfinished(self) -> bool:

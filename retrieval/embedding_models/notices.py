@@ -1,4 +1,4 @@
-"""Telling when most of what there is to read is in a language that the embedding model doesn't know."""
+"""Telling when the embedding model doesn't know the language of most of what there is, or lacks vectors still."""
 
 from collections import Counter
 from dataclasses import dataclass
@@ -10,6 +10,8 @@ from django.utils.translation import gettext_lazy as _
 
 from knowledge.models import Chunk
 from ragsite.llm.embedding.embedding import configured, languages_of
+from retrieval.embedding_models.models import ModelJob
+from retrieval.engine import spaces
 from retrieval.models import EmbeddingSpace
 
 NAMES: dict[str, str | Promise] = {"en": _("English"), "zh": _("Chinese")}
@@ -31,6 +33,26 @@ class Notice:
     def name(self) -> str | Promise:
         """The language, as a person calls it."""
         return NAMES.get(self.language, self.language)
+
+
+@dataclass(frozen=True, slots=True)
+class Filling:
+    """The model in use has taken the place of one that left with an earlier version, and lacks vectors still."""
+
+    model: str
+    percent: int
+    seconds_left: int | None
+    status: str  # of the job that computes them, empty where there is none yet
+
+
+def filling() -> Filling | None:
+    """Return how far the space in use is filled, or None, as mostly, if it is or if there is none."""
+    space = EmbeddingSpace.objects.filter(active=True, filled=False).first()
+    if space is None:
+        return None
+    job = ModelJob.objects.filter(model__name=space.model, kind=ModelJob.Kind.USE).first()
+    left, status = (job.seconds_left, job.status) if job is not None else (None, "")
+    return Filling(space.model, spaces.percent_filled(space), left, status)
 
 
 def passages_by_language(knowledge_base_id: int | None = None) -> Counter[str]:

@@ -4,6 +4,7 @@ What the environment names decides: then another model can be added and tried, b
 """
 
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -17,9 +18,9 @@ from ragsite.llm import secrets
 from ragsite.llm.addresses import same_server
 from ragsite.llm.embedding import model_files
 from ragsite.llm.embedding.embedding import EmbeddingModel, languages_of
-from ragsite.llm.embedding.local import BUNDLED
+from ragsite.llm.embedding.local import BUNDLED, IN_FOLDER
 from retrieval.embedding_models.models import ModelJob, RegisteredModel
-from retrieval.engine import reembedding
+from retrieval.engine import partitions, reembedding
 from retrieval.engine.partitions import Busy
 from retrieval.engine.reembedding import AlreadyRunning
 from retrieval.models import CorpusSize, EmbeddingSpace
@@ -39,7 +40,9 @@ class ModelStatus:
 
     model: RegisteredModel
     vectors: int  # of all its spaces
+    disk: int  # bytes that they take, with their indexes
     in_use: bool
+    filled: bool  # has all vectors, where it is in use
     kept: bool  # has the vectors of a time in which it was in use
     left_at: datetime | None
     named: bool  # by the environment
@@ -72,7 +75,7 @@ def all_models() -> list[ModelStatus]:
     found: dict[tuple[str, str], list[EmbeddingSpace]] = {}
     for space in EmbeddingSpace.objects.annotate(total=Sum("counts__vectors")):
         found.setdefault((space.provider, space.model), []).append(space)
-    known = []
+    known, sizes = [], partitions.sizes()
     # As long as nothing was indexed or asked for, the settings' model is the one that will be searched by.
     begun = any(space.active for spaces in found.values() for space in spaces)
     for model in RegisteredModel.objects.all():
@@ -80,8 +83,11 @@ def all_models() -> list[ModelStatus]:
         left = max((space.left_at for space in spaces if space.left_at), default=None)
         in_use = any(space.active for space in spaces) if begun else _is_configured(model)
         vectors = sum(getattr(space, "total", None) or 0 for space in spaces)
+        disk = sum(sizes.get(space.table_name, 0) for space in spaces)
+        filled = all(space.filled for space in spaces if space.active)
+        kept = left is not None and not in_use and model.state != State.GONE
         named = bool(settings.EMBEDDING_GIVEN) and _is_configured(model)
-        known.append(ModelStatus(model, vectors, in_use, left is not None and not in_use, left, named))
+        known.append(ModelStatus(model, vectors, disk, in_use, filled, kept, left, named))
     return sorted(known, key=lambda each: (not each.in_use, not each.kept, each.model.name))
 
 
@@ -112,6 +118,8 @@ def offered() -> list[DownloadableModel]:
     found = []
     for each in TextEmbedding.list_supported_models():
         told = each["description"].lower()
+        if each["model"].startswith(IN_FOLDER):
+            continue
         if each["model_file"].endswith(".onnx") and not any(mark in told for mark in _UNSUITABLE):
             size = int(each["size_in_GB"] * 1e9)
             found.append(
@@ -198,7 +206,9 @@ def set_languages(model: RegisteredModel, known: Iterable[str]) -> None:
 def check_can_be_used(model: RegisteredModel) -> None:
     """Raise `NotPossible` unless a model may be taken into use."""
     named = named_by_environment()
-    if named is not None and not _is_configured(model):
+    # To complete what is searched anyway is no change.
+    active = EmbeddingSpace.objects.filter(provider=model.provider, model=model.name, active=True)
+    if named is not None and not _is_configured(model) and not active.exists():
         message = _("The environment names the embedding model “{name}” ({variables}), and decides. Change it there.")
         raise NotPossible(message.format(name=named, variables=", ".join(settings.EMBEDDING_GIVEN)))
     check_is_ready(model)
@@ -206,6 +216,8 @@ def check_can_be_used(model: RegisteredModel) -> None:
 
 def check_is_ready(model: RegisteredModel) -> None:
     """Raise `NotPossible` unless a model was added as a whole."""
+    if model.state == State.GONE:
+        raise NotPossible(_("“{name}” came with an earlier version of this site.").format(name=model.name))
     if model.state != State.READY:
         raise NotPossible(_("“{name}” isn't ready: it has to be added first.").format(name=model.name))
 
@@ -236,11 +248,20 @@ def remove(model: RegisteredModel) -> None:
     except Busy:
         raise NotPossible(_("The tables are too busy to be changed. Try again in a moment.")) from None
     if model.source != Source.BUNDLED:
-        if model.provider == "local":
+        if model.source in (Source.HUB, Source.FILES):
             model_files.remove(model.name)
         for job in model.jobs.filter(details__uploaded=True):
             Path(job.details["origin"]).unlink(missing_ok=True)
         model.delete()
+
+
+def remove_gone() -> None:
+    """Remove models that came with an earlier version of the site, once search needs no space that replaces them."""
+    gone = list(RegisteredModel.objects.filter(state=State.GONE))
+    if gone and not EmbeddingSpace.objects.filter(active=True, filled=False).exists():
+        for model in gone:
+            with suppress(NotPossible):  # for the moment
+                remove(model)
 
 
 def _is_configured(model: RegisteredModel) -> bool:

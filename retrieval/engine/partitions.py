@@ -32,6 +32,10 @@ WITH (m = {m}, ef_construction = {ef})
 """
 _CHECK_PENDING = ("SET CONSTRAINTS ALL IMMEDIATE", "SET CONSTRAINTS ALL DEFERRED")
 _PARTITIONS = "SELECT inhrelid::regclass::text FROM pg_inherits WHERE inhparent = to_regclass('retrieval_vector')"
+_SIZES = """
+SELECT inhrelid::regclass::text, pg_total_relation_size(inhrelid)
+FROM pg_inherits WHERE inhparent = to_regclass('retrieval_vector')
+"""
 _VALID = "SELECT indisvalid FROM pg_index WHERE indexrelid = to_regclass(%s)"
 
 
@@ -58,13 +62,20 @@ def drop(space: EmbeddingSpace) -> None:
 
 def drop_orphans() -> int:
     """Drop the tables of spaces that no longer exist, which `manage.py flush` leaves behind; return how many."""
-    known = {space.table_name for space in EmbeddingSpace.objects.all()}
+    known = {space.table_name for space in EmbeddingSpace.objects.only("pk")}
     with connection.cursor() as cursor:
         cursor.execute(_PARTITIONS)
         orphans = [name for (name,) in cursor.fetchall() if name not in known]
     if orphans:
         retry_until_unlocked(lambda: _run(*(f"DROP TABLE IF EXISTS {name}" for name in orphans)))
     return len(orphans)
+
+
+def sizes() -> dict[str, int]:
+    """Return the bytes that each space's table takes on the disk with its indexes, by its name."""
+    with connection.cursor() as cursor:
+        cursor.execute(_SIZES)
+        return dict(cursor.fetchall())
 
 
 def has_index(space: EmbeddingSpace) -> bool:

@@ -4,6 +4,9 @@ Search and ingestion use the active space throughout. Documents ingested meanwhi
 worker and of the new one here; the last of these are added while workers that store vectors wait for a moment. So
 everything found by meaning before the switch is found after it. When interrupted, it can be run again and continues
 where it was.
+
+Where the old model has left with its version of the site, the new space is the active one from the beginning, and not
+`filled`: documents get their vectors in it, and search goes by words until it is filled in the same way.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -49,8 +52,8 @@ class AlreadyRunning(Exception):
 def reembed(model: EmbeddingModel, progress: Progress, say: Callable[[str], None]) -> EmbeddingSpace:
     """Fill the space of a model, make it the active one, and return it; other spaces stay (see `drop_others`).
 
-    If it is active already, only its missing vectors are added. `say` gets a line as each step begins. Raises
-    `LLMError` if the model fails, `AlreadyRunning`, and `Busy` if tables can't be created.
+    If it is active and filled already, only its missing vectors are added. `say` gets a line as each step begins.
+    Raises `LLMError` if the model fails, `AlreadyRunning`, and `Busy` if tables can't be created.
     """
     dimension = get_embedder(model).dimension
     with _alone():
@@ -60,7 +63,7 @@ def reembed(model: EmbeddingModel, progress: Progress, say: Callable[[str], None
         if not partitions.has_index(space):
             say("Building the index …")
             partitions.build_index(space)
-        if not space.active:
+        if not (space.active and space.filled):
             for rounds_left in range(ROUNDS, -1, -1):
                 if _switched(space, TAIL if rounds_left else None):
                     break
@@ -81,6 +84,7 @@ def trial_space(
         space = spaces.find_or_create(model, dimension)
         _fill(space, progress, list(knowledge_base_ids))
         partitions.analyse(space)
+        space.filled = True  # for these bases, which alone the caller searches
         yield space
 
 
@@ -124,22 +128,27 @@ def _fill(space: EmbeddingSpace, progress: Progress, bases: list[int] | None = N
 
 
 def _switched(space: EmbeddingSpace, most: int | None) -> bool:
-    """Make the space the active one, in one transaction that first adds the vectors it lacks beside the old one.
+    """Have search use the space, from one transaction on that first adds the vectors it lacks beside the old one.
 
+    The old one is the active one; where that is the space itself, it lacks those of passages indexed meanwhile.
     Returns False, without a change, if more than `most` passages would have to be embedded.
     """
     with transaction.atomic():
         # Waits for workers that are storing; later ones find the space inactive and use the new one.
         old = EmbeddingSpace.objects.select_for_update(no_key=True).filter(active=True).first()
         if old is not None:
-            tail = _ids(_TAIL.format(old=old.table_name, new=space.table_name), {})
+            if old.pk == space.pk:
+                tail = _ids(_MISSING.format(table=space.table_name), {"after": 0, "limit": None, "bases": None})
+            else:
+                tail = _ids(_TAIL.format(old=old.table_name, new=space.table_name), {})
             if most is not None and len(tail) > most:
                 return False
             for window, computed in indexing.embedded(space, tail, WINDOW):
                 vectors.insert(space, window, computed)
-            EmbeddingSpace.objects.filter(pk=old.pk).update(active=False, left_at=timezone.now())
-        EmbeddingSpace.objects.filter(pk=space.pk).update(active=True)
-    space.active = True
+            if old.pk != space.pk:
+                EmbeddingSpace.objects.filter(pk=old.pk).update(active=False, left_at=timezone.now())
+        EmbeddingSpace.objects.filter(pk=space.pk).update(active=True, filled=True)
+    space.active = space.filled = True
     return True
 
 

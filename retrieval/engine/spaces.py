@@ -15,6 +15,7 @@ from typing import ParamSpec, TypeVar
 import numpy as np
 from django.conf import settings
 from django.db import DatabaseError, connection, transaction
+from django.db.models import Sum
 from django.utils.module_loading import import_string
 from numpy.typing import NDArray
 
@@ -25,7 +26,7 @@ from ragsite.llm.errors import LLMError
 from ragsite.runtime import caches
 from retrieval.engine import partitions
 from retrieval.engine.analysis import terms
-from retrieval.models import EmbeddingSpace
+from retrieval.models import CorpusSize, EmbeddingSpace
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -65,8 +66,17 @@ def active_space() -> EmbeddingSpace:
                 EmbeddingSpace.objects.filter(pk=space.pk).update(active=True)
                 space.active = True
     space.profile = profile_of(space)
+    if not space.filled:
+        space.percent = percent_filled(space)
     _seen = (time.monotonic(), space)
     return space
+
+
+def percent_filled(space: EmbeddingSpace) -> int:
+    """Return how much of what is indexed has its vector in a space that is being filled, by the kept counts."""
+    vectors = space.counts.aggregate(all=Sum("vectors"))["all"] or 0
+    passages = CorpusSize.objects.aggregate(all=Sum("chunks"))["all"] or 0
+    return min(99, 100 * vectors // passages) if passages else 99
 
 
 def profile() -> EmbeddingModel | None:

@@ -30,7 +30,8 @@ async def retrieve(request: SearchRequest) -> list[Ranking]:
     """Ask both retrievers for every query, all side by side.
 
     Of a query in a language that the embedding model doesn't know, the vectors are only asked when nothing is found for
-    any query of the request: else their noise would stand beside what another wording has found. A retriever that
+    any query of the request: else their noise would stand beside what another wording has found. As long as vectors are
+    missing because a new model has taken over, they are not asked at all, and a note says so. A retriever that
     fails or takes longer than `SEARCH_TIMEOUT` leaves an empty ranking with a note; when all do, raises `SearchFailed`,
     and `SearchOverloaded` when too many searches are running.
     """
@@ -38,16 +39,21 @@ async def retrieve(request: SearchRequest) -> list[Ranking]:
     if not queries or not request.knowledge_base_ids:
         return []
     async with search_limit().place():
-        unknown = frozenset[str]()
-        if request.mode == "hybrid":
+        unknown, unfilled = frozenset[str](), ""
+        if request.mode != "fulltext":
             # What is wrong with the model is told by the search by meaning.
             with suppress(LLMError):
                 space = spaces.cached_active_space()
-                if space is None:
+                if space is None or not space.filled:  # vectors have a vote from the moment on when it is filled
                     space = await in_database_within_timeout(spaces.active_space)
-                unknown = frozenset(language for language in LANGUAGES if not space.knows(language))
-        groups = await asyncio.gather(*(_ask_retrievers(query, request, unknown) for query in queries))
-        if not any(ranking.hits for group in groups for ranking in group):
+                if not space.filled:
+                    unfilled = _(
+                        "A new embedding model is reading the documents ({percent}%); until then only the words count."
+                    ).format(percent=space.percent)
+                elif request.mode == "hybrid":
+                    unknown = frozenset(language for language in LANGUAGES if not space.knows(language))
+        groups = await asyncio.gather(*(_ask_retrievers(query, request, unknown, unfilled) for query in queries))
+        if not unfilled and not any(ranking.hits for group in groups for ranking in group):
             groups = await asyncio.gather(*(_ask_retrievers(query, request, frozenset()) for query in queries))
     rankings = [ranking for group in groups for ranking in group]
     if all(ranking.failed for ranking in rankings):
@@ -65,14 +71,21 @@ async def in_database_within_timeout(function: Callable[P, T], *args: P.args, **
         raise SearchFailed(_("The database doesn't answer. Try again in a moment.")) from error
 
 
-async def _ask_retrievers(query: Query, request: SearchRequest, unknown: frozenset[str]) -> list[Ranking]:
-    """Ask the retrievers of the request's mode, side by side; not the vectors in a language that is unknown to them."""
-    if language_of(query.text) not in unknown:
-        asking = (_ask(retriever, query, request, unknown) for retriever in RETRIEVERS[request.mode])
-        return list(await asyncio.gather(*asking))
-    note = _("The embedding model doesn't know this language, so only the words count.")
-    unasked = Ranking("vector", query, 0.0, [], 0.0, note, unknown=unknown)
-    return [await _ask("bm25", query, request, unknown), unasked]
+async def _ask_retrievers(
+    query: Query, request: SearchRequest, unknown: frozenset[str], unasked: str = ""
+) -> list[Ranking]:
+    """Ask the retrievers of the request's mode, side by side.
+
+    The vectors are not asked in a language that is unknown to them, nor where `unasked` says why; then they have no
+    vote.
+    """
+    if not unasked and language_of(query.text) in unknown:
+        unasked = _("The embedding model doesn't know this language, so only the words count.")
+    asked = [retriever for retriever in RETRIEVERS[request.mode] if retriever == "bm25" or not unasked]
+    rankings = list(await asyncio.gather(*(_ask(retriever, query, request, unknown) for retriever in asked)))
+    if unasked:
+        rankings.append(Ranking("vector", query, 0.0, [], 0.0, unasked, unknown=LANGUAGES))
+    return rankings
 
 
 async def _ask(retriever: Retriever, query: Query, request: SearchRequest, unknown: frozenset[str]) -> Ranking:

@@ -4,17 +4,23 @@ from typing import Any
 
 from django import template
 from django.template.context import Context
-from django.utils.translation import gettext
+from django.utils.translation import gettext, ngettext
 
-from retrieval.embedding_models.notices import NAMES, notice_of
+from retrieval.embedding_models.notices import NAMES, filling, notice_of
 
 register = template.Library()
 
 
 @register.filter
 def language_names(codes: list[str]) -> str:
-    """Return the names of languages by their codes; an empty list stands for every language, and is left empty."""
-    return gettext(", ").join(str(NAMES.get(code, code)) for code in codes)
+    """Return the names of languages by their codes; an empty list stands for every language, and is left empty.
+
+    Those that search doesn't tell apart are counted, where some that it does are among them.
+    """
+    named = [str(NAMES[code]) for code in codes if code in NAMES] or codes
+    if others := len(codes) - len(named):
+        named = [*named, ngettext("{n} more", "{n} more", others).format(n=others)]
+    return gettext(", ").join(named)
 
 
 @register.filter
@@ -27,6 +33,27 @@ def shown_figure(figures: dict[str, float], name: str) -> str:
 def difference(result: dict[str, Any], name: str) -> float:
     """Return by how much the model on trial is better than the present one."""
     return float(round(result["then"][name] - result["now"][name], 3))
+
+
+@register.filter
+def time_left(seconds: int) -> str:
+    """Say about how long something still takes."""
+    minutes = round(seconds / 60)
+    if minutes < 1:
+        return gettext("Less than a minute left.")
+    if minutes < 90:
+        return ngettext("About {n} minute left.", "About {n} minutes left.", minutes).format(n=minutes)
+    hours = round(minutes / 60)
+    return ngettext("About {n} hour left.", "About {n} hours left.", hours).format(n=hours)
+
+
+@register.inclusion_tag("retrieval/filling_notice.html", takes_context=True)
+def filling_notice(context: Context, css_class: str = "language-notice") -> dict[str, Any]:
+    """Say, as long as it is so, that a new model is reading the documents, and how far it is."""
+    user = context["user"]
+    # On the page of the models itself there is no need to lead on to it.
+    may_see = user.is_staff and user.has_perm("retrieval.view_registeredmodel") and "may_add" not in context
+    return {"filling": filling(), "class": css_class, "may_see": may_see}
 
 
 @register.inclusion_tag("retrieval/language_notice.html", takes_context=True)

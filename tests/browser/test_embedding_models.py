@@ -53,7 +53,7 @@ def test_a_model_is_downloaded_used_and_gone_back_from(page: Page, site: Site, h
     page.get_by_role("button", name="Download").click()
     # It shows by itself how far it is, and that it has ended.
     expect(page.locator("#models progress")).to_be_visible()
-    expect(page.locator("#models")).to_contain_text(re.compile(r"of 2\d\.\d.MB"), timeout=PATIENCE)
+    expect(page.locator("#models")).to_contain_text(re.compile(r"of 4\d\.\d.MB"), timeout=PATIENCE)
     hub.go_on.set()
     expect(page.get_by_role("button", name="Use this model")).to_be_visible(timeout=PATIENCE)
     assert len([path for path, _range in hub.asked if path.endswith("model_optimized.onnx")]) == 1

@@ -34,6 +34,8 @@ _PREFIXES = {
     "arctic-embed": ("Represent this sentence for searching relevant passages: ", ""),
     "mxbai-embed": ("Represent this sentence for searching relevant passages: ", ""),
 }
+# What models in folders are called among those that fastembed knows, once they are loaded.
+IN_FOLDER = "folder/"
 _loading = threading.Lock()
 
 
@@ -69,8 +71,8 @@ class LocalEmbedder:
                 self.dimension = fastembed.TextEmbedding.get_embedding_size(model)
             except ValueError as error:
                 raise LocalModelNotFound(f"fastembed knows no embedding model {model!r}.") from error
-        told = self._folder or self._files
-        card = ModelCard.of(told) if told else ModelCard()
+        there = self._folder or self._files
+        card = ModelCard.of(there) if there is not None else ModelCard()
         self.languages = languages_of(model)
         self.calibration = card.calibration
         family = next((prefixes for mark, prefixes in _PREFIXES.items() if mark in model.lower()), ("", ""))
@@ -172,7 +174,7 @@ def _load(model: str, folder: Path | None, dimension: int, files: Path | None = 
     from fastembed import TextEmbedding
     from fastembed.common.model_description import ModelSource, PoolingType
 
-    name = f"folder/{folder}@{_stamp(folder)[0]}" if folder and files else f"folder/{folder}" if folder else model
+    name = f"{IN_FOLDER}{folder}{f'@{_stamp(folder)[0]}' if files else ''}" if folder else model
     if folder and not any(known["model"] == name for known in TextEmbedding.list_supported_models()):
         pooling = folder / "1_Pooling" / "config.json"
         first = pooling.exists() and json.loads(pooling.read_text()).get("pooling_mode_cls_token")

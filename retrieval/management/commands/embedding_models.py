@@ -76,29 +76,32 @@ class Command(BaseCommand):
                     "source": each.model.source,
                     "state": each.model.state,
                     "in_use": each.in_use,
+                    "filled": each.filled,
                     "languages": each.model.languages or ["all"],
                     "license": each.model.license,
                     "size": each.model.size,
                     "dimension": each.model.dimension,
                     "vectors": each.vectors,
+                    "vectors_size": each.disk,
                 }
                 for each in found
             ]
             self.stdout.write(json.dumps(rows, ensure_ascii=False, indent=2))
             return
         for each in found:
-            state = "in use" if each.in_use else "kept" if each.kept else each.model.get_state_display()
+            missing = "" if each.filled else ", vectors missing"
+            state = f"in use{missing}" if each.in_use else "kept" if each.kept else each.model.get_state_display()
             self.stdout.write(f"{each.model.name}  ({state})")
-            size = filesizeformat(each.model.size) if each.model.size else "at " + each.model.base_url
+            size = disk_size(each.model.size) if each.model.size else "at " + each.model.base_url
             if not each.model.size and not each.model.base_url:
                 size = "size unknown"
             facts = [
                 each.model.get_source_display(),
                 ", ".join(each.model.languages) or "all languages",
                 each.model.license or "licence unknown",
-                str(size).replace("\N{NO-BREAK SPACE}", " "),
+                size,
                 f"{each.model.dimension or '?'} numbers",
-                f"{each.vectors} vectors",
+                f"{each.vectors} vectors" + (f" ({disk_size(each.disk)})" if each.vectors else ""),
             ]
             self.stdout.write(f"    {' · '.join(facts)}")
         if settings.EMBEDDING_GIVEN:
@@ -190,6 +193,11 @@ class Command(BaseCommand):
         self.stdout.write(
             f"Removed {model.name}." if model.source != "bundled" else f"Dropped the vectors of {model.name}."
         )
+
+
+def disk_size(size: int) -> str:
+    """Say how much something takes on the disk, in a way that any terminal shows."""
+    return str(filesizeformat(size)).replace("\N{NO-BREAK SPACE}", " ")
 
 
 def digests_of(name: str, given: list[str]) -> dict[str, str]:

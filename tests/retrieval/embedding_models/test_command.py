@@ -58,7 +58,7 @@ def test_a_download_with_a_pinned_checksum(fake_hub: FakeHub, settings: Settings
         run("add", HUB_MODEL, "--sha256", "0" * 64)
     right = model_files.sha256_of(Path(settings.BUNDLED_MODEL_DIR) / "model.onnx")
     assert f"{right}  model.onnx" in run("add", HUB_MODEL.lower(), "--sha256", f"model.onnx={right}")
-    assert RegisteredModel.objects.get(name=HUB_MODEL).license == "apache-2.0"
+    assert RegisteredModel.objects.get(name=HUB_MODEL).license == "mit"
     with pytest.raises(CommandError, match="no SHA-256"):
         run("add", HUB_MODEL, "--sha256", "abc")
 
@@ -124,6 +124,6 @@ def test_a_process_of_its_own_asks_the_hub_that_the_environment_names(fake_hub: 
         check=False,
     )
     assert done.returncode == 0, done.stderr
-    assert "384 numbers, apache-2.0" in done.stdout
+    assert "384 numbers, mit" in done.stdout
     model = RegisteredModel.objects.get(name=HUB_MODEL)
     assert (model.state, model.source) == ("ready", "hub")

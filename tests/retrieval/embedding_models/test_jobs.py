@@ -40,9 +40,10 @@ def start_download(name: str = HUB_MODEL, **details: dict[str, str]) -> ModelJob
 def test_what_is_there_before_anything_was_added(base: KnowledgeBase) -> None:
     (known,) = registry.all_models()
     assert (known.model.name, known.in_use, known.vectors, known.named) == ("bundled", True, 45, False)
-    assert (known.model.languages, known.model.license, known.model.dimension) == (["en"], "apache-2.0", 384)
+    assert (known.model.languages[:2], known.model.license, known.model.dimension) == (["en", "zh"], "mit", 384)
     assert known.model.size is not None
-    assert 23_000_000 < known.model.size < 24_000_000
+    assert 43_000_000 < known.model.size < 44_000_000
+    assert known.disk > 0
     assert not known.can_be_removed
     assert registry.previous() is None
     assert registry.in_use().model == known.model
@@ -55,9 +56,9 @@ def test_a_download_in_a_worker(fake_hub: FakeHub) -> None:
     job.refresh_from_db()
     model = job.model
     assert (job.status, job.error, model.state) == ("done", "", "ready")
-    assert (model.dimension, model.license, model.revision, model.languages) == (384, "apache-2.0", REVISION, ["en"])
+    assert (model.dimension, model.license, model.revision, model.languages) == (384, "mit", REVISION, ["en"])
     assert model.digests == model_files.digests(model_files.folder_of(HUB_MODEL))
-    assert job.total > 23_000_000
+    assert job.total > 43_000_000
 
 
 def test_a_download_that_breaks_off_fails_cleanly_and_goes_on(fake_hub: FakeHub) -> None:

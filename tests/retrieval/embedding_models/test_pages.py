@@ -182,7 +182,8 @@ def test_an_endpoint_in_the_own_network_is_asked_only_when_that_is_said(
 def test_which_languages_it_knows_can_be_said_later(as_staff: Client, base: KnowledgeBase, settings: Settings) -> None:
     bundled = RegisteredModel.objects.get(pk=add_bundled(as_staff))
     space = spaces.active_space()
-    for chosen, known in (("en,zh", ["en", "zh"]), ("all", []), ("", ["en"])):
+    of_its_card = spaces.embedder_of(space).languages
+    for chosen, known in (("en,zh", ["en", "zh"]), ("all", []), ("", of_its_card)):
         as_staff.post(page_of(bundled), {"action": "languages", "languages": chosen})
         space.refresh_from_db()
         bundled.refresh_from_db()
@@ -257,6 +258,7 @@ def test_people_who_are_no_staff_see_none_of_it(as_owner: Client, base: Knowledg
 def chinese(base: KnowledgeBase) -> KnowledgeBase:
     document = factories.make_document(base, language="zh")
     factories.make_chunks(document, [f"第{number}段。" for number in range(50)])
+    EmbeddingSpace.objects.update(languages=["en"])
     cache.clear()
     return base
 
@@ -287,6 +289,7 @@ def test_a_base_in_a_language_that_the_model_does_not_know(
 
 
 def test_it_is_told_as_soon_as_such_a_document_was_read(base: KnowledgeBase, as_owner: Client) -> None:
+    EmbeddingSpace.objects.update(languages=["en"])
     cache.clear()
     address = reverse("knowledge-base", args=[base.pk])
     shown = page(as_owner, address)

@@ -1,55 +1,48 @@
-"""The bundled model: its files are those that were measured, with their licence, and they work offline."""
+"""The bundled models: their files are those that were measured, with their licences, and they work offline."""
 
-import importlib.util
 from pathlib import Path
-from types import ModuleType
 
 import numpy as np
 import pytest
 from django.conf import settings
 
 from ragsite.llm.embedding.embedding import get_embedder
+from ragsite.llm.embedding.model_card import ModelCard
+from ragsite.llm.embedding.model_files import sha256_of
 
-FOLDER = Path(settings.BUNDLED_MODEL_DIR)
-
-
-def load_build() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("bundled_build", FOLDER.parent / "build.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+EMBEDDER, READER = Path(settings.BUNDLED_MODEL_DIR), Path(settings.BUNDLED_READER_DIR)
+DESCRIBING = {"LICENSE", "README.md", "SHA256SUMS"}
 
 
-def test_checksums_hold_and_name_every_file_of_the_model() -> None:
-    build = load_build()
-    sums = dict(line.split()[::-1] for line in (FOLDER / "SHA256SUMS").read_text().splitlines())
-    assert {name: build.sha256_of(FOLDER / name) for name in sums} == sums
-    others = {"LICENSE", "NOTICE", "SHA256SUMS"}
-    assert {path.name for path in FOLDER.iterdir()} == set(sums) | others
-    assert {*build.COPIED, "model.onnx"} == set(sums)
+def sums_of(folder: Path) -> dict[str, str]:
+    return dict(line.split()[::-1] for line in (folder / "SHA256SUMS").read_text().splitlines())
 
 
-def test_the_licence_and_the_origin_are_beside_the_model() -> None:
-    assert "Apache License" in (FOLDER / "LICENSE").read_text()
-    notice = (FOLDER / "NOTICE").read_text()
-    assert "sentence-transformers/all-MiniLM-L6-v2" in notice
-    assert load_build().WEIGHTS_SHA256 in notice
+@pytest.mark.parametrize(("folder", "others"), [(EMBEDDER, {"calibration.json"}), (READER, set[str]())])
+def test_checksums_hold_and_name_every_file_of_the_model(folder: Path, others: set[str]) -> None:
+    sums = sums_of(folder)
+    assert {name: sha256_of(folder / name) for name in sums} == sums
+    assert {path.name for path in folder.iterdir()} == set(sums) | DESCRIBING | others
+    assert {"config.json", "model.onnx", "tokenizer.json"} <= set(sums)
 
 
-def test_other_weights_are_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    build = load_build()
-    assert build.main([str(tmp_path), str(tmp_path / "out")]) == 1
-    (tmp_path / "model.safetensors").write_bytes(b"other weights")
-    assert build.main([str(tmp_path), str(tmp_path / "out")]) == 1
-    assert "SHA-256" in capsys.readouterr().err
-    assert not (tmp_path / "out").exists()
+@pytest.mark.parametrize(
+    ("folder", "named", "title"), [(EMBEDDER, "mit", "MIT License"), (READER, "apache-2.0", "Apache License")]
+)
+def test_the_licence_and_the_origin_are_beside_the_model(folder: Path, named: str, title: str) -> None:
+    assert title in (folder / "LICENSE").read_text()
+    assert ModelCard.of(folder).license == named
+    assert "intfloat/multilingual-e5-small" in (folder / "README.md").read_text()
 
 
-def test_the_model_tells_meanings_apart() -> None:
+def test_both_have_the_same_vocabulary() -> None:
+    assert sums_of(READER)["tokenizer.json"] == sums_of(EMBEDDER)["tokenizer.json"]
+
+
+def test_the_model_tells_meanings_apart_in_both_languages() -> None:
     embedder = get_embedder()
-    cat, kitten, stock = embedder.embed_documents(["A cat sleeps.", "The kitten is napping.", "The stock market fell."])
+    texts = ["A cat sleeps.", "The kitten is napping.", "小猫在打盹。", "The stock market fell.", "股市下跌了。"]
+    cat, kitten, chinese_kitten, stock, chinese_stock = embedder.embed_documents(texts)
     assert cat.shape == (embedder.dimension,) == (384,)
-    assert embedder.languages == ["en"]
-    assert np.dot(cat, kitten) > 0.5 > np.dot(cat, stock)
+    assert {"en", "zh"} < set(embedder.languages)
+    assert min(np.dot(cat, kitten), np.dot(cat, chinese_kitten)) > max(np.dot(cat, stock), np.dot(cat, chinese_stock))
