@@ -4,7 +4,7 @@
 |---|---|
 | `config_sentence_transformers.json` | under `prompts`, what stands before a `query` and before a `document` or `passage` |
 | `README.md` | in its YAML head, `language` and `license`, as model cards on the hub do |
-| `calibration.json` | under `similarity`, what `Calibration` holds |
+| `calibration.json` | under `similarity`, what `Calibration` holds; under `reader`, what `ReaderCalibration` does |
 """
 
 import json
@@ -38,6 +38,20 @@ class Calibration:
 
 
 @dataclass(frozen=True, slots=True)
+class ReaderCalibration:
+    """What the scores of a cross-encoder that reads passages mean.
+
+    `answers` is slope and intercept of the line from its score to the log odds that a passage answers; None where that
+    is not known. `blend` is what its order counts beside the order before it. `place` is the least strength with which
+    the sentence that answers is told, in logits, of a model that finds one.
+    """
+
+    answers: tuple[float, float] | None = None
+    blend: float = 1.0
+    place: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
 class ModelCard:
     """What is known of a model from its files; `languages` is None where they don't say, empty for every language."""
 
@@ -46,6 +60,7 @@ class ModelCard:
     languages: tuple[str, ...] | None = None
     license: str = ""
     calibration: Calibration = Calibration()
+    reader: ReaderCalibration = ReaderCalibration()
 
     @classmethod
     def of(cls, folder: Path) -> "ModelCard":
@@ -61,6 +76,7 @@ class ModelCard:
             languages=() if languages and _EVERY_LANGUAGE in languages else languages,
             license=str(head.get("license") or ""),
             calibration=_calibration(folder / "calibration.json"),
+            reader=_reader(folder / "calibration.json"),
         )
 
 
@@ -69,6 +85,16 @@ def _calibration(path: Path) -> Calibration:
     ranges = {tuple(pair.split("-")): tuple(map(float, ends)) for pair, ends in told.items() if "-" in pair}
     otherwise = tuple(map(float, told.get("otherwise", Calibration().otherwise)))
     return Calibration(ranges, otherwise)  # type: ignore[arg-type]
+
+
+def _reader(path: Path) -> ReaderCalibration:
+    told = _json(path).get("reader", {})
+    line = told.get("answers")
+    return ReaderCalibration(
+        answers=(float(line[0]), float(line[1])) if line else None,
+        blend=float(told.get("blend", 1.0)),
+        place=float(told.get("place", 0.0)),
+    )
 
 
 def _head(path: Path) -> dict[str, Any]:
