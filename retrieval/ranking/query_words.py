@@ -14,19 +14,20 @@ _BROAD = re.compile(
     r"|概述|概括|总结|综述|汇总|比较|对比|区别|差异|不同|分别|所有|全部|各个|各种|哪些(?:文档|文件|产品|型号|版本)",
     re.IGNORECASE,
 )
-# What makes a question or a request of a text, wherever it stands or at its beginning; and what makes a statement of a
-# long one that has none of it: a finite verb, or a full stop at its end.
+# What makes a question or a request of a text, in it or at its beginning; and what makes a statement of a long one that
+# has none of it: a finite verb, or a full stop at its end.
+_AUXILIARY = r"is|are|was|were|am|do|does|did|can|could|may|must|should|shall|will|would|has|have|had"
 _ASKS = re.compile(
-    rf"[?？]|\b(?:what|how|why)\b|{ASKS_ZH}|几|吗|呢|是否|[能可]否|有没有|是不是|请|想|告诉|介绍|说明|列出|列举|查|找|总结|概括|比较|解释"
+    rf"[?？]|\b(?:what|how|why)\b|\b(?:when|where)\s+(?:{_AUXILIARY})\b|(?:^\W*|[,;.]\s+)(?:{_AUXILIARY})\b"
     rf"|^\W*(?:(?:and|but|so|in|for|from|to|by|at|on|under|with|until|since|about)\s+)?(?:{ASKS_EN})\b"
-    r"|^\W*(?:is|are|was|were|am|do|does|did|can|could|may|must|should|shall|will|would|has|have|had)\b"
     r"|^\W*(?:please|tell|show|give|list|find|explain|describe|summari[sz]e|compare|name|look\s+up|search"
-    r"|i\s+(?:want|need|would\s+like)|i['’]d\s+like)\b",
+    r"|i\s+(?:want|need|would\s+like)|i['’]d\s+like)\b"
+    rf"|{ASKS_ZH}|几|吗|呢|是否|[能可]否|有没有|是不是|请|想|告诉|介绍|说明|列出|列举|查|找|总结|概括|比较|解释",
     re.IGNORECASE,
 )
 _STATES = re.compile(
-    r"\b(?:is|are|was|were|has|have|had|do|does|did|can|cannot|could|may|might|must|shall|should|will|would|\w+n['’]t)\b"
-    r"|是|会|可以|能够|应当|应该|必须|已经|不能|不得|属于|导致|具有|将|了(?!解)|[.。!！]\s*$",
+    rf"\b(?:{_AUXILIARY}|cannot|might|\w+n['’]t)\b|[.。!！]\s*$"
+    r"|是|可以|能够|应当|应该|必须|已经|不能|不得|属于|导致|具有|了(?!解)",
     re.IGNORECASE,
 )
 _LONG = 7  # words; a Chinese word has about two characters

@@ -29,7 +29,7 @@ from ragsite.llm.embedding.local import BUNDLED, failures, folder_of, weights_in
 from ragsite.llm.embedding.model_card import ModelCard, ReaderCalibration
 from ragsite.llm.errors import BadReply, Busy, LocalModelNotFound, TimedOut
 from ragsite.llm.passage_tokens import bundled_tokenizer
-from ragsite.llm.reranking.local import LocalReranker
+from ragsite.llm.reranking.local import local_reranker
 from ragsite.runtime import caches
 
 if TYPE_CHECKING:
@@ -245,7 +245,7 @@ class OneScore:
     def __init__(self, model: str) -> None:
         folder = folder_of(model)
         self.calibration = ModelCard.of(folder).reader if folder else ReaderCalibration()
-        self._reranker = LocalReranker(model)
+        self._reranker = local_reranker(model)
 
     async def read(self, question: str, passage: Passage, stop: threading.Event) -> Reading:
         """Return a passage's score as its rank, and by the calibration as what it answers."""
