@@ -30,13 +30,13 @@ class RunOptions:
 
     mode: Mode = "hybrid"
     reorder: bool | None = None
-    reader: bool | None = None
     rerank: str | None = None
     vector_weight: float | None = None
     rrf_constant: int | None = None
     vector_threshold: float | None = None
     bm25_threshold: float | None = None
     per_document: int | None = None
+    reader: bool | None = None
     # The embedding model on trial, whose vectors were searched.
     model: str | None = None
     # An assistant that answers each question as it is set up, so that nothing else is chosen: its id, the number of its

@@ -44,7 +44,12 @@ def _model(table: NDArray[np.float32], places: NDArray[np.float32]) -> onnx.Mode
         helper.make_tensor_value_info(name, TensorProto.INT64, ["batch", "length"])
         for name in ("input_ids", "attention_mask")
     )
-    shapes = {"answers": ["batch", 3], "rank": ["batch"]} | dict.fromkeys(("span", "evidence"), ["batch", "length", 2])
+    shapes: dict[str, list[int | str | None]] = {
+        "answers": ["batch", 3],
+        "rank": ["batch"],
+        "span": ["batch", "length", 2],
+        "evidence": ["batch", "length", 2],
+    }
     tables = {"classes": np.stack([0 * table, 0 * table, table], 1), "weights": table, "places": places}
     one = numpy_helper.from_array(np.array([1]), "one")
     nodes = [

@@ -101,14 +101,14 @@ async def test_a_reader_that_is_not_there_leaves_the_order_and_says_so(settings:
         ),
         (
             "年假要提前多久申请？",
-            hit(1, "入职满一年的员工每年可享受十天带薪年假。年假须提前两周向部门经理申请。未休完的年假可以顺延到次年三月底。",
-                title="员工手册", heading="年假"),
+            hit(1, "入职满一年的员工每年可享受十天带薪年假。年假须提前两周向部门经理申请。"
+                "未休完的年假可以顺延到次年三月底。", title="员工手册", heading="年假"),
             "年假须提前两周向部门经理申请。",
         ),
         (
             "How long is the warranty of the coffee machine?",
-            hit(1, "Device | Warranty\nVacuum cleaner | 2 years\nCoffee machine | 5 years. Parts: 1 year.\nKettle | 3 years",
-                kind="table", title="Warranty", heading=""),
+            hit(1, "Device | Warranty\nVacuum cleaner | 2 years\nCoffee machine | 5 years. Parts: 1 year.\n"
+                "Kettle | 3 years", kind="table", title="Warranty", heading=""),
             "Coffee machine | 5 years. Parts: 1 year.",
         ),
     ],
@@ -135,7 +135,12 @@ def test_it_is_loaded_at_the_start_where_it_is_used(
     folder: Path, settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     loaded: list[str] = []
-    monkeypatch.setattr(module, "get_reader", lambda model: loaded.append(model) or get_reader(model))
+
+    def load(model: str) -> Reader:
+        loaded.append(model)
+        return get_reader(model)
+
+    monkeypatch.setattr(module, "get_reader", load)
     warm_up()
     settings.ENABLE_READER, settings.READER_MODEL = True, "off"
     warm_up()

@@ -12,6 +12,7 @@ from pytest_django import Settings
 
 from ragsite.llm.embedding.model_card import ModelCard, ReaderCalibration
 from ragsite.llm.errors import BadReply, Busy, LocalModelNotFound
+from ragsite.llm.passage_tokens import bundled_tokenizer
 from ragsite.llm.reranking import reader as module
 from ragsite.llm.reranking.reader import FourHeads, Passage, Reader, Reading, get_reader
 from ragsite.runtime import caches
@@ -173,7 +174,7 @@ async def test_a_larger_cross_encoder_takes_the_place_by_its_folder(tmp_path: Pa
     folder = cross_encoder.write(tmp_path / "without")
     pairs = [Passage("Reset", "the switch"), Passage("", "lunch")]
     without = await get_reader(str(folder)).read("reset the switch", pairs)
-    assert [(reading.rank, reading.answers, reading.start) for reading in without] == [(5, None, None), (-1, None, None)]
+    assert without == [Reading(5.0), Reading(-1.0)]
     folder = cross_encoder.write(tmp_path / "with")
     (folder / "calibration.json").write_text(json.dumps({"reader": {"answers": [0.5, -2]}}))
     told = await get_reader(str(folder)).read("reset the switch", pairs)
@@ -199,4 +200,4 @@ async def test_what_can_not_be_loaded_or_run_is_said(tmp_path: Path) -> None:
 def test_the_bundled_reader_shares_the_tokenizer_that_is_there() -> None:
     model = get_reader("bundled")._model
     assert isinstance(model, FourHeads)
-    assert model._load()[1] is module.bundled_tokenizer()
+    assert model._load()[1] is bundled_tokenizer()
