@@ -56,7 +56,7 @@ class Reader(Node):
         for hit in detail.get("judged", []):
             words = [previous_rank(hit)]
             if hit.get("answers") is not None:
-                words.append(_("answers: %(score)+.1f") % {"score": hit["answers"]})
+                words.append(_("answers: %(score)s") % {"score": f"{hit['answers']:+.1f}"})
             read_hits.append(Passage(hit["chunk_id"], hit["score"], " · ".join(words), hit.get("key_passage", "")))
         if read_hits:
             told.lists.append(PassageList(_("Read"), read_hits))

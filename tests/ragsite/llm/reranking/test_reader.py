@@ -87,6 +87,9 @@ async def test_a_long_passage_is_read_by_windows_of_whole_sentences(tmp_path: Pa
     # Neither does the first window take half of the second sentence, nor the second one the lunch of the last.
     assert reading.rank == 4.0
     assert long.content[reading.start : reading.end] == "Nine ports and ports."
+    stop = threading.Event()
+    stop.set()
+    assert FourHeads(tmp_path)._read("how many", long, stop).rank == 0.0  # nobody waits for the second window
     endless = passage("one " * 25 + "ports nine " + "two " * 5)
     (cut,) = await reader.read("how many", [endless])
     assert cut.rank == 3.0 and (cut.start, cut.end) == (0, len(endless.content.rstrip()))
