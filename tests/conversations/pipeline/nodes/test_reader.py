@@ -80,7 +80,8 @@ async def test_it_is_skipped_where_nothing_is_asked_and_where_it_is_off(
 async def test_a_busy_reader_says_so_and_the_answer_is_written(
     owner: User, handbook: KnowledgeBase, tiny: Path, session: ChatSession, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async def refuse(*args: Any, **kwargs: Any) -> list[Any]:
+    async def refuse(*args: Any, patient: bool) -> list[Any]:
+        assert not patient
         raise Busy
 
     monkeypatch.setattr(runtime.Reader, "read", refuse)
@@ -103,6 +104,7 @@ async def test_the_parts_of_a_question_are_read_too(
         return await read(self, question, *args, **kwargs)
 
     monkeypatch.setattr(runtime.Reader, "read", note)
+    settings.READER_TIMEOUT = 0  # without a chat nobody waits
     assistant = await Assistant.objects.acreate(name="Thorough")
     await in_database(save_version, assistant, Configuration(pipeline="thorough"), None)
     question = "How many ports has the TL-SE2109, and how long does the warranty of the kit last?"
