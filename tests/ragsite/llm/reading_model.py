@@ -22,7 +22,7 @@ def write(folder: Path, weights: Mapping[str, float], *, max_length: int = 384, 
     weight is the logit of its being the start, and that of its being the end.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    vocabulary = {word: number for number, word in enumerate([*_SPECIAL, *weights])}
+    vocabulary = {word: number for number, word in enumerate([*_SPECIAL, *(f"▁{word}" for word in weights)])}
     table = np.zeros(len(vocabulary), np.float32)
     table[len(_SPECIAL) :] = list(weights.values())
     places = np.stack([table, table], 1)
@@ -30,7 +30,8 @@ def write(folder: Path, weights: Mapping[str, float], *, max_length: int = 384, 
     onnx.save(_model(table, places), folder / "model.onnx")
     tokenizer = Tokenizer(models.WordLevel(vocabulary, "[UNK]"))
     tokenizer.normalizer = normalizers.Lowercase()
-    tokenizer.pre_tokenizer = pre_tokenizers.Whitespace()
+    # As in the bundled one, the space before a word is part of it.
+    tokenizer.pre_tokenizer = pre_tokenizers.Sequence([pre_tokenizers.Metaspace(), pre_tokenizers.Punctuation()])
     tokenizer.save(str(folder / "tokenizer.json"))
     outputs = dict.fromkeys(("answers", "rank", "span", "evidence"), "")
     (folder / "config.json").write_text(json.dumps({"outputs": outputs, "max_length": max_length}))

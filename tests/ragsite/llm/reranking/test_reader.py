@@ -67,6 +67,9 @@ async def test_the_sentence_that_answers_is_told_without_what_stands_around_it(f
     (reading,) = await Reader("tiny", FourHeads(folder)).read("how many?", [found])
     assert found.content[reading.start : reading.end] == "It has nine ports."
     assert reading.rank == 7.0  # with the head's
+    first_word = passage("It is grey. ", "Nine are there. ", "It is.")
+    (reading,) = await Reader("tiny", FourHeads(folder)).read("how many?", [first_word])
+    assert first_word.content[reading.start : reading.end] == "Nine are there."
 
 
 async def test_the_calibration_moves_the_line_and_the_least_strength(tmp_path: Path) -> None:
