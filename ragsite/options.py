@@ -378,6 +378,30 @@ HNSW_BUILD_MEMORY_MB = env.integer(
 )
 
 env.section(
+    _("Reader"),
+    before=(
+        "A small model in the process reads the first passages together with the question: it puts them in order and "
+        "tells whether they answer, and where. It is left out, with a note, when it would take too long or the "
+        "processor is busy with other readings, and for what asks nothing."
+    ),
+    after=(
+        "A folder of a cross-encoder may hold a `calibration.json`: "
+        '`{"reader": {"answers": [slope, intercept], "blend": weight}}` turns its score into the log odds that a '
+        "passage answers, and weighs its order against the one before."
+    ),
+)
+ENABLE_READER = env.boolean(
+    "ENABLE_READER", True, _("have the first passages read together with the question"), live="assistant"
+)
+READER_MODEL = env.text(
+    "READER_MODEL",
+    "bundled",
+    _("`bundled`, the folder or name of a cross-encoder to take its place, or `off`, which saves its memory"),
+)
+READER_PASSAGES = env.integer("READER_PASSAGES", 10, (1, 100), _("first passages that are read"), live="assistant")
+READER_TIMEOUT = env.decimal("READER_TIMEOUT", 1.0, (0.05, None), _("seconds for a reading"), live="site")
+
+env.section(
     _("Reranking"),
     before=(
         "A model can judge the first hits again before an answer is written. It is off unless `ENABLE_RERANK` is true. "

@@ -17,6 +17,8 @@ from retrieval.engine.result_cache import Work, answered_once, index_state
 from retrieval.ranking import fusion
 from retrieval.ranking.fusion import FusedChunk, Query, Ranking
 from retrieval.ranking.neighbours import at_most_per_document, merge_neighbours
+from retrieval.ranking.query_words import asks
+from retrieval.ranking.reading import is_available, read_hits
 from retrieval.ranking.reorder import reorder
 from retrieval.ranking.rerank import rerank
 from retrieval.ranking.rerank_options import RerankOptions
@@ -34,8 +36,10 @@ __all__ = [
     "Stage",
     "describe",
     "fuse",
+    "is_read",
     "pool_size",
     "rankings_of",
+    "read",
     "reordered",
     "rerank_options",
     "reranked",
@@ -94,9 +98,10 @@ async def _search(request: SearchRequest) -> SearchResult:
     hits = await describe(fused)
     stages.append(Stage("describe", ms_since(began), [(hit.chunk_id, hit.score) for hit in hits]))
     hits, ordered = await reordered(request, hits, rankings)
+    hits, were_read = await read(request, hits)
     hits, judged = await reranked(request, hits)
     hits, chosen = selected(request, hits)
-    stages += [*ordered, *judged, *chosen]
+    stages += [*ordered, *were_read, *judged, *chosen]
     notes = [ranking.note for ranking in rankings] + [stage.note for stage in stages]
     return SearchResult(hits, rankings, ms_since(started), list(dict.fromkeys(filter(None, notes))), stages)
 
@@ -108,7 +113,8 @@ def pool_size(request: SearchRequest) -> int:
         deep = max(deep, request.retriever_top_k)
     options = rerank_options(request)
     judged = options.input_top_n if options.weights else 0
-    return max(deep, judged, request.reorder_top_n if request.reorder else 0)
+    ordered = request.reorder_top_n if request.reorder else 0
+    return max(deep, judged, ordered, request.read_top_n if is_read(request) else 0)
 
 
 def rerank_options(request: SearchRequest) -> RerankOptions:
@@ -165,6 +171,25 @@ async def reordered(
     ranked = await asyncio.to_thread(reorder, request.ordered_by, first, rankings)
     stage = Stage("reorder", ms_since(began), [(hit.chunk_id, worth) for hit, worth in ranked])
     return [*(hit for hit, _worth in ranked), *rest], [stage]
+
+
+def is_read(request: SearchRequest) -> bool:
+    """Whether a request's hits are read: the reader is there and wanted, and something is asked.
+
+    To statements, which some search for too, it orders passages worse than they were.
+    """
+    return request.read and is_available() and asks(request.judged_by)
+
+
+async def read(request: SearchRequest, hits: list[Hit]) -> tuple[list[Hit], list[Stage]]:
+    """Return the hits with the first `read_top_n` read together with the question, and put in order by that too."""
+    if not hits or not is_read(request):
+        return hits, []
+    outcome = await read_hits(request.judged_by, hits, request.read_top_n, patient=request.patient)
+    ordered = [(hit.chunk_id, outcome.scores.get(hit.chunk_id, hit.score)) for hit in outcome.hits]
+    if outcome.scores:
+        ordered = ordered[: request.read_top_n]
+    return outcome.hits, [Stage("reader", outcome.ms, ordered, outcome.note)]
 
 
 async def reranked(request: SearchRequest, hits: list[Hit]) -> tuple[list[Hit], list[Stage]]:

@@ -42,6 +42,9 @@ class SearchRequestSerializer(serializers.Serializer[None]):
     reorder = BooleanField(
         required=False, allow_null=True, default=None, help_text="Put the first hits in order by their features."
     )
+    reader = BooleanField(
+        required=False, allow_null=True, default=None, help_text="Read the first hits together with the question."
+    )
     rerank = ChoiceField(choices=METHODS, required=False, allow_null=True)
     merge_neighbours = BooleanField(default=False, help_text="Join adjacent passages into one hit.")
     per_document = IntegerField(
@@ -53,6 +56,7 @@ class SearchRequestSerializer(serializers.Serializer[None]):
         wanted = dict(self.validated_data)
         query, rerank = wanted.pop("query"), wanted.pop("rerank", None)
         wanted.pop("knowledge_bases", None)
+        wanted["read"] = wanted.pop("reader", None)
         wanted["document_ids"] = document_ids
         wanted.pop("documents", None)
         wanted["labels"] = LabelFilter.read(
@@ -84,6 +88,20 @@ class SourceSerializer(serializers.Serializer[None]):
     rrf_score = serializers.FloatField()
 
 
+class ReadingSerializer(serializers.Serializer[None]):
+    """What the reader made of a passage."""
+
+    rank = serializers.FloatField(help_text="What passages are put in order by; of no unit.")
+    answers = serializers.FloatField(
+        allow_null=True, help_text="About the log odds that it answers the question; null of a model that can't tell."
+    )
+    start = serializers.IntegerField(
+        allow_null=True, help_text="Where in `content` the sentence or row that answers begins; null where none does."
+    )
+    end = serializers.IntegerField(allow_null=True)
+    strength = serializers.FloatField(allow_null=True, help_text="How much a place is preferred to none, in logits.")
+
+
 class HitSerializer(serializers.Serializer[None]):
     """A passage found."""
 
@@ -98,6 +116,7 @@ class HitSerializer(serializers.Serializer[None]):
     content = serializers.CharField()
     score = serializers.FloatField()
     rerank_score = serializers.FloatField(allow_null=True, help_text="0 to 1; null where no reranker judged it.")
+    reading = ReadingSerializer(allow_null=True, help_text="Null where the reader didn't read it.")
     sources = SourceSerializer(many=True)
     merged = serializers.ListField(
         child=serializers.IntegerField(), help_text="Of joined passages, their chunk ids in the document's order."

@@ -1,6 +1,6 @@
 """What goes into a search and what comes out of it."""
 
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import Any, Literal
 
 from django.db import models
@@ -8,6 +8,7 @@ from django.utils.translation import gettext_lazy as _
 
 from knowledge.labels import LabelFilter
 from knowledge.models import Picture
+from ragsite.llm.reranking.reader import Reading
 from ragsite.site_settings.config import config
 from retrieval.ranking.fusion import Query, Ranking, Retriever, Source
 from retrieval.ranking.rerank_options import RerankOptions
@@ -44,8 +45,9 @@ class SearchRequest:
     Thresholds are absolute: similarity, BM25 score; None is none. `vector_weight` is what vectors count beside words.
     `per_document` is the most hits of one document, None for any number. What is not given is taken from the settings
     in force. `ranking_query` is what the passages are to answer, the first query when empty. `fresh` asks for work
-    rather than for a kept result. Equal requests have equal answers until something is indexed or deleted, so a request
-    is the key under which its result is kept.
+    rather than for a kept result, and `patient` for a reading however long it takes, and others have to be waited for.
+    Equal requests have equal answers until something is indexed or deleted, so a request is the key under which its
+    result is kept.
     """
 
     queries: tuple[Query, ...]
@@ -58,6 +60,8 @@ class SearchRequest:
     rrf_constant: int = field(default_factory=lambda: config.RRF_CONSTANT)
     reorder: bool = field(default_factory=lambda: config.ENABLE_REORDER)
     reorder_top_n: int = field(default_factory=lambda: config.REORDER_TOP_N)
+    read: bool = field(default_factory=lambda: config.ENABLE_READER)
+    read_top_n: int = field(default_factory=lambda: config.READER_PASSAGES)
     retriever_top_k: int = field(default_factory=lambda: config.RETRIEVER_TOP_K)
     rerank: RerankOptions | None = None
     merge_neighbours: bool = False
@@ -66,6 +70,7 @@ class SearchRequest:
     per_document: int | None = None
     ranking_query: str = ""
     fresh: bool = field(default=False, compare=False)
+    patient: bool = field(default=False, compare=False)
 
     @property
     def judged_by(self) -> str:
@@ -86,7 +91,8 @@ class Hit:
 
     `title` is what its document is called, which is the file's name or path where it has no title of its own.
     `score` is the fused one, `rerank_score` (0 to 1) that of a reranker where one judged it. `ordinal` is its place in
-    the document, from 0. A hit that neighbours were joined to has their ids, and its own, as `merged`.
+    the document, from 0. A hit that neighbours were joined to has their ids, and its own, as `merged`. `reading` is
+    what the reader made of it, with places in `content`, where it was read.
     """
 
     chunk_id: int
@@ -106,6 +112,7 @@ class Hit:
     merged: tuple[int, ...] = ()
     rerank_score: float | None = None
     title: str = ""
+    reading: Reading | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """Return it as the API shows it."""
@@ -121,6 +128,7 @@ class Hit:
             "content": self.content,
             "score": self.score,
             "rerank_score": self.rerank_score,
+            "reading": asdict(self.reading) if self.reading else None,
             "sources": [source.to_dict() for source in self.sources],
             "merged": list(self.merged),
         }
@@ -130,8 +138,8 @@ class Hit:
 class Stage:
     """What one step of a search left: (chunk id, the score it was ordered by), best first, in `ms`.
 
-    `name` is a stable slug: fuse, describe, reorder, rerank, neighbours or documents. `note` tells, for a person, why
-    a step did not do its work.
+    `name` is a stable slug: fuse, describe, reorder, reader, rerank, neighbours or documents. `note` tells, for a
+    person, why a step did not do its work.
     """
 
     name: str

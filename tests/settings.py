@@ -41,3 +41,6 @@ MIDDLEWARE = [name for name in MIDDLEWARE if not name.startswith("servestatic.")
 API_REQUESTS_PER_MINUTE = 0
 # What nodes declare is the truth.
 PIPELINE_CHECK_ACCESS = True
+
+# What is read depends on how busy the machine is, and takes half a second a question. Tests of the reader switch it on.
+ENABLE_READER = False

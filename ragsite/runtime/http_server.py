@@ -102,8 +102,10 @@ def _warm_up() -> None:
     from conversations.pipeline.whole_documents import requests
     from conversations.prompts import endpoints
     from retrieval.engine import spaces
+    from retrieval.ranking import reading
 
     spaces.warm_up()
+    reading.warm_up()
     endpoints.warm_up()
     requests.may_want_whole("")
     # Objects that exist by now stay: checking them for garbage would block all streams for 0.2 seconds now and then.

@@ -36,6 +36,7 @@ class RunOptions:
     vector_threshold: float | None = None
     bm25_threshold: float | None = None
     per_document: int | None = None
+    reader: bool | None = None
     # The embedding model on trial, whose vectors were searched.
     model: str | None = None
     # An assistant that answers each question as it is set up, so that nothing else is chosen: its id, the number of its
@@ -65,8 +66,9 @@ class RunOptions:
             raise ValueError(_("“assistant_version” is of an “assistant”; say of which."))
         _one_of(options, "mode", MODES)
         _one_of(options, "rerank", METHODS)
-        if not isinstance(options.get("reorder", True), bool):
-            raise ValueError(_("“{name}” takes true or false.").format(name="reorder"))
+        for name in ("reorder", "reader"):
+            if not isinstance(options.get(name, True), bool):
+                raise ValueError(_("“{name}” takes true or false.").format(name=name))
         for name, (kind, least) in NUMBERS.items():
             if name in options:
                 value = options[name]
@@ -106,6 +108,8 @@ class RunOptions:
         parts = [modes.get(self.mode, self.mode)]
         if self.reorder is not None:
             parts.append(_("reordered") if self.reorder else _("not reordered"))
+        if self.reader is not None:
+            parts.append(_("read") if self.reader else _("not read"))
         if self.rerank is not None:
             parts.append(_("reranked: {method}").format(method=self.rerank))
         shown = {
@@ -125,6 +129,8 @@ class RunOptions:
         rerank = RerankOptions.from_name(self.rerank, **whole) if self.rerank else RerankOptions.from_settings(**whole)
         names = "vector_threshold", "bm25_threshold", "vector_weight", "rrf_constant", "reorder", "per_document"
         chosen: dict[str, Any] = {name: value for name in names if (value := getattr(self, name)) is not None}
+        if self.reader is not None:
+            chosen["read"] = self.reader
         return SearchRequest(
             queries=(Query(text),),
             knowledge_base_ids=(knowledge_base_id,),
@@ -132,6 +138,7 @@ class RunOptions:
             mode=self.mode,
             rerank=rerank,
             fresh=True,  # a run tells how long its searches take, and asks nothing twice
+            patient=True,  # what is measured is the same however busy the machine is
             **chosen,
         )
 

@@ -3,12 +3,13 @@
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from itertools import pairwise
+from itertools import accumulate, pairwise
 
 from retrieval.types import Hit
 
 # Passages that are joined into one at most: more would be no passage any more, and fit no model's window.
 LONGEST_RUN = 4
+_BLANK_LINE = "\n\n"
 
 
 def merge_neighbours(hits: Sequence[Hit]) -> list[Hit]:
@@ -16,9 +17,9 @@ def merge_neighbours(hits: Sequence[Hit]) -> list[Hit]:
 
     A run has at most `LONGEST_RUN` passages. The joined hit stands where the best of its run stood, and is that hit
     but for its content, in the document's order and separated by blank lines; its `merged` ids, in the document's
-    order; and its sources, those of all the run. Its page stays that of the best, where a reader is led to. Contents of
-    neighbours don't overlap: what a passage repeats of the one before is kept apart, as its lead. Tables and pictures
-    stay by themselves, since they are shown as such.
+    order; its sources, those of all the run; and its reading, that in the run which fits the question best. Its page
+    stays that of the best, where a reader is led to. Contents of neighbours don't overlap: what a passage repeats of
+    the one before is kept apart, as its lead. Tables and pictures stay by themselves, since they are shown as such.
     """
     sections: dict[tuple[int, str], list[Hit]] = defaultdict(list)
     for hit in hits:
@@ -41,9 +42,12 @@ def merge_neighbours(hits: Sequence[Hit]) -> list[Hit]:
             continue
         if len(run) > 1:
             best_first = (hit, *(other for other in run if other is not hit))
+            starts = accumulate((len(each.content) + len(_BLANK_LINE) for each in run), initial=0)
+            readings = [each.reading.moved(start) for each, start in zip(run, starts, strict=False) if each.reading]
             hit = replace(
                 hit,
-                content="\n\n".join(each.content for each in run),
+                content=_BLANK_LINE.join(each.content for each in run),
+                reading=max(readings, key=lambda reading: reading.rank, default=None),
                 sources=[source for each in best_first for source in each.sources],
                 merged=tuple(each.chunk_id for each in run),
             )

@@ -1,9 +1,9 @@
-"""What the words of a question tell of it: which only ask, and whether it wants an overview. Pure."""
+"""What the words of a question tell of it: which only ask, whether it is one, and wants an overview. Pure."""
 
 import re
 from functools import cache
 
-from ragsite.language import words_of
+from ragsite.language import ASKS_EN, ASKS_ZH, HAN, words_of
 from retrieval.engine.analysis import terms
 
 # The characters that jieba may cut off question words.
@@ -14,6 +14,23 @@ _BROAD = re.compile(
     r"|概述|概括|总结|综述|汇总|比较|对比|区别|差异|不同|分别|所有|全部|各个|各种|哪些(?:文档|文件|产品|型号|版本)",
     re.IGNORECASE,
 )
+# What makes a question or a request of a text, in it or at its beginning; and what makes a statement of a long one that
+# has none of it: a finite verb, or a full stop at its end.
+_AUXILIARY = r"is|are|was|were|am|do|does|did|can|could|may|must|should|shall|will|would|has|have|had"
+_ASKS = re.compile(
+    rf"[?？]|\b(?:what|how|why)\b|\b(?:when|where)\s+(?:{_AUXILIARY})\b|(?:^\W*|[,;.]\s+)(?:{_AUXILIARY})\b"
+    rf"|^\W*(?:(?:and|but|so|in|for|from|to|by|at|on|under|with|until|since|about)\s+)?(?:{ASKS_EN})\b"
+    r"|^\W*(?:please|tell|show|give|list|find|explain|describe|summari[sz]e|compare|name|look\s+up|search"
+    r"|i\s+(?:want|need|would\s+like)|i['’]d\s+like)\b"
+    rf"|{ASKS_ZH}|几|吗|呢|是否|[能可]否|有没有|是不是|请|想|告诉|介绍|说明|列出|列举|查|找|总结|概括|比较|解释",
+    re.IGNORECASE,
+)
+_STATES = re.compile(
+    rf"\b(?:{_AUXILIARY}|cannot|might|\w+n['’]t)\b|[.。!！]\s*$"
+    r"|是|可以|能够|应当|应该|必须|已经|不能|不得|属于|导致|具有|了(?!解)",
+    re.IGNORECASE,
+)
+_LONG = 7  # words; a Chinese word has about two characters
 
 
 @cache  # made when first asked for, since jieba reads its dictionary for it: a quarter of a second at each start
@@ -25,3 +42,9 @@ def question_words() -> frozenset[str]:
 def is_broad(question: str) -> bool:
     """Whether a question asks for an overview or a comparison, which one document seldom answers alone."""
     return bool(_BROAD.search(question))
+
+
+def asks(text: str) -> bool:
+    """Whether a text asks for something, as a question, a request or key words, and is no statement of its own."""
+    length = len(HAN.findall(text)) / 2 + len(re.findall(r"[^\W\d_]+", HAN.sub(" ", text)))
+    return length < _LONG or bool(_ASKS.search(text)) or not _STATES.search(text)

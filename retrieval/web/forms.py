@@ -13,6 +13,7 @@ from knowledge.models import KnowledgeBase
 from ragsite.site_settings.config import config
 from retrieval.evaluation.answering import Assistant, answerer
 from retrieval.evaluation.options import RunOptions
+from retrieval.ranking.reading import is_available
 
 MODES = [
     ("hybrid", gettext_lazy("Hybrid")),
@@ -51,6 +52,7 @@ class SearchSettingsForm(forms.Form):
 
     mode = forms.ChoiceField(label=gettext_lazy("Search by"), choices=MODES, required=False, widget=forms.RadioSelect)
     reorder = forms.ChoiceField(label=gettext_lazy("Order by features"), required=False)
+    reader = forms.ChoiceField(label=gettext_lazy("Read with the question"), required=False)
     rerank = forms.ChoiceField(label=gettext_lazy("Rerank"), required=False)
     rrf_constant = _whole(gettext_lazy("RRF constant"), 1000)
     vector_weight = _number(gettext_lazy("Weight of meaning"), 0, 100)
@@ -59,7 +61,7 @@ class SearchSettingsForm(forms.Form):
     per_document = _whole(gettext_lazy("Most per document"), 100)
 
     # Those that are shown at once; the others on request.
-    FIRST: tuple[str, ...] = ("reorder", "rerank")
+    FIRST: tuple[str, ...] = ("reorder", "reader", "rerank")
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         """Say in each field what the site has."""
@@ -71,8 +73,9 @@ class SearchSettingsForm(forms.Form):
                 self.fields[name].widget.attrs["placeholder"] = _("off") if value is None else f"{value:g}"
         self.fields["per_document"].widget.attrs["placeholder"] = _("any")
         as_set = _("Default: {value}")
-        on_off = _("On") if config.ENABLE_REORDER else _("Off")
-        self._choose("reorder", [("", as_set.format(value=on_off)), ("on", _("On")), ("off", _("Off"))])
+        for name, is_on in (("reorder", config.ENABLE_REORDER), ("reader", config.ENABLE_READER and is_available())):
+            on_off = _("On") if is_on else _("Off")
+            self._choose(name, [("", as_set.format(value=on_off)), ("on", _("On")), ("off", _("Off"))])
         method = RERANKERS[config.RERANK_METHOD if config.ENABLE_RERANK else "off"]
         self._choose("rerank", [("", as_set.format(value=method)), *RERANKERS.items()])
 
@@ -98,9 +101,7 @@ class SearchSettingsForm(forms.Form):
         """Return the fields that were filled in, as `RunOptions` names and takes them."""
         given = self.cleaned_data.items()
         data = {name: value for name, value in given if value is not False and value not in (None, "")}
-        if "reorder" in data:
-            data["reorder"] = _FLAGS[data["reorder"]]
-        return data
+        return data | {name: _FLAGS[data[name]] for name in ("reorder", "reader") if name in data}
 
 
 class AssistantField(forms.ChoiceField):
@@ -148,7 +149,7 @@ class SideForm(SearchSettingsForm):
     k = _whole(gettext_lazy("Hits"), MOST_HITS)
     merge_neighbours = forms.BooleanField(label=gettext_lazy("Merge neighbours"), required=False)
 
-    FIRST = ("reorder", "rerank", "k")
+    FIRST = ("reorder", "reader", "rerank", "k")
 
     def __init__(self, *args: Any, assistants: Iterable[Assistant] = (), **kwargs: Any) -> None:
         """Take the assistants that the person may use."""

@@ -26,6 +26,7 @@ STAGES = {
     "fuse": gettext_lazy("Fusion"),
     "describe": gettext_lazy("Passages"),
     "reorder": gettext_lazy("Features"),
+    "reader": gettext_lazy("Reader"),
     "rerank": gettext_lazy("Rerank"),
     "neighbours": gettext_lazy("Neighbours"),
     "documents": gettext_lazy("Per document"),
@@ -157,9 +158,12 @@ async def ask(side: Side, by: Assistant, user: Any, query: str, knowledge_base_i
 async def run(side: Side, query: str, knowledge_base_ids: Sequence[int]) -> None:
     """Search under a side's settings and keep the outcome with it."""
     chosen = side.form.chosen()
-    request = SearchRequest((Query(query),), tuple(knowledge_base_ids), **chosen | {"rerank": None}, fresh=True)
-    if "rerank" in chosen:
-        request = replace(request, rerank=RerankOptions.from_name(chosen["rerank"], top_k=request.k))
+    rerank = chosen.pop("rerank", None)
+    if "reader" in chosen:
+        chosen["read"] = chosen.pop("reader")
+    request = SearchRequest((Query(query),), tuple(knowledge_base_ids), **chosen, fresh=True, patient=True)
+    if rerank is not None:
+        request = replace(request, rerank=RerankOptions.from_name(rerank, top_k=request.k))
     try:
         side.result = await search(request)
     except SearchFailed as failure:
@@ -183,7 +187,7 @@ def compare(query: str, sides: Sequence[Side]) -> Agreement | None:
         for rank, hit in enumerate(side.result.hits, 1):
             # In each side's list, in the fused one, and in those that were ordered anew.
             places = [Place(str(STAGES[source.type]), source.rank, source.score) for source in hit.sources]
-            for name in ("fuse", "reorder", "rerank"):
+            for name in ("fuse", "reorder", "reader", "rerank"):
                 if place := lists.get(name, {}).get(hit.chunk_id):
                     places.append(Place(str(STAGES[name]), *place))
             other = min((others[each] for each in hit.merged or (hit.chunk_id,) if each in others), default=None)

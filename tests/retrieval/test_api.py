@@ -1,16 +1,19 @@
 """`/api/search`: the shape that clients rely on, and who may search what."""
 
+from pathlib import Path
 from typing import Any
 
 import pytest
 from django.contrib.auth.models import User
 from django.test import Client
+from pytest_django import Settings
 
 from knowledge.models import KnowledgeBase
 from retrieval import api
 from retrieval.engine import engine, indexing
 from retrieval.search import SearchOverloaded
 from tests import factories
+from tests.ragsite.llm import reading_model
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -112,6 +115,7 @@ def test_without_signing_in_nothing_is_answered(base: KnowledgeBase, anonymous: 
         {"query": "x", "vector_weight": -0.1},
         {"query": "x", "rrf_constant": 0},
         {"query": "x", "reorder": "perhaps"},
+        {"query": "x", "reader": "perhaps"},
         {"query": "x", "rerank": "magic"},
         {"query": "x", "merge_neighbours": "perhaps"},
         {"query": "x", "per_document": 0},
@@ -137,6 +141,25 @@ def test_thresholds_weight_constant_and_stages_are_kept(base: KnowledgeBase, as_
     weighed = [s["rrf_score"] for hit in found(vector_weight=0) for s in hit["sources"] if s["type"] == "vector"]
     assert weighed and not any(weighed)
     assert found(vector_threshold=None, per_document=None, reorder=None) == found()
+
+
+def test_passages_are_read_when_asked(
+    base: KnowledgeBase, as_owner: Client, settings: Settings, tmp_path: Path
+) -> None:
+    settings.READER_MODEL = str(reading_model.write(tmp_path, {"router": 4.0}))
+    settings.READER_TIMEOUT = 60
+
+    def readings(**data: object) -> dict[str, Any]:
+        hits = post(as_owner, query="gigabit router", **data).json()["hits"]
+        return {hit["content"]: hit["reading"] for hit in hits}
+
+    assert set(readings().values()) == set(readings(reader=False).values()) == {None}
+    read = readings(reader=True)
+    found = read["A router, which routes."]
+    assert (found["rank"], found["start"], found["end"]) == (8.0, 0, 23)  # the question's router, too
+    assert read["Eight gigabit ports."]["start"] is None
+    settings.ENABLE_READER = True
+    assert readings() == readings(reader=None) == read
 
 
 def test_adjacent_passages_are_joined_when_asked(base: KnowledgeBase, owner: User, as_owner: Client) -> None:

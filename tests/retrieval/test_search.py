@@ -3,6 +3,7 @@
 import asyncio
 import threading
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -20,6 +21,7 @@ from retrieval import search as entrance
 from retrieval.engine import engine, indexing, spaces, vectors
 from retrieval.models import EmbeddingSpace
 from retrieval.ranking.neighbours import LONGEST_RUN
+from retrieval.ranking.rerank import Reranked
 from retrieval.search import (
     Hit,
     Query,
@@ -34,6 +36,7 @@ from retrieval.search import (
     selected,
 )
 from tests import factories
+from tests.ragsite.llm import reading_model
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -247,6 +250,78 @@ async def test_only_the_first_hits_are_reordered_by_what_they_are_judged_by(
     assert [hit.chunk_id for hit in after.hits] == [ids[1], ids[0], *ids[2:]]
     settings.ENABLE_REORDER = False  # type: ignore[attr-defined]
     assert [hit.chunk_id for hit in (await search(request(base, text, ranking_query=ranking_query))).hits] == ids
+
+
+@pytest.fixture
+def reader(tmp_path: Path, settings: pytest.MonkeyPatch) -> Path:
+    """A reader that is switched on, which thinks well of tables alone."""
+    folder = reading_model.write(tmp_path, {"table": 9.0}, calibration={"blend": 9})
+    settings.READER_MODEL, settings.ENABLE_READER, settings.READER_TIMEOUT = str(folder), True, 60  # type: ignore[attr-defined]
+    return folder
+
+
+async def test_the_first_hits_are_read_after_they_were_reordered(
+    base: KnowledgeBase, reader: Path, settings: pytest.MonkeyPatch
+) -> None:
+    before = await search(request(base, "gigabit switch ports", read=False))
+    result = await search(request(base, "gigabit switch ports"))
+    assert [stage.name for stage in result.stages] == ["fuse", "describe", "reorder", "reader"]
+    assert before.hits[0].content == PASSAGES[1] and result.hits[0].content == PASSAGES[2]
+    first = result.hits[0].reading
+    assert first is not None and first.rank == 9.0 and first.end == len(PASSAGES[2])
+    stage = result.stages[-1]
+    assert [chunk_id for chunk_id, _score in stage.hits] == [hit.chunk_id for hit in result.hits]
+    assert [score for _chunk_id, score in stage.hits] == sorted((score for _id, score in stage.hits), reverse=True)
+    settings.READER_PASSAGES = 1  # type: ignore[attr-defined]
+    one = await search(request(base, "gigabit switch ports", k=3))
+    assert [hit.chunk_id for hit in one.hits] == [hit.chunk_id for hit in before.hits][:3]
+    assert [hit.reading is not None for hit in one.hits] == [True, False, False]
+    assert len(one.stages[-1].hits) == 1
+    settings.READER_PASSAGES = 50  # type: ignore[attr-defined]
+    assert entrance.pool_size(request(base, "gigabit switch ports")) == 50
+    assert entrance.pool_size(request(base, "gigabit switch ports", read=False)) == 20
+
+
+async def test_statements_are_not_read_nor_anything_where_it_is_off(
+    base: KnowledgeBase, reader: Path, settings: pytest.MonkeyPatch
+) -> None:
+    async def stages(text: str, **fields: object) -> list[str]:
+        return [stage.name for stage in (await search(request(base, text, **fields))).stages]
+
+    assert "reader" in await stages("Which switch has eight gigabit ports?")
+    assert "reader" not in await stages("The switch has had eight gigabit ports since the first year.")
+    assert "reader" in await stages("The switch has had eight ports since the year.", ranking_query="Ports?")
+    settings.ENABLE_READER = False  # type: ignore[attr-defined]
+    assert "reader" not in await stages("Which switch has eight gigabit ports?")
+    assert "reader" in await stages("Which switch has eight gigabit ports?", read=True)
+    settings.READER_MODEL = "off"  # type: ignore[attr-defined]
+    assert "reader" not in await stages("Which switch has gigabit ports?", read=True)
+
+
+async def test_a_search_that_is_not_read_in_time_has_a_note_and_is_not_kept(
+    base: KnowledgeBase, reader: Path, settings: pytest.MonkeyPatch
+) -> None:
+    settings.READER_TIMEOUT = 0  # type: ignore[attr-defined]
+    result = await search(request(base, "gigabit switch ports"))
+    assert result.hits[0].content == PASSAGES[1] and result.hits[0].reading is None
+    assert result.notes == ["The passages were not read: it took too long."]
+    settings.READER_TIMEOUT = 60  # type: ignore[attr-defined]
+    result = await search(request(base, "gigabit switch ports"))
+    assert result.notes == [] and result.hits[0].reading is not None and not result.cached
+
+
+async def test_a_reranker_orders_what_was_read(
+    base: KnowledgeBase, reader: Path, settings: pytest.MonkeyPatch, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def backwards(query: str, hits: list[Hit], options: object) -> Reranked:
+        judged = [replace(hit, rerank_score=place / 10) for place, hit in enumerate(hits)][::-1]
+        return Reranked(judged, {hit.chunk_id: hit.rerank_score or 0.0 for hit in judged})
+
+    read = await search(request(base, "gigabit switch ports"))
+    monkeypatch.setattr(entrance, "rerank", backwards)
+    result = await search(replace(request(base, "gigabit switch ports"), fresh=True))
+    assert [hit.chunk_id for hit in result.hits] == [hit.chunk_id for hit in read.hits][::-1]
+    assert all(hit.reading is not None for hit in result.hits)
 
 
 async def test_the_weight_of_vectors_is_taken_from_the_request(base: KnowledgeBase) -> None:

@@ -5,6 +5,7 @@
 | `config_sentence_transformers.json` | under `prompts`, what stands before a `query` and a `document` or `passage` |
 | `README.md` | in its YAML head, `language` and `license`, as model cards on the hub do |
 | `calibration.json` | `Calibration`: `similarity` by languages (`"zh-en": [0.72, 0.758]`), `otherwise`, `alike` |
+| | under `reader`, what `ReaderCalibration` holds |
 """
 
 import json
@@ -40,6 +41,20 @@ class Calibration:
 
 
 @dataclass(frozen=True, slots=True)
+class ReaderCalibration:
+    """What the scores of a cross-encoder that reads passages mean.
+
+    `answers` is slope and intercept of the line from its score to the log odds that a passage answers; None where that
+    is not known. `blend` is what its order counts beside the order before it. `place` is the least strength with which
+    the sentence that answers is told, in logits, of a model that finds one.
+    """
+
+    answers: tuple[float, float] | None = None
+    blend: float = 1.0
+    place: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
 class ModelCard:
     """What is known of a model from its files; `languages` is None where they don't say, empty for every language."""
 
@@ -48,6 +63,7 @@ class ModelCard:
     languages: tuple[str, ...] | None = None
     license: str = ""
     calibration: Calibration = Calibration()
+    reader: ReaderCalibration = ReaderCalibration()
 
     @classmethod
     def of(cls, folder: Path) -> "ModelCard":
@@ -63,6 +79,7 @@ class ModelCard:
             languages=() if languages and _EVERY_LANGUAGE in languages else languages,
             license=str(head.get("license") or ""),
             calibration=_calibration(folder / "calibration.json"),
+            reader=_reader(folder / "calibration.json"),
         )
 
 
@@ -71,6 +88,16 @@ def _calibration(path: Path) -> Calibration:
     ranges = {tuple(pair.split("-")): tuple(ends) for pair, ends in told.get("similarity", {}).items()}
     otherwise = tuple(told.get("otherwise", usual.otherwise))
     return Calibration(ranges, otherwise, told.get("alike", usual.alike))
+
+
+def _reader(path: Path) -> ReaderCalibration:
+    told = _json(path).get("reader", {})
+    line = told.get("answers")
+    return ReaderCalibration(
+        answers=(float(line[0]), float(line[1])) if line else None,
+        blend=float(told.get("blend", 1.0)),
+        place=float(told.get("place", 0.0)),
+    )
 
 
 def _head(path: Path) -> dict[str, Any]:

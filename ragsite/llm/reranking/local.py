@@ -47,6 +47,10 @@ class LocalReranker:
 
     async def score(self, query: str, texts: Sequence[str]) -> Scores:
         """Return each text's score from 0 to 1, in the order of the texts; when cancelled, the batch is the last."""
+        return [None if logit is None else logistic(logit) for logit in await self.logits(query, texts)]
+
+    async def logits(self, query: str, texts: Sequence[str]) -> Scores:
+        """Return what the model gives for each text, in the order of the texts; cancelled as `score`."""
         now = time.monotonic()
         if self._failure and now < self._failure[0]:
             raise self._failure[1]
@@ -54,16 +58,16 @@ class LocalReranker:
             raise TimedOut(f"The reranker {self.model!r} is still being loaded.")
         stop = threading.Event()
         try:
-            return await asyncio.get_running_loop().run_in_executor(self._thread, self._score, query, list(texts), stop)
+            return await asyncio.get_running_loop().run_in_executor(self._thread, self._run, query, list(texts), stop)
         finally:
             stop.set()
 
     async def aclose(self) -> None:
         """Keep the model: it serves the whole process."""
 
-    def _score(self, query: str, texts: list[str], stop: threading.Event) -> Scores:
+    def _run(self, query: str, texts: list[str], stop: threading.Event) -> Scores:
         model = self._load()
-        scores: Scores = [None] * len(texts)
+        found: Scores = [None] * len(texts)
         asked = count_tokens(query)
         limit = settings.RERANK_MAX_TOKENS
         for batch in batches([min(limit, asked + count_tokens(text)) for text in texts]):
@@ -77,8 +81,8 @@ class LocalReranker:
             if not np.isfinite(logits).all():
                 raise BadReply(f"The reranker {self.model!r} gives scores that are no numbers.")
             for index, logit in zip(batch, logits.tolist(), strict=True):
-                scores[index] = logistic(logit)
-        return scores
+                found[index] = logit
+        return found
 
     def _load(self) -> "TextCrossEncoder":
         if self._loaded is None:

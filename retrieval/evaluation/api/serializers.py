@@ -121,6 +121,7 @@ class RunOptionsSerializer(serializers.Serializer[Any]):
 
     mode = ChoiceField(choices=MODES, default="hybrid")
     reorder = BooleanField(required=False, allow_null=True, default=None)
+    reader = BooleanField(required=False, allow_null=True, default=None)
     rerank = ChoiceField(choices=METHODS, required=False, allow_null=True)
     vector_weight = _number(FloatField, "vector_weight")
     rrf_constant = _number(IntegerField, "rrf_constant")

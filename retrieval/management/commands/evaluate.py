@@ -1,4 +1,4 @@
-"""`manage.py evaluate SET --knowledge-base NAME [--user USER] [--mode …] [--rerank …] [--assistant NAME …]`."""
+"""`manage.py evaluate SET --knowledge-base NAME [--user USER] [--mode …] [--reader …] [--assistant NAME …]`."""
 
 import os
 from argparse import ArgumentParser
@@ -42,6 +42,7 @@ class Command(BaseCommand):
         parser.add_argument("--user", metavar="USER", help="whose set and base, where several have one of the name")
         parser.add_argument("--mode", choices=MODES, help="hybrid when left out")
         parser.add_argument("--reorder", choices=["on", "off"], help="reorder the first hits by their features")
+        parser.add_argument("--reader", choices=["on", "off"], help="read the first hits together with the question")
         parser.add_argument("--rerank", choices=METHODS, help="have the first hits judged by a model")
         parser.add_argument("--vector-weight", type=float, metavar="X", help="vote of the vectors beside the words'")
         parser.add_argument("--rrf-constant", type=int, metavar="N", help="of the reciprocal rank fusion")
@@ -58,7 +59,8 @@ class Command(BaseCommand):
         base = base_to_read(options["knowledge_base"], options["user"])
         user = find_user(options["user"]) if options["user"] is not None else None
         given = {name: options[name] for name in RunOptions.__dataclass_fields__ if name in options}
-        given["reorder"] = None if options["reorder"] is None else options["reorder"] == "on"
+        for name in ("reorder", "reader"):
+            given[name] = None if options[name] is None else options[name] == "on"
         asked_by = user or (base.owner if options["assistant"] else None)
         try:
             if options["assistant"]:

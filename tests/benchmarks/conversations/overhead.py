@@ -34,7 +34,7 @@ from tests.benchmarks.retrieval.measuring import table
 
 _HOOK = "tests.benchmarks.conversations.counting.name_node"
 # What `retrieval.search.search` does, by node.
-_SEARCHING = {"search", "fusion", "metadata", "reorder", "rerank", "select"}
+_SEARCHING = {"search", "fusion", "metadata", "reorder", "reader", "rerank", "select"}
 _QUESTIONS = (
     "How do I reset the switch?",
     "And how long does that take?",

@@ -36,7 +36,7 @@ def test_every_default_node_is_bounded_in_time_as_a_rule_by_thirty_seconds() -> 
     nodes = Graph.from_settings().nodes.values()
     # These are bounded by settings of their own, and their tests hold them to that.
     assert {node.key for node in nodes if node.timeout is None} == {
-        "wait_for_files", "read_documents", "understand", "rewrite", "rerank", "filter", "generate",
+        "wait_for_files", "read_documents", "understand", "rewrite", "reader", "rerank", "filter", "generate",
     }  # fmt: skip
     # What an answer leaves is stored for as long as the database may be away.
     assert {node.key: node.timeout for node in nodes if (node.timeout or 0) > 30} == {"save": PATIENCE + 30}

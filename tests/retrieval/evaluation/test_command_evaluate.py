@@ -45,14 +45,14 @@ def test_a_benchmark_is_loaded_and_scored(benchmark: Benchmark, capsys: pytest.C
 def test_modes_and_switches_are_kept_with_the_run(benchmark: Benchmark) -> None:
     benchmark.load()
     for options in (
-        {"mode": "fulltext", "reorder": "off"},
-        {"mode": "vector"},
+        {"mode": "fulltext", "reorder": "off", "reader": "off"},
+        {"mode": "vector", "reader": "on"},
         {"rerank": "off", "vector_weight": 0.5, "rrf_constant": 60, "per_document": 1},
     ):
         evaluate("Small", **options)
     assert [run.settings for run in EvaluationRun.objects.order_by("pk")] == [
-        {"mode": "fulltext", "reorder": False},
-        {"mode": "vector"},
+        {"mode": "fulltext", "reorder": False, "reader": False},
+        {"mode": "vector", "reader": True},
         {"mode": "hybrid", "rerank": "off", "vector_weight": 0.5, "rrf_constant": 60, "per_document": 1},
     ]
 

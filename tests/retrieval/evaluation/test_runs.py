@@ -109,13 +109,14 @@ def test_the_options_reach_the_search(golden: EvaluationSet, monkeypatch: pytest
         return SearchResult([], [], 1.0, [])
 
     monkeypatch.setattr(executor, "search", search)
-    options = RunOptions("hybrid", True, "off", 0.5, 30, 0.1, 2.0, 3)
+    options = RunOptions("hybrid", True, "off", 0.5, 30, 0.1, 2.0, 3, reader=True)
     runs.run(golden, options)
     request = asked[0]
     assert request.queries[0].text == "How long does the warranty last?"
     assert request.knowledge_base_ids == (golden.knowledge_base_id,)
     assert (request.mode, request.reorder, request.k, request.per_document) == ("hybrid", True, 10, 3)
     assert (request.vector_weight, request.rrf_constant) == (0.5, 30)
+    assert (request.read, request.patient) == (True, True)
     assert (request.vector_threshold, request.bm25_threshold) == (0.1, 2.0)
     assert request.rerank is not None
     # Ranks are wanted: whatever a model scores stays.
@@ -375,6 +376,7 @@ def test_a_worker_that_starts_offers_what_a_killed_one_had_taken(golden: Evaluat
         ({"mode": "magic"}, "“mode” is one of: hybrid, vector, fulltext."),
         ({"rerank": "magic"}, "“rerank” is one of: off, endpoint, local, llm, blend."),
         ({"reorder": "on"}, "“reorder” takes true or false."),
+        ({"reader": "on"}, "“reader” takes true or false."),
         ({"vector_weight": -1}, "“vector_weight” takes a number from 0."),
         ({"vector_weight": float("nan")}, "“vector_weight” takes a number from 0."),
         ({"rrf_constant": 1.5}, "“rrf_constant” takes a whole number from 1."),
@@ -390,11 +392,11 @@ def test_settings_that_make_no_sense_are_refused(given: dict[str, Any], words: s
 
 
 def test_settings_are_kept_and_told_in_words() -> None:
-    options = RunOptions("hybrid", False, "local", 0.5, 60, None, 2.5, 3)
+    options = RunOptions("hybrid", False, "local", 0.5, 60, None, 2.5, 3, reader=False)
     assert RunOptions.from_dict(options.to_dict()) == options
     assert options.label == (
-        "hybrid · not reordered · reranked: local · vector weight 0.5 · RRF constant 60 · BM25 threshold 2.5 · "
-        "hits per document 3"
+        "hybrid · not reordered · not read · reranked: local · vector weight 0.5 · RRF constant 60 · "
+        "BM25 threshold 2.5 · hits per document 3"
     )
     assert RunOptions.from_dict({}) == RunOptions() and RunOptions().label == "hybrid"
     # A run is shown when a later version has dropped one of its settings.

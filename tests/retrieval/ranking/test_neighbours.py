@@ -5,6 +5,7 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ragsite.llm.reranking.reader import Reading
 from retrieval.ranking.fusion import Source
 from retrieval.ranking.neighbours import LONGEST_RUN, at_most_per_document, merge_neighbours
 from retrieval.types import Hit
@@ -33,6 +34,18 @@ def test_adjacent_hits_become_one_where_the_best_stood() -> None:
     assert joined.merged == (103, 104, 105)
     assert [source.rank for source in joined.sources] == [5, 4, 6]
     assert found[0].merged == ()
+
+
+def test_a_joined_hit_has_the_reading_that_fits_best_at_its_place() -> None:
+    middle = hit(4, reading=Reading(2.0, 0.5, 8, 9, 1.5))
+    hits = [hit(3, reading=Reading(1.0, 0.9, 0, 7, 3.0)), middle, hit(5)]
+    (joined,) = merge_neighbours(hits)
+    assert joined.reading == Reading(2.0, 0.5, 20, 21, 1.5)
+    assert joined.content[20:21] == "4"
+    (joined,) = merge_neighbours([hit(3), hit(4, reading=Reading(2.0, 0.5))])
+    assert joined.reading == Reading(2.0, 0.5)
+    (joined,) = merge_neighbours([hit(3), hit(4)])
+    assert joined.reading is None
 
 
 def test_sections_documents_tables_and_pictures_stay_apart() -> None:

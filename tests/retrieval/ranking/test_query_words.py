@@ -2,7 +2,7 @@
 
 import pytest
 
-from retrieval.ranking.query_words import is_broad
+from retrieval.ranking.query_words import asks, is_broad
 
 
 @pytest.mark.parametrize(
@@ -28,3 +28,35 @@ def test_overviews_and_comparisons_are_broad(question: str) -> None:
 )
 def test_a_question_for_one_fact_is_not(question: str) -> None:
     assert not is_broad(question)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "How many ports has the TL-SE2109 that we bought in the spring?",
+        "the pump has stopped and the lamp is red, can I open it now",
+        "In which cases is the warranty void after the first year",
+        "Tell me about the warranty that is given on new batteries.",
+        "warranty period battery pack X200 replacement parts list",
+        "The battery is flat.",
+        "第七届香港立法会议员宣誓仪式的时间",
+        "公司员工每年可以享受多少天带薪年假",
+        "电池坏了。",
+        "",
+    ],
+)
+def test_questions_requests_and_key_words_ask(text: str) -> None:
+    assert asks(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "A deficiency of vitamin B12 increases blood levels of homocysteine.",
+        "Mice that lack this gene are protected from obesity and diabetes",
+        "公司员工每年可以享受十五天带薪年假",
+        "本合同自双方签字盖章之日起生效，有效期为三年。",
+    ],
+)
+def test_long_statements_do_not(text: str) -> None:
+    assert not asks(text)

@@ -1,5 +1,6 @@
 """The playground: one query under two settings, in an address that can be shared."""
 
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -15,6 +16,7 @@ from retrieval.types import Hit, SearchResult, Source, Stage
 from retrieval.web.forms import SideForm
 from retrieval.web.playground import Agreement, Side, compare
 from tests import factories
+from tests.ragsite.llm import reading_model
 from tests.retrieval.pages import HTMX, PASSAGES, chunk_of, make_base, make_set
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -70,10 +72,22 @@ def test_settings_reach_the_search(as_owner: Client, base: KnowledgeBase) -> Non
     assert "Nothing was found under these settings." in page
 
 
+def test_one_side_is_read_and_the_other_is_not(
+    as_owner: Client, base: KnowledgeBase, settings: Settings, tmp_path: Path
+) -> None:
+    settings.READER_MODEL = str(reading_model.write(tmp_path, {"ports": 4.0}))
+    settings.READER_TIMEOUT = 0  # who compares waits
+    page = show(as_owner, q="How many ports?", a_reader="on", b_reader="off")
+    assert page.count('class="stage-reader" x=') == 1 and "Reader" in page
+    assert "Default: Off" in page
+    settings.ENABLE_READER = True
+    assert show(as_owner, q="How many ports?").count('class="stage-reader" x=') == 2
+
+
 def test_a_threshold_of_zero_is_one(as_owner: Client, settings: Settings) -> None:
-    form = SideForm({"a-mode": "vector", "a-vector_threshold": "0", "a-reorder": "off"}, prefix="a")
+    form = SideForm({"a-mode": "vector", "a-vector_threshold": "0", "a-reorder": "off", "a-reader": "on"}, prefix="a")
     assert form.is_valid()
-    assert form.chosen() == {"mode": "vector", "vector_threshold": 0.0, "reorder": False}
+    assert form.chosen() == {"mode": "vector", "vector_threshold": 0.0, "reorder": False, "reader": True}
 
 
 def test_what_is_not_a_number_is_said_beside_it_and_the_other_side_runs(as_owner: Client, base: KnowledgeBase) -> None:

@@ -1,0 +1,63 @@
+"""After the first order: the best hits read together with the question, which orders and judges them."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy, ngettext
+
+from conversations.pipeline.description import Description, Passage, PassageList, previous_rank
+from conversations.pipeline.graph import Context, Node
+from conversations.pipeline.state import State
+from retrieval.search import is_read, read
+
+
+class Reader(Node):
+    """Puts the hits that answer first, and says of each whether it does, and where; left out, the order stays."""
+
+    key = "reader"
+    step = 6
+    title = gettext_lazy("Read the best passages")
+    timeout = None  # `READER_TIMEOUT` bounds it, and leaves a note
+    on_error = "skip"
+    reads = ("found.search_request", "found.hits")
+    writes = ("found.hits",)
+
+    def wanted(self, state: State) -> bool:
+        """Something must be asked, and found; and the reader must be there and switched on."""
+        request = state.found.search_request
+        return request is not None and bool(state.found.hits) and is_read(request)
+
+    async def run(self, state: State, ctx: Context) -> None:
+        """Change the order of `hits`, and fill their `reading`."""
+        if state.found.search_request is None:
+            return
+        ranks = {hit.chunk_id: rank for rank, hit in enumerate(state.found.hits, 1)}
+        state.found.hits, stages = await read(state.found.search_request, state.found.hits)
+        judged = [
+            {"chunk_id": hit.chunk_id, "before": ranks[hit.chunk_id], "score": round(hit.reading.rank, 3),
+             "answers": None if hit.reading.answers is None else round(hit.reading.answers, 3),
+             "key_passage": hit.content[hit.reading.start : hit.reading.end] if hit.reading.end else ""}
+            for hit in state.found.hits
+            if hit.reading is not None
+        ]  # fmt: skip
+        ctx.note(note=stages[0].note if stages else "", judged=judged)
+
+    def message(self, state: State, detail: Mapping[str, Any]) -> str:
+        """Count what was read, or say why nothing was."""
+        count = len(detail.get("judged", []))
+        words = ngettext("%(count)d passage read", "%(count)d passages read", count) % {"count": count}
+        return words if count else str(detail.get("note", ""))
+
+    def describe(self, detail: Mapping[str, Any]) -> Description:
+        """List what was read in its new order, with where it stood before, whether it answers, and in which words."""
+        told = Description([(_("Note"), str(detail["note"]))] if detail.get("note") else [])
+        read_hits = []
+        for hit in detail.get("judged", []):
+            words = [previous_rank(hit)]
+            if hit.get("answers") is not None:
+                words.append(_("answers: %(score)s") % {"score": f"{hit['answers']:+.1f}"})
+            read_hits.append(Passage(hit["chunk_id"], hit["score"], " · ".join(words), hit.get("key_passage", "")))
+        if read_hits:
+            told.lists.append(PassageList(_("Read"), read_hits))
+        return told

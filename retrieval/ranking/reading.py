@@ -1,0 +1,102 @@
+"""Reading: the first hits read together with the question by a cross-encoder, which orders and judges them.
+
+It never fails a search: where the reader is not done in time, or has others to read for, a note says so.
+"""
+
+import asyncio
+import logging
+import time
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from itertools import accumulate
+from typing import Any
+
+from django.conf import settings
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from knowledge.chunking.sentences import split_sentences
+from ragsite.llm.errors import LLMError, TimedOut
+from ragsite.llm.reranking.reader import OFF, Passage, get_reader
+from ragsite.site_settings.config import config
+from retrieval.types import Hit
+
+# The constant of reciprocal rank fusion by which the reader's order is joined with the one before it.
+CONSTANT = 60
+
+_REASONS: dict[str, Any] = {
+    "busy": gettext_lazy("other questions are being read"),
+    "timed_out": gettext_lazy("it took too long"),
+    "local_model_not_found": gettext_lazy("the reader can't be loaded"),
+}
+
+logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class ReadHits:
+    """The hits in their order, with `reading` where they were read; the scores of these, by chunk; and what to tell.
+
+    Without `scores` nothing was read and the hits are those that came.
+    """
+
+    hits: list[Hit]
+    scores: dict[int, float] = field(default_factory=dict)
+    ms: float = 0.0
+    note: str = ""
+
+
+def is_available() -> bool:
+    """Whether the site has a reader."""
+    return bool(settings.READER_MODEL != OFF)
+
+
+def warm_up() -> None:
+    """Load the reader where it is used, so that the first question does not wait for it."""
+    if is_available() and config.ENABLE_READER:
+        with suppress(LLMError):  # the search that needs it reports what is wrong
+            reader = get_reader(settings.READER_MODEL)
+            asyncio.run(reader.read("warm up", [Passage("", "warm up")], patient=True))
+
+
+async def read_hits(question: str, hits: Sequence[Hit], most: int, *, patient: bool = False) -> ReadHits:
+    """Read the first `most` hits (best first) and order them by 1/(61 + place before) + blend/(61 + place by rank).
+
+    Places count from 0, and the model's calibration has the blend. At most `READER_TIMEOUT` seconds are taken, unless
+    who asks is `patient`.
+    """
+    began = time.perf_counter()
+    first = list(hits[:most])
+    try:
+        async with asyncio.timeout(None if patient else config.READER_TIMEOUT):
+            reader = get_reader(settings.READER_MODEL)
+            # In a thread, for finding sentences takes milliseconds, during which others want to be served.
+            passages = await asyncio.to_thread(lambda: [passage_of(hit) for hit in first])
+            readings = await reader.read(question, passages, patient=patient)
+    except (LLMError, TimeoutError) as caught:
+        error = TimedOut() if isinstance(caught, TimeoutError) else caught
+        if error.code not in ("busy", "timed_out"):
+            logger.warning("Reading failed: %s %s", type(error).__name__, error.details)
+        why = str(_REASONS.get(error.code, _("the reader failed")))
+        ms = round((time.perf_counter() - began) * 1000, 2)
+        return ReadHits(list(hits), {}, ms, _("The passages were not read: %(why)s.") % {"why": why})
+    scores = [1 / (CONSTANT + 1 + place) for place in range(len(first))]
+    by_rank = sorted(range(len(first)), key=lambda place: -readings[place].rank)
+    for rank, place in enumerate(by_rank):
+        scores[place] += reader.calibration.blend / (CONSTANT + 1 + rank)
+    read = [replace(hit, reading=reading) for hit, reading in zip(first, readings, strict=True)]
+    order = sorted(range(len(first)), key=lambda place: -scores[place])
+    return ReadHits(
+        [*(read[place] for place in order), *hits[most:]],
+        {first[place].chunk_id: scores[place] for place in order},
+        round((time.perf_counter() - began) * 1000, 2),
+    )
+
+
+def passage_of(hit: Hit) -> Passage:
+    """Return a hit as it is read: under its document's title and its headings, by sentences or a table's rows."""
+    rows = hit.content.splitlines(keepends=True) if hit.kind == "table" else split_sentences(hit.content)
+    starts = accumulate((len(row) for row in rows[:-1]), initial=0)
+    head = " › ".join(dict.fromkeys(filter(None, (hit.title or hit.filename, hit.heading))))
+    return Passage(head, hit.content, tuple(starts))

@@ -1,0 +1,152 @@
+"""Hits read together with the question: their order, what is told of them, and what leaves them as they were."""
+
+import asyncio
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pytest_django import Settings
+
+from ragsite.llm.errors import Busy
+from ragsite.llm.reranking.reader import Reader, Reading, get_reader
+from retrieval.ranking import reading as module
+from retrieval.ranking.reading import passage_of, read_hits, warm_up
+from retrieval.types import Hit
+from tests.ragsite.llm import reading_model
+
+
+def hit(number: int, content: str, **fields: Any) -> Hit:
+    filled = Hit(number, 1, 1, content, "text", "a.txt", "Ports", 1, 1 / number, [], title="Switches")
+    return replace(filled, **fields)
+
+
+HITS = [hit(1, "Grey."), hit(2, "Ports."), hit(3, "Red."), hit(4, "Nine ports."), hit(5, "Nine nine ports.")]
+
+
+@pytest.fixture
+def folder(tmp_path: Path, settings: Settings) -> Path:
+    """A reader that looks for two words."""
+    folder = reading_model.write(tmp_path / "reader", {"nine": 2.0, "ports": 1.0})
+    settings.READER_MODEL = str(folder)
+    settings.READER_TIMEOUT = 60
+    return folder
+
+
+def numbers(hits: list[Hit]) -> list[int]:
+    return [found.chunk_id for found in hits]
+
+
+async def test_the_order_is_blended_with_the_one_before_and_the_rest_stays_below(folder: Path) -> None:
+    outcome = await read_hits("how many?", HITS, 4)
+    # Places before: 0 1 2 3, by rank: 2 1 3 0.
+    assert numbers(outcome.hits) == [1, 2, 4, 3, 5]
+    assert outcome.scores == pytest.approx(
+        {1: 1 / 61 + 1 / 63, 2: 1 / 62 + 1 / 62, 3: 1 / 63 + 1 / 64, 4: 1 / 64 + 1 / 61}
+    )
+    read = {found.chunk_id: found.reading for found in outcome.hits}
+    assert read[4] is not None and read[4].rank == 4.0 and read[5] is None  # under a heading with "Ports"
+    assert outcome.note == ""
+
+
+async def test_the_model_says_what_its_order_counts(tmp_path: Path, settings: Settings) -> None:
+    folder = reading_model.write(tmp_path, {"nine": 2.0, "ports": 1.0}, calibration={"blend": 9})
+    settings.READER_MODEL, settings.READER_TIMEOUT = str(folder), 60
+    assert numbers((await read_hits("how many?", HITS, 5)).hits)[:2] == [5, 4]
+
+
+async def test_what_takes_too_long_leaves_the_order_and_says_so(
+    folder: Path, settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def sleep(*args: Any, **kwargs: Any) -> list[Reading]:
+        await asyncio.sleep(60 if settings.READER_TIMEOUT == 0.05 else 0)
+        return []
+
+    settings.READER_TIMEOUT = 0.05
+    monkeypatch.setattr(Reader, "read", sleep)
+    outcome = await read_hits("how many?", HITS, 4)
+    assert (outcome.hits, outcome.scores) == (HITS, {})
+    assert outcome.note == "The passages were not read: it took too long."
+
+
+async def test_who_is_patient_is_not_hurried(folder: Path, settings: Settings) -> None:
+    settings.READER_TIMEOUT = 0
+    assert (await read_hits("how many?", HITS, 4)).note
+    assert (await read_hits("how many?", HITS, 4, patient=True)).scores
+
+
+async def test_a_busy_reader_leaves_the_order_and_says_so(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def refuse(*args: Any, **kwargs: Any) -> list[Reading]:
+        raise Busy
+
+    monkeypatch.setattr(Reader, "read", refuse)
+    outcome = await read_hits("how many?", HITS, 4)
+    assert (outcome.hits, outcome.note) == (HITS, "The passages were not read: other questions are being read.")
+
+
+async def test_a_reader_that_is_not_there_leaves_the_order_and_says_so(settings: Settings) -> None:
+    settings.READER_MODEL = "/no/such/folder"
+    outcome = await read_hits("how many?", HITS, 4)
+    assert (outcome.hits, outcome.note) == (HITS, "The passages were not read: the reader can't be loaded.")
+
+
+@pytest.mark.parametrize(
+    ("question", "found", "answer"),
+    [
+        (
+            "When are bikes without a sticker taken away?",
+            hit(1, "The cellar opens with the staff card. Bicycles without a green sticker are removed twice a year. "
+                "It is cleaned in May.", title="Bicycle cellar", heading=""),
+            "Bicycles without a green sticker are removed twice a year.",
+        ),
+        (
+            "年假要提前多久申请？",
+            hit(1, "入职满一年的员工每年可享受十天带薪年假。年假须提前两周向部门经理申请。"
+                "未休完的年假可以顺延到次年三月底。", title="员工手册", heading="年假"),
+            "年假须提前两周向部门经理申请。",
+        ),
+        (
+            "How long is the warranty of the coffee machine?",
+            hit(1, "Device | Warranty\nVacuum cleaner | 2 years\nCoffee machine | 5 years. Parts: 1 year.\n"
+                "Kettle | 3 years", kind="table", title="Warranty", heading=""),
+            "Coffee machine | 5 years. Parts: 1 year.",
+        ),
+    ],
+)  # fmt: skip
+async def test_the_sentence_or_row_that_answers_is_found(
+    question: str, found: Hit, answer: str, settings: Settings
+) -> None:
+    settings.READER_MODEL = "bundled"
+    (read,) = (await read_hits(question, [found], 1, patient=True)).hits
+    assert read.reading is not None
+    assert read.content[read.reading.start : read.reading.end] == answer
+
+
+def test_a_passage_is_read_under_its_title_and_headings() -> None:
+    assert passage_of(hit(1, "One. Two.")).head == "Switches › Ports"
+    assert passage_of(hit(1, "One. Two.", title="", heading="")).head == "a.txt"
+    assert passage_of(hit(1, "One. Two.", heading="Switches")).head == "Switches"
+    assert passage_of(hit(1, "One. Two.")).starts == (0, 5)
+    assert passage_of(hit(1, "One. Two\nThree", kind="table")).starts == (0, 9)
+    assert passage_of(hit(1, "")).starts == (0,)
+
+
+def test_it_is_loaded_at_the_start_where_it_is_used(
+    folder: Path, settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    loaded: list[str] = []
+
+    def load(model: str) -> Reader:
+        loaded.append(model)
+        return get_reader(model)
+
+    monkeypatch.setattr(module, "get_reader", load)
+    warm_up()
+    settings.ENABLE_READER, settings.READER_MODEL = True, "off"
+    warm_up()
+    assert loaded == []
+    settings.READER_MODEL = str(folder)
+    warm_up()
+    assert loaded == [str(folder)] and get_reader(str(folder))._model._loaded is not None  # type: ignore[attr-defined]
+    settings.READER_MODEL = "/no/such/folder"
+    warm_up()  # the search that needs it says what is wrong
