@@ -134,15 +134,14 @@ class LabelFilter:
 
     It is false where there is nothing to narrow by.
 
-    Those in the bases `besides` are not narrowed. With `languages`, only documents in these, of all of them. `where` is
-    the same in SQL, of a row of `knowledge_document`, with the named parameters of `parameters`.
+    Those in the bases `besides` are not narrowed. `where` is the same in SQL, of a row of `knowledge_document`, with
+    the named parameters of `parameters`.
     """
 
     tags: tuple[str, ...] = ()
     conditions: tuple[Condition, ...] = ()
     folder: str = ""
     besides: tuple[int, ...] = ()
-    languages: tuple[str, ...] = ()
 
     @classmethod
     def read(cls, tags: Iterable[Any] = (), metadata: Any = None, folder: str = "") -> "LabelFilter":
@@ -168,7 +167,7 @@ class LabelFilter:
         return cls(tuple(sorted(clean_tags(tags))), tuple(conditions), folder.strip().strip("/"))
 
     def __bool__(self) -> bool:
-        return bool(self.tags or self.conditions or self.folder or self.languages)
+        return bool(self.tags or self.conditions or self.folder)
 
     def to_dict(self) -> dict[str, Any]:
         """Return tags, fields and folder as `read` takes them."""
@@ -190,20 +189,18 @@ class LabelFilter:
             wanted &= Q(matches)
         if self.folder:
             wanted &= Q(folder=self.folder) | Q(folder__startswith=f"{self.folder}/")
-        if wanted and self.besides:
-            wanted |= Q(knowledge_base__in=self.besides)
-        return wanted & Q(language__in=self.languages) if self.languages else wanted
+        return wanted | Q(knowledge_base__in=self.besides) if wanted and self.besides else wanted
 
     @property
     def where(self) -> str:
-        """The condition in SQL; true without anything to narrow by."""
+        """The condition in SQL; true without tags and conditions."""
         parts = ["tags && %(tags)s::varchar[]"] if self.tags else []
         parts += ["metadata @@ %(metadata)s::jsonpath"] if self.conditions else []
         parts += ["(folder = %(folder)s OR starts_with(folder, %(folder)s || '/'))"] if self.folder else []
-        if parts and self.besides:
-            parts = [f"({' AND '.join(parts)} OR knowledge_base_id = ANY(%(besides)s))"]
-        parts += ["language = ANY(%(languages)s::varchar[])"] if self.languages else []
-        return " AND ".join(parts) or "true"
+        if not parts:
+            return "true"
+        where = " AND ".join(parts)
+        return f"({where} OR knowledge_base_id = ANY(%(besides)s))" if self.besides else where
 
     @property
     def parameters(self) -> dict[str, Any]:
@@ -213,7 +210,6 @@ class LabelFilter:
             "metadata": self._path,
             "folder": self.folder,
             "besides": list(self.besides),
-            "languages": list(self.languages),
         }
 
     @property

@@ -490,7 +490,7 @@ MAX_RELEVANT_TURNS = env.integer(
 # else 4 %: docs/decisions/followups.md.
 RELEVANT_TURN_FLOOR = env.decimal(
     "RELEVANT_TURN_FLOOR",
-    1.7,
+    1.4,
     (0.0, 10.0),
     _("least similarity of such a turn to the question; `0` takes the nearest"),
     live="assistant",

@@ -124,6 +124,8 @@ class Vector(models.Model):
         "knowledge.KnowledgeBase", on_delete=models.DO_NOTHING, db_constraint=False, related_name="+"
     )
     embedding = HalfVectorField()
+    # As `language_of` tells it: similarities are compared within a language.
+    language = models.CharField(max_length=10, default="", db_default="")
 
     class Meta:
         """Made and changed by SQL."""

@@ -1,6 +1,6 @@
 """What goes into a search and what comes out of it."""
 
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from django.db import models
@@ -128,7 +128,7 @@ class Hit:
             "content": self.content,
             "score": self.score,
             "rerank_score": self.rerank_score,
-            "reading": asdict(self.reading) if self.reading else None,
+            "reading": self.reading.to_dict() if self.reading else None,
             "sources": [source.to_dict() for source in self.sources],
             "merged": list(self.merged),
         }

@@ -1,7 +1,6 @@
 """Asynchronous search of the index, by words and by meaning, each within `SEARCH_TIMEOUT`."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from typing import ParamSpec
 
 import numpy as np
@@ -69,21 +68,23 @@ def _most_similar(
     document_ids: Sequence[int],
     labels: LabelFilter | None,
 ) -> Hits:
-    """Search the documents of each language by itself, so that those of one don't crowd out those of another.
+    """Search passages of each language by themselves, so that those of one don't crowd out those of another.
 
     A model gives passages in the question's own language higher cosines, whatever they say. Those in a language that it
     doesn't know are left to the words.
     """
-    calibration = spaces.embedder_of(space).calibration
-    held = sorted(languages_of(knowledge_base_ids, document_ids, labels).items(), key=lambda item: -item[1])
-    languages = [language for language, _documents in held if space.knows(language)] or [asked_in]
-    hits: Hits = []
-    for number, language in enumerate(languages):
-        # Documents without a language, such as lists of numbers, are searched with the most frequent one.
-        only = (language,) if number else (language, "")
-        narrowed = replace(labels or LabelFilter(), languages=only) if len(held) > 1 else labels
-        found = vectors.search(space, vector, knowledge_base_ids, k, document_ids, narrowed)
-        hits += [(chunk_id, calibration.similarity(cosine, asked_in, language)) for chunk_id, cosine in found]
+    similarity = spaces.embedder_of(space).calibration.similarity
+    held = languages_of(knowledge_base_ids, document_ids, labels)
+    # Passages without a language, such as lists of numbers, are searched with those in the question's.
+    groups = [(asked_in, ""), *((language,) for language in sorted(held.keys() - {asked_in}) if space.knows(language))]
+    cosines: dict[int, float] = {}
+    for languages in groups if len(held) > 1 else [()]:
+        cosines |= vectors.search(space, vector, knowledge_base_ids, k, document_ids, labels, languages)
+    spoken = vectors.languages_of(space, list(cosines))
+    hits = [
+        (chunk_id, similarity(cosine, asked_in, spoken.get(chunk_id) or asked_in))
+        for chunk_id, cosine in cosines.items()
+    ]
     return sorted(hits, key=lambda hit: (-hit[1], hit[0]))[:k]
 
 

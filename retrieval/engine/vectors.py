@@ -1,7 +1,7 @@
 """Search by meaning: cosine similarity of `halfvec`s, exact for few rows, by HNSW for many."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -12,6 +12,8 @@ from django.db.models import Exists, OuterRef
 from numpy.typing import NDArray
 
 from knowledge.labels import LabelFilter
+from knowledge.models import Chunk
+from ragsite.language import language_of
 from retrieval.models import EmbeddingSpace, IndexEntry, Vector
 
 # Measured on 100,000 vectors of real sentences, see `manage.py bench recall`.
@@ -31,9 +33,10 @@ WITH entry AS MATERIALIZED (
     SELECT chunk_id, knowledge_base_id FROM retrieval_indexentry WHERE chunk_id = ANY(%(chunks)s)
     ORDER BY chunk_id FOR KEY SHARE
 ), stored AS (
-    INSERT INTO {table} (chunk_id, space_id, knowledge_base_id, embedding)
-    SELECT entry.chunk_id, {space}, entry.knowledge_base_id, new.embedding::halfvec({dimension})
-    FROM unnest(%(chunks)s::bigint[], %(vectors)s::text[]) AS new (chunk_id, embedding) JOIN entry USING (chunk_id)
+    INSERT INTO {table} (chunk_id, space_id, knowledge_base_id, embedding, language)
+    SELECT entry.chunk_id, {space}, entry.knowledge_base_id, new.embedding::halfvec({dimension}), new.language
+    FROM unnest(%(chunks)s::bigint[], %(vectors)s::text[], %(languages)s::text[]) AS new (chunk_id, embedding, language)
+    JOIN entry USING (chunk_id)
     ON CONFLICT DO NOTHING RETURNING knowledge_base_id
 )
 INSERT INTO retrieval_vectorcount AS known (space_id, knowledge_base_id, vectors)
@@ -82,6 +85,7 @@ SELECT chunk_id, 1 - (embedding <=> %(vector)s::halfvec({dimension})) AS similar
 WHERE knowledge_base_id = ANY(%(bases)s) {only}
 ORDER BY similarity DESC, chunk_id LIMIT %(k)s
 """
+_SPOKEN = "AND language = ANY(%(languages)s)"
 _OF_DOCUMENTS = """
 AND chunk_id IN (SELECT chunk_id FROM retrieval_indexentry WHERE document_id = ANY(%(documents)s))
 """
@@ -112,7 +116,8 @@ SELECT chunk_id, 1 - distance FROM (
     ORDER BY embedding::halfvec({dimension}) <=> %(vector)s::halfvec({dimension}) LIMIT %(k)s
 ) AS nearest ORDER BY distance, chunk_id
 """
-_ONLY = "WHERE knowledge_base_id = ANY(%(bases)s)"
+_ONLY = "WHERE knowledge_base_id = ANY(%(bases)s) "
+_LANGUAGES = "SELECT chunk_id, language FROM {table} WHERE chunk_id = ANY(%s)"
 # Makes the planner use the graph.
 _PLANNING: dict[str, str | None] = {"enable_seqscan": "off", "enable_bitmapscan": "off", "enable_sort": "off"}
 
@@ -134,9 +139,11 @@ def insert_into_active(space: EmbeddingSpace, chunk_ids: Sequence[int], vectors:
 
 
 def insert(space: EmbeddingSpace, chunk_ids: Sequence[int], vectors: NDArray[np.float32]) -> None:
-    """Store vectors like `insert_into_active`, in a space that need not be active."""
+    """Store vectors like `insert_into_active`, in a space that need not be active; and the languages of the chunks."""
+    contents = dict(Chunk.objects.filter(pk__in=chunk_ids).values_list("pk", "content"))
     parameters: dict[str, list[int] | list[str]] = {
         "chunks": list(chunk_ids),
+        "languages": [language_of(contents.get(chunk_id, "")) for chunk_id in chunk_ids],
         "vectors": [literal(vector) for vector in vectors],
     }
     with transaction.atomic(), connection.cursor() as cursor:
@@ -182,11 +189,13 @@ def search(
     k: int,
     document_ids: Sequence[int] = (),
     labels: LabelFilter | None = None,
+    languages: Sequence[str] = (),
 ) -> list[tuple[int, float]]:
     """Return the k nearest chunks of the knowledge bases as (chunk id, cosine similarity), nearest first.
 
     With `document_ids`, all vectors of these documents are compared, and no others. With `labels` only documents with
-    these tags and fields are searched: compared likewise where they have few passages, else by the graph. Raises
+    these tags and fields are searched: compared likewise where they have few passages, else by the graph. With
+    `languages` only chunks in these are, "" standing for those in none that is told apart. Raises
     `SpaceChanged` if the space is gone.
     """
     if not knowledge_base_ids:
@@ -202,11 +211,17 @@ def search(
             if not wanted:
                 return []
             asked = _Question(
-                space, literal(vector), list(knowledge_base_ids), k, list(document_ids), labels or LabelFilter()
+                space,
+                literal(vector),
+                list(knowledge_base_ids),
+                k,
+                list(document_ids),
+                labels or LabelFilter(),
+                list(languages),
             )
             if document_ids or is_exact(wanted, total, k) or not asked.is_labelled_widely(wanted):
                 return asked.compare()
-            if wanted == total and not labels:
+            if wanted == total and not labels and not languages:
                 return asked.walk(k, settings.HNSW_MAX_SCAN_TUPLES, filtered=False)
             # If the bases' vectors are unlike the query, a graph search meets none of them for long. When it takes
             # twice as long as comparing all of them, it is abandoned for that.
@@ -217,6 +232,13 @@ def search(
         if isinstance(error.__cause__, psycopg.errors.UndefinedTable):
             raise SpaceChanged from error
         raise
+
+
+def languages_of(space: EmbeddingSpace, chunk_ids: Sequence[int]) -> dict[int, str]:
+    """Return the language of each chunk that has a vector in a space, as `language_of` tells it."""
+    with connection.cursor() as cursor:
+        cursor.execute(_fill(_LANGUAGES, space), [list(chunk_ids)])
+        return dict(cursor.fetchall())
 
 
 def is_exact(wanted: int, total: int, k: int) -> bool:
@@ -236,6 +258,7 @@ class _Question:
     k: int
     documents: list[int]
     labels: LabelFilter = LabelFilter()  # noqa: RUF009 - it can't be changed
+    languages: list[str] = field(default_factory=list)
 
     def is_labelled_widely(self, wanted: int) -> bool:
         """Whether so many rows are labelled as asked that comparing them takes long; true without labels."""
@@ -253,6 +276,7 @@ class _Question:
         options = dict.fromkeys(_PLANNING) if after_a_walk else {}
         only = _OF_DOCUMENTS if self.documents else ""
         only += _LABELLED.format(where=self.labels.where) if self.labels else ""
+        only += _SPOKEN if self.languages else ""
         return self._ask(_EXACT, options, self.k, only=only)
 
     def walk(self, limit: int, most: int, *, filtered: bool) -> list[tuple[int, float]]:
@@ -263,6 +287,7 @@ class _Question:
             "hnsw.max_scan_tuples": str(max(1, most)),
         }
         only = _ONLY if filtered else ""
+        only += _SPOKEN if filtered and self.languages else ""
         only += _IS_LABELLED.format(where=self.labels.where, table=self.space.table_name) if self.labels else ""
         return self._ask(_GRAPH, options, limit, only=only)
 
@@ -271,7 +296,8 @@ class _Question:
     ) -> list[tuple[int, float]]:
         """Run a statement with server options set for this transaction; None resets one to its default."""
         parameters: dict[str, Any] = {
-            "vector": self.vector, "bases": self.bases, "documents": self.documents, "k": limit
+            "vector": self.vector, "bases": self.bases, "documents": self.documents, "k": limit,
+            "languages": self.languages,
         } | self.labels.parameters  # fmt: skip
         with connection.cursor() as cursor:
             if options:

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from itertools import accumulate, pairwise
 
+from ragsite.llm.reranking.reader import Reading
 from retrieval.types import Hit
 
 # Passages that are joined into one at most: more would be no passage any more, and fit no model's window.
@@ -47,7 +48,7 @@ def merge_neighbours(hits: Sequence[Hit]) -> list[Hit]:
             hit = replace(
                 hit,
                 content=_BLANK_LINE.join(each.content for each in run),
-                reading=max(readings, key=lambda reading: reading.rank, default=None),
+                reading=Reading.joined(readings) if readings else None,
                 sources=[source for each in best_first for source in each.sources],
                 merged=tuple(each.chunk_id for each in run),
             )

@@ -22,11 +22,8 @@ from ragsite.db import in_database
 from ragsite.language import language_of
 from retrieval.search import selected
 
-# The cosine similarity from which a passage proves wrong a model that would rather not search.
-NEAR = 0.45
-# What passages must hold of a question, or how near they must be, to be its answer where other documents can't be
-# searched by it. To 20 questions in English on the Chinese samples, the nearest English passage is .36 near or less.
-WELL_COVERED, WELL_COVERED_UNKNOWN, WELL_NEAR = 0.45, 0.3, 0.38
+# The similarity from which a passage proves wrong a model that would rather not search.
+NEAR = 2.0
 
 
 class RelevanceGate(Node):
@@ -63,12 +60,7 @@ class RelevanceGate(Node):
             foreign = sum(language_of(hit.content) not in ("", state.request.question_language) for hit in found.hits)
             if foreign > len(found.hits) / 2 and await endpoint_for("answer") is not None:
                 found.answer_state, proven = "nearest", True
-        evidence = judgement.evidence
-        if evidence.similarity is None:
-            tells_enough = evidence.covered >= WELL_COVERED_UNKNOWN
-        else:
-            tells_enough = evidence.covered >= WELL_COVERED or evidence.similarity >= WELL_NEAR
-        if found.answer_state != "answered" or not tells_enough:
+        if found.answer_state != "answered":
             # Words are found in their own language alone, and meaning where the embedding model knows both.
             unknown = frozenset[str]().union(*(ranking.unknown for ranking in found.rankings))
             mine, ids = state.request.question_language, found.knowledge_base_ids
@@ -78,8 +70,6 @@ class RelevanceGate(Node):
                 for language, count in held.items()
                 if language not in {mine, *state.plan.translations} and {language, mine} & unknown
             }
-        if found.answer_state == "answered" and found.unsearched:
-            found.answer_state = "nearest"  # what answers may stand in the documents that were not searched
         if found.answer_state == "nothing" or (deferred and not proven):
             for_facts = asks_for_facts(question) and not dependence_on_context(question)
             if deferred and not (deferred == "answer_chat" and for_facts):
@@ -108,10 +98,10 @@ class RelevanceGate(Node):
             (_("Found"), states[detail["state"]]),
             (_("Of the question's words"), f"{100 * detail['covered']:.0f}%"),
         ]
-        if detail["missing_names"]:
-            facts.append((_("In no passage"), ", ".join(detail["missing_names"])))
-        if detail["similarity"] is not None:
+        if detail.get("similarity") is not None:
             facts.append((_("Nearest in meaning"), f"{detail['similarity']:.2f}"))
+        if detail.get("answers") is not None:
+            facts.append((_("Answers, by the reader"), f"{detail['answers']:+.1f}"))
         return Description(facts)
 
 

@@ -1,19 +1,18 @@
 """Answering without a language model: the sentences that answer best, quoted. Pure.
 
 Each sentence of the first passages is scored by a weighted sum (see `_Unit.score`), fitted so that the sentence which
-holds the answer comes first. It is quoted first, with what of its paragraph it can't be understood without; others
-follow that may answer as well.
+holds the answer comes first: by what the reader made of it, or else by its words and its nearness in meaning. It is
+quoted first, with what of its paragraph it can't be understood without; others follow that may answer as well.
 """
 
 import re
-from collections.abc import Sequence, Set
+from bisect import bisect_right
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import accumulate, zip_longest
 
 from conversations.citations.facts import is_named, names
-from conversations.pipeline.understanding.answer_types import asked_for, holds_thing
-from conversations.pipeline.understanding.context_dependence import introduces
 from conversations.pipeline.understanding.question_terms import QuestionWord, coverage
 from conversations.pipeline.writing.similarity import Similarity
 from knowledge.chunking.sections import MARK
@@ -32,8 +31,10 @@ MAX_SENTENCES = {"short": (1, 2), "normal": (3, 5), "detailed": (6, 10)}
 # or beside a row, that is less nearly as good.
 KEEP, KEEP_ROW = 3.0, 1.0
 MAX_ROWS, MAX_LISTED_ROWS = 3, 12
-# The cosine similarity from which a sentence without a word of the question may follow the one that answers.
-SPEAKS_OF_IT = 0.4
+# The similarity from which a sentence without a word of the question may follow the one that answers.
+SPEAKS_OF_IT = 1.75
+# What the reader would say of a sentence that it wasn't given, beside those that it was.
+_UNREAD = -15.0
 # Columns up to which a procedure is quoted from its beginning; and the share of a question for how something is done
 # that its heading must hold.
 PROCEDURE, OF_THE_SECTION = 620, 0.5
@@ -55,13 +56,6 @@ _WANTS_LIST = re.compile(
     r"\b(?:which|what) (?:\w+ ){1,3}(?:are|were|do|have)\b|\b(?:list|all|every|each)\b|哪些|所有|全部|列出",
     re.IGNORECASE,
 )
-# Asks why something is so, and what tells it.
-_WANTS_REASON = re.compile(r"\bwhy\b|\bfor what reasons?\b|为什么|为何|为啥|什么原因", re.IGNORECASE)
-_TELLS_REASON = re.compile(
-    r"\b(?:because|reasons?|in order to|due to|otherwise)\b|因为|由于|原因|以便|以免|为了|否则", re.IGNORECASE
-)
-# Columns of a sentence within which a definition names what it defines.
-_SUBJECT = 40
 # The beginning of a definition: what is defined, and a colon.
 _TERM = re.compile(r"[^\s-][^.。:：\n]{1,80}[:：] ?\S")
 _STEP = re.compile(r"\s*(?:[-*•]\s|\d{1,2}[.)、](?!\d)|[(（]?[a-z\d]{1,2}[)）]|步骤)\s*\S", re.IGNORECASE)
@@ -111,28 +105,18 @@ class _Unit:
     paragraph: int
     own: float  # the share of the question that it holds
     context: float  # what its headings add to that
-    before: float  # what the sentence before it adds
-    after: float  # what the sentence after it adds
-    passage: float  # the share of the question that its passage holds
-    thing: float  # 1 where it holds a thing of the kind that is asked for, -1 where it doesn't, 0 where none is
-    explains: float  # the share of what is to be defined that it begins with; 1 where it tells the reason asked for
-    meaning: float = 0.0  # its cosine similarity to the question, where it was compared
+    strength: float | None  # by how much the reader prefers an answer within it to none, where it read some
+    meaning: float = 0.0  # its similarity to the question, where it was compared
 
     @property
     def score(self) -> float:
-        """The weighted sum by which sentences are ordered, fitted as in a choice of one of them (softmax)."""
-        return (
-            5.1 * self.own
-            + 3.0 * self.context
-            + 1.4 * self.before
-            + 1.6 * self.after
-            + 1.7 * self.passage
-            + 2.0 * self.thing
-            + 1.5 * self.explains
-            + 4.2 * self.meaning
-            + 2.0 / (1 + self.hit)
-            - 1.4 * (self.text.rstrip().endswith((":", "：")) and not self.explains)
-        )
+        """The weighted sum by which sentences are ordered, fitted as in a choice of one of them (softmax).
+
+        The weights are of the answerable questions of the `dev` sets: docs/decisions/reader.md.
+        """
+        if self.strength is not None:
+            return 0.39 * self.strength + 3.0 * self.own + 1.89 / (1 + self.hit)
+        return 2.5 * self.own + 3.0 * self.context + 1.8 * self.meaning + 2.0 / (1 + self.hit)
 
 
 def extract(
@@ -204,9 +188,10 @@ def _ranked(
     # Of a picture that isn't asked for the caption is no sentence; `_choose_pictures` shows what it covers.
     pictured = _WANTS_PICTURE.search(question) or all(hit.kind == "image" for hit in hits)
     told = [(position, hit) for position, hit in enumerate(hits) if pictured or hit.kind != "image"]
-    found = [unit for position, hit in told for unit in _units_of(position, hit, question, asked)]
+    is_read = any(hit.reading and hit.reading.sentences for _position, hit in told)
+    found = [unit for position, hit in told for unit in _units_of(position, hit, asked, is_read)]
     found.sort(key=lambda unit: -unit.score)
-    if similarity is not None:
+    if similarity is not None and not is_read:
         compared = found[:COMPARED]
         for unit, near in zip(compared, similarity([unit.text for unit in compared]), strict=True):
             unit.meaning = max(0.0, near)
@@ -214,44 +199,39 @@ def _ranked(
     return found
 
 
-def _units_of(position: int, hit: Hit, question: str, asked: Sequence[QuestionWord]) -> list[_Unit]:
-    thing, why = asked_for(question), bool(_WANTS_REASON.search(question))
-    defined = introduces(question) and not _WANTS_PROCEDURE.search(question)
+def _units_of(position: int, hit: Hit, asked: Sequence[QuestionWord], is_read: bool) -> list[_Unit]:
     texts = units(hit)
     is_table = hit.kind == "table" and bool(hit.rows)
     above = terms_above(hit)
-    own = [unit_terms(text) for text in texts]
-    whole = coverage(asked, above.union(*own))
+    strengths = _strengths(hit, texts, is_table) if is_read else [None] * len(texts)
     found: list[_Unit] = []
     section: frozenset[str] = frozenset()
     paragraph = 0
-    for number, text in enumerate(texts):
+    for number, (text, strength) in enumerate(zip(texts, strengths, strict=True)):
+        own = unit_terms(text)
         if text.startswith(MARK):
-            section, paragraph = own[number], paragraph + 1
+            section, paragraph = own, paragraph + 1
             continue
-        held = coverage(asked, own[number])
-
-        def adds(others: Set[str], number: int = number, held: float = held) -> float:
-            return coverage(asked, own[number] | others) - held
-
-        explains = float(bool(why and _TELLS_REASON.search(text)))
-        if defined and not is_table:
-            within = sum(column <= _SUBJECT for column in accumulate(map(_columns, text[:_SUBJECT])))
-            explains = coverage(asked, unit_terms(text[:within]))
+        held = coverage(asked, own)
         if is_table or any(map(str.isalpha, text)):  # a number by itself says nothing
-            found.append(
-                _Unit(
-                    position, number, text.strip(), own[number], paragraph, held,
-                    context=adds(above | section),
-                    before=0.0 if is_table or not number else adds(own[number - 1]),
-                    after=0.0 if is_table or number + 1 == len(texts) else adds(own[number + 1]),
-                    passage=whole,
-                    thing=0.0 if thing is None else 1.0 if holds_thing(thing, text) else -1.0,
-                    explains=explains,
-                )
-            )  # fmt: skip
+            context = coverage(asked, own | above | section) - held
+            found.append(_Unit(position, number, text.strip(), own, paragraph, held, context, strength))
         if "\n\n" in text[len(text.rstrip()) :]:
             paragraph += 1
+    return found
+
+
+def _strengths(hit: Hit, texts: Sequence[str], is_table: bool) -> list[float | None]:
+    """Return what the reader made of each sentence or row: the best of what it read between its ends."""
+    read = hit.reading.sentences if hit.reading else ()
+    if is_table:  # the rows are its last lines
+        rows = [strength for _start, strength in read[-len(texts) :]]
+        return [*[_UNREAD] * (len(texts) - len(rows)), *rows]
+    ends = [*accumulate(map(len, texts))]
+    found: list[float | None] = [_UNREAD] * len(texts)
+    for start, strength in read:
+        number = min(bisect_right(ends, start), len(texts) - 1)
+        found[number] = max(strength, found[number] or _UNREAD)
     return found
 
 

@@ -44,14 +44,13 @@ class Calibration:
 class ReaderCalibration:
     """What the scores of a cross-encoder that reads passages mean.
 
-    `answers` is slope and intercept of the line from its score to the log odds that a passage answers; None where that
-    is not known. `blend` is what its order counts beside the order before it. `place` is the least strength with which
-    the sentence that answers is told, in logits, of a model that finds one.
+    `answers` is slope and intercept of the line from its score (of one that finds the answer, the strength of its best
+    place) to the log odds that a passage answers; None where that is not known. `blend` is what its order counts beside
+    the order before it.
     """
 
     answers: tuple[float, float] | None = None
     blend: float = 1.0
-    place: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +95,6 @@ def _reader(path: Path) -> ReaderCalibration:
     return ReaderCalibration(
         answers=(float(line[0]), float(line[1])) if line else None,
         blend=float(told.get("blend", 1.0)),
-        place=float(told.get("place", 0.0)),
     )
 
 

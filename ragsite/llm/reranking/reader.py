@@ -42,9 +42,11 @@ CACHED_READINGS = 4_096
 # Tokens of a passage's head that are read, and characters of its content.
 MAX_HEAD_TOKENS = 60
 _MAX_CHARACTERS = 20_000
-_OUTPUTS = ("answers", "rank", "span", "evidence")
+_OUTPUTS = ("answers", "rank", "span")
 # Of the three logits of `answers`.
-_ANSWERED = 2
+_UNRELATED = 0
+# Below, the strength of an answer says nothing more.
+_LEAST = -25.0
 
 _readings: OrderedDict[bytes, "Reading"] = OrderedDict()
 _readings_lock = threading.Lock()
@@ -68,22 +70,41 @@ class Reading:
     """What a passage is worth for a question.
 
     `rank` is a score to order passages by, of no unit. `answers` is about the log odds that the passage answers the
-    question (natural logarithm), None of a model that doesn't tell. The sentence or table row that answers is
-    `content[start:end]`, in characters; both are None where the model sees none. `strength` is by how much it prefers
-    a place to none, in logits.
+    question (natural logarithm), and `related` those that it is about what is asked; None of a model that doesn't tell.
+    Where it answers, the sentence or table row that does is `content[start:end]`, in characters. `sentences` tell of
+    each where it starts, and by how much the model prefers an answer within it to none, in logits.
     """
 
     rank: float
     answers: float | None = None
+    related: float | None = None
     start: int | None = None
     end: int | None = None
-    strength: float | None = None
+    sentences: tuple[tuple[int, float], ...] = ()
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return it as the API shows it."""
+        return {name: getattr(self, name) for name in ("rank", "answers", "related", "start", "end")}
 
     def moved(self, by: int) -> "Reading":
         """Return the reading of a text in which the passage stands so many characters from the beginning."""
-        if self.start is None or self.end is None:
-            return self
-        return replace(self, start=self.start + by, end=self.end + by)
+        return replace(
+            self,
+            start=None if self.start is None else self.start + by,
+            end=None if self.end is None else self.end + by,
+            sentences=tuple((start + by, strength) for start, strength in self.sentences),
+        )
+
+    @classmethod
+    def joined(cls, parts: Sequence["Reading"]) -> "Reading":
+        """Return the reading of a text that was read in parts, given as places in it: the best of each."""
+        best = max(parts, key=lambda part: part.rank if part.answers is None else part.answers)
+        return replace(
+            best,
+            rank=max(part.rank for part in parts),
+            related=max((part.related for part in parts if part.related is not None), default=None),
+            sentences=tuple(sentence for part in parts for sentence in part.sentences),
+        )
 
 
 class ReadingModel(Protocol):
@@ -193,9 +214,9 @@ class FourHeads:
         # A token's white space stands before it, at the end of the sentence before.
         units = np.array([bisect_right(passage.starts, max(start, end - 1)) - 1 for start, end in content.offsets], int)
         before = [self._begin, *asked, self._end, self._end]
-        best: Reading | None = None
+        parts: list[Reading] = []
         for first, last in _windows(units, self._max_tokens - len(before) - len(head) - 1):
-            if best is not None and stop.is_set():
+            if parts and stop.is_set():
                 break
             ids = np.array([[*before, *head, *content.ids[first:last], self._end]], np.int64)
             try:
@@ -205,29 +226,31 @@ class FourHeads:
             logits = [np.asarray(output[0], np.float64) for output in outputs]
             if not all(np.isfinite(each).all() for each in logits):
                 raise BadReply("The reader gives scores that are no numbers.")
-            reading = self._reading(logits, len(before), len(head), units[first:last], passage)
-            best = reading if best is None or reading.rank > best.rank else best
-        assert best is not None
-        return best
+            parts.append(self._reading(logits, len(before), len(head), units[first:last], passage))
+        return Reading.joined(parts)
 
     def _reading(
         self, logits: Sequence[NDArray[Any]], begin: int, head: int, units: NDArray[Any], passage: Passage
     ) -> Reading:
         """Return what the outputs for a window say; its text starts at `begin`, its content `head` tokens later."""
-        answers, rank, span, evidence = logits
+        classes, rank, span = logits
+        odds = np.exp(classes - classes.max())
+        related = float(np.log((odds.sum() - odds[_UNRELATED]) / odds[_UNRELATED]))
+        if len(span) <= begin + 1:
+            return Reading(float(rank), None, related)
+        none = span[0].sum()  # the first position stands for no place
         slope, intercept = self.calibration.answers or (1.0, 0.0)
-        answered = answers[_ANSWERED] - np.log(np.exp(answers - answers.max()).sum()) - answers.max()
-        start = end = strength = None
-        if len(evidence) > begin + 1:
-            # The first position stands for no place.
-            strength = float(evidence[begin:-1].max(axis=0).sum() - evidence[0].sum())
-            answered += strength / 4
-        if len(units) and strength is not None and strength > self.calibration.place:
-            # Of each sentence, the greatest logit of a short answer's start and that of its end.
-            firsts = np.flatnonzero(np.diff(units, prepend=-1))
-            told = np.maximum.reduceat(span[begin + head : -1], firsts, axis=0).sum(axis=1)
-            start, end = _bounds(passage, int(units[firsts[told.argmax()]]))
-        return Reading(float(rank), float(slope * answered + intercept), start, end, strength)
+        answers = float(slope * max(span[begin:-1].max(axis=0).sum() - none, _LEAST) + intercept)
+        if not len(units):
+            return Reading(float(rank), answers, related)
+        # Of each sentence, the greatest logit of a short answer's start and that of its end.
+        firsts = np.flatnonzero(np.diff(units, prepend=-1))
+        strengths = np.maximum.reduceat(span[begin + head : -1], firsts, axis=0).sum(axis=1) - none
+        sentences = zip((passage.starts[unit] for unit in units[firsts]), map(float, strengths), strict=True)
+        start = end = None
+        if answers >= 0:
+            start, end = _bounds(passage, int(units[firsts[strengths.argmax()]]))
+        return Reading(float(rank), answers, related, start, end, tuple(sentences))
 
     def _load(self) -> "tuple[InferenceSession, Tokenizer]":
         with self._loading:
