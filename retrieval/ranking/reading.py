@@ -98,5 +98,6 @@ def passage_of(hit: Hit) -> Passage:
     """Return a hit as it is read: under its document's title and its headings, by sentences or a table's rows."""
     rows = hit.content.splitlines(keepends=True) if hit.kind == "table" else split_sentences(hit.content)
     starts = accumulate((len(row) for row in rows[:-1]), initial=0)
-    head = " › ".join(dict.fromkeys(filter(None, (hit.title or hit.filename, hit.heading))))
+    title = hit.title or hit.filename
+    head = hit.heading if hit.heading.startswith(title) else " › ".join(filter(None, (title, hit.heading)))
     return Passage(head, hit.content, tuple(starts))

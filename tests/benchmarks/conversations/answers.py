@@ -38,8 +38,8 @@ ALL = "all"
 RANKS = 5
 # Percent of the answerable questions that the thresholds of a curve wrongly call "nothing" or "nearest".
 WRONGLY = (1, 2, 3, 5, 8, 12, 15, 20)
-# More would wait for the same cores; one fewer than a user may have running, so that they can ask meanwhile.
-SIDE_BY_SIDE = 3
+# One at a time, so that none is left unread because others are being read.
+SIDE_BY_SIDE = 1
 
 # A score of the trace's step `relevance_gate`: below a threshold on the first, an answer is "nothing"; on the second,
 # "nearest" or "nothing".
