@@ -77,14 +77,10 @@ def _most_similar(
     held = languages_of(knowledge_base_ids, document_ids, labels)
     # Passages without a language, such as lists of numbers, are searched with those in the question's.
     groups = [(asked_in, ""), *((language,) for language in sorted(held.keys() - {asked_in}) if space.knows(language))]
-    cosines: dict[int, float] = {}
+    hits: Hits = []
     for languages in groups if len(held) > 1 else [()]:
-        cosines |= vectors.search(space, vector, knowledge_base_ids, k, document_ids, labels, languages)
-    spoken = vectors.languages_of(space, list(cosines))
-    hits = [
-        (chunk_id, similarity(cosine, asked_in, spoken.get(chunk_id) or asked_in))
-        for chunk_id, cosine in cosines.items()
-    ]
+        found = vectors.search(space, vector, knowledge_base_ids, k, document_ids, labels, languages)
+        hits += [(chunk_id, similarity(cosine, asked_in, spoken or asked_in)) for chunk_id, cosine, spoken in found]
     return sorted(hits, key=lambda hit: (-hit[1], hit[0]))[:k]
 
 

@@ -81,7 +81,7 @@ WHERE space.id = %s GROUP BY space.id
 # Without the cast in the index's expression, so that the planner can't use the index; ordered by the selected value, so
 # that it is computed once.
 _EXACT = """
-SELECT chunk_id, 1 - (embedding <=> %(vector)s::halfvec({dimension})) AS similarity FROM {table}
+SELECT chunk_id, 1 - (embedding <=> %(vector)s::halfvec({dimension})) AS similarity, language FROM {table}
 WHERE knowledge_base_id = ANY(%(bases)s) {only}
 ORDER BY similarity DESC, chunk_id LIMIT %(k)s
 """
@@ -110,16 +110,19 @@ SELECT count(*) > {most} FROM (
 ) AS labelled
 """
 _GRAPH = """
-SELECT chunk_id, 1 - distance FROM (
-    SELECT chunk_id, embedding::halfvec({dimension}) <=> %(vector)s::halfvec({dimension}) AS distance
+SELECT chunk_id, 1 - distance, language FROM (
+    SELECT chunk_id, language, embedding::halfvec({dimension}) <=> %(vector)s::halfvec({dimension}) AS distance
     FROM {table} {only}
     ORDER BY embedding::halfvec({dimension}) <=> %(vector)s::halfvec({dimension}) LIMIT %(k)s
 ) AS nearest ORDER BY distance, chunk_id
 """
 _ONLY = "WHERE knowledge_base_id = ANY(%(bases)s) "
-_LANGUAGES = "SELECT chunk_id, language FROM {table} WHERE chunk_id = ANY(%s)"
 # Makes the planner use the graph.
 _PLANNING: dict[str, str | None] = {"enable_seqscan": "off", "enable_bitmapscan": "off", "enable_sort": "off"}
+
+
+# A chunk's id, its cosine similarity, and its language.
+Nearest = tuple[int, float, str]
 
 
 class SpaceChanged(Exception):
@@ -190,8 +193,8 @@ def search(
     document_ids: Sequence[int] = (),
     labels: LabelFilter | None = None,
     languages: Sequence[str] = (),
-) -> list[tuple[int, float]]:
-    """Return the k nearest chunks of the knowledge bases as (chunk id, cosine similarity), nearest first.
+) -> list[Nearest]:
+    """Return the k nearest chunks of the knowledge bases, nearest first.
 
     With `document_ids`, all vectors of these documents are compared, and no others. With `labels` only documents with
     these tags and fields are searched: compared likewise where they have few passages, else by the graph. With
@@ -234,13 +237,6 @@ def search(
         raise
 
 
-def languages_of(space: EmbeddingSpace, chunk_ids: Sequence[int]) -> dict[int, str]:
-    """Return the language of each chunk that has a vector in a space, as `language_of` tells it."""
-    with connection.cursor() as cursor:
-        cursor.execute(_fill(_LANGUAGES, space), [list(chunk_ids)])
-        return dict(cursor.fetchall())
-
-
 def is_exact(wanted: int, total: int, k: int) -> bool:
     """Whether comparing all `wanted` rows is cheap, or cheaper than a graph search among `total` rows."""
     if wanted == total:
@@ -271,7 +267,7 @@ class _Question:
             cursor.execute(_MANY.format(most=EXACT_ROWS, where=self.labels.where), parameters)
             return bool(cursor.fetchone()[0])
 
-    def compare(self, *, after_a_walk: bool = False) -> list[tuple[int, float]]:
+    def compare(self, *, after_a_walk: bool = False) -> list[Nearest]:
         """Compare all vectors of the bases, or of the documents."""
         options = dict.fromkeys(_PLANNING) if after_a_walk else {}
         only = _OF_DOCUMENTS if self.documents else ""
@@ -279,7 +275,7 @@ class _Question:
         only += _SPOKEN if self.languages else ""
         return self._ask(_EXACT, options, self.k, only=only)
 
-    def walk(self, limit: int, most: int, *, filtered: bool) -> list[tuple[int, float]]:
+    def walk(self, limit: int, most: int, *, filtered: bool) -> list[Nearest]:
         """Search the graph until `limit` hits are found, or about `most` vectors were visited."""
         options = _PLANNING | {
             "hnsw.iterative_scan": "relaxed_order",
@@ -291,9 +287,7 @@ class _Question:
         only += _IS_LABELLED.format(where=self.labels.where, table=self.space.table_name) if self.labels else ""
         return self._ask(_GRAPH, options, limit, only=only)
 
-    def _ask(
-        self, statement: str, options: Mapping[str, str | None], limit: int, only: str = ""
-    ) -> list[tuple[int, float]]:
+    def _ask(self, statement: str, options: Mapping[str, str | None], limit: int, only: str = "") -> list[Nearest]:
         """Run a statement with server options set for this transaction; None resets one to its default."""
         parameters: dict[str, Any] = {
             "vector": self.vector, "bases": self.bases, "documents": self.documents, "k": limit,
@@ -304,7 +298,7 @@ class _Question:
                 calls = ", ".join(["set_config(%s, %s, true)"] * len(options))
                 cursor.execute(f"SELECT {calls}", [part for option in options.items() for part in option])
             cursor.execute(_fill(statement, self.space, only=only), parameters)
-            return [(chunk_id, float(similarity)) for chunk_id, similarity in cursor.fetchall()]
+            return [(chunk_id, float(similarity), language) for chunk_id, similarity, language in cursor.fetchall()]
 
 
 def literal(vector: NDArray[np.float32]) -> str:

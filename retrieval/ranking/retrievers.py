@@ -54,7 +54,7 @@ async def retrieve(request: SearchRequest) -> list[Ranking]:
                     unknown = frozenset(language for language in LANGUAGES if not space.knows(language))
         groups = await asyncio.gather(*(_ask_retrievers(query, request, unknown, unfilled) for query in queries))
         if not unfilled and not any(ranking.hits for group in groups for ranking in group):
-            groups = await asyncio.gather(*(_ask_retrievers(query, request, frozenset()) for query in queries))
+            groups = await asyncio.gather(*(_ask_retrievers(query, request, unknown, anyway=True) for query in queries))
     rankings = [ranking for group in groups for ranking in group]
     if all(ranking.failed for ranking in rankings):
         raise SearchFailed(rankings[0].note)
@@ -72,14 +72,14 @@ async def in_database_within_timeout(function: Callable[P, T], *args: P.args, **
 
 
 async def _ask_retrievers(
-    query: Query, request: SearchRequest, unknown: frozenset[str], unasked: str = ""
+    query: Query, request: SearchRequest, unknown: frozenset[str], unasked: str = "", *, anyway: bool = False
 ) -> list[Ranking]:
     """Ask the retrievers of the request's mode, side by side.
 
-    The vectors are not asked in a language that is unknown to them, nor where `unasked` says why; then they have no
-    vote.
+    The vectors are not asked in a language that is unknown to them, except `anyway`, nor where `unasked` says why; then
+    they have no vote.
     """
-    if not unasked and language_of(query.text) in unknown:
+    if not unasked and not anyway and language_of(query.text) in unknown:
         unasked = _("The embedding model doesn't know this language, so only the words count.")
     asked = [retriever for retriever in RETRIEVERS[request.mode] if retriever == "bm25" or not unasked]
     rankings = list(await asyncio.gather(*(_ask(retriever, query, request, unknown) for retriever in asked)))

@@ -133,7 +133,7 @@ def test_thresholds_weight_constant_and_stages_are_kept(base: KnowledgeBase, as_
         return list(post(as_owner, query="gigabit router", **data).json()["hits"])
 
     assert len(found()) == 2
-    assert found(bm25_threshold=1000, vector_threshold=1) == []
+    assert found(bm25_threshold=1000, vector_threshold=9) == []
     assert all(source["type"] == "vector" for hit in found(bm25_threshold=1000) for source in hit["sources"])
     assert len(found(per_document=1)) == 1
     (first, _second) = found(mode="fulltext", rrf_constant=60, reorder=False)

@@ -55,15 +55,17 @@ class RelevanceGate(Node):
         found.answer_state = judgement.state
         ctx.note(**judgement.to_dict(), deferred_action=deferred)
         proven = judgement.state == "answered" or (judgement.evidence.similarity or 0.0) >= NEAR
+        mine = state.request.question_language
+        # Words are found in their own language alone, and meaning where the embedding model knows both.
+        unknown = frozenset[str]().union(*(ranking.unknown for ranking in found.rankings))
         if found.answer_state == "nothing" and asks_for_facts(question):
             # Where most passages are in another language, a model may read out of them what words don't show.
-            foreign = sum(language_of(hit.content) not in ("", state.request.question_language) for hit in found.hits)
+            spoken = [language_of(hit.content) for hit in found.hits]
+            foreign = sum(language not in ("", mine) and bool({language, mine} & unknown) for language in spoken)
             if foreign > len(found.hits) / 2 and await endpoint_for("answer") is not None:
                 found.answer_state, proven = "nearest", True
         if found.answer_state != "answered":
-            # Words are found in their own language alone, and meaning where the embedding model knows both.
-            unknown = frozenset[str]().union(*(ranking.unknown for ranking in found.rankings))
-            mine, ids = state.request.question_language, found.knowledge_base_ids
+            ids = found.knowledge_base_ids
             held = await in_database(languages_of, ids, found.document_ids, found.labels) if ids else {}
             found.unsearched = {
                 language: count

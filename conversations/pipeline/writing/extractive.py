@@ -116,7 +116,7 @@ class _Unit:
         """
         if self.strength is not None:
             return 0.39 * self.strength + 3.0 * self.own + 1.89 / (1 + self.hit)
-        return 2.5 * self.own + 3.0 * self.context + 1.8 * self.meaning + 2.0 / (1 + self.hit)
+        return 5.0 * self.own + 4.5 * self.context + 1.8 * self.meaning + 3.5 / (1 + self.hit)
 
 
 def extract(

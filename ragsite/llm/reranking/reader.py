@@ -136,8 +136,8 @@ class Reader:
     async def read(self, question: str, passages: Sequence[Passage], *, patient: bool = False) -> list[Reading]:
         """Return a reading for each passage, in order; when cancelled, the passages under way are the last.
 
-        Raises `LLMError`; `Busy` at once where as many other questions are being read as there are threads, since this
-        one would only keep them waiting. Who is `patient` waits for these.
+        Raises `LLMError`; `Busy` at once where twice as many other questions are being read as there are threads, since
+        this one would only keep them waiting. Who is `patient` waits for these.
         """
         keys = {passage: self._key(question, passage) for passage in passages}
         found = {passage: reading for passage, key in keys.items() if (reading := _recall(key)) is not None}
@@ -163,7 +163,7 @@ class Reader:
     @contextmanager
     def _place(self, patient: bool) -> Iterator[None]:
         with self._lock:
-            if self._running >= self._model.places and not patient:
+            if self._running >= 2 * self._model.places and not patient:
                 raise Busy
             self._running += 1
         try:

@@ -193,7 +193,7 @@ def _asked(
         wanted = min(K, int(within.sum()))
         tenth = np.partition(nearness[within], -wanted)[-wanted] - TOLERANCE
         started = time.perf_counter()
-        found = [chunk_id for chunk_id, _score in vectors.search(filled.space, question, bases, depth)]
+        found = [chunk_id for chunk_id, *_ in vectors.search(filled.space, question, bases, depth)]
         timing.milliseconds.append((time.perf_counter() - started) * 1000)
         recalls.append(float(np.mean(nearness[np.array(found[:wanted]) - 1] >= tenth)) if found else 0.0)
     return timing, recalls

@@ -11,7 +11,8 @@ from pytest_django import Settings
 from conversations.models import ChatSession, Citation, TraceStep, Turn
 from knowledge.models import KnowledgeBase
 from ragsite.db import in_database
-from retrieval.engine import indexing
+from retrieval.engine import indexing, spaces
+from retrieval.models import EmbeddingSpace
 from tests import factories
 from tests.conversations.conftest import run_turn
 from tests.conversations.replies import plan
@@ -88,6 +89,8 @@ async def test_a_chinese_question_over_an_english_handbook(
     ):
         await in_database(factories.make_chunk, document, passage)
     await in_database(indexing.index_document, document.pk)
+    await EmbeddingSpace.objects.filter(active=True).aupdate(languages=["en"])
+    spaces.forget_active_space()
     question, translated = "风扇的保修期是多久？", "How long is the warranty of the fan?"
     served.reply(
         json.dumps(plan(rewrite="", queries=["保修期"], followup=False, translations={"en": translated})),

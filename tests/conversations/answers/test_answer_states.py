@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 from django.contrib.auth.models import User
-from django.core.cache import cache
 from django.db import IntegrityError
 from django.test import Client
 from pytest_django import Settings
@@ -23,6 +22,8 @@ from knowledge.models import KnowledgeBase
 from ragsite.db import in_database
 from ragsite.language import language_of
 from ragsite.llm.errors import Unreachable
+from retrieval.engine import spaces
+from retrieval.models import EmbeddingSpace
 from tests import factories
 from tests.conversations.conftest import index_document, run_turn
 from tests.conversations.records import make_turn
@@ -252,28 +253,8 @@ async def test_what_can_not_be_searched_across_languages_is_not_denied(
     base = await in_database(factories.make_knowledge_base, owner, "Fans")
     await in_database(index_document, base, (text,), "fans.txt")
     await base.documents.aupdate(language=language_of(text))
+    await EmbeddingSpace.objects.filter(active=True).aupdate(languages=[language_of(question)])
+    spaces.forget_active_space()
     await run_turn(owner, session, question)
     message = await answer_of(session)
     assert message.answer_state == "nothing" and words in message.content
-
-
-async def test_a_poor_match_is_no_answer_where_other_documents_can_not_be_searched(
-    owner: User, session: ChatSession
-) -> None:
-    base = await in_database(factories.make_knowledge_base, owner, "Staff")
-    passage = "A replacement leaves the warehouse within two working days in Europe."
-    await in_database(index_document, base, (passage,), "handbook.txt")
-    await base.documents.aupdate(language="en")
-    question = "How many working days of annual leave do the staff get?"
-    await run_turn(owner, session, question)
-    before = (await answer_of(session)).answer_state
-    await in_database(index_document, base, ("年假为十二天。",), "员工手册.txt")
-    await base.documents.filter(language="").aupdate(language="zh")
-    cache.clear()
-    await run_turn(owner, session, question)
-    message = await answer_of(session)
-    assert (before, message.answer_state) == ("answered", "nearest")
-    assert "1 document is in Chinese" in message.content
-    # In words of its own, but near in meaning.
-    await run_turn(owner, session, "How soon is a substitute sent out from the depot to European customers?")
-    assert (await answer_of(session)).answer_state == "answered"

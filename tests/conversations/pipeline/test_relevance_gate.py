@@ -10,6 +10,7 @@ from pytest_django import Settings
 from conversations.pipeline.relevance_gate import Judgement, judge, judge_result, similarity
 from conversations.pipeline.understanding.question_terms import coverage, question_words
 from knowledge.models import KnowledgeBase
+from ragsite.llm.reranking.reader import Reading
 from retrieval.engine.analysis import terms
 from retrieval.engine.fulltext import Frequencies
 from retrieval.ranking.fusion import Query, Ranking
@@ -31,57 +32,45 @@ RESET = hit("Hold the reset button for ten seconds to restore the factory settin
 ZH_RESET = hit("长按复位键十秒可恢复交换机的出厂设置。", "出厂设置")
 
 
-def test_passages_that_hold_what_is_asked_answer() -> None:
-    assert judged("How do I restore the factory settings?", [RESET], 0.6).state == "answered"
+def read(answers: float, related: float, each: Hit = RESET) -> Hit:
+    return replace(each, reading=Reading(1.0, answers, related))
+
+
+def test_what_the_reader_made_of_the_passages_decides() -> None:
+    question = "What must I press to get it as it came from the works?"
+    assert judged(question, [read(-8.0, -4.0), read(2.0, 3.0)], 2.0).state == "answered"
+    assert judged(question, [read(-8.0, -4.0), read(-2.0, 3.0)], 2.0).state == "nearest"
+    assert judged(question, [read(-8.0, -4.0), read(-9.0, -4.5)], 0.5).state == "nothing"
+    # Words that are all there prove nothing beside it.
+    assert judged("How do I restore the factory settings?", [read(-2.0, 3.0)], 3.0).state == "nearest"
+    # Nor need the meaning be known.
+    assert judged(question, [read(2.0, 3.0)], None).state == "answered"
+    assert judged(question, [read(-9.0, -4.5)], None).state == "nothing"
+
+
+def test_unread_passages_that_hold_what_is_asked_answer() -> None:
+    assert judged("How do I restore the factory settings?", [RESET], 2.7).state == "answered"
     assert judged("怎么恢复交换机的出厂设置？", [ZH_RESET], None).state == "answered"
 
 
 def test_passages_about_something_else_are_nothing() -> None:
-    assert judged("What is the capital of France?", [RESET], 0.2).state == "nothing"
+    assert judged("What is the capital of France?", [RESET], 0.7).state == "nothing"
     assert judged("法国的首都是哪里？", [ZH_RESET], None).state == "nothing"
     assert judged("What is the capital of France?", [], None).state == "nothing"
 
 
-def test_a_name_that_no_passage_holds_makes_them_the_closest() -> None:
-    judgement = judged("Can I restore the factory settings of the switch with Plivo?", [RESET], 0.55)
-    assert (judgement.state, judgement.evidence.missing_names) == ("nearest", ("Plivo",))
-
-
-def test_a_thing_of_the_kind_that_is_asked_for_must_stand_near() -> None:
-    price = hit("The reset button is at the back. Spare parts cost 12 EUR.")
-    near = judged("How much does the reset button cost?", [price], 0.5).evidence.near_thing
-    none = judged("How much does the reset button cost?", [RESET], 0.5).evidence.near_thing
-    assert near > 0.3 and none == 0.0
-    assert judged("How do I restore the factory settings?", [RESET], 0.5).evidence.near_thing == 1.0
-
-
-def test_among_more_passages_more_is_asked_of_the_nearest() -> None:
-    small, large = (judged("Is there a lamp on the switch?", [RESET], 0.3, size) for size in (50, 50_000))
-    assert small.evidence.relevance > large.evidence.relevance
-
-
-def test_a_passage_that_holds_the_whole_question_speaks_of_it_however_far_in_meaning() -> None:
-    row = hit("Article | Price (EUR) Spare fan of the steel case | 29")
-    assert judged("How much is a spare fan of a steel case?", [row], 0.1, 50_000).state == "answered"
-    assert judged("How much is a spare lamp of a steel case?", [row], 0.1, 50_000).state == "nothing"
-    assert judged("Is there a fan?", [row], 0.1, 50_000).state == "nothing"  # one word is there by chance
-
-
-def test_a_table_that_holds_most_of_the_question_speaks_of_it() -> None:
-    row = "Name | Age | Date of death\nDavid Bowie | 69 | 2016-01-10\nCarrie Fisher | 60 | 2016-12-27"
-    table, rare = replace(hit(row), kind="table"), {"david": 20, "bowi": 5}
-    die = Frequencies(10_000, rare | {"die": 500})
-    assert judge("When did David Bowie die?", [table], die, 0.26).state == "answered"
-    assert judge("When did David Bowie die?", [hit(row)], die, 0.26).state == "nothing"
-    albums = Frequencies(10_000, rare | {"album": 9, "record": 90})
-    assert judge("Which albums did David Bowie record?", [table], albums, 0.26).state == "nothing"
+def test_the_evidence_is_told_with_both_sums() -> None:
+    told = judged("How do I restore the factory settings?", [read(2.0, 3.0)], 2.7).to_dict()
+    assert told["state"] == "answered" and told["answers"] == 2.0 and told["related"] == 3.0
+    assert told["similarity"] == 2.7 and told["words"] == 3 and told["covered"] == 1.0
+    assert told["answering"] == 2.0 and told["relevance"] == pytest.approx(-2.45 + 1.21 * 2.7 + 0.88 * 3.0, abs=1e-3)
 
 
 def test_thresholds_are_settings(settings: Settings) -> None:
     settings.ANSWER_THRESHOLD = 100.0
-    assert judged("How do I restore the factory settings?", [RESET], 0.6).state == "nearest"
+    assert judged("How do I restore the factory settings?", [RESET], 2.7).state == "nearest"
     settings.RELEVANCE_THRESHOLD = 100.0
-    assert judged("How do I restore the factory settings?", [RESET], 0.6).state == "nothing"
+    assert judged("How do I restore the factory settings?", [RESET], 2.7).state == "nothing"
 
 
 def test_words_weigh_by_their_rarity_and_count_in_parts() -> None:
@@ -108,13 +97,13 @@ def test_parts_of_a_chinese_word_that_only_its_cut_made_do_not_count() -> None:
 
 
 def test_the_nearest_of_the_wordings_counts_where_the_model_knows_the_language() -> None:
-    def ranking(text: str, score: float, understood: float = 1.0) -> Ranking:
-        return Ranking("vector", Query(text), 1.0, [(1, score)], 1.0, understood=understood)
+    def ranking(text: str, score: float) -> Ranking:
+        return Ranking("vector", Query(text), 1.0, [(1, score)], 1.0, unknown=frozenset({"zh"}))
 
-    rankings = [ranking("a", 0.3), ranking("b", 0.6), ranking("c", 0.9, understood=0.2)]
-    assert similarity(rankings, {"a"}) == 0.3
-    assert similarity(rankings, {"a", "b"}) == 0.6
-    assert similarity(rankings, {"c"}) is None
+    rankings = [ranking("one", 0.3), ranking("two", 0.6), ranking("三", 0.9)]
+    assert similarity(rankings, {"one"}) == 0.3
+    assert similarity(rankings, {"one", "two"}) == 0.6
+    assert similarity(rankings, {"三"}) is None
 
 
 @pytest.mark.django_db(transaction=True)

@@ -125,7 +125,7 @@ def test_a_base_takes_the_same_queries_for_any_number(
         factories.make_chunk(factories.make_document(base, f"{number}.txt"))
     # session, user, base, two for the stalled, totals, passages, page, other bases, bulk job, limits; the model in use
     # and the passages by language
-    with django_assert_num_queries(14):
+    with django_assert_num_queries(15):
         as_owner.get(url("knowledge-base", base.pk))
 
 

@@ -80,7 +80,7 @@ def similarity(knowledge_base: KnowledgeBase, number: int) -> float:
     """Search for a passage by its own text, and return its similarity, which is 1 within one space alone."""
     space = spaces.active_space()
     found = vectors.search(space, spaces.embed_query(space, text_of(number)), [knowledge_base.pk], 3)
-    return next((score for pk, score in found if Chunk.objects.get(pk=pk).content == text_of(number)), 0.0)
+    return next((score for pk, score, _language in found if Chunk.objects.get(pk=pk).content == text_of(number)), 0.0)
 
 
 def assert_searched_by(model: str, knowledge_base: KnowledgeBase, passages: int = COUNT) -> None:

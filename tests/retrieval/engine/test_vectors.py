@@ -77,10 +77,10 @@ def assert_both_bases_are_searched(owner: User, space: EmbeddingSpace) -> None:
     first_ids, second_ids = fill(first, space, rows[:30]), fill(second, space, rows[30:])
     query = random_rows(1, 2)[0]
     found = vectors.search(space, query, [first.pk], 5)
-    assert [chunk_id for chunk_id, _ in found] == nearest(rows[:30], query, first_ids, 5)
+    assert [chunk_id for chunk_id, *_ in found] == nearest(rows[:30], query, first_ids, 5)
     both = vectors.search(space, query, [first.pk, second.pk], 5)
-    assert [chunk_id for chunk_id, _ in both] == nearest(rows, query, first_ids + second_ids, 5)
-    assert [score for _, score in both] == pytest.approx(sorted(rows @ query, reverse=True)[:5], abs=2e-3)
+    assert [chunk_id for chunk_id, *_ in both] == nearest(rows, query, first_ids + second_ids, 5)
+    assert [score for _, score, _ in both] == pytest.approx(sorted(rows @ query, reverse=True)[:5], abs=2e-3)
 
 
 def test_single_documents_are_compared_whole(owner: User, space: EmbeddingSpace, walked: list[int]) -> None:
@@ -90,7 +90,7 @@ def test_single_documents_are_compared_whole(owner: User, space: EmbeddingSpace,
     asked = [Chunk.objects.get(pk=ids[place][0]).document_id for place in (1, 2)]
     query = random_rows(1, 6)[0]
     found = vectors.search(space, query, [base.pk], 30, asked)
-    assert [chunk_id for chunk_id, _ in found] == nearest(rows[20:40], query, ids[1], 20)
+    assert [chunk_id for chunk_id, *_ in found] == nearest(rows[20:40], query, ids[1], 20)
     assert walked == []
 
 
@@ -102,7 +102,7 @@ def test_a_walk_that_meets_too_few_is_given_up_for_comparing(
     ids = fill(small, space, rows[:3])
     fill(large, space, rows[3:])
     found = vectors.search(space, rows[5], [small.pk], 5)
-    assert [chunk_id for chunk_id, _ in found] == nearest(rows[:3], rows[5], ids, 3)
+    assert [chunk_id for chunk_id, *_ in found] == nearest(rows[:3], rows[5], ids, 3)
     assert walked == [5 * vectors.OVERFETCH]
 
 
@@ -193,3 +193,19 @@ def test_a_space_that_is_gone_is_told_apart_from_an_empty_one(owner: User, space
     EmbeddingSpace.objects.filter(pk=space.pk).delete()
     with pytest.raises(vectors.SpaceChanged):
         vectors.search(space, random_rows(1, 1)[0], [base.pk], 5)
+
+
+def test_chunks_in_some_languages_alone_are_searched(owner: User, space: EmbeddingSpace, walked: list[int]) -> None:
+    base = factories.make_knowledge_base(owner)
+    texts = ["A switch with nine ports.", "九个端口的交换机。", "42 / 17", "Lunch is at noon."]
+    chunks = factories.make_chunks(factories.make_document(base), texts)
+    index.index(map(IndexRow.of, chunks))
+    rows = random_rows(4, 1)
+    vectors.insert_into_active(space, [chunk.pk for chunk in chunks], rows)
+    ids = [chunk.pk for chunk in chunks]
+    for languages, places in ((["zh"], [1]), (["en", ""], [0, 2, 3]), ([], [0, 1, 2, 3])):
+        found = vectors.search(space, rows[0], [base.pk], 5, languages=languages)
+        assert sorted(chunk_id for chunk_id, *_ in found) == [ids[place] for place in places]
+    assert {chunk_id: language for chunk_id, _, language in found} == dict(
+        zip(ids, ["en", "zh", "", "en"], strict=True)
+    )

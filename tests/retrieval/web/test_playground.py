@@ -67,7 +67,7 @@ def test_one_side_alone_does_not_ask_the_other(as_owner: Client, base: Knowledge
 
 
 def test_settings_reach_the_search(as_owner: Client, base: KnowledgeBase) -> None:
-    page = show(as_owner, q="a cat and a table", a_mode="vector", a_k="1", b_mode="vector", b_vector_threshold="0.99")
+    page = show(as_owner, q="a cat and a table", a_mode="vector", a_k="1", b_mode="vector", b_vector_threshold="9")
     assert page.count('class="hit alone"') == 1
     assert "Nothing was found under these settings." in page
 

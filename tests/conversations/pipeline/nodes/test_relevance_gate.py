@@ -11,6 +11,7 @@ from retrieval.search import Hit
 from tests.conversations.conftest import run_node
 from tests.conversations.nodes import make_state
 
+CHINESE = frozenset({"zh"})
 SWITCH = "The TL-SE2109 switch has nine ports and a power supply of twelve volts."
 
 
@@ -18,11 +19,11 @@ def hit(content: str = SWITCH, **fields: str) -> Hit:
     return Hit(1, 1, 1, content, "text", fields.get("filename", "a.txt"), fields.get("heading", ""), None, 1.0, [])
 
 
-def rankings(near: float | None = None, text: str = "q", understood: float = 1.0) -> list[Ranking]:
+def rankings(near: float | None = None, text: str = "q", unknown: frozenset[str] = frozenset()) -> list[Ranking]:
     """Return what both sides found: a nearest passage, if any, and words."""
     query = Query(text)
     return [
-        Ranking("vector", query, 1.0, [] if near is None else [(1, near), (2, 0.0)], 1.0, understood=understood),
+        Ranking("vector", query, 1.0, [] if near is None else [(1, near), (2, 0.0)], 1.0, unknown=unknown),
         Ranking("bm25", query, 1.0, [(1, 30.0)], 1.0),
     ]
 
@@ -33,11 +34,12 @@ async def looked(
     deferred_action: str = "",
     joined: float | None = None,
     contents: tuple[str, ...] = (),
+    unknown: frozenset[str] = frozenset(),
 ) -> State:
     hits = [hit(content) for content in contents or (SWITCH,)]
     state = make_state(question, found=Found(hits=hits), plan=Plan(deferred_action=deferred_action))
     state.plan.ranking_query = f"How many ports has it?\n{question}"
-    state.found.rankings = [*rankings(near, question), *rankings(joined, state.plan.ranking_query)]
+    state.found.rankings = [*rankings(near, question, unknown), *rankings(joined, state.plan.ranking_query, unknown)]
     if RelevanceGate().wanted(state):
         await run_node(RelevanceGate(), state)
     return state
@@ -46,10 +48,10 @@ async def looked(
 @pytest.mark.parametrize(
     ("question", "near", "kept"),
     [
-        ("How many ports has the TL-SE2109?", 0.7, True),
-        ("How many ports has the TL-SE2109?", 0.1, True),  # its words are there
-        ("How many sockets are there on it?", 0.3, True),  # its meaning is near
-        ("Who won the world cup in 2018?", 0.12, False),
+        ("How many ports has the TL-SE2109?", 3.2, True),
+        ("How many ports has the TL-SE2109?", 0.2, True),  # its words are there
+        ("How many sockets are there on it?", 1.8, True),  # its meaning is near
+        ("Who won the world cup in 2018?", 0.4, False),
         ("Who won the world cup in 2018?", None, False),
         ("Who won twelve cups?", None, True),  # the meaning can't be told, and a word is there
     ],
@@ -62,15 +64,15 @@ async def test_what_has_nothing_to_do_with_the_question_is_not_found(question: s
 
 
 async def test_words_of_the_conversation_prove_nothing_for_a_question_that_does_not_lean_on_it() -> None:
-    assert not (await looked("Who painted the Mona Lisa?", 0.1, joined=0.8)).found.hits
-    assert (await looked("How long does it take?", 0.1, joined=0.8)).found.hits
+    assert not (await looked("Who painted the Mona Lisa?", 0.2, joined=3.7)).found.hits
+    assert (await looked("How long does it take?", 0.2, joined=3.7)).found.hits
 
 
 async def test_a_rewritten_question_tells_too() -> None:
     state = make_state("Who painted the Mona Lisa?", found=Found(hits=[hit()]))
     state.plan.rewrite, state.found.rankings = (
         "Which ports?",
-        [*rankings(0.1, state.request.question), *rankings(0.6, "Which ports?")],
+        [*rankings(0.2, state.request.question), *rankings(2.8, "Which ports?")],
     )
     await run_node(RelevanceGate(), state)
     assert state.found.hits
@@ -83,7 +85,7 @@ async def test_it_can_be_switched_off(settings: Settings) -> None:
 
 
 class TestAnotherLanguage:
-    """Passages in another language than the question: a model may answer from them, and no measure can tell."""
+    """Passages in a language that the embedding model doesn't know: a model may answer from them, no measure tells."""
 
     FOREIGN = (
         ("How long is the warranty?", ("保修期为三年。", "端口隔离默认关闭。"), True),
@@ -102,7 +104,7 @@ class TestAnotherLanguage:
     async def test_for_a_model_they_stay_as_the_closest(
         self, question: str, contents: tuple[str, ...], kept: bool
     ) -> None:
-        state = await looked(question, 0.05 if question.isascii() else None, contents=contents)
+        state = await looked(question, 0.05 if question.isascii() else None, contents=contents, unknown=CHINESE)
         assert (state.found.answer_state, bool(state.found.hits)) == ("nearest" if kept else "nothing", kept)
 
     @pytest.mark.parametrize("model", [None], indirect=True)
@@ -110,13 +112,18 @@ class TestAnotherLanguage:
     async def test_without_one_nobody_would_read_them(
         self, question: str, contents: tuple[str, ...], _kept: bool
     ) -> None:
-        state = await looked(question, 0.05 if question.isascii() else None, contents=contents)
+        state = await looked(question, 0.05 if question.isascii() else None, contents=contents, unknown=CHINESE)
         assert (state.found.hits, state.found.answer_state) == ([], "nothing")
+
+    async def test_one_that_it_knows_is_judged_as_the_questions_own(self) -> None:
+        assert not (await looked("How long is the warranty?", 0.0, contents=("保修期为三年。",))).found.hits
 
     async def test_a_question_for_facts_is_not_left_to_a_chat(self) -> None:
         contents = ("保修期为三年。",)
-        assert (await looked("How long is the warranty?", 0.05, "answer_chat", contents=contents)).found.hits
-        state = await looked("Tell me a joke.", 0.05, "answer_chat", contents=contents)
+        assert (
+            await looked("How long is the warranty?", 0.05, "answer_chat", contents=contents, unknown=CHINESE)
+        ).found.hits
+        state = await looked("Tell me a joke.", 0.05, "answer_chat", contents=contents, unknown=CHINESE)
         assert (state.plan.action, state.found.hits) == ("answer_chat", [])
 
 
@@ -126,10 +133,10 @@ class TestOtherPlans:
     @pytest.mark.parametrize(
         ("question", "near"),
         [
-            ("How many ports has the TL-SE2109?", 0.6),
-            ("How many ports has the TL-SE2109?", 0.3),  # by its words
-            ("And its power supply?", 0.6),
-            ("How is it fed with electricity?", 0.6),  # by its meaning
+            ("How many ports has the TL-SE2109?", 2.8),
+            ("How many ports has the TL-SE2109?", 1.2),  # by its words
+            ("And its power supply?", 2.8),
+            ("How is it fed with electricity?", 2.8),  # by its meaning
         ],
     )
     @pytest.mark.parametrize("deferred_action", ["answer_chat", "clarify"])
@@ -145,10 +152,10 @@ class TestOtherPlans:
         assert (state.plan.action, state.found.hits) == ("answer_chat", [])
 
     async def test_little_nearness_is_not_enough(self) -> None:
-        assert (await looked("Translate that into French.", 0.35, "answer_chat")).plan.action == "answer_chat"
+        assert (await looked("Translate that into French.", 1.4, "answer_chat")).plan.action == "answer_chat"
 
     async def test_that_they_speak_of_what_came_before_is_no_proof(self) -> None:
-        state = await looked("Say that more tersely, please.", 0.1, "answer_chat", joined=0.8)
+        state = await looked("Say that more tersely, please.", 0.2, "answer_chat", joined=3.7)
         assert state.plan.action == "answer_chat"
 
     @pytest.mark.parametrize("question", ["What did I ask before?", "How did you find that out?", "我刚才问了什么？"])
@@ -164,7 +171,7 @@ class TestOtherPlans:
 
     @pytest.mark.parametrize("question", ["What about the thing we saw?", "Which colour has the sky?"])
     async def test_where_they_don_t_it_asks_back(self, question: str) -> None:
-        state = await looked(question, 0.2, "clarify")
+        state = await looked(question, 0.7, "clarify")
         assert (state.plan.action, state.found.hits) == ("clarify", [])
 
     async def test_nothing_found_proves_it_right(self) -> None:

@@ -56,10 +56,11 @@ async def test_a_reading_ranks_judges_and_points(folder: Path) -> None:
     ports, lunch = await Reader("tiny", FourHeads(folder)).read("how many?", [PORTS, LUNCH])
     assert (ports.rank, lunch.rank) == (3.0, -1.0)
     strength = 4.0 - reading_model.NONE
-    assert ports.strength == pytest.approx(strength)
-    assert ports.answers == pytest.approx(answered(3) + strength / 4)
+    assert ports.answers == pytest.approx(strength)
+    assert ports.sentences == ((0, pytest.approx(strength)),)
     assert (ports.start, ports.end) == (0, len(PORTS.content))
-    assert (lunch.start, lunch.end, lunch.strength) == (None, None, -reading_model.NONE)
+    assert (lunch.start, lunch.end, lunch.answers) == (None, None, -reading_model.NONE)
+    assert ports.related is not None and lunch.related is not None and ports.related > lunch.related
 
 
 async def test_the_sentence_that_answers_is_told_without_what_stands_around_it(folder: Path) -> None:
@@ -72,13 +73,13 @@ async def test_the_sentence_that_answers_is_told_without_what_stands_around_it(f
     assert first_word.content[reading.start : reading.end] == "Nine are there."
 
 
-async def test_the_calibration_moves_the_line_and_the_least_strength(tmp_path: Path) -> None:
-    told = {"answers": [2, -1], "blend": 3, "place": 3.5}
+async def test_the_calibration_moves_what_counts_as_an_answer(tmp_path: Path) -> None:
+    told = {"answers": [2, -6.5], "blend": 3}
     reader = get_reader(str(reading_model.write(tmp_path, WEIGHTS, calibration=told)))
     (reading,) = await reader.read("how many?", [PORTS])
-    assert reading.answers == pytest.approx(2 * (answered(3) + 3 / 4) - 1)
-    assert (reading.start, reading.strength, reader.calibration.blend) == (None, 3.0, 3)
-    assert ModelCard.of(tmp_path).reader == ReaderCalibration((2.0, -1.0), 3.0, 3.5)
+    assert reading.answers == pytest.approx(2 * 3.0 - 6.5)
+    assert (reading.start, reader.calibration.blend) == (None, 3)
+    assert ModelCard.of(tmp_path).reader == ReaderCalibration((2.0, -6.5), 3.0)
 
 
 async def test_a_long_passage_is_read_by_windows_of_whole_sentences(tmp_path: Path) -> None:
@@ -128,17 +129,18 @@ async def test_what_was_read_is_kept_by_question_and_text(folder: Path, monkeypa
     assert len(model.asked) == 6
 
 
-async def test_no_more_questions_are_read_at_once_than_there_are_threads() -> None:
+async def test_no_more_questions_are_read_at_once_than_twice_the_threads() -> None:
     model = Waits()
     reader = Reader("busy", model)
     first = asyncio.create_task(reader.read("a?", [PORTS]))
+    second = asyncio.create_task(reader.read("d?", [PORTS]))
     await asyncio.sleep(0)
     with pytest.raises(Busy):
         await reader.read("b?", [PORTS])
     patient = asyncio.create_task(reader.read("c?", [PORTS], patient=True))
     await asyncio.sleep(0)
     model.go_on.set()
-    assert await first == await patient
+    assert await first == await patient == await second
     assert await reader.read("b?", [PORTS]) == await first  # the place is free
     model.go_on.clear()
     assert await reader.read("a?", [PORTS]) == await first  # what is known takes none
