@@ -74,11 +74,11 @@ def _most_similar(
     doesn't know are left to the words.
     """
     similarity = spaces.embedder_of(space).calibration.similarity
-    held = languages_of(knowledge_base_ids, document_ids, labels)
+    others = sorted(languages_of(knowledge_base_ids, document_ids, labels).keys() - {asked_in})
     # Passages without a language, such as lists of numbers, are searched with those in the question's.
-    groups = [(asked_in, ""), *((language,) for language in sorted(held.keys() - {asked_in}) if space.knows(language))]
+    groups = [(asked_in, ""), *((language,) for language in others if space.knows(language))]
     hits: Hits = []
-    for languages in groups if len(held) > 1 else [()]:
+    for languages in groups if others else [()]:
         found = vectors.search(space, vector, knowledge_base_ids, k, document_ids, labels, languages)
         hits += [(chunk_id, similarity(cosine, asked_in, spoken or asked_in)) for chunk_id, cosine, spoken in found]
     return sorted(hits, key=lambda hit: (-hit[1], hit[0]))[:k]
