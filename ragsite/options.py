@@ -486,8 +486,8 @@ MAX_RELEVANT_TURNS = env.integer(
     _("similar earlier turns that are read along with it, besides the recent ones; `0` for none"),
     live="assistant",
 )
-# Of 64 pairs of a question and one that asks the same in other words, 98 % lie above; of questions about something
-# else 4 %: docs/decisions/followups.md.
+# Of 64 pairs of a question and one that asks the same in other words, all lie above; of questions about something
+# else some 5 %: docs/decisions/followups.md.
 RELEVANT_TURN_FLOOR = env.decimal(
     "RELEVANT_TURN_FLOOR",
     1.4,
