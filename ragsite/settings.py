@@ -55,7 +55,7 @@ INSTALLED_APPS = [
 
 MIDDLEWARE = [
     "django.middleware.security.SecurityMiddleware",
-    "servestatic.middleware.ServeStaticMiddleware",
+    "ragsite.runtime.static_files.StaticFiles",
     "ragsite.middleware.compress_pages",
     "ragsite.middleware.keep_private",
     "csp.middleware.CSPMiddleware",

@@ -35,7 +35,7 @@ EMBEDDED_POSTGRES_CONF |= {"fsync": "off", "synchronous_commit": "off", "full_pa
 PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
 # It is asynchronous: every request of a test's client would wait for an event loop and threads of its own, and every
 # client look through all static files. The browser tests see them served, and so does the test of the API's page.
-MIDDLEWARE = [name for name in MIDDLEWARE if not name.startswith("servestatic.")]
+MIDDLEWARE = [name for name in MIDDLEWARE if not name.endswith(".StaticFiles")]
 
 # Tests ask the API more often in a minute than people do.
 API_REQUESTS_PER_MINUTE = 0

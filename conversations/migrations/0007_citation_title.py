@@ -23,5 +23,5 @@ class Migration(migrations.Migration):
             name="title",
             field=models.TextField(blank=True, verbose_name="title"),
         ),
-        migrations.RunSQL(_NAME_BY_DOCUMENT, migrations.RunSQL.noop),
+        migrations.RunSQL(_NAME_BY_DOCUMENT, migrations.RunSQL.noop, elidable=True),
     ]

@@ -12,4 +12,4 @@ SET detail = (detail - 'instead') || jsonb_build_object('deferred_action', detai
 class Migration(migrations.Migration):
     dependencies = [("conversations", "0015_citation_words")]
 
-    operations = [migrations.RunSQL(_RENAME, migrations.RunSQL.noop)]
+    operations = [migrations.RunSQL(_RENAME, migrations.RunSQL.noop, elidable=True)]

@@ -32,5 +32,5 @@ class Migration(migrations.Migration):
             name="title",
             field=models.CharField(blank=True, max_length=300, verbose_name="title"),
         ),
-        migrations.RunSQL(_NAME_BY_HEADING, migrations.RunSQL.noop),
+        migrations.RunSQL(_NAME_BY_HEADING, migrations.RunSQL.noop, elidable=True),
     ]

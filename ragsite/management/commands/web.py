@@ -1,5 +1,6 @@
 """Serve the site's pages, API and sockets: one web process."""
 
+import gc
 import socket
 from argparse import ArgumentParser
 from collections.abc import Callable
@@ -36,6 +37,7 @@ class Command(BaseCommand):
         """Serve until stopped; if it can't start, print the reason and exit with code 1."""
         from ragsite.runtime import http_server, static_files
 
+        gc.disable()  # as `manage.py` does while it loads; `serve` enables it
         try:
             startup.check_settings()
             if not settings.DEBUG:

@@ -1,14 +1,22 @@
-"""Scripts and styles are collected once, under names with a hash, compressed; a style sheet holds its imports."""
+"""Scripts and styles are collected once, under names with a hash; a style sheet holds its imports.
+
+A file is compressed when it is first asked for.
+"""
 
 import gzip
+import os
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import brotli  # type: ignore[import-untyped]
 import pytest
 from django.contrib.staticfiles.storage import staticfiles_storage
+from django.http import HttpResponse
+from django.test import AsyncRequestFactory
 
 from ragsite.runtime import static_files
-from ragsite.runtime.static_files import SiteStaticFilesStorage
+from ragsite.runtime.static_files import SiteCompressor, SiteStaticFilesStorage, StaticFiles
 
 
 @pytest.fixture
@@ -29,6 +37,8 @@ def files(tmp_path: Path, settings: Any, monkeypatch: pytest.MonkeyPatch) -> Pat
     settings.STATIC_ROOT = root
     monkeypatch.setattr(static_files, "_prepared", False)
     static_files.prepare()
+    # The one storage of the process learns the names of another test's files otherwise.
+    staticfiles_storage.hashed_files = staticfiles_storage.load_manifest()[0]
     return source
 
 
@@ -45,13 +55,8 @@ def test_a_sheet_holds_what_it_imports_and_scripts_import_hashed_names(files: Pa
     assert staticfiles_storage.url("css/site.css") == f"/static/css/{collected('css/site.css').name}"
 
 
-def test_files_are_compressed_and_collected_again_only_when_they_changed(
-    files: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_files_are_collected_again_only_when_they_changed(files: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     sheet = collected("css/site.css")
-    assert gzip.decompress(Path(f"{sheet}.gz").read_bytes()) == sheet.read_bytes()
-    assert Path(f"{sheet}.br").exists()
-
     calls: list[str] = []
     collect = static_files.call_command
     monkeypatch.setattr(static_files, "call_command", lambda *a, **k: (calls.append(a[0]), collect(*a, **k)))
@@ -70,21 +75,50 @@ def test_names_stay_plain_where_nothing_was_prepared(monkeypatch: pytest.MonkeyP
     assert staticfiles_storage.url("css/site.css") == "/static/css/site.css"
 
 
-def test_equal_files_are_compressed_once_and_maps_of_sources_not_at_all(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+async def _ask(url: str, encoding: str = "br") -> tuple[dict[str, str], bytes]:
+    async def elsewhere(request: Any) -> HttpResponse:
+        return HttpResponse(status=404)
+
+    response: Any = await StaticFiles(elsewhere)(AsyncRequestFactory().get(url, headers={"accept-encoding": encoding}))
+    content = response.content if response.status_code == 404 else b"".join([part async for part in response])
+    return dict(response.headers), content
+
+
+@pytest.mark.parametrize(("encoding", "read"), [("br", brotli.decompress), ("gzip", gzip.decompress)])
+async def test_a_file_is_compressed_when_it_is_first_asked_for(
+    files: Path, encoding: str, read: Callable[[bytes], bytes]
 ) -> None:
-    sizes: list[int] = []
+    hashed = collected("css/site.css")
+    for path, cached in ((hashed, "immutable"), (hashed.with_name("site.css"), "max-age=3600, public")):
+        assert not Path(f"{path}.br").exists()
+        headers, content = await _ask(f"/static/css/{path.name}", encoding)
+        assert (headers["Content-Encoding"], headers["Vary"]) == (encoding, "Accept-Encoding")
+        assert read(content) == path.read_bytes() and cached in headers["Cache-Control"]
+    assert await _ask("/static/css/other.css") == ({"Content-Type": "text/html; charset=utf-8"}, b"")
+    assert not [file for file in hashed.parent.glob("*.*") if file.suffix not in (".css", ".br", ".gz")]
 
-    def compress(data: bytes, **how: int) -> bytes:
-        sizes.append(len(data))
-        return b"short"
 
-    monkeypatch.setattr("brotli.compress", compress)
-    compressor = SiteStaticFilesStorage().create_compressor(quiet=True)
-    for name in ("a.js", "a.0123456789ab.js"):
-        (tmp_path / name).write_text("let a = 1;\n" * 50)
-        compressor.compress(tmp_path / name)
-        assert gzip.decompress((tmp_path / f"{name}.gz").read_bytes()) == (tmp_path / name).read_bytes()
-        assert (tmp_path / f"{name}.br").exists()
-    assert len(sizes) == 1
+async def test_what_was_compressed_before_a_change_is_not_sent(files: Path) -> None:
+    path = Path(staticfiles_storage.path("css/pages/a.css"))
+    await _ask("/static/css/pages/a.css")
+    path.write_text("main { color: #654321 }\n" * 9)
+    os.utime(path, (1, 1))
+    _, content = await _ask("/static/css/pages/a.css")
+    assert brotli.decompress(content) == path.read_bytes()
+
+
+async def test_where_nothing_can_be_written_files_are_sent_as_they_are(
+    files: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(data: bytes, quality: int) -> bytes:
+        raise OSError("No space left on device")
+
+    monkeypatch.setattr("brotli.compress", fail)
+    headers, content = await _ask("/static/css/pages/a.css")
+    assert "Content-Encoding" not in headers
+    assert content == Path(staticfiles_storage.path("css/pages/a.css")).read_bytes()
+
+
+def test_maps_of_sources_are_not_compressed() -> None:
+    compressor = SiteCompressor()
     assert compressor.should_compress("a.js") and not compressor.should_compress("a.js.map")
