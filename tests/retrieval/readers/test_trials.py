@@ -78,8 +78,8 @@ def test_from_the_choice_to_the_comparison(as_staff: Client, staff: User, golden
     assert as_staff.get(PAGE, headers={"HX-Request": "true"})["HX-Refresh"] == "true"
     assert "hybrid · reader on trial: tiny" in page(as_staff, compared)
     # What is on trial isn't how good the site is.
-    then.refresh_from_db()
-    assert f"{then.figures['nDCG@10']:.3f}" not in page(as_staff, reverse("evaluation"))
+    now.refresh_from_db()
+    assert f"{now.figures['MRR@10']:.3f}" in page(as_staff, reverse("evaluation"))
 
 
 def test_a_reader_that_cannot_be_loaded_comes_to_no_figures(
