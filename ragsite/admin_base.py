@@ -2,6 +2,8 @@
 
 import json
 import math
+from collections.abc import Callable
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from django.conf import settings
@@ -12,7 +14,7 @@ from django.db import connections
 from django.db.models import Model
 from django.http import HttpRequest, HttpResponse
 from django.template.response import TemplateResponse
-from django.urls import reverse
+from django.urls import path, reverse
 from django.utils.functional import cached_property
 from django.utils.html import format_html
 from django.utils.module_loading import import_string
@@ -80,6 +82,26 @@ SECTIONS: tuple[tuple[str, Any, tuple[str, ...]], ...] = (
 )  # fmt: skip
 
 
+@dataclass(frozen=True, slots=True)
+class Page:
+    """A page of the administration that lists no model's rows; it stands behind the list of the model `after`."""
+
+    name: str  # of its address, which is `route`
+    title: Any
+    route: str
+    view: Callable[[HttpRequest], HttpResponse]
+    permission: str
+    after: str
+
+
+_pages: list[Page] = []
+
+
+def add_page(page: Page) -> None:
+    """Have the administration show a page to staff with its permission; for modules that register model admins."""
+    _pages.append(page)
+
+
 class EstimatingPaginator(DjangoPaginator):
     """Pages of a large table take the server's estimate for its count; what is narrowed is counted, as are others."""
 
@@ -143,6 +165,10 @@ class AdminSite(admin.AdminSite):
 
     enable_nav_sidebar = False  # the column of lists is the site's own: templates/admin/lists.html
 
+    def get_urls(self) -> list[Any]:
+        """Have the pages that list no model's rows, too."""
+        return [path(page.route, self.admin_view(page.view), name=page.name) for page in _pages] + super().get_urls()
+
     def each_context(self, request: HttpRequest) -> dict[str, Any]:
         """Say, too, in which section and list a page stands."""
         context = super().each_context(request)
@@ -165,13 +191,23 @@ class AdminSite(admin.AdminSite):
         # Not by way of Django's list, which translates names anew for each comparison as it sorts them.
         apps = self._build_app_dict(request).values()
         rows = {row["model"]._meta.label: row for app in apps for row in app["models"]}
+        pages = [page for page in _pages if request.user.has_perm(page.permission)]
         found = []
         for key, name, labels in SECTIONS:
-            if models := [rows.pop(label) for label in labels if label in rows]:
+            models = []
+            for label in labels:
+                if label in rows:
+                    models.append(rows.pop(label))
+                models += [_row(page) for page in pages if page.after == label]
+            if models:
                 found.append(_section(key, name, models))
         if rows:
             found.append(_section("works", _("System"), list(rows.values())))
         return found
+
+
+def _row(page: Page) -> dict[str, Any]:
+    return {"name": page.title, "object_name": page.name, "admin_url": reverse(f"admin:{page.name}"), "view_only": True}
 
 
 def _section(key: str, name: Any, models: list[Any]) -> dict[str, Any]:

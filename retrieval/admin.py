@@ -6,7 +6,8 @@ from django.http import HttpRequest
 from django.utils.translation import gettext_lazy as _
 
 import retrieval.embedding_models.admin
-import retrieval.evaluation.admin  # noqa: F401 - both register theirs
+import retrieval.evaluation.admin
+import retrieval.readers.admin  # noqa: F401 - all register theirs
 from ragsite.admin_base import RecordAdmin
 from retrieval.models import CorpusSize, EmbeddingSpace, IndexEntry, TermFrequency
 

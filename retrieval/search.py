@@ -178,14 +178,16 @@ def is_read(request: SearchRequest) -> bool:
 
     To statements, which some search for too, it orders passages worse than they were.
     """
-    return request.read and is_available() and asks(request.judged_by)
+    return request.read and (bool(request.reader) or is_available()) and asks(request.judged_by)
 
 
 async def read(request: SearchRequest, hits: list[Hit]) -> tuple[list[Hit], list[Stage]]:
     """Return the hits with the first `read_top_n` read together with the question, and put in order by that too."""
     if not hits or not is_read(request):
         return hits, []
-    outcome = await read_hits(request.judged_by, hits, request.read_top_n, patient=request.patient)
+    outcome = await read_hits(
+        request.judged_by, hits, request.read_top_n, patient=request.patient, model=request.reader
+    )
     ordered = [(hit.chunk_id, outcome.scores.get(hit.chunk_id, hit.score)) for hit in outcome.hits]
     if outcome.scores:
         ordered = ordered[: request.read_top_n]

@@ -46,6 +46,7 @@ class SearchRequest:
     `per_document` is the most hits of one document, None for any number. What is not given is taken from the settings
     in force. `ranking_query` is what the passages are to answer, the first query when empty. `fresh` asks for work
     rather than for a kept result, and `patient` for a reading however long it takes, and others have to be waited for.
+    `reader` names another model than the site's to read.
     Equal requests have equal answers until something is indexed or deleted, so a request is the key under which its
     result is kept.
     """
@@ -61,6 +62,7 @@ class SearchRequest:
     reorder: bool = field(default_factory=lambda: config.ENABLE_REORDER)
     reorder_top_n: int = field(default_factory=lambda: config.REORDER_TOP_N)
     read: bool = field(default_factory=lambda: config.ENABLE_READER)
+    reader: str = ""
     read_top_n: int = field(default_factory=lambda: config.READER_PASSAGES)
     retriever_top_k: int = field(default_factory=lambda: config.RETRIEVER_TOP_K)
     rerank: RerankOptions | None = None

@@ -1,6 +1,7 @@
 """The settings of a run: what a search can be asked to do otherwise than the site does."""
 
 from dataclasses import asdict, dataclass
+from pathlib import Path
 from typing import Any, get_args
 
 from django.utils.translation import gettext as _
@@ -13,7 +14,7 @@ from retrieval.types import Mode, SearchRequest
 MODES: tuple[str, ...] = get_args(Mode)
 LARGEST = 1_000_000
 # What is kept with a run, and nobody from outside can ask for.
-_INTERNAL = {"model", "assistant_name", "rehearsal"}
+_INTERNAL = {"model", "reader_model", "assistant_name", "rehearsal"}
 # Their types and the least that they may be.
 NUMBERS: dict[str, tuple[type, float]] = {
     "vector_weight": (float, 0.0),
@@ -39,6 +40,8 @@ class RunOptions:
     reader: bool | None = None
     # The embedding model on trial, whose vectors were searched.
     model: str | None = None
+    # The reader on trial, which reads whether the site has passages read or not.
+    reader_model: str | None = None
     # An assistant that answers each question as it is set up, so that nothing else is chosen: its id, the number of its
     # version, the newest at the start if None; its name as it was then, with the number; and the rehearsal of a change.
     assistant: int | None = None
@@ -108,7 +111,9 @@ class RunOptions:
         parts = [modes.get(self.mode, self.mode)]
         if self.reorder is not None:
             parts.append(_("reordered") if self.reorder else _("not reordered"))
-        if self.reader is not None:
+        if self.reader_model is not None:
+            parts.append(_("reader on trial: {name}").format(name=Path(self.reader_model).name))
+        elif self.reader is not None:
             parts.append(_("read") if self.reader else _("not read"))
         if self.rerank is not None:
             parts.append(_("reranked: {method}").format(method=self.rerank))
@@ -131,6 +136,8 @@ class RunOptions:
         chosen: dict[str, Any] = {name: value for name in names if (value := getattr(self, name)) is not None}
         if self.reader is not None:
             chosen["read"] = self.reader
+        if self.reader_model is not None:
+            chosen |= {"read": True, "reader": self.reader_model}
         return SearchRequest(
             queries=(Query(text),),
             knowledge_base_ids=(knowledge_base_id,),

@@ -19,6 +19,7 @@ from knowledge.access import Actor
 from knowledge.ingestion.claims import Work, heartbeat, release_tasks
 from knowledge.models import Chunk
 from ragsite.llm.errors import LLMError
+from ragsite.llm.reranking.reader import forget_readers, forget_readings
 from ragsite.site_settings.config import refresh
 from retrieval.evaluation.answering import AnswererRefused, answerer
 from retrieval.evaluation.executor import Asked, ask_all
@@ -27,6 +28,7 @@ from retrieval.evaluation.metrics import Figures
 from retrieval.evaluation.models import EvaluationQuestion, EvaluationResult, EvaluationRun, EvaluationSet, say
 from retrieval.evaluation.options import RunOptions
 from retrieval.evaluation.sets import SetRefused
+from retrieval.ranking.reading import check
 from retrieval.types import SearchFailed
 
 STALE_AFTER = timedelta(seconds=20)
@@ -169,9 +171,17 @@ def _work(run: EvaluationRun, progress: Callable[[int, int], None] | None) -> No
     if "assistant" in run.settings and not (run.started_by and run.started_by.is_active):
         raise RunFailed(_("Who started this is gone: an assistant answers as them."))
     running = EvaluationRun.objects.filter(pk=run.pk, status=EvaluationRun.Status.RUNNING)
+    on_trial = run.settings.get("reader_model")
+    forget_readings()
     with heartbeat(Work(running)):
         refresh()
-        outcomes = async_to_sync(ask_all)(run, asked, progress)
+        try:
+            if on_trial is not None:
+                _check_reader(on_trial)
+            outcomes = async_to_sync(ask_all)(run, asked, progress)
+        finally:
+            if on_trial is not None:
+                forget_readers()
     if all(outcome.result.error for outcome in outcomes):
         raise RunFailed(outcomes[0].result.error)
     # The words of the corpus passages among what was missed, which are known by their documents.
@@ -206,6 +216,15 @@ def _work(run: EvaluationRun, progress: Callable[[int, int], None] | None) -> No
         if ended != 1:
             raise EvaluationRun.DoesNotExist
         EvaluationResult.objects.bulk_create(results, batch_size=_BATCH)
+
+
+def _check_reader(model: str) -> None:
+    """Raise `RunFailed` for a reader that can't be run: its questions would be searched as if nothing was read."""
+    try:
+        check(model)
+    except LLMError as error:
+        logger.warning("The reader %s can't be tried: %s", model, error.details)
+        raise RunFailed(gettext_noop("The reader on trial can't be loaded. The log says why.")) from error
 
 
 def _questions(evaluation_set: EvaluationSet) -> tuple[list[Asked], list[dict[str, Any]]]:

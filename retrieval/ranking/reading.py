@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 from itertools import accumulate
 from typing import Any
 
+from asgiref.sync import async_to_sync
 from django.conf import settings
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
@@ -56,21 +57,27 @@ def warm_up() -> None:
     """Load the reader where it is used, so that the first question does not wait for it."""
     if is_available() and config.ENABLE_READER:
         with suppress(LLMError):  # the search that needs it reports what is wrong
-            reader = get_reader(settings.READER_MODEL)
-            asyncio.run(reader.read("warm up", [Passage("", "warm up")], patient=True))
+            check(settings.READER_MODEL)
 
 
-async def read_hits(question: str, hits: Sequence[Hit], most: int, *, patient: bool = False) -> ReadHits:
+def check(model: str) -> None:
+    """Have a model read something; raises `LLMError` where it can't be loaded or run."""
+    async_to_sync(get_reader(model).read)("warm up", [Passage("", "warm up")], patient=True)
+
+
+async def read_hits(
+    question: str, hits: Sequence[Hit], most: int, *, patient: bool = False, model: str = ""
+) -> ReadHits:
     """Read the first `most` hits (best first) and order them by 1/(61 + place before) + blend/(61 + place by rank).
 
     Places count from 0, and the model's calibration has the blend. At most `READER_TIMEOUT` seconds are taken, unless
-    who asks is `patient`.
+    who asks is `patient`. The model is that of the settings unless one is named.
     """
     began = time.perf_counter()
     first = list(hits[:most])
     try:
         async with asyncio.timeout(None if patient else config.READER_TIMEOUT):
-            reader = get_reader(settings.READER_MODEL)
+            reader = get_reader(model or settings.READER_MODEL)
             # In a thread, for finding sentences takes milliseconds, during which others want to be served.
             passages = await asyncio.to_thread(lambda: [passage_of(hit) for hit in first])
             readings = await reader.read(question, passages, patient=patient)

@@ -22,7 +22,9 @@ from retrieval.web import charts
 LISTED = ("nDCG@10", "recall@10", "MRR@10")
 # Runs on a set's page and in its plot; a run's older ones are in the API.
 SHOWN_RUNS = 50
-PROVISIONAL = Q(settings__has_key="model") | Q(settings__has_key="rehearsal")
+# In the settings of runs of what nobody is answered by.
+_PROVISIONAL = ("model", "reader_model", "rehearsal")
+PROVISIONAL = Q(settings__has_any_keys=_PROVISIONAL)
 # Beside the words for what an answer would be, as beside answers in a chat.
 STATE_ICONS: dict[str, str] = {
     AnswerState.ANSWERED: "check",
@@ -77,9 +79,10 @@ def label_of(run: EvaluationRun) -> str:
     """Return a run's settings as a person reads them; those of a version to come by their names."""
     if asked_of(run) is not None:
         return RunOptions.from_stored(run.settings).label
-    given = {name: value for name, value in run.settings.items() if name != "model"}
+    on_trial = {name: run.settings.get(name) for name in ("model", "reader_model")}
+    given = {name: value for name, value in run.settings.items() if name not in on_trial}
     try:
-        return replace(RunOptions.from_dict(given), model=run.settings.get("model")).label
+        return replace(RunOptions.from_dict(given), **on_trial).label
     except ValueError:
         return " · ".join(f"{name} {value}" for name, value in run.settings.items())
 
@@ -131,8 +134,8 @@ def asked_of(run: EvaluationRun) -> int | None:
 
 
 def is_provisional(run: EvaluationRun) -> bool:
-    """Whether a run is of what nobody is answered by: a model on trial, or the rehearsal of an assistant's change."""
-    return not run.settings.keys().isdisjoint(("model", "rehearsal"))
+    """Whether a run is of what nobody is answered by: a model on trial, a reader on trial, or a rehearsal."""
+    return not run.settings.keys().isdisjoint(_PROVISIONAL)
 
 
 def figures_of(run: EvaluationRun, before: EvaluationRun | None) -> list[Figure]:

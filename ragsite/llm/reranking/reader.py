@@ -7,7 +7,6 @@ pair may take its place, and says what its `calibration.json` makes of that scor
 
 import asyncio
 import hashlib
-import json
 import os
 import threading
 from bisect import bisect_right
@@ -27,6 +26,7 @@ from tokenizers import Tokenizer
 
 from ragsite.llm.embedding.local import BUNDLED, failures, folder_of, weights_in
 from ragsite.llm.embedding.model_card import ModelCard, ReaderCalibration
+from ragsite.llm.embedding.model_files import description
 from ragsite.llm.errors import BadReply, Busy, LocalModelNotFound, TimedOut
 from ragsite.llm.passage_tokens import bundled_tokenizer
 from ragsite.llm.reranking.local import local_reranker
@@ -188,7 +188,7 @@ class FourHeads:
     def __init__(self, folder: Path) -> None:
         self._folder = folder
         self.calibration = ModelCard.of(folder).reader
-        told = _description(folder)
+        told = description(folder)
         self._begin, self._end = int(told.get("bos_token_id", 0)), int(told.get("eos_token_id", 2))
         self._max_tokens = int(told.get("max_length", 384))
         self._max_question_tokens = int(told.get("max_question_tokens", 80))
@@ -282,14 +282,47 @@ class OneScore:
 
 @cache
 def get_reader(model: str) -> Reader:
-    """Return the process's one reader of a model: `bundled`, a name or a folder. Loading waits for the first text.
+    """Return the process's one reader of a model, as `reader_folder` takes it. Loading waits for the first text.
 
     Raises `LocalModelNotFound` for a folder that isn't there.
     """
-    folder = Path(settings.BUNDLED_READER_DIR) if model == BUNDLED else folder_of(model)
-    if folder is not None and set(_OUTPUTS) <= set(_description(folder).get("outputs", ())):
+    folder = reader_folder(model)
+    if folder is not None and has_heads(folder):
         return Reader(model, FourHeads(folder))
-    return Reader(model, OneScore(model))
+    return Reader(model, OneScore(model if folder is None else str(folder)))
+
+
+def reader_folder(model: str) -> Path | None:
+    """Return the folder of a model: `bundled`, the name of one among the site's readers, a path; None for other names.
+
+    Raises `LocalModelNotFound` for a folder that isn't there.
+    """
+    if model == BUNDLED:
+        return Path(settings.BUNDLED_READER_DIR)
+    own = own_folder() / model
+    return own if own.parent == own_folder() and own.is_dir() else folder_of(model)
+
+
+def own_folder() -> Path:
+    """Return where readers are put, each in a folder by whose name it is called."""
+    return Path(settings.DATA_DIR) / "models" / "readers"
+
+
+def has_heads(folder: Path) -> bool:
+    """Whether the model in a folder has the outputs of the bundled one, and so finds where a passage answers."""
+    return set(_OUTPUTS) <= set(description(folder).get("outputs", ()))
+
+
+def forget_readings() -> None:
+    """Let go of what was read, so that it is read anew: how long that takes is to be measured."""
+    with _readings_lock:
+        _readings.clear()
+
+
+def forget_readers() -> None:
+    """Let go of all models that read, one on trial among them; those that are needed are loaded again."""
+    get_reader.cache_clear()
+    local_reranker.cache_clear()
 
 
 def _recall(key: bytes) -> Reading | None:
@@ -333,15 +366,6 @@ def _bounds(passage: Passage, unit: int) -> tuple[int, int]:
     start = passage.starts[unit]
     text = passage.content[start : passage.starts[unit + 1] if unit + 1 < len(passage.starts) else None]
     return start + len(text) - len(text.lstrip()), start + len(text.rstrip())
-
-
-def _description(folder: Path) -> dict[str, Any]:
-    """Return what a model's `config.json` says, nothing where there is none."""
-    try:
-        told = json.loads((folder / "config.json").read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        return {}
-    return told if isinstance(told, dict) else {}
 
 
 def _session(folder: Path) -> "InferenceSession":

@@ -1,0 +1,137 @@
+"""Trying a reader: question sets run as the site is set and with the other reader, side by side."""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+
+from django.contrib.auth.models import AbstractBaseUser
+from django.db.models import Aggregate, Exists, FloatField, OuterRef, QuerySet, Subquery
+from django.utils.translation import gettext as _
+
+from retrieval.evaluation import runs
+from retrieval.evaluation.access import visible_sets
+from retrieval.evaluation.models import EvaluationQuestion, EvaluationRun, EvaluationSet
+from retrieval.evaluation.options import RunOptions
+from retrieval.readers.registry import KnownReader, NoSuchReader, State, find
+from retrieval.types import AnswerState
+
+FIGURES = ("nDCG@10", "recall@5", "MRR@10")
+# The newest that the page shows.
+SHOWN = 10
+
+Progress = Callable[[int, int], None]
+
+
+class Median(Aggregate):
+    """The number that half of the others don't exceed."""
+
+    function = "PERCENTILE_CONT"
+    template = "%(function)s(0.5) WITHIN GROUP (ORDER BY %(expressions)s)"
+    output_field = FloatField()
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """A figure of a run, and its change against the site's; None where there is none to be told."""
+
+    shown: str
+    change: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """Two runs of a set. `beside` is as the site is set; None where that was deleted."""
+
+    run: EvaluationRun
+    beside: EvaluationRun | None
+
+    @property
+    def reader(self) -> str:
+        """The name of the reader on trial."""
+        return str(self.run.settings["reader_model"])
+
+    @property
+    def unfinished(self) -> EvaluationRun | None:
+        """The first of the runs that is still waited for."""
+        return next((run for run in (self.beside, self.run) if run and run.status in EvaluationRun.UNFINISHED), None)
+
+    @property
+    def failed(self) -> EvaluationRun | None:
+        """The first of the runs that came to no figures."""
+        failed = EvaluationRun.Status.FAILED
+        return next((run for run in (self.run, self.beside) if run and run.status == failed), None)
+
+    def rows(self) -> list[tuple[str, list[Cell]]]:
+        """Return both runs in figures, as the site is set first: who read, and a cell for each of `headings`."""
+        named = (_("As the site is set"), self.beside), (self.reader, self.run)
+        return [(name, self._cells(run)) for name, run in named if run is not None and run.figures]
+
+    def _cells(self, run: EvaluationRun) -> list[Cell]:
+        cells = []
+        for name in FIGURES:
+            before = self.beside.figures.get(name) if self.beside is not None and run is self.run else None
+            change = None if before is None else round(run.figures[name] - before, 3) or None
+            cells.append(Cell(f"{run.figures[name]:.3f}", change))
+        cells += [Cell(str(run.answer_states.get(state, 0))) for state in AnswerState.values]
+        ms = run.results.aggregate(ms=Median("took_ms"))["ms"] if not hasattr(run, "ms") else run.ms
+        return [*cells, Cell("–" if ms is None else f"{ms:.0f} ms")]
+
+
+def headings() -> list[str]:
+    """Return what the columns of a trial are called."""
+    return [*FIGURES, *(str(label) for label in AnswerState.labels), _("Per question")]
+
+
+def sets_for(user: AbstractBaseUser) -> QuerySet[EvaluationSet]:
+    """Return the sets with questions that a person may see, on the site or in the administration's lists."""
+    named = user.has_perm("retrieval.view_evaluationset")  # type: ignore[attr-defined]
+    sets = EvaluationSet.objects.all() if named else visible_sets(user)
+    asked = Exists(EvaluationQuestion.objects.filter(evaluation_set=OuterRef("pk")))
+    return sets.filter(asked).select_related("knowledge_base").order_by("name", "pk")
+
+
+def tryable(name: str) -> KnownReader:
+    """Return a reader that can be tried; raises `NoSuchReader` for one that isn't there, in use, or not whole."""
+    reader = find(name)
+    if reader.state == State.IN_USE:
+        raise NoSuchReader(_("“{name}” is in use already.").format(name=name))
+    if reader.problem:
+        raise NoSuchReader(_("“{name}” can't be loaded: {reason}").format(name=name, reason=reader.problem))
+    return reader
+
+
+def options_of(reader: KnownReader) -> tuple[RunOptions, RunOptions]:
+    """Return the settings of a trial's runs: as the site is set, and with the reader."""
+    return RunOptions(), RunOptions(reader_model=reader.name)
+
+
+def start(reader: KnownReader, sets: Iterable[EvaluationSet], user: AbstractBaseUser) -> None:
+    """Queue a trial for a worker; raises `SetRefused` as `runs.start`."""
+    for each in sets:
+        for options in options_of(reader):
+            runs.start(each, options, user)
+
+
+def run(reader: KnownReader, asked: EvaluationSet, progress: Progress | None = None) -> Trial:
+    """Try a reader on a set in this process; raises `RunFailed` and `SetRefused` as `runs.run`."""
+    now, then = options_of(reader)
+    beside = runs.run(asked, now, progress=progress)
+    return Trial(runs.run(asked, then, progress=progress), beside)
+
+
+def newest(sets: QuerySet[EvaluationSet]) -> Sequence[Trial]:
+    """Return the newest trials on some sets, each beside the run before it that was as the site is set."""
+    as_set = EvaluationRun.objects.filter(
+        evaluation_set=OuterRef("evaluation_set"), settings=RunOptions().to_dict(), pk__lt=OuterRef("pk")
+    )
+    tried = (
+        EvaluationRun.objects.filter(settings__has_key="reader_model", evaluation_set__in=sets.order_by())
+        .select_related("evaluation_set__knowledge_base")
+        .annotate(beside_id=Subquery(as_set.order_by("-pk").values("pk")[:1]))
+        .order_by("-pk")[:SHOWN]
+    )
+    found = [(each, each.beside_id) for each in tried]
+    ids = {pk for each, beside in found for pk in (each.pk, beside)} - {None}
+    timed = EvaluationRun.objects.annotate(ms=Median("results__took_ms")).in_bulk(ids)
+    for each, _beside in found:
+        each.ms = timed[each.pk].ms  # type: ignore[attr-defined]
+    return [Trial(each, timed.get(beside)) for each, beside in found]
