@@ -10,6 +10,7 @@ from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.template.response import TemplateResponse
 from django.urls import reverse
+from django.utils.text import capfirst
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
@@ -72,7 +73,7 @@ def readers_page(request: HttpRequest) -> HttpResponse:
             {
                 "name": name,
                 "value": env.written(getattr(config if option.live else settings, name)),
-                "meaning": option.help,
+                "meaning": capfirst(str(option.help)).split("`"),  # every other piece is to be written as it is
                 "live": option.live,
                 "given": env.given(name),
             }

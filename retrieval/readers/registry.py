@@ -130,7 +130,8 @@ def _reader(name: str, *, is_configured: bool) -> KnownReader:
 
 def _lacking(folder: Path, four: bool) -> str:
     """Return which files a reader lacks, for a person; empty where all are there."""
-    needed = [weights_in(folder), "tokenizer.json"]
+    weights = weights_in(folder)
+    needed = [weights if (folder / weights).is_file() else "model.onnx", "tokenizer.json"]
     # A model with one score per pair is loaded by fastembed, which wants to know more of its tokens.
     needed += ["config.json"] if four else ["tokenizer_config.json"]
     missing = [name for name in needed if not (folder / name).is_file()]

@@ -29,7 +29,9 @@ def _own_data(settings: Settings, tmp_path: Path) -> None:
 @pytest.fixture
 def tiny() -> Path:
     """A reader that takes the fifth shelf for the right one, whatever is asked."""
-    folder = reading_model.write(reader.own_folder() / "tiny", {"five": 9.0}, calibration={"answers": [1, 0], "blend": 99})
+    folder = reading_model.write(
+        reader.own_folder() / "tiny", {"five": 9.0}, calibration={"answers": [1, 0], "blend": 99}
+    )
     (folder / "README.md").write_text(CARD)
     return folder
 
