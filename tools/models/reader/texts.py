@@ -59,28 +59,41 @@ def language_of(text: str) -> str:
     return "zh" if sum("\u4e00" <= c <= "\u9fff" for c in characters) > 0.2 * len(characters) else "en"
 
 
+def _weight(times: int, length: int, mean: float) -> float:
+    return times * 2.2 / (times + 1.2 * (0.25 + 0.75 * length / mean))
+
+
 class BM25:
     """BM25 over passages (k1 1.2, b 0.75), to compare with."""
 
     def __init__(self, passages: Sequence[str]) -> None:
         texts = [words(passage) for passage in passages]
-        mean = sum(map(len, texts)) / max(1, len(texts)) or 1
+        self._mean = sum(map(len, texts)) / max(1, len(texts)) or 1
         self._count = len(texts)
         self._postings: defaultdict[str, list[tuple[int, float]]] = defaultdict(list)
         for number, text in enumerate(texts):
             for word, times in Counter(text).items():
-                weight = times * 2.2 / (times + 1.2 * (0.25 + 0.75 * len(text) / mean))
-                self._postings[word].append((number, weight))
+                self._postings[word].append((number, _weight(times, len(text), self._mean)))
 
     def scores(self, question: str) -> NDArray[np.float64]:
         """Return each passage's score."""
         scores = np.zeros(self._count)
         for word in sorted(set(words(question))):
-            postings = self._postings.get(word, [])
-            idf = math.log(1 + (self._count - len(postings) + 0.5) / (len(postings) + 0.5))
-            for number, weight in postings:
-                scores[number] += idf * weight
+            for number, weight in self._postings.get(word, []):
+                scores[number] += self._rarity(word) * weight
         return scores
+
+    def score(self, question: str, text: str) -> float:
+        """Return the score of a text that need not be one of the passages, by the rarity of words among these."""
+        found = Counter(words(text))
+        length = sum(found.values())
+        return sum(
+            self._rarity(word) * _weight(found[word], length, self._mean) for word in sorted(set(words(question)))
+        )
+
+    def _rarity(self, word: str) -> float:
+        holding = len(self._postings.get(word, []))
+        return math.log(1 + (self._count - holding + 0.5) / (holding + 0.5))
 
     def best(self, question: str, count: int) -> list[int]:
         """Return the numbers of the best passages, best first."""
