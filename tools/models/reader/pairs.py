@@ -66,8 +66,7 @@ def _places(item: Item, offsets: Sequence[tuple[int, int]], start: int, end: int
             return UNKNOWN, UNKNOWN
         return within[0] + start, within[-1] + start
 
-    answer = item.answer or item.evidence
-    return *tokens_of(answer), *tokens_of(item.evidence or _sentence(item.text, item.answer))
+    return *tokens_of(item.answer), *tokens_of(item.evidence or _sentence(item.text, item.answer))
 
 
 def _sentence(text: str, part: str | None) -> str | None:
