@@ -1,0 +1,1 @@
+"""Programs that make what the repository holds ready-made; the site needs none of them."""

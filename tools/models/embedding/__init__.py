@@ -1,0 +1,1 @@
+"""Makes the bundled embedding model from published weights."""

@@ -1,0 +1,1 @@
+"""Makes the bundled reader: data, training, export, measurement."""

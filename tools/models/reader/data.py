@@ -1,0 +1,117 @@
+"""Groups to train on: a question with passages that answer it, nearly do, or have nothing to do with it.
+
+Comparing within a question is what teaches to read: a question's form is the same for all its passages, so it can't
+tell which of them answers. So each authored question comes with its passage whole and without the evidence.
+"""
+
+import random
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+
+from tools.models.reader.authored import Passage, Question
+from tools.models.reader.texts import BM25, headed, sentences, without
+
+UNRELATED, NEAR, ANSWERED = 0, 1, 2
+CONTRADICTED, NOT_FOUND, SUPPORTED = 0, 1, 2
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """A passage as the reader is given it, with its label.
+
+    `answer` and `evidence` stand in `text` word for word; None where that isn't known, so nothing is learnt of them.
+    """
+
+    text: str
+    label: int
+    answer: str | None = None
+    evidence: str | None = None
+
+
+@dataclass(slots=True)
+class Group:
+    """A question or claim and its passages. `supports` says that labels are those of claims."""
+
+    question: str
+    lang: str
+    source: str
+    items: list[Item] = field(default_factory=list)
+    supports: bool = False
+
+
+def authored_groups(
+    passages: Sequence[Passage], seed: int, *, near: bool = True, copies: int = 1, claims: bool = False
+) -> list[Group]:
+    """Return groups of authored passages.
+
+    `near` questions are left out where their form gives them away; `copies` of a question differ in its writing and
+    passages. Questions that lack their object or go on from another are left out: read alone they have no label.
+    """
+    draw = random.Random(seed)
+    groups: list[Group] = []
+    for others in _by_source(passages).values():
+        index = BM25([headed(passage.title, passage.text) for passage in others])
+        for passage in others:
+            for question in passage.questions:
+                if question.follows or question.label == "objectless" or (question.label == "near" and not near):
+                    continue
+                like = [others[i] for i in index.best(question.text, 5) if others[i] is not passage][:4]
+                for _ in range(copies):
+                    unlike = [*draw.sample(like, min(1, len(like))), *_another(others, passage, draw)]
+                    groups.append(_group(passage, question, unlike, draw))
+            if claims:
+                groups += _claims(passage, others, draw)
+    return groups
+
+
+def _by_source(passages: Iterable[Passage]) -> dict[str, list[Passage]]:
+    found: dict[str, list[Passage]] = defaultdict(list)
+    for passage in passages:
+        found[passage.source].append(passage)
+    return found
+
+
+def _another(others: Sequence[Passage], passage: Passage, draw: random.Random) -> list[Passage]:
+    rest = [other for other in others if other is not passage]
+    return [draw.choice(rest)] if rest else []
+
+
+def _group(passage: Passage, question: Question, unlike: Iterable[Passage], draw: random.Random) -> Group:
+    title = passage.title if draw.random() < 0.75 else ""
+    group = Group(_as_typed(question.text, draw), passage.group_of(question), passage.source)
+    answered = question.label == "answered"
+    items = [Item(headed(title, passage.text), ANSWERED if answered else NEAR, question.answer, question.evidence)]
+    if answered and question.evidence and (rest := without(passage.text, question.evidence)):
+        items.append(Item(headed(title, rest), NEAR))
+    # A sentence that doesn't matter is taken away too, lest gaps in a text tell.
+    if draw.random() < 0.4 and (spared := _without_another(passage.text, question.evidence, draw)):
+        items.append(Item(headed(title, spared), items[0].label, question.answer, question.evidence))
+    for other in dict.fromkeys(unlike):
+        items.append(Item(headed(other.title if draw.random() < 0.75 else "", other.text), UNRELATED))
+    group.items = items
+    return group
+
+
+def _as_typed(question: str, draw: random.Random) -> str:
+    """Return a question as some write it: without its mark, or in lower case."""
+    if draw.random() < 0.3:
+        question = question.rstrip("?？ ")
+    return question.lower() if draw.random() < 0.15 else question
+
+
+def _without_another(text: str, evidence: str | None, draw: random.Random) -> str | None:
+    parts = [text[start:end].strip() for start, end in sentences(text)]
+    free = [part for part in parts if len(part) > 15 and not (evidence and (part in evidence or evidence in part))]
+    rest = without(text, draw.choice(free)) if free else None
+    return rest if rest and (not evidence or evidence in rest) else None
+
+
+def _claims(passage: Passage, others: Sequence[Passage], draw: random.Random) -> list[Group]:
+    labels = {"supported": SUPPORTED, "contradicted": CONTRADICTED, "not_found": NOT_FOUND}
+    groups = []
+    for claim in passage.claims:
+        items = [Item(headed(passage.title, passage.text), labels[claim.label])]
+        items += [Item(headed(other.title, other.text), NOT_FOUND) for other in _another(others, passage, draw)]
+        groups.append(Group(claim.text, passage.lang, passage.source, items, supports=True))
+    return groups

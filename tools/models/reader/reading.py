@@ -1,0 +1,71 @@
+"""Reads pairs with an exported reader, one at a time as the site does: in a batch each would be quantised otherwise."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tools.models.reader.pairs import join, load_tokenizer
+from tools.models.reader.texts import headed, sentences
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """`answered` is the logarithm of the probability that the passage answers; `rank` orders passages.
+
+    `sentence` is the place in the text of the sentence that the short answer would stand in.
+    """
+
+    answered: float
+    rank: float
+    sentence: tuple[int, int]
+
+
+class OnnxReader:
+    """A folder with `model.onnx` and `tokenizer.json`, read on one thread."""
+
+    def __init__(self, folder: Path) -> None:
+        import onnxruntime
+
+        options = onnxruntime.SessionOptions()
+        options.intra_op_num_threads = options.inter_op_num_threads = 1
+        options.add_session_config_entry("session.intra_op.allow_spinning", "0")
+        self._session = onnxruntime.InferenceSession(
+            str(folder / "model.onnx"), options, providers=["CPUExecutionProvider"]
+        )
+        self._outputs = [output.name for output in self._session.get_outputs()]
+        self._tokenizer = load_tokenizer(folder / "tokenizer.json")
+        self._kept: dict[tuple[str, str, str], Reading] = {}
+
+    def read(self, question: str, title: str, text: str) -> Reading:
+        """Return a pair's reading; equal pairs are read once."""
+        key = question, title, text
+        if key not in self._kept:
+            self._kept[key] = self._read(*key)
+        return self._kept[key]
+
+    def _read(self, question: str, title: str, text: str) -> Reading:
+        asked = self._tokenizer.encode(question, add_special_tokens=False).ids
+        whole = headed(title, text)
+        encoded = self._tokenizer.encode(whole, add_special_tokens=False)
+        ids, start = join(asked, encoded.ids)
+        given = np.array([ids], np.int64)
+        found = self._session.run(None, {"input_ids": given, "attention_mask": np.ones_like(given)})
+        told = dict(zip(self._outputs, found, strict=True))
+        logits = told["answers"][0].astype(float)
+        answered = logits[2] - float(np.logaddexp.reduce(logits))
+        offsets = encoded.offsets[: len(ids) - start - 1]
+        shift = len(whole) - len(text)
+        sentence = _sentence(told["span"][0, start:-1], [(a - shift, b - shift) for a, b in offsets], text)
+        return Reading(answered, float(told["rank"][0]), sentence)
+
+
+def _sentence(span: NDArray[np.float32], offsets: list[tuple[int, int]], text: str) -> tuple[int, int]:
+    """Return the sentence in which start and end of the answer are likeliest."""
+    best, place = -np.inf, (0, 0)
+    for start, end in sentences(text):
+        within = [i for i, (a, b) in enumerate(offsets) if a < end and b > start]
+        if within and (strength := float(span[within].max(axis=0).sum())) > best:
+            best, place = strength, (start, end)
+    return place

@@ -1,0 +1,319 @@
+"""Trains the reader, on a GPU or on two cores.
+
+    python -m tools.models.reader.train --start retrieval/bundled/reader/model.onnx --output trained --layers 2
+
+With `--layers N` the last N layers and the heads alone are trained: what the lower layers make of each pair is computed
+once and kept on disk, so a step costs a few layers instead of all. A run that was cut off goes on where it was last
+saved when the same command is given again. Training from an encoder without heads (`e5-small-q4.bin`, or the bundled
+embedding model) needs all layers, a GPU and the public sources; see README.md.
+"""
+
+import argparse
+import hashlib
+import random
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+from torch.nn import functional as F
+
+from tools.models.reader.authored import read
+from tools.models.reader.data import ANSWERED, Group, authored_groups
+from tools.models.reader.model import Reader, build, named_of
+from tools.models.reader.pairs import Pair, load_tokenizer, padded, pairs_of
+from tools.models.reader.weights import LAYERS, WIDTH, load
+
+DATA = Path(__file__).resolve().parents[1] / "data"
+BUNDLED = Path(__file__).resolve().parents[3] / "retrieval" / "bundled" / "reader"
+# The shares of the parts of the loss beside the label's, which counts 1.
+RANK, PLACES, WITHIN = 0.3, 0.5, 0.3
+_NO_PLACE = -1e4
+Unit = list[Pair]
+
+
+def main() -> None:
+    """Run training from the command line."""
+    options = _parser().parse_args()
+    torch.set_num_threads(options.threads)
+    groups = _groups(options)
+    tokenizer = load_tokenizer(BUNDLED / "tokenizer.json")
+    units = [(pairs_of(group, tokenizer), group.supports) for group in groups]
+    _say(f"{len(units)} questions, {sum(len(unit) for unit, _ in units)} pairs")
+    options.output.mkdir(parents=True, exist_ok=True)
+    for seed in options.seeds:
+        _train(options, units, seed)
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--start", type=Path, default=BUNDLED / "model.onnx", help="weights to begin with")
+    parser.add_argument("--output", type=Path, required=True, help="the folder for weights, states and the log")
+    parser.add_argument("--authored", type=Path, nargs="*", default=[], help="files in the authored format")
+    parser.add_argument("--answered-only", type=Path, nargs="*", default=[], help="the same, without near questions")
+    parser.add_argument("--public", type=Path, nargs="*", default=[], help="groups that public.py wrote")
+    parser.add_argument("--copies", type=int, default=1, help="how often each authored question is written down")
+    parser.add_argument("--supports", action="store_true", help="learn claims too, by a head of their own")
+    parser.add_argument("--questions", type=int, help="draw so many questions")
+    parser.add_argument("--layers", type=int, default=LAYERS, help="how many of the last layers are trained")
+    parser.add_argument("--seeds", type=int, nargs="+", default=[1, 2])
+    parser.add_argument("--epochs", type=float, default=1.5)
+    parser.add_argument("--tokens", type=int, default=40_000, help="padded tokens of a batch")
+    parser.add_argument(
+        "--rate", type=float, default=8e-5, help="the learning rate; that of new heads is four times it"
+    )
+    parser.add_argument("--threads", type=int, default=1)
+    parser.add_argument("--save-minutes", type=float, default=3)
+    return parser
+
+
+def _groups(options: argparse.Namespace) -> list[Group]:
+    """Return the questions to train on, the same for all seeds: what is kept on disk is kept of these."""
+    draw: dict[str, Any] = {"copies": options.copies, "claims": options.supports}
+    groups = authored_groups(read(*options.authored), 1, **draw)
+    groups += authored_groups(read(*options.answered_only), 1, near=False, **draw)
+    if options.public:
+        from tools.models.reader.public import read_groups
+
+        groups += read_groups(*options.public)
+    random.Random(1).shuffle(groups)
+    return groups[: options.questions]
+
+
+def _train(options: argparse.Namespace, units: Sequence[tuple[Unit, bool]], seed: int) -> None:
+    """Train with one seed and write its weights, unless that was done."""
+    target = options.output / f"seed-{seed}.npz"
+    if target.exists():
+        return
+    torch.manual_seed(seed)
+    device = "cuda" if torch.cuda.is_available() else "cpu"
+    weights = load(options.start)
+    net = build(weights, supports=options.supports).to(device).train()
+    below = LAYERS - options.layers
+    states = _States(options, net, [pair for unit, _ in units for pair in unit], below) if below else None
+    optimiser = _optimiser(net, below, options.rate, new_heads=not weights.has_heads)
+    batches = list(_batches(units, options.tokens, options.epochs, seed))
+    step = _resume(options.output / f"seed-{seed}.state", net, optimiser)
+    rates = [group["initial"] for group in optimiser.param_groups]
+    begun = saved = time.monotonic()
+    sums = np.zeros(5)
+    trained = [parameter for group in optimiser.param_groups for parameter in group["params"]]
+    while step < len(batches):
+        for group, rate in zip(optimiser.param_groups, rates, strict=True):
+            group["lr"] = rate * _pace(step / len(batches))
+        chosen, supports = batches[step]
+        with torch.autocast(device, dtype=torch.bfloat16, enabled=device == "cuda"):
+            told, mask = _run(net, [units[i][0] for i in chosen], states, below, device)
+        parts = _losses(told, [units[i][0] for i in chosen], mask, supports=supports)
+        loss = parts[0] + RANK * parts[1] + PLACES * parts[2] + WITHIN * parts[3]
+        optimiser.zero_grad(set_to_none=True)
+        loss.backward()
+        torch.nn.utils.clip_grad_norm_(trained, 1.0)
+        optimiser.step()
+        step += 1
+        sums += [*(float(part.detach()) for part in parts), 1]
+        if step % 50 == 0 or step == len(batches):
+            label, rank, places, within = sums[:4] / sums[4]
+            spent = time.monotonic() - begun
+            _say(
+                f"seed {seed} step {step}/{len(batches)} {spent:.0f} s: "
+                f"label {label:.3f} rank {rank:.3f} places {places:.3f} within {within:.3f}"
+            )
+            sums[:] = 0
+        if time.monotonic() - saved > 60 * options.save_minutes:
+            _save(options.output / f"seed-{seed}.state", net, optimiser, step)
+            saved = time.monotonic()
+    np.savez(target, **named_of(net))
+    (options.output / f"seed-{seed}.state").unlink(missing_ok=True)
+    _say(f"wrote {target}")
+
+
+class _States:
+    """What the lower layers make of each pair, in 16 bits on disk: 768 bytes a token."""
+
+    def __init__(self, options: argparse.Namespace, net: Reader, pairs: Sequence[Pair], below: int) -> None:
+        ends = np.cumsum([len(pair.ids) for pair in pairs])
+        self._places = {id(pair): (int(end) - len(pair.ids), int(end)) for pair, end in zip(pairs, ends, strict=True)}
+        path = options.output / f"states-{self._key(options, pairs, below)}.npy"
+        if not path.exists():
+            self._compute(net, pairs, below, path)
+        self._kept: NDArray[np.float16] = np.load(path, mmap_mode="r")
+
+    def _key(self, options: argparse.Namespace, pairs: Sequence[Pair], below: int) -> str:
+        told = hashlib.sha256(f"{below} {options.start.stat().st_size}".encode() + options.start.read_bytes())
+        for pair in pairs:
+            told.update(pair.ids.tobytes() + b"/")
+        return told.hexdigest()[:16]
+
+    @torch.no_grad()
+    def _compute(self, net: Reader, pairs: Sequence[Pair], below: int, path: Path) -> None:
+        device = next(net.parameters()).device
+        net.eval()
+        begun = time.monotonic()
+        partly = path.with_suffix(".part")
+        total = sum(len(pair.ids) for pair in pairs)
+        kept = np.lib.format.open_memmap(partly, "w+", np.float16, (total, WIDTH))
+        by_length = sorted(pairs, key=lambda pair: len(pair.ids))
+        for first in range(0, len(by_length), 16):
+            some = by_length[first : first + 16]
+            ids, mask = (torch.from_numpy(array).to(device) for array in padded(some))
+            told = net.lower(ids, mask, below).half().cpu().numpy()
+            for row, pair in zip(told, some, strict=True):
+                start, end = self._places[id(pair)]
+                kept[start:end] = row[: end - start]
+        kept.flush()
+        partly.rename(path)
+        net.train()
+        _say(f"{total} tokens through {below} layers in {time.monotonic() - begun:.0f} s")
+
+    def of(self, pairs: Sequence[Pair], longest: int) -> NDArray[np.float32]:
+        """Return the states of some pairs, padded: [pairs, tokens, width]."""
+        found = np.zeros((len(pairs), longest, WIDTH), np.float32)
+        for row, pair in enumerate(pairs):
+            start, end = self._places[id(pair)]
+            found[row, : end - start] = self._kept[start:end]
+        return found
+
+
+def _optimiser(net: Reader, below: int, rate: float, *, new_heads: bool) -> torch.optim.Optimizer:
+    """Return an optimiser of what is trained; biases and norms don't decay."""
+    heads = ("pool", "answers", "rank", "span", "evidence", "supports")
+    layers = [f"layers.{i}." for i in range(below, LAYERS)] + ([] if below else ["places", "norm"])
+    chosen: dict[tuple[float, float], list[torch.nn.Parameter]] = {}
+    for name, parameter in net.named_parameters():
+        is_head = name.split(".")[0] in heads
+        parameter.requires_grad_(is_head or (name != "words.weight" and name.startswith(tuple(layers))))
+        if parameter.requires_grad:
+            own = rate * 4 if is_head and new_heads else rate
+            chosen.setdefault((own, 0.01 if parameter.dim() > 1 else 0.0), []).append(parameter)
+    groups = [
+        {"params": found, "lr": own, "initial": own, "weight_decay": decay} for (own, decay), found in chosen.items()
+    ]
+    return torch.optim.AdamW(groups, betas=(0.9, 0.98))
+
+
+def _pace(done: float) -> float:
+    """Return the share of the learning rate when so much of the training is done: up for 6 %, then down."""
+    return min(1.0, done / 0.06 + 0.02, (1 - done) / 0.94 + 0.02)
+
+
+def _batches(
+    units: Sequence[tuple[Unit, bool]], tokens: int, epochs: float, seed: int
+) -> Iterator[tuple[list[int], bool]]:
+    """Yield the numbers of the questions of each batch: of one kind and of like lengths, the batches in any order."""
+    draw = random.Random(seed)
+    whole, rest = divmod(epochs, 1)
+    for share in [1.0] * int(whole) + ([rest] if rest else []):
+        order = draw.sample(range(len(units)), round(len(units) * share))
+        found: list[tuple[list[int], bool]] = []
+        for supports in (False, True):
+            own = [i for i in order if units[i][1] == supports]
+            # By length within some thousands, so that each epoch puts others together.
+            for first in range(0, len(own), 6_000):
+                some = sorted(own[first : first + 6_000], key=lambda i: max(len(pair.ids) for pair in units[i][0]))
+                found += [(batch, supports) for batch in _filled(units, some, tokens)]
+        draw.shuffle(found)
+        yield from found
+
+
+def _filled(units: Sequence[tuple[Unit, bool]], order: Sequence[int], tokens: int) -> Iterator[list[int]]:
+    batch: list[int] = []
+    longest = count = 0
+    for i in order:
+        pairs = units[i][0]
+        longest, count = max(longest, *(len(pair.ids) for pair in pairs)), count + len(pairs)
+        if batch and longest * count > tokens:
+            yield batch
+            batch, longest, count = [], max(len(pair.ids) for pair in pairs), len(pairs)
+        batch.append(i)
+    if batch:
+        yield batch
+
+
+def _run(
+    net: Reader, units: Sequence[Unit], states: _States | None, below: int, device: str
+) -> tuple[dict[str, Tensor], Tensor]:
+    pairs = [pair for unit in units for pair in unit]
+    ids, there = padded(pairs)
+    mask = torch.from_numpy(there).to(device)
+    if states is None:
+        return net(torch.from_numpy(ids).to(device), mask), mask
+    return net.upper(torch.from_numpy(states.of(pairs, ids.shape[1])).to(device), mask, below), mask
+
+
+def _losses(told: dict[str, Tensor], units: Sequence[Unit], mask: Tensor, *, supports: bool) -> list[Tensor]:
+    """Return the loss by label, by rank within a question, by places, and by the log odds within a question."""
+    device = mask.device
+    pairs = [pair for unit in units for pair in unit]
+    labels = torch.tensor([pair.label for pair in pairs], device=device)
+    by_label = F.cross_entropy(told["supports" if supports else "answers"].float(), labels)
+    none = by_label * 0
+    if supports:
+        return [by_label, none, none, none]
+    owner = torch.tensor([i for i, unit in enumerate(units) for _ in unit], device=device)
+    answers = told["answers"].float()
+    odds = answers[:, 2] - torch.logsumexp(answers[:, :2], 1)
+    places = torch.tensor([pair.places for pair in pairs], device=device)
+    logits = torch.cat([told["span"], told["evidence"]], 2).float().masked_fill(~mask[:, :, None], _NO_PLACE)
+    by_place = none
+    for column in range(4):
+        if bool((places[:, column] >= 0).any()):
+            by_place = by_place + F.cross_entropy(logits[:, :, column], places[:, column], ignore_index=-1) / 4
+    answered = labels == ANSWERED
+    return [
+        by_label,
+        _within(told["rank"].float(), owner, answered, len(units)),
+        by_place,
+        _within(odds, owner, answered, len(units)),
+    ]
+
+
+def _within(scores: Tensor, owner: Tensor, wanted: Tensor, questions: int) -> Tensor:
+    """Return how far the passages that answer are from being the only ones with a score, of their question's passages.
+
+    Each is compared with those of its question that don't answer, not with another that does.
+    """
+    if not bool(wanted.any()):
+        return scores.sum() * 0
+    others = torch.full((questions,), _NO_PLACE, device=scores.device)
+    for question in range(questions):
+        rest = (owner == question) & ~wanted
+        if bool(rest.any()):
+            others = others.index_put((torch.tensor(question),), torch.logsumexp(scores[rest], 0))
+    own = scores[wanted]
+    return (torch.logaddexp(own, others[owner[wanted]]) - own).mean()
+
+
+def _save(path: Path, net: Reader, optimiser: torch.optim.Optimizer, step: int) -> None:
+    """Write what is needed to go on; a run that is cut off meanwhile leaves the state before."""
+    state = {name: tensor for name, tensor in net.state_dict().items() if name != "words.weight"}
+    partly = path.with_suffix(".part")
+    torch.save(
+        {"net": state, "optimiser": optimiser.state_dict(), "step": step, "random": torch.get_rng_state()}, partly
+    )
+    partly.rename(path)
+
+
+def _resume(path: Path, net: Reader, optimiser: torch.optim.Optimizer) -> int:
+    """Load the state that was saved last and return its step, 0 where there is none."""
+    if not path.exists():
+        return 0
+    state = torch.load(path, map_location=next(net.parameters()).device)
+    net.load_state_dict(state["net"], strict=False)
+    optimiser.load_state_dict(state["optimiser"])
+    torch.set_rng_state(state["random"].cpu())
+    _say(f"goes on after step {state['step']}")
+    return int(state["step"])
+
+
+def _say(text: str) -> None:
+    print(text, file=sys.stderr, flush=True)
+
+
+if __name__ == "__main__":
+    main()
