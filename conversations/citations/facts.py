@@ -164,11 +164,3 @@ def _is_person(word: str, tag: str) -> bool:
     import rjieba  # reads its dictionary when loaded
 
     return len(rjieba.cut(word, False)) > 1
-
-
-def is_person(text: str) -> bool:
-    """Whether a text is a Chinese name of a person, and nothing besides."""
-    import rjieba  # reads its dictionary when loaded
-
-    tagged = rjieba.tag(text)
-    return len(tagged) == 1 and len(text) > 1 and _is_person(*tagged[0])
