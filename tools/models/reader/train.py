@@ -128,7 +128,7 @@ def _train(options: argparse.Namespace, units: Sequence[tuple[Unit, bool]], seed
         if time.monotonic() - saved > 60 * options.save_minutes:
             _save(options.output / f"seed-{seed}.state", net, optimiser, step)
             saved = time.monotonic()
-    np.savez(target, **named_of(net))
+    np.savez(target, allow_pickle=False, **named_of(net))
     (options.output / f"seed-{seed}.state").unlink(missing_ok=True)
     _say(f"wrote {target}")
 
