@@ -28,7 +28,7 @@ def pack(scales: NDArray[np.float16], nibbles: NDArray[np.uint8]) -> bytes:
 def halves(nibbles: NDArray[np.uint8]) -> NDArray[np.uint8]:
     """Return weights of 0-15 [rows, width], two in a byte as in the file: [rows, width / 32, 16]."""
     blocks = nibbles.reshape(len(nibbles), -1, 2, BLOCK // 2)
-    return blocks[:, :, 0] | (blocks[:, :, 1] << 4)
+    return (blocks[:, :, 0] | (blocks[:, :, 1] << 4)).astype(np.uint8, copy=False)
 
 
 def from_halves(packed: NDArray[np.uint8]) -> NDArray[np.uint8]:

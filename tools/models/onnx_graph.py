@@ -41,12 +41,16 @@ class Graph:
         """Add a list of one whole number, as axes and places are given."""
         return self.const(name, np.array([value], np.int64))
 
-    def op(self, kind: str, inputs: Sequence[str], outputs: int = 1, domain: str = "", **attributes: Any) -> Any:
-        """Add a node and return the name of its output, or the names where it has several."""
+    def op(self, kind: str, inputs: Sequence[str], domain: str = "", **attributes: Any) -> str:
+        """Add a node and return the name of its output."""
+        return self.ops(kind, inputs, 1, domain, **attributes)[0]
+
+    def ops(self, kind: str, inputs: Sequence[str], outputs: int, domain: str = "", **attributes: Any) -> list[str]:
+        """Add a node and return the names of its outputs."""
         number = len(self.nodes) + 1
         names = [f"{kind}_{number}_{i}" for i in range(outputs)]
         self.nodes.append(helper.make_node(kind, inputs, names, f"{kind}_{number}", domain=domain, **attributes))
-        return names[0] if outputs == 1 else names
+        return names
 
     def save(self, path: Path, name: str, outputs: Mapping[str, tuple[str, list[str | int]]]) -> None:
         """Write the model; `outputs` are names with the node that gives them and their shape."""
@@ -83,8 +87,8 @@ def encoder(graph: Graph, weights: Weights, table: Table, layers: int, heads: in
     for i in range(layers):
         layer = f"encoder.layer.{i}."
         parts = [layer + f"attention.self.{part}" for part in ("query", "key", "value")]
-        joined = (np.concatenate([weights[f"{part}.{kind}"] for part in parts]) for kind in ("weight", "bias"))
-        q, k, v = graph.op("Split", [dense(x, f"l{i}.qkv", *joined)], 3, axis=-1, num_outputs=3)
+        joined = [np.concatenate([weights[f"{part}.{kind}"] for part in parts]) for kind in ("weight", "bias")]
+        q, k, v = graph.ops("Split", [dense(x, f"l{i}.qkv", *joined)], 3, axis=-1, num_outputs=3)
         attended = graph.op("MultiHeadAttention", [q, k, v, "", mask], domain=_MICROSOFT, num_heads=heads)
         attended = dense(attended, f"l{i}.ao", *_linear(weights, layer + "attention.output.dense"))
         x = add_and_norm(attended, x, f"l{i}.aln", layer + "attention.output.LayerNorm")
@@ -130,6 +134,6 @@ def _dense(graph: Graph, x: str, name: str, weight: NDArray[Any], bias: NDArray[
         product = graph.op("MatMul", [x, graph.const(f"{name}.w", weight.T.astype(np.float32))])
         return graph.op("Add", [product, graph.const(f"{name}.b", bias)])
     integers, scales = blocks.int8_columns(weight.T)
-    constants = {"q": integers, "s": scales, "z": np.zeros(len(weight), np.int8), "b": bias}
+    constants: dict[str, NDArray[Any]] = {"q": integers, "s": scales, "z": np.zeros(len(weight), np.int8), "b": bias}
     named = [graph.const(f"{name}.{kind}", array) for kind, array in constants.items()]
     return graph.op("DynamicQuantizeMatMul", [x, *named], domain=_MICROSOFT)

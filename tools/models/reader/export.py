@@ -38,8 +38,7 @@ def write(weights: ReaderWeights, path: Path, matrices: str = "int8") -> None:
     def head(name: str, given: str) -> str:
         weight: NDArray[Any] = named[f"{name}.weight"].T.astype(np.float32)
         product = graph.op("MatMul", [given, graph.const(f"{name}.w", weight)])
-        summed: str = graph.op("Add", [product, graph.const(f"{name}.b", named[f"{name}.bias"])])
-        return summed
+        return graph.op("Add", [product, graph.const(f"{name}.b", named[f"{name}.bias"])])
 
     outputs: dict[str, tuple[str, list[str | int]]] = {"answers": (head("answers", pooled), ["batch", 3])}
     if "supports.weight" in named:

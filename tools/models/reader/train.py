@@ -128,7 +128,7 @@ def _train(options: argparse.Namespace, units: Sequence[tuple[Unit, bool]], seed
         if time.monotonic() - saved > 60 * options.save_minutes:
             _save(options.output / f"seed-{seed}.state", net, optimiser, step)
             saved = time.monotonic()
-    np.savez(target, **named_of(net))
+    np.savez(target, allow_pickle=False, **named_of(net))
     (options.output / f"seed-{seed}.state").unlink(missing_ok=True)
     _say(f"wrote {target}")
 
@@ -280,11 +280,11 @@ def _within(scores: Tensor, owner: Tensor, wanted: Tensor, questions: int) -> Te
     """
     if not bool(wanted.any()):
         return scores.sum() * 0
-    others = torch.full((questions,), _NO_PLACE, device=scores.device)
-    for question in range(questions):
-        rest = (owner == question) & ~wanted
-        if bool(rest.any()):
-            others = others.index_put((torch.tensor(question),), torch.logsumexp(scores[rest], 0))
+    rest, theirs = scores[~wanted], owner[~wanted]
+    greatest = scores.new_full((questions,), _NO_PLACE).scatter_reduce(0, theirs, rest.detach(), "amax")
+    total = scores.new_zeros(questions).scatter_add(0, theirs, (rest - greatest[theirs]).exp())
+    # A question whose passages all answer has nothing to compare with.
+    others = torch.where(total > 0, total.clamp_min(1e-30).log() + greatest, greatest)
     own = scores[wanted]
     return (torch.logaddexp(own, others[owner[wanted]]) - own).mean()
 
