@@ -60,14 +60,14 @@ class Site:
     command: tuple[str, ...] = ("up", "--port", "0")
     ready = re.compile(r"ready at (http://\S+)")
 
-    def __init__(self, data_dir: Path, *arguments: str, **environment: str) -> None:
-        """Start it; `environment` is added to this process's without its Ragsite and model variables."""
+    def __init__(self, data_dir: Path, *arguments: str, root: Path = ROOT, **environment: str) -> None:
+        """Start it, from `root`; `environment` is added to this process's without its Ragsite and model variables."""
         self.data_dir = data_dir
         self.output: list[str] = []
         self.url = ""
         self._lines: queue.Queue[str] = queue.Queue()
         self.process = subprocess.Popen(
-            manage(data_dir, *self.command, *arguments),
+            manage(data_dir, *self.command, *arguments, root=root),
             env=_environment(environment),
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
@@ -133,9 +133,9 @@ class Worker(Site):
     ready = re.compile(r"(background worker runs)")
 
 
-def manage(data_dir: Path, command: str, *arguments: str) -> list[str]:
+def manage(data_dir: Path, command: str, *arguments: str, root: Path = ROOT) -> list[str]:
     """Return the command line of a management command on a data folder."""
-    return [sys.executable, str(ROOT / "manage.py"), command, "--data-dir", str(data_dir), *arguments]
+    return [sys.executable, str(root / "manage.py"), command, "--data-dir", str(data_dir), *arguments]
 
 
 def _environment(added: dict[str, str]) -> dict[str, str]:

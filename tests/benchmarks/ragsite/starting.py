@@ -1,0 +1,68 @@
+"""Starts sites on folders of their own, and says how soon they answer and what memory they hold at rest."""
+
+import time
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import astuple, dataclass
+from pathlib import Path
+from statistics import median
+
+import psutil
+
+from tests.benchmarks.retrieval.measuring import table
+from tests.site import Site, data_folder
+
+
+@dataclass(frozen=True, slots=True)
+class Start:
+    """What one run came to: seconds until the site answers, on an empty folder and again, and MB at rest after that.
+
+    `pss` shares the pages that processes have in common between them, `rss` counts them in full. The worker is all its
+    processes.
+    """
+
+    empty: float
+    again: float
+    web_pss: float
+    web_rss: float
+    worker_pss: float
+
+
+def run(checkouts: Sequence[Path], runs: int, rest: float, say: Callable[[str], None]) -> None:
+    """Start a site of each checkout in turn, so that a busy moment meets all of them alike; print a table of medians.
+
+    `rest` are the seconds after which memory is read.
+    """
+    starts: dict[Path, list[Start]] = {checkout: [] for checkout in checkouts}
+    for number in range(runs):
+        for checkout, found in starts.items():
+            found.append(_measured(checkout, rest))
+            say(f"run {number + 1}, {checkout}: {found[-1].empty:.2f} s, again {found[-1].again:.2f} s")
+    medians = {
+        checkout: [median(of) for of in zip(*map(astuple, found), strict=True)] for checkout, found in starts.items()
+    }
+    say("\n" + table(
+        ["checkout", "empty folder s", "again s", "web PSS MB", "web RSS MB", "worker PSS MB"],
+        [[str(checkout), f"{empty:.2f}", f"{again:.2f}", *(f"{size:.0f}" for size in sizes)]
+         for checkout, (empty, again, *sizes) in medians.items()],
+    ))  # fmt: skip
+
+
+def _measured(checkout: Path, rest: float) -> Start:
+    with data_folder() as data_dir:
+        seconds = []
+        for _start in range(2):
+            began = time.monotonic()
+            with Site(data_dir, root=checkout) as site:
+                seconds.append(time.monotonic() - began)
+                time.sleep(rest)
+                # Forks of it, the web server before the worker; what else it started are programs of their own.
+                site_itself = psutil.Process(site.process.pid)
+                forked = [child for child in site_itself.children() if child.cmdline() == site_itself.cmdline()]
+                web, worker = sorted(forked, key=psutil.Process.create_time)
+                sizes = _pss([web]), web.memory_info().rss / 2**20, _pss([worker, *worker.children(recursive=True)])
+    empty, again = seconds
+    return Start(empty, again, *sizes)
+
+
+def _pss(processes: Iterable[psutil.Process]) -> float:
+    return sum(process.memory_full_info().pss for process in processes) / 2**20
