@@ -140,7 +140,7 @@ def _searched(detail: Mapping[str, Any]) -> list[tuple[str, str]]:
 def _finished(step: Step, searched: Sequence[Ranking], total_ms: float, cached: bool) -> StepEvent:
     rankings = [ranking for ranking in searched if ranking.type == step[2]]
     found = len({chunk_id for ranking in rankings for chunk_id, _score in ranking.hits})
-    notes = [ranking.note for ranking in rankings if ranking.note]
+    notes = list(dict.fromkeys(ranking.note for ranking in rankings if ranking.note))
     message = ngettext("%(count)d passage found", "%(count)d passages found", found) % {"count": found}
     if not rankings:
         message = _("There is nothing to search yet.")
