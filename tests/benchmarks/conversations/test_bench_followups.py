@@ -18,7 +18,7 @@ PASSAGES = {
     "ports": "The TL-SE2109 switch has nine ports.",
     "price": "The price of the TL-SE2109 switch is 90 euros.",
     "other": "The price of the rack mounting kit is 20 euros.",
-    **{f"kit{number}": f"The price of kit number {number} is {number} euros." for number in range(6)},
+    **{f"kit{number}": f"What is its price? That of kit number {number} is {number} euros." for number in range(6)},
 }
 LAST = {
     "a1": "How many ports has the TL-SE2109 switch?",
