@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from dataclasses import astuple, dataclass
 from pathlib import Path
 from statistics import median
@@ -9,7 +10,7 @@ from statistics import median
 import psutil
 
 from tests.benchmarks.retrieval.measuring import table
-from tests.site import Site, data_folder
+from tests.site import Site, data_folder, processes
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,13 +57,18 @@ def _measured(checkout: Path, rest: float) -> Start:
                 seconds.append(time.monotonic() - began)
                 time.sleep(rest)
                 # Forks of it, the web server before the worker; what else it started are programs of their own.
-                site_itself = psutil.Process(site.process.pid)
-                forked = [child for child in site_itself.children() if child.cmdline() == site_itself.cmdline()]
-                web, worker = sorted(forked, key=psutil.Process.create_time)
+                program = str(checkout / "manage.py")
+                forked = [fork for fork in processes(data_dir) if program in fork.info["cmdline"]]
+                children = [fork for fork in forked if fork.ppid() == site.process.pid]
+                web, worker = sorted(children, key=psutil.Process.create_time)
                 sizes = _pss([web]), web.memory_info().rss / 2**20, _pss([worker, *worker.children(recursive=True)])
     empty, again = seconds
     return Start(empty, again, *sizes)
 
 
-def _pss(processes: Iterable[psutil.Process]) -> float:
-    return sum(process.memory_full_info().pss for process in processes) / 2**20
+def _pss(running: Iterable[psutil.Process]) -> float:
+    found = 0.0
+    for process in running:
+        with suppress(psutil.NoSuchProcess):  # one that read a file, and has ended meanwhile
+            found += process.memory_full_info().pss / 2**20
+    return found
