@@ -143,6 +143,7 @@ def _environment(added: dict[str, str]) -> dict[str, str]:
     kept = {name: value for name, value in os.environ.items() if not name.startswith(ours)}
     # Without a model at Ollama's usual port, whatever this machine runs.
     fixed = {"OLLAMA_URL": "http://127.0.0.1:9", "PYTHONUNBUFFERED": "1"}
+    fixed["READER_TIMEOUT"] = "60"  # what is answered mustn't depend on how busy the machine is
     if folder := os.environ.get("TESTS_OF_RAGSITE_DIR"):
         fixed["RAGSITE_STATIC_DIR"] = f"{folder}/static"  # collected once for all sites of a run
     return kept | fixed | added

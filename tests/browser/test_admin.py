@@ -11,7 +11,7 @@ from tests.fakes.provider import FakeProvider
 from tests.site import Site
 
 pytestmark = [pytest.mark.browser, pytest.mark.site]
-QUESTION = "How long is the warranty of the switch?"
+QUESTION = "How long does a firmware update take?"
 
 
 @pytest.fixture(scope="module")

@@ -184,7 +184,8 @@ def test_a_worker_whose_sentinel_is_killed_goes_on_and_is_killed_without_a_rest(
 def test_a_document_survives_the_death_of_the_database_while_vectors_are_written(
     data_dir: Path, api: httpx.Client
 ) -> None:
-    text = "\n\n".join(f"Fan {n} turns. " + f"Then fan {n} turns left or right, {n} times. " * 35 for n in range(130))
+    turns = [f"In step {step} fan {n} turns left or right, {n} times." for n in range(130) for step in range(35)]
+    text = "\n\n".join(" ".join(turns[n : n + 35]) for n in range(0, len(turns), 35))
     with Worker(data_dir) as worker:
         path = _upload(api, "long.txt", text)
         _wait_for(lambda: (told := api.get(path).json())["status"] == "indexing" and told["progress"] > 40)
