@@ -56,12 +56,12 @@ async def relevant_turns(question: str, branch: Sequence[int], recent: Sequence[
     space = await spaces.space_for_search()
     if space.knows(language_of(question)):
         vector = await spaces.with_model(spaces.embed_query, space, question)
-        nearest = await in_database(_nearest, older, space.pk, vector.tolist(), 2 * limit + len(recent))
+        nearest = await in_database(_nearest, older, space.pk, vector.tolist(), limit + len(recent))
         if nearest:
             similarity, asked_in = spaces.embedder_of(space).calibration.similarity, language_of(question)
-            # Of texts as short as questions, similarities across languages say little.
-            own = [(cosine, turn) for cosine, turn in nearest if language_of(turn.question) == asked_in]
-            turns = [(similarity(cosine, asked_in, asked_in), turn) for cosine, turn in own]
+            # Turns in another language have to be as near as those in its own: across languages, similarities of texts
+            # as short as questions say little.
+            turns = [(similarity(cosine, asked_in, asked_in), turn) for cosine, turn in nearest]
             return _chosen(turns, recent, limit, "vector", config.RELEVANT_TURN_FLOOR or -math.inf)
     floor = WORDS_FLOOR if config.RELEVANT_TURN_FLOOR else 0.0
     return _chosen(await in_database(_by_words, question, older), recent, limit, "words", floor)

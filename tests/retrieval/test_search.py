@@ -108,6 +108,9 @@ async def test_a_question_finds_what_is_written_in_the_other_language(owner: Use
     (vectors,) = [each for each in await retrieve(request(both, "员工每年有几天年假？")) if each.type == "vector"]
     similarities = [similarity for _chunk_id, similarity in vectors.hits]
     assert len(similarities) == 6 and similarities == sorted(similarities, reverse=True)
+    # Nor do those in its own language, whose cosines are higher, crowd it out of a short list.
+    few = request(both, "员工每年有几天年假？", k=2, retriever_top_k=2, mode="vector")
+    assert (await search(few)).hits[0].content == english[0]
 
 
 async def test_vectors_speak_when_no_word_is_known(base: KnowledgeBase) -> None:

@@ -156,7 +156,7 @@ def test_the_row_that_the_reader_points_at_comes_first() -> None:
     rows = [["Fans", "40"], ["Kit", "12"], ["Lamp", "9"]]
     table = hit(content, kind="table", columns=["Part", "Cost"], rows=rows)
     starts = [0, *(number + 1 for number, letter in enumerate(content) if letter == "\n")]
-    strengths = (-20.0, -20.0, -12.0, -13.0, 0.0)
+    strengths = (2.0, -20.0, -12.0, -13.0, 0.0)
     read = replace(table, reading=Reading(1.0, 1.0, sentences=tuple(zip(starts, strengths, strict=True))))
     assert extract("What do I pay for light?", [read]).tables == {0: [["Lamp", "9"]]}
 
