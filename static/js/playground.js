@@ -18,13 +18,15 @@ document.addEventListener("click", (event) => {
 });
 
 // Enter in the query searches, and is a change of it as well, which must not take the place of that search.
-let searchedAt = -Infinity;
-document.addEventListener("submit", () => { searchedAt = performance.now(); }, true);
+let searched = null;
 document.addEventListener("htmx:confirm", (event) => {
-  if (event.detail.triggeringEvent?.type === "change" && performance.now() - searchedAt < 300) event.preventDefault();
+  const { triggeringEvent } = event.detail;
+  if (triggeringEvent?.type !== "change" || triggeringEvent.target.name !== "q") return;
+  if (triggeringEvent.target.value === searched) event.preventDefault();
 });
 
 // Of a change no assistant is asked, though the button that asks may have been pressed before.
-document.addEventListener("htmx:configRequest", (event) => {
-  if (event.detail.triggeringEvent?.type === "change") event.detail.formData.delete("ask");
+document.addEventListener("htmx:configRequest", ({ detail }) => {
+  if (detail.triggeringEvent?.type === "change") detail.formData.delete("ask");
+  if (detail.formData.has("q")) searched = detail.formData.get("q");
 });

@@ -1,5 +1,7 @@
 """An administrator changes an assistant, sees what the change does to its answers, and makes it live."""
 
+import re
+
 import pytest
 from playwright.sync_api import Page, expect
 
@@ -59,3 +61,6 @@ def test_an_assistant_answers_beside_the_search_in_the_playground(page: Page, si
     expect(page.locator('[data-side="b"] .hit').first).to_be_visible()
     page.locator('.side-settings[data-side="b"] .mode').get_by_text("Meaning").click()
     expect(page.get_by_text("answers when you press Search")).to_be_visible()
+    page.get_by_label("Query").press("Enter")
+    page.locator('.side-settings[data-side="b"] .mode').get_by_text("Words").click()
+    expect(page).to_have_url(re.compile("b-mode=fulltext"))
