@@ -29,7 +29,7 @@ def pipelines_are_graphs(app_configs: Sequence[Any] | None, **kwargs: Any) -> li
             found.append(Error(str(error), hint=f"{error.hint} {where}".strip(), id="conversations.E001"))
             continue
         except HookError as error:
-            return [Error(str(error), hint="Mend the setting PIPELINE_HOOKS.", id="conversations.E005")]
+            return [Error(str(error), hint="Correct the setting PIPELINE_HOOKS.", id="conversations.E005")]
         for problem in graph_problems(graph):
             kind, identity = (Error, _IDS[problem.kind]) if problem.kind in _IDS else (Warning, "W001")
             found.append(kind(problem.message, hint=f"{problem.hint} {where}", id=f"conversations.{identity}"))

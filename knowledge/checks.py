@@ -18,5 +18,5 @@ def indexer_is_there(app_configs: Sequence[Any] | None, **kwargs: Any) -> list[C
         problem = f"The indexer can't be made: {error}"
     if not problem:
         return []
-    hint = "Mend the setting INDEXER: the dotted path of a class with the methods of knowledge.indexer.Indexer."
+    hint = "Correct the setting INDEXER: the dotted path of a class with the methods of knowledge.indexer.Indexer."
     return [Error(problem, hint=hint, id="knowledge.E001")]

@@ -24,7 +24,7 @@ def rerankers_are_there(app_configs: Sequence[Any] | None, **kwargs: Any) -> lis
             import_string(settings.RERANKERS.get(method, ""))
         except ImportError as error:
             message = f"The reranker {method!r} can't be imported: {error}"
-            problems.append(Error(message, hint="Mend the setting RERANKERS.", id="retrieval.E001"))
+            problems.append(Error(message, hint="Correct the setting RERANKERS.", id="retrieval.E001"))
     return problems
 
 
@@ -39,8 +39,26 @@ def answers_can_be_judged(app_configs: Sequence[Any] | None, **kwargs: Any) -> l
             import_string(getattr(settings, name))
         except ImportError as error:
             message = f"{what} can't be imported: {error}"
-            problems.append(Error(message, hint=f"Mend the setting {name}.", id=f"retrieval.E00{number}"))
+            problems.append(Error(message, hint=f"Correct the setting {name}.", id=f"retrieval.E00{number}"))
     return problems
+
+
+@register()
+def reader_is_there(app_configs: Sequence[Any] | None, **kwargs: Any) -> list[CheckMessage]:
+    """Tell when the folder of the reader, or the weights in it, are missing: answers go on without being read."""
+    from ragsite.llm.embedding.local import weights_in
+    from ragsite.llm.reranking.reader import OFF, reader_folder
+
+    try:
+        folder = None if settings.READER_MODEL == OFF else reader_folder(settings.READER_MODEL)
+    except LLMError as error:
+        problem = error.detail
+    else:
+        if folder is None or (folder / weights_in(folder)).exists():
+            return []
+        problem = f"{folder} holds no model.onnx."
+    hint = "Correct the setting READER_MODEL, or put the model there; manage.py readers list tells what there is."
+    return [Warning(f"The reader can't be loaded: {problem}", hint=hint, id="retrieval.W003")]
 
 
 @register(Tags.database)

@@ -10,6 +10,7 @@ from pytest_django import Settings
 
 from ragsite.llm.errors import Busy
 from ragsite.llm.reranking.reader import Reader, Reading, get_reader
+from retrieval.checks import reader_is_there
 from retrieval.ranking import reading as module
 from retrieval.ranking.reading import passage_of, read_hits, warm_up
 from retrieval.types import Hit
@@ -150,3 +151,13 @@ def test_it_is_loaded_at_the_start_where_it_is_used(
     assert loaded == [str(folder)] and get_reader(str(folder))._model._loaded is not None  # type: ignore[attr-defined]
     settings.READER_MODEL = "/no/such/folder"
     warm_up()  # the search that needs it says what is wrong
+
+
+def test_the_system_check_says_where_the_readers_files_are_missing(folder: Path, settings: Settings) -> None:
+    assert not reader_is_there(None)
+    (folder / "model.onnx").unlink()
+    assert "no model.onnx" in reader_is_there(None)[0].msg
+    settings.READER_MODEL = str(folder / "other")
+    assert "is not a folder" in reader_is_there(None)[0].msg
+    settings.READER_MODEL = "off"
+    assert not reader_is_there(None)
