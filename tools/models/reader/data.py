@@ -58,7 +58,8 @@ def authored_groups(
                     continue
                 like = [others[i] for i in index.best(question.text, 5) if others[i] is not passage][:4]
                 for _ in range(copies):
-                    unlike = [*draw.sample(like, min(1, len(like))), *_another(others, passage, draw)]
+                    # One that shares words, or any: across languages none shares some.
+                    unlike = draw.sample(like, 1) if like and draw.random() < 0.5 else _another(others, passage, draw)
                     groups.append(_group(passage, question, unlike, draw))
             if claims:
                 groups += _claims(passage, others, draw)
