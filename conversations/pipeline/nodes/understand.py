@@ -11,7 +11,6 @@ from conversations.pipeline.description import REASONS, Description, reason
 from conversations.pipeline.graph import Context, Node
 from conversations.pipeline.state import State
 from conversations.pipeline.understanding import rules
-from conversations.pipeline.understanding.answer_types import as_called
 from conversations.pipeline.understanding.context_dependence import dependence_on_context
 from conversations.pipeline.understanding.plans import (
     ACTIONS,
@@ -218,8 +217,6 @@ def search_for(state: State, queries: Sequence[tuple[str, float]], ranking_query
     plan = state.plan
     plan.queries = [Query(text, weight) for text, weight in queries]
     plan.queries += [Query(text) for text in plan.translations.values()]
-    if renamed := as_called(ranking_query):
-        plan.queries.append(Query(renamed))
     asked = {frozenset(terms(query.text)) for query in plan.queries}
     by_words = {frozenset(terms(term)): term for term in plan.key_terms}
     each = [term for found, term in by_words.items() if found and found not in asked]

@@ -3,7 +3,6 @@
 from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
 
-from conversations.pipeline.understanding.answer_types import said_alike
 from conversations.pipeline.understanding.keywords import content_terms, likely_needed, words
 from retrieval.engine.bm25 import inverse_document_frequency
 from retrieval.engine.fulltext import Frequencies
@@ -17,18 +16,17 @@ class QuestionWord:
     """A word of a question that names something: its terms, whole and in parts, each with its rarity.
 
     `weight` is the rarity of the rarest, in inverse document frequency over what is searched; of a Chinese word that
-    rather says something of another (a verb, a particle), less. `others` are terms that say the same.
+    rather says something of another (a verb, a particle), less.
     """
 
     text: str
     rarity: Mapping[str, float]
     weight: float
-    others: Set[str] = frozenset()
 
     def held_by(self, found: Set[str]) -> float:
         """Return how much of the word is among some terms, from 0 to 1."""
         whole = max(self.rarity, key=len)
-        if whole in found or self.others & found:
+        if whole in found:
             return 1.0
         parts = {term: rarity for term, rarity in self.rarity.items() if term != whole}
         held = sum(rarity for term, rarity in parts.items() if term in found)
@@ -38,7 +36,6 @@ class QuestionWord:
 def question_words(question: str, frequencies: Frequencies) -> tuple[QuestionWord, ...]:
     """Return the words of a question that name something, each once; `frequencies` are of what is searched."""
     found: dict[frozenset[str], QuestionWord] = {}
-    alike = said_alike(question)
     for word in words(question):
         named = frozenset(content_terms(word))
         if not named or named in found:
@@ -48,9 +45,7 @@ def question_words(question: str, frequencies: Frequencies) -> tuple[QuestionWor
         # Parts of a Chinese word overlap: 班费 of 加班费 is none where passages hold 加班.
         real = [term for term in named if term in known or not any(_overlaps(word, term, each) for each in known)]
         rarity = {term: inverse_document_frequency(size, frequencies.holding.get(term, 0)) for term in real}
-        found[named] = QuestionWord(
-            word, rarity, likely_needed(word) * max(rarity.values()), alike if named & alike else frozenset()
-        )
+        found[named] = QuestionWord(word, rarity, likely_needed(word) * max(rarity.values()))
     return tuple(found.values())
 
 

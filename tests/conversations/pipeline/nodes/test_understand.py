@@ -99,14 +99,6 @@ class TestReplies:
             (REWRITE, 1.0), (QUESTION, 0.5), ("VLAN segregation", TERMS_WEIGHT / 2), ("tl-se2109?", TERMS_WEIGHT / 2),
         ]  # fmt: skip
 
-    async def test_what_documents_call_the_thing_is_searched_too(self, model: FakeLLM) -> None:
-        model.enqueue(json.dumps(plan(queries=[], rewrite="", followup=False)))
-        state, _detail = await understood("How much does the TL-SE2109 cost?", [])
-        assert (
-            texts(state) == [state.request.question, "TL-SE2109 price 价格"]
-            and state.plan.ranking_query == state.request.question
-        )
-
     @pytest.mark.parametrize("count", [1, 3, 5])
     async def test_together_they_count_no_more_than_one_did(self, model: FakeLLM, count: int) -> None:
         found = ["VLAN", "isolation", "port", "switch", "TL-SE2109"][:count]
