@@ -139,15 +139,22 @@ def test_shipped_passages_share_no_wording_with_what_is_measured(shipped: dict[s
     assert [passage.id for passage in every if why_not(passage, set(), measured)] == []
 
 
-def test_what_is_kept_aside_is_the_documented_draw(shipped: dict[str, list[Passage]]) -> None:
-    aside = {passage.id for passage in shipped["held.jsonl"]}
-    drawn_from = [p for name, found in shipped.items() if not name.startswith("first.") for p in found]
-    assert held(drawn_from) == aside
-    assert {passage.group_of(q) for passage in shipped["held.jsonl"] for q in passage.questions} == {
-        "en",
-        "zh",
-        "across",
-    }
+@pytest.mark.parametrize(
+    ("aside", "drawn_from"),
+    [
+        ("held.jsonl", "en3 en4 zh3 zh4 across3"),
+        ("held-twins.jsonl", "en5 en6 en7 en8 zh5 zh6 zh7 across5 across6 across7"),
+    ],
+)
+def test_what_is_kept_aside_is_the_documented_draw(
+    shipped: dict[str, list[Passage]], aside: str, drawn_from: str
+) -> None:
+    every = [
+        passage for name in [aside, *(f"{file}.jsonl" for file in drawn_from.split())] for passage in shipped[name]
+    ]
+    assert held(every) == {passage.id for passage in shipped[aside]}
+    groups = {passage.group_of(question) for passage in shipped[aside] for question in passage.questions}
+    assert groups == {"en", "zh", "across"}
 
 
 def test_the_readme_counts_what_is_there(shipped: dict[str, list[Passage]]) -> None:
