@@ -24,7 +24,7 @@ from knowledge.ingestion.claims import Work, heartbeat, release_tasks
 from ragsite.llm.embedding import hub, model_files
 from ragsite.llm.embedding.embedding import get_embedder
 from ragsite.llm.embedding.hub import HubFailed
-from ragsite.llm.embedding.model_files import Refused
+from ragsite.llm.embedding.model_files import Progress, Refused
 from ragsite.llm.errors import LLMError
 from retrieval.embedding_models import registry, trial
 from retrieval.embedding_models.models import ModelJob, RegisteredModel
@@ -41,7 +41,6 @@ ROUND_SECONDS = 600.0
 _REPORT_SECONDS = 0.5
 _TASK = "retrieval.tasks.run_model_job"
 Kind, Status = ModelJob.Kind, ModelJob.Status
-Progress = Callable[[int, int], None]
 # What ends a job with a reason that a person is told as it is.
 FAILURES = (NotPossible, Refused, HubFailed, SearchFailed)
 
@@ -231,8 +230,7 @@ def _add(model: RegisteredModel, progress: Progress, details: dict[str, Any]) ->
         )
     else:
         if model.source == RegisteredModel.Source.HUB:
-            fetched = hub.download(model.name, progress, details.get("digests"))
-            staging, model.revision = fetched.folder, fetched.revision
+            staging, model.revision = hub.download(model.name, progress, details.get("digests"))
         else:
             staging = model_files.gather(Path(details["origin"]), model.name, progress)
         try:

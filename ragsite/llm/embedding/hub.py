@@ -8,7 +8,6 @@ revision that it began with, and each is compared with the checksum that the hub
 import hashlib
 import json
 import shutil
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -30,16 +29,8 @@ class HubFailed(Exception):
     """Nothing more comes from the hub now; what has come stays. The message is for a person."""
 
 
-@dataclass(frozen=True, slots=True)
-class Download:
-    """A model that was fetched: its folder, and the revision of the hub's repository."""
-
-    folder: Path
-    revision: str
-
-
-def download(name: str, progress: Progress, pinned: dict[str, str] | None = None) -> Download:
-    """Fetch a model's files into its staging folder, going on with what is there.
+def download(name: str, progress: Progress, pinned: dict[str, str] | None = None) -> tuple[Path, str]:
+    """Fetch a model's files into its staging folder, going on with what is there; return that, and their revision.
 
     `pinned` are SHA-256 checksums by the files' paths, known from before or from elsewhere. Raises `HubFailed`, and
     `Refused` when a file is not what its checksum says, or all are larger than `EMBEDDING_MODEL_MAX_MB`.
@@ -68,7 +59,7 @@ def download(name: str, progress: Progress, pinned: dict[str, str] | None = None
             _fetch(client, plan, file, staging, lambda came, done=done: progress(done + came, total))
             done += file["size"]
     (staging / _PLAN).unlink()
-    return Download(staging, plan["revision"])
+    return staging, plan["revision"]
 
 
 def _plan(client: httpx.Client, known: dict[str, Any], staging: Path) -> dict[str, Any]:

@@ -25,7 +25,7 @@ def fake_hub(settings: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
         yield server
 
 
-def fetch(pinned: dict[str, str] | None = None) -> hub.Download:
+def fetch(pinned: dict[str, str] | None = None) -> tuple[Path, str]:
     return hub.download(NAME, lambda done, total: None, pinned)
 
 
@@ -35,9 +35,9 @@ def ranges(server: FakeHub, name: str) -> list[str]:
 
 def test_a_model_is_fetched_checked_and_works(fake_hub: FakeHub, settings: Settings) -> None:
     told: list[tuple[int, int]] = []
-    found = hub.download(NAME, lambda done, total: told.append((done, total)))
-    assert found.revision == REVISION
-    digests = model_files.digests(found.folder)
+    folder, revision = hub.download(NAME, lambda done, total: told.append((done, total)))
+    assert revision == REVISION
+    digests = model_files.digests(folder)
     assert digests["model.onnx"] == model_files.sha256_of(Path(settings.BUNDLED_MODEL_DIR) / "model.onnx")
     assert set(digests) == {
         "LICENSE", "README.md", "calibration.json", "config.json", "config_sentence_transformers.json", "model.onnx",
@@ -46,8 +46,8 @@ def test_a_model_is_fetched_checked_and_works(fake_hub: FakeHub, settings: Setti
     assert told == sorted(told)
     assert len({total for _done, total in told}) == 1
     assert told[-1][0] == told[-1][1] > 43_000_000
-    assert model_files.check(found.folder, NAME) == 384
-    model_files.install_checked_files(found.folder, NAME)
+    assert model_files.check(folder, NAME) == 384
+    model_files.install_checked_files(folder, NAME)
     fake_hub.repositories.clear()
     assert LocalEmbedder(NAME).embed_query("Hello").shape == (384,)
 
@@ -86,7 +86,7 @@ def test_a_download_that_was_stopped_goes_on_where_it_was(fake_hub: FakeHub) -> 
 def test_a_hub_that_takes_no_ranges(fake_hub: FakeHub) -> None:
     fake_hub.takes_ranges = False
     fake_hub.break_after = [9_000_000]
-    assert (fetch().folder / "model.onnx").is_file()
+    assert (fetch()[0] / "model.onnx").is_file()
 
 
 def test_a_hub_that_stays_away_fails_cleanly_and_keeps_what_came(fake_hub: FakeHub) -> None:
@@ -113,9 +113,9 @@ def test_a_damaged_file_is_refused_and_fetched_anew(fake_hub: FakeHub, damaged: 
 def test_a_pinned_checksum_counts_more_than_what_the_hub_tells(fake_hub: FakeHub) -> None:
     with pytest.raises(Refused, match=r"model\.onnx is not what was asked for"):
         fetch({"model.onnx": "0" * 64})
-    right = model_files.sha256_of(fetch().folder / "model.onnx")
+    right = model_files.sha256_of(fetch()[0] / "model.onnx")
     model_files.remove(NAME)
-    assert fetch({"model.onnx": right.upper()}).revision == REVISION
+    assert fetch({"model.onnx": right.upper()})[1] == REVISION
 
 
 @pytest.mark.parametrize("status", [401, 404, 500])
