@@ -8,15 +8,14 @@ from typing import Any
 from django.db.models import Count
 from django.utils.translation import gettext as _
 
+from ragsite.llm.embedding.model_files import Progress
 from retrieval.embedding_models.models import RegisteredModel
 from retrieval.embedding_models.registry import NotPossible
 from retrieval.engine import reembedding, spaces
 from retrieval.evaluation import runs
-from retrieval.evaluation.models import EvaluationRun, EvaluationSet
+from retrieval.evaluation.models import EvaluationSet
 from retrieval.evaluation.options import RunOptions
 from retrieval.evaluation.runs import RunFailed
-
-Progress = Callable[[int, int], None]
 
 
 def sets_to_ask(details: dict[str, Any]) -> list[EvaluationSet]:
@@ -73,7 +72,6 @@ def run(
                     "questions": then.question_count,
                     "now": now.figures,
                     "then": then.figures,
-                    "ms": [_median(now), _median(then)],
                     "runs": [now.pk, then.pk],
                 }
             results.append(result)
@@ -96,8 +94,3 @@ def summary(details: dict[str, Any]) -> dict[str, Any] | None:
             for side in ("now", "then")
         },
     }
-
-
-def _median(run: EvaluationRun) -> float:
-    taken = sorted(run.results.values_list("took_ms", flat=True))
-    return round(taken[len(taken) // 2], 1) if taken else 0.0
