@@ -263,6 +263,14 @@ class ValuesFilter(admin.AllValuesFieldListFilter):
         return value
 
 
+def work_page(request: HttpRequest, template: str, context: dict[str, Any], *, working: bool) -> HttpResponse:
+    """Answer with a page; the part that is asked for again while something goes on (`working`) ends with a new page."""
+    response = TemplateResponse(request, template, context | {"working": working})
+    if request.htmx and not working:  # type: ignore[attr-defined]
+        response["HX-Refresh"] = "true"
+    return response
+
+
 def pretty_json(data: Any, digits: int | None = None) -> SafeString:
     """Return JSON-safe data as indented, escaped text that keeps its lines; fractions are rounded to so many digits."""
 

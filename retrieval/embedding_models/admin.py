@@ -13,7 +13,7 @@ from django.template.response import TemplateResponse
 from django.urls import reverse
 from django.utils.translation import gettext as _
 
-from ragsite.admin_base import ModelAdmin
+from ragsite.admin_base import ModelAdmin, work_page
 from ragsite.llm.embedding import model_files
 from retrieval.embedding_models import jobs, registry, trial
 from retrieval.embedding_models.forms import DownloadForm, EndpointForm, FilesForm, LanguagesForm
@@ -24,6 +24,7 @@ from retrieval.evaluation.metrics import FIGURES
 
 Kind = ModelJob.Kind
 _JOBS_SHOWN = 10
+_TEMPLATES = "admin/retrieval/registeredmodel"
 
 
 @admin.register(RegisteredModel)
@@ -45,11 +46,12 @@ class RegisteredModelAdmin(ModelAdmin):
         context = self._context(request) | {
             "title": _("Embedding models"),
             "rows": rows,
-            "named": registry.named_by_environment(),
+            "named": settings.EMBEDDING_GIVEN and settings.EMBEDDING_MODEL,
             "variables": ", ".join(settings.EMBEDDING_GIVEN),
             "may_add": self.has_add_permission(request),
         }
-        return self._answered(request, "models.html", context, any(job.is_unfinished for job in last.values()))
+        working = any(job.is_unfinished for job in last.values())
+        return work_page(request, f"{_TEMPLATES}/models.html", context, working=working)
 
     def change_view(
         self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: Any = None
@@ -67,7 +69,7 @@ class RegisteredModelAdmin(ModelAdmin):
         jobs.fail_stalled()
         found = list(model.jobs.select_related("started_by")[:_JOBS_SHOWN])
         tried = next((job for job in found if job.kind == Kind.TRY and job.details.get("results")), None)
-        known = _status(model)
+        known = registry.status_of(model)
         took = tried.details if tried else {}
         seconds = took["seconds"] / took["passages"] * registry.passages() if took.get("passages") else None
         context = self._context(request) | {
@@ -87,7 +89,8 @@ class RegisteredModelAdmin(ModelAdmin):
             "may_delete": self.has_delete_permission(request, model),
             **self._possible(request, known, found[0] if found else None),
         }
-        return self._answered(request, "model.html", context, bool(found) and found[0].is_unfinished)
+        working = bool(found) and found[0].is_unfinished
+        return work_page(request, f"{_TEMPLATES}/model.html", context, working=working)
 
     def add_view(self, request: HttpRequest, form_url: str = "", extra_context: Any = None) -> HttpResponse:
         """Add a model in one of three ways."""
@@ -96,12 +99,11 @@ class RegisteredModelAdmin(ModelAdmin):
         there = set(RegisteredModel.objects.exclude(state="failed").values_list("name", flat=True))
         offered = [each for each in registry.offered() if each.name not in there]
         chosen = request.POST.get("source", "")
-        data = request.POST or None
-        files = request.FILES if chosen == "files" else None
+        sent: dict[str, Any] = {chosen: {"data": request.POST, "files": request.FILES}}
         forms: dict[str, Any] = {
-            "hub": DownloadForm([each.name for each in offered], data if chosen == "hub" else None, prefix="hub"),
-            "files": FilesForm(data if chosen == "files" else None, files, prefix="files"),
-            "endpoint": EndpointForm(data if chosen == "endpoint" else None, prefix="endpoint"),
+            "hub": DownloadForm([each.name for each in offered], prefix="hub", **sent.get("hub", {})),
+            "files": FilesForm(prefix="files", **sent.get("files", {})),
+            "endpoint": EndpointForm(prefix="endpoint", **sent.get("endpoint", {})),
         }
         if chosen in forms and forms[chosen].is_valid():
             try:
@@ -121,17 +123,13 @@ class RegisteredModelAdmin(ModelAdmin):
             "forms": forms,
             "limit": settings.EMBEDDING_MODEL_MAX_MB,
         }
-        return TemplateResponse(request, "admin/retrieval/registeredmodel/add.html", context)
+        return TemplateResponse(request, f"{_TEMPLATES}/add.html", context)
 
     def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         """Refuse for what the search needs, and for what comes with the site."""
-        if obj is not None and (obj.source == registry.Source.BUNDLED or not _status(obj).can_be_removed):
+        if obj is not None and (obj.source == registry.Source.BUNDLED or not registry.status_of(obj).can_be_removed):
             return False
         return super().has_delete_permission(request, obj)
-
-    def get_actions(self, request: HttpRequest) -> Any:
-        """Leave out the deletion of many at once."""
-        return {}
 
     def delete_model(self, request: HttpRequest, obj: Any) -> None:
         """Remove a model with its vectors and files."""
@@ -157,9 +155,8 @@ class RegisteredModelAdmin(ModelAdmin):
             elif action == "go-on" and (last := model.jobs.first()) is not None:
                 jobs.go_on(last, request.user.pk)
             elif action == "languages" and (form := LanguagesForm(request.POST)).is_valid():
-                registry.set_languages(
-                    model, registry.languages(model.name) if form.known() is None else form.known() or ()
-                )
+                known = form.cleaned_data["languages"]
+                registry.set_languages(model, registry.languages(model.name) if known is None else known)
                 self.log_change(request, model, [{"changed": {"fields": ["languages"]}}])
             elif action == "drop":
                 if not self.has_delete_permission(request):
@@ -183,13 +180,13 @@ class RegisteredModelAdmin(ModelAdmin):
                 base_url=data["base_url"],
                 own_network=data["own_network"],
                 key=data["key"],
-                known=form.known(),
+                known=data["languages"],
                 user_id=user,
             )
             return jobs.start(model, Kind.ADD, user, {"dimension": data["dimension"]})
         archive = data["archive"]
         name = data["name"] or model_files.name_of(Path(archive.name).name)
-        model = registry.register(name, registry.Source.FILES, known=form.known(), user_id=user)
+        model = registry.register(name, registry.Source.FILES, known=data["languages"], user_id=user)
         kept = Path(settings.DATA_DIR) / "models" / "uploads" / uuid.uuid4().hex
         kept.parent.mkdir(parents=True, exist_ok=True)
         with kept.open("wb") as file:
@@ -198,34 +195,19 @@ class RegisteredModelAdmin(ModelAdmin):
 
     def _possible(self, request: HttpRequest, known: ModelStatus, job: ModelJob | None) -> dict[str, bool]:
         """Tell what this person can do with a model now, as far as a look tells."""
-        model, named = known.model, registry.named_by_environment()
-        is_ready = self.has_change_permission(request) and model.state == RegisteredModel.State.READY
-        decided = named is not None and not known.named
+        may_change = self.has_change_permission(request)
+        can_try = may_change and known.model.state == RegisteredModel.State.READY and not known.in_use
+        is_bundled = known.model.source == registry.Source.BUNDLED
         return {
-            "may_change": self.has_change_permission(request),
+            "may_change": may_change,
             "can_go_on": job is not None and jobs.can_go_on(job),
-            "can_try": is_ready and not known.in_use,
-            "can_use": is_ready and not known.in_use and not decided,
-            "can_drop": known.can_be_removed
-            and model.source == registry.Source.BUNDLED
-            and self.has_delete_permission(request),
+            "can_try": can_try,
+            "can_use": can_try and (known.named or not settings.EMBEDDING_GIVEN),
+            "can_drop": is_bundled and known.can_be_removed and self.has_delete_permission(request),
         }
 
     def _context(self, request: HttpRequest) -> dict[str, Any]:
-        return {**self.admin_site.each_context(request), "opts": self.opts, "is_popup": False}
-
-    def _answered(self, request: HttpRequest, template: str, context: dict[str, Any], working: bool) -> HttpResponse:
-        """Answer with a page; the part that is asked for again while something goes on ends with a new page."""
-        response = TemplateResponse(
-            request, f"admin/retrieval/registeredmodel/{template}", context | {"working": working}
-        )
-        if request.htmx and not working:  # type: ignore[attr-defined]
-            response["HX-Refresh"] = "true"
-        return response
-
-
-def _status(model: RegisteredModel) -> ModelStatus:
-    return next(each for each in registry.all_models() if each.model.pk == model.pk)
+        return {**self.admin_site.each_context(request), "opts": self.opts}
 
 
 def _page_of(model: RegisteredModel) -> str:

@@ -21,16 +21,15 @@ LANGUAGES = [
 
 
 class LanguagesForm(forms.Form):
-    """Which languages a model knows."""
+    """Which languages a model knows: None for what its name tells, empty for every one."""
 
-    languages = forms.ChoiceField(label=gettext_lazy("Languages that it knows"), choices=LANGUAGES, required=False)
-
-    def known(self) -> list[str] | None:
-        """Return the chosen languages; None for what the name tells, empty for every one."""
-        chosen = self.cleaned_data["languages"]
-        if not chosen:
-            return None
-        return [] if chosen == "all" else chosen.split(",")
+    languages = forms.TypedChoiceField(
+        label=gettext_lazy("Languages that it knows"),
+        choices=LANGUAGES,
+        coerce=lambda chosen: [] if chosen == "all" else chosen.split(","),
+        empty_value=None,
+        required=False,
+    )
 
 
 class DownloadForm(forms.Form):
@@ -94,7 +93,6 @@ class EndpointForm(LanguagesForm):
     key = forms.CharField(
         label=gettext_lazy("Key"),
         required=False,
-        strip=True,
         widget=forms.PasswordInput(attrs={"autocomplete": "new-password"}),
         help_text=gettext_lazy("Stored encrypted, and never shown."),
     )

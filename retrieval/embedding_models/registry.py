@@ -53,22 +53,6 @@ class ModelStatus:
         return not self.in_use and not self.named and (self.model.source != Source.BUNDLED or bool(self.vectors))
 
 
-@dataclass(frozen=True, slots=True)
-class DownloadableModel:
-    """A model that can be downloaded."""
-
-    name: str
-    languages: list[str]
-    license: str
-    size: int  # bytes, about
-    dimension: int
-
-
-def named_by_environment() -> str | None:
-    """Return the model that variables of the environment name; None where they name none, and pages decide."""
-    return str(settings.EMBEDDING_MODEL) if settings.EMBEDDING_GIVEN else None
-
-
 def all_models() -> list[ModelStatus]:
     """Return every model, the one in use first, then those that were, then by name."""
     _notice()
@@ -91,9 +75,9 @@ def all_models() -> list[ModelStatus]:
     return sorted(known, key=lambda each: (not each.in_use, not each.kept, each.model.name))
 
 
-def in_use() -> ModelStatus:
-    """Return the model that is searched by."""
-    return next(each for each in all_models() if each.in_use)
+def status_of(model: RegisteredModel) -> ModelStatus:
+    """Return a model's vectors, and whether it is in use."""
+    return next(each for each in all_models() if each.model.pk == model.pk)
 
 
 def previous() -> RegisteredModel | None:
@@ -111,23 +95,23 @@ def find(name: str) -> RegisteredModel:
     return model
 
 
-def offered() -> list[DownloadableModel]:
-    """Return the models that can be downloaded, those that know many languages first, then by size."""
+def offered() -> list[RegisteredModel]:
+    """Return the models that can be downloaded, as unsaved rows: those that know many languages first, then by size."""
     from fastembed import TextEmbedding
 
     found = []
     for each in TextEmbedding.list_supported_models():
         told = each["description"].lower()
-        if each["model"].startswith(IN_FOLDER):
+        if each["model"].startswith(IN_FOLDER) or any(mark in told for mark in _UNSUITABLE):
             continue
-        if each["model_file"].endswith(".onnx") and not any(mark in told for mark in _UNSUITABLE):
-            size = int(each["size_in_GB"] * 1e9)
+        if each["model_file"].endswith(".onnx"):
+            known, size = languages(each["model"], told), int(each["size_in_GB"] * 1e9)
             found.append(
-                DownloadableModel(each["model"], languages(each["model"], told), each["license"], size, each["dim"])
+                RegisteredModel(
+                    name=each["model"], languages=known, license=each["license"], size=size, dimension=each["dim"]
+                )
             )
-    return sorted(
-        found, key=lambda one: (bool(one.languages) and "zh" not in one.languages, len(one.languages), one.size)
-    )
+    return sorted(found, key=lambda one: (not one.knows("zh"), len(one.languages), one.size or 0))
 
 
 def languages(name: str, description: str = "") -> list[str]:
@@ -205,12 +189,12 @@ def set_languages(model: RegisteredModel, known: Iterable[str]) -> None:
 
 def check_can_be_used(model: RegisteredModel) -> None:
     """Raise `NotPossible` unless a model may be taken into use."""
-    named = named_by_environment()
     # To complete what is searched anyway is no change.
     active = EmbeddingSpace.objects.filter(provider=model.provider, model=model.name, active=True)
-    if named is not None and not _is_configured(model) and not active.exists():
+    given = settings.EMBEDDING_GIVEN
+    if given and not _is_configured(model) and not active.exists():
         message = _("The environment names the embedding model “{name}” ({variables}), and decides. Change it there.")
-        raise NotPossible(message.format(name=named, variables=", ".join(settings.EMBEDDING_GIVEN)))
+        raise NotPossible(message.format(name=settings.EMBEDDING_MODEL, variables=", ".join(given)))
     check_is_ready(model)
 
 
@@ -234,7 +218,7 @@ def check_files(model: RegisteredModel) -> None:
 
 def remove(model: RegisteredModel) -> None:
     """Remove a model that isn't in use, with its vectors and files; of the bundled one the vectors. `NotPossible`."""
-    known = next(each for each in all_models() if each.model.pk == model.pk)
+    known = status_of(model)
     if known.in_use:
         raise NotPossible(_("“{name}” is in use: search needs it.").format(name=model.name))
     if known.named:

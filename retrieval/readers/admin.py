@@ -8,14 +8,13 @@ from django.contrib import admin, messages
 from django.core.exceptions import PermissionDenied
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
-from django.template.response import TemplateResponse
 from django.urls import reverse
 from django.utils.text import capfirst
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from ragsite import env
-from ragsite.admin_base import Page, add_page
+from ragsite.admin_base import Page, add_page, work_page
 from ragsite.llm.reranking.reader import OFF
 from ragsite.site_settings.config import config
 from retrieval.evaluation import runs
@@ -62,11 +61,9 @@ def readers_page(request: HttpRequest) -> HttpResponse:
         return HttpResponseRedirect(reverse("admin:retrieval_readers"))
     runs.fail_stalled()
     trials = trial.newest(sets)
-    working = any(each.unfinished for each in trials)
     context = {
         **admin.site.each_context(request),
         "title": _("Readers"),
-        "is_popup": False,
         "readers": known,
         "is_off": settings.READER_MODEL == OFF,
         "settings": [
@@ -84,12 +81,9 @@ def readers_page(request: HttpRequest) -> HttpResponse:
         "trials": trials,
         "headings": trial.headings(),
         "seen": set(visible_sets(user).values_list("pk", flat=True)) if trials else (),
-        "working": working,
     }
-    response = TemplateResponse(request, "admin/retrieval/readers/readers.html", context)
-    if request.htmx and not working:  # type: ignore[attr-defined]
-        response["HX-Refresh"] = "true"
-    return response
+    working = any(each.unfinished for each in trials)
+    return work_page(request, "admin/retrieval/readers/readers.html", context, working=working)
 
 
 add_page(

@@ -8,6 +8,7 @@ from typing import Any
 
 from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
+from django.forms import model_to_dict
 from django.template.defaultfilters import filesizeformat
 
 from ragsite.llm.embedding import model_files
@@ -71,19 +72,9 @@ class Command(BaseCommand):
         found = registry.all_models()
         if options["json"]:
             rows = [
-                {
-                    "name": each.model.name,
-                    "source": each.model.source,
-                    "state": each.model.state,
-                    "in_use": each.in_use,
-                    "filled": each.filled,
-                    "languages": each.model.languages or ["all"],
-                    "license": each.model.license,
-                    "size": each.model.size,
-                    "dimension": each.model.dimension,
-                    "vectors": each.vectors,
-                    "vectors_size": each.disk,
-                }
+                model_to_dict(each.model, ("name", "source", "state", "license", "size", "dimension"))
+                | {"in_use": each.in_use, "filled": each.filled, "languages": each.model.languages or ["all"]}
+                | {"vectors": each.vectors, "vectors_size": each.disk}
                 for each in found
             ]
             self.stdout.write(json.dumps(rows, ensure_ascii=False, indent=2))
@@ -111,7 +102,7 @@ class Command(BaseCommand):
         for each in registry.offered():
             known = ", ".join(each.languages) or "all languages"
             self.stdout.write(
-                f"{each.name}  {known} · {each.license} · {each.size / 1e6:.0f} MB · {each.dimension} numbers"
+                f"{each.name}  {known} · {each.license} · {(each.size or 0) / 1e6:.0f} MB · {each.dimension} numbers"
             )
 
     def _add(self, options: dict[str, Any]) -> None:

@@ -46,7 +46,7 @@ def test_what_is_there_before_anything_was_added(base: KnowledgeBase) -> None:
     assert known.disk > 0
     assert not known.can_be_removed
     assert registry.previous() is None
-    assert registry.in_use().model == known.model
+    assert registry.status_of(known.model).in_use
 
 
 def test_a_download_in_a_worker(fake_hub: FakeHub) -> None:
