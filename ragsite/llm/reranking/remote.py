@@ -12,7 +12,7 @@ Text Embeddings Inference.
 
 import asyncio
 import json
-import math
+import sys
 from collections.abc import Sequence
 from typing import Any, Literal, cast, get_args
 from urllib.parse import urlsplit
@@ -182,12 +182,8 @@ def _scores(reply: Any, count: int) -> list[float]:
             index, score = row["index"], row["relevance_score"] if "relevance_score" in row else row["score"]
         except (KeyError, TypeError) as error:
             raise BadReply("A result lacks its index or its score.") from error
-        try:
-            # A bool is an int to Python, and a number of JSON may be beyond a float.
-            fits = type(index) is int and type(score) in (int, float) and math.isfinite(float(score))
-        except OverflowError:
-            fits = False
-        if not fits:
+        # A bool is an int to Python, and a number of JSON may be beyond a float.
+        if type(index) is not int or type(score) not in (int, float) or not abs(score) <= sys.float_info.max:
             raise BadReply(f"A result has the index {str(index)[:20]} and the score {str(score)[:20]}.")
         if not 0 <= index < count:
             raise BadReply(f"The reply scores passage {index} of {count}.")
