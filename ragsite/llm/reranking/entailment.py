@@ -1,20 +1,20 @@
 """Cross-encoders for entailment (NLI) that run in this process: whether a premise supports a hypothesis."""
 
-import asyncio
 import json
-import threading
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from ragsite.llm.embedding.local import batches, failures
-from ragsite.llm.errors import BadReply, LocalModelNotFound
-from ragsite.llm.passage_tokens import count_tokens
+from ragsite.llm.errors import LocalModelNotFound
 from ragsite.llm.reranking.local import LocalReranker
+
+if TYPE_CHECKING:
+    from fastembed.rerank.cross_encoder import TextCrossEncoder
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,35 +31,24 @@ class LocalEntailment(LocalReranker):
     Which label is which stands in its `config.json`, as `id2label` with the words entailment, neutral, contradiction.
     """
 
+    kind = "model"
     labels = 3
 
     async def relations(self, pairs: Sequence[tuple[str, str]]) -> list[Relation]:
         """Return the relation of each premise to its hypothesis. Raises `LLMError`."""
-        stop = threading.Event()
-        try:
-            return await asyncio.get_running_loop().run_in_executor(self._thread, self._relations, list(pairs), stop)
-        finally:
-            stop.set()
+        logits = await self._outputs(list(pairs))
+        odds = np.exp(logits - logits.max(axis=1, keepdims=True))
+        shares = (odds / odds.sum(axis=1, keepdims=True)).tolist()
+        return [Relation(share[self._order["entailment"]], share[self._order["contradiction"]]) for share in shares]
 
-    def _relations(self, pairs: list[tuple[str, str]], stop: threading.Event) -> list[Relation]:
-        inner: Any = self._load().model
-        order = _order(Path(inner._model_dir), self.model)
-        found: dict[int, Relation] = {}
-        for batch in batches([count_tokens(premise) + count_tokens(hypothesis) for premise, hypothesis in pairs]):
-            if stop.is_set():
-                break
-            try:
-                inputs = inner._build_onnx_input(inner.tokenize([pairs[index] for index in batch]))
-                logits = np.asarray(inner.model.run(None, inputs)[0], np.float64)
-            except failures() as error:
-                raise BadReply(f"The model {self.model!r} can't be run: {error}") from error
-            if not np.isfinite(logits).all():
-                raise BadReply(f"The model {self.model!r} gives scores that are no numbers.")
-            odds = np.exp(logits - logits.max(axis=1, keepdims=True))
-            shares = odds / odds.sum(axis=1, keepdims=True)
-            for index, share in zip(batch, shares.tolist(), strict=True):
-                found[index] = Relation(share[order["entailment"]], share[order["contradiction"]])
-        return [found.get(index, Relation(0.0, 0.0)) for index in range(len(pairs))]
+    def _load(self) -> "TextCrossEncoder":
+        loaded = super()._load()
+        self._order = _order(Path(loaded.model._model_dir), self.model)  # type: ignore[attr-defined]
+        return loaded
+
+    def _ask(self, model: Any, pairs: list[tuple[str, str]]) -> NDArray[np.float64]:
+        inputs = model.model._build_onnx_input(model.model.tokenize(pairs))
+        return np.asarray(model.model.model.run(None, inputs)[0], np.float64)
 
 
 @cache

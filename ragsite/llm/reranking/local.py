@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from django.conf import settings
+from numpy.typing import NDArray
 
 from ragsite.llm.embedding.local import batches, failures, folder_of, load, weights_in
 from ragsite.llm.errors import BadReply, LLMError, LocalModelNotFound, TimedOut
@@ -34,6 +35,7 @@ class LocalReranker:
     run from 0 to 1 as those of endpoints do. Raises `LocalModelNotFound` for what can't be found or loaded.
     """
 
+    kind = "reranker"
     # How many numbers the model gives for a pair.
     labels = 1
 
@@ -47,42 +49,48 @@ class LocalReranker:
 
     async def score(self, query: str, texts: Sequence[str]) -> Scores:
         """Return each text's score from 0 to 1, in the order of the texts; when cancelled, the batch is the last."""
-        return [None if logit is None else logistic(logit) for logit in await self.logits(query, texts)]
+        return [logistic(logit) for logit in await self.logits(query, texts)]
 
-    async def logits(self, query: str, texts: Sequence[str]) -> Scores:
+    async def logits(self, query: str, texts: Sequence[str]) -> list[float]:
         """Return what the model gives for each text, in the order of the texts; cancelled as `score`."""
         now = time.monotonic()
         if self._failure and now < self._failure[0]:
             raise self._failure[1]
         if self._loading_since is not None and now - self._loading_since > _PATIENCE:
             raise TimedOut(f"The reranker {self.model!r} is still being loaded.")
-        stop = threading.Event()
-        try:
-            return await asyncio.get_running_loop().run_in_executor(self._thread, self._run, query, list(texts), stop)
-        finally:
-            stop.set()
+        found: list[float] = (await self._outputs([(query, text) for text in texts]))[:, 0].tolist()
+        return found
 
     async def aclose(self) -> None:
         """Keep the model: it serves the whole process."""
 
-    def _run(self, query: str, texts: list[str], stop: threading.Event) -> Scores:
+    async def _outputs(self, pairs: list[tuple[str, str]]) -> NDArray[np.float64]:
+        """Return (pairs, labels): what the model gives for each pair, whose first texts may have to be the same."""
+        stop = threading.Event()
+        try:
+            return await asyncio.get_running_loop().run_in_executor(self._thread, self._run, pairs, stop)
+        finally:
+            stop.set()
+
+    def _run(self, pairs: list[tuple[str, str]], stop: threading.Event) -> NDArray[np.float64]:
         model = self._load()
-        found: Scores = [None] * len(texts)
-        asked = count_tokens(query)
+        found = np.zeros((len(pairs), self.labels))
         limit = settings.RERANK_MAX_TOKENS
-        for batch in batches([min(limit, asked + count_tokens(text)) for text in texts]):
-            if stop.is_set():
+        for batch in batches([min(limit, sum(map(count_tokens, pair))) for pair in pairs]):
+            if stop.is_set():  # nobody waits for what is found
                 break
-            part = [texts[index] for index in batch]
             try:
-                logits = np.fromiter(model.rerank(query, part, batch_size=len(part)), np.float64, len(part))
+                found[batch] = self._ask(model, [pairs[index] for index in batch])
             except failures() as error:
-                raise BadReply(f"The reranker {self.model!r} can't be run: {error}") from error
-            if not np.isfinite(logits).all():
-                raise BadReply(f"The reranker {self.model!r} gives scores that are no numbers.")
-            for index, logit in zip(batch, logits.tolist(), strict=True):
-                found[index] = logit
+                raise BadReply(f"The {self.kind} {self.model!r} can't be run: {error}") from error
+            if not np.isfinite(found[batch]).all():
+                raise BadReply(f"The {self.kind} {self.model!r} gives scores that are no numbers.")
         return found
+
+    def _ask(self, model: "TextCrossEncoder", pairs: list[tuple[str, str]]) -> NDArray[np.float64]:
+        texts = [text for _query, text in pairs]
+        scores = model.rerank(pairs[0][0], texts, batch_size=len(texts))
+        return np.fromiter(scores, np.float64, len(texts)).reshape(-1, 1)
 
     def _load(self) -> "TextCrossEncoder":
         if self._loaded is None:

@@ -17,7 +17,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from django.conf import settings
@@ -27,7 +27,7 @@ from tokenizers import Tokenizer
 from ragsite.llm.embedding.local import BUNDLED, failures, folder_of, weights_in
 from ragsite.llm.embedding.model_card import ModelCard, ReaderCalibration
 from ragsite.llm.embedding.model_files import description
-from ragsite.llm.errors import BadReply, Busy, LocalModelNotFound, TimedOut
+from ragsite.llm.errors import BadReply, Busy, LocalModelNotFound
 from ragsite.llm.passage_tokens import bundled_tokenizer
 from ragsite.llm.reranking.local import local_reranker
 from ragsite.runtime import caches
@@ -50,7 +50,6 @@ _LEAST = -25.0
 
 _readings: OrderedDict[bytes, "Reading"] = OrderedDict()
 _readings_lock = threading.Lock()
-caches.register(_readings.clear)
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,26 +106,14 @@ class Reading:
         )
 
 
-class ReadingModel(Protocol):
-    """Reads one pair at a time. `places` is how many questions may be read at once; what goes wrong is `LLMError`."""
-
-    calibration: ReaderCalibration
-
-    @property
-    def places(self) -> int:
-        """As many as there are threads that read."""
-
-    async def read(self, question: str, passage: Passage, stop: threading.Event) -> Reading:
-        """Return a passage's reading; once `stop` is set, what is returned doesn't matter."""
-
-
 class Reader:
     """Reads the passages of a question side by side; what was read before is kept, by question and text.
 
+    The model reads one pair at a time; its `places` are the questions that may be read at once.
     Equal questions and passages have equal readings, whatever is read beside them.
     """
 
-    def __init__(self, name: str, model: ReadingModel) -> None:
+    def __init__(self, name: str, model: "FourHeads | OneScore") -> None:
         self.name = name
         self.calibration = model.calibration
         self._model = model
@@ -247,9 +234,8 @@ class FourHeads:
         firsts = np.flatnonzero(np.diff(units, prepend=-1))
         strengths = np.maximum.reduceat(span[begin + head : -1], firsts, axis=0).sum(axis=1) - none
         sentences = zip((passage.starts[unit] for unit in units[firsts]), map(float, strengths), strict=True)
-        start = end = None
-        if answers >= 0:
-            start, end = _bounds(passage, int(units[firsts[strengths.argmax()]]))
+        best = int(units[firsts[strengths.argmax()]])
+        start, end = _bounds(passage, best) if answers >= 0 else (None, None)
         return Reading(float(rank), answers, related, start, end, tuple(sentences))
 
     def _load(self) -> "tuple[InferenceSession, Tokenizer]":
@@ -274,8 +260,6 @@ class OneScore:
         """Return a passage's score as its rank, and by the calibration as what it answers."""
         text = "\n".join(filter(None, (passage.head, passage.content)))
         (logit,) = await self._reranker.logits(question, [text])
-        if logit is None:
-            raise TimedOut
         line = self.calibration.answers
         return Reading(logit, None if line is None else line[0] * logit + line[1])
 
@@ -313,6 +297,7 @@ def has_heads(folder: Path) -> bool:
     return set(_OUTPUTS) <= set(description(folder).get("outputs", ()))
 
 
+@caches.register
 def forget_readings() -> None:
     """Let go of what was read, so that it is read anew: how long that takes is to be measured."""
     with _readings_lock:
