@@ -8,7 +8,7 @@ import logging
 import time
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from itertools import accumulate
 from typing import Any
 
@@ -21,6 +21,7 @@ from knowledge.chunking.sentences import split_sentences
 from ragsite.llm.errors import LLMError, TimedOut
 from ragsite.llm.reranking.reader import OFF, Passage, get_reader
 from ragsite.site_settings.config import config
+from retrieval.ranking.rerank import Reranked
 from retrieval.types import Hit
 
 # The constant of reciprocal rank fusion by which the reader's order is joined with the one before it.
@@ -33,19 +34,6 @@ _REASONS: dict[str, Any] = {
 }
 
 logger = logging.getLogger(__name__)
-
-
-@dataclass(frozen=True, slots=True)
-class ReadHits:
-    """The hits in their order, with `reading` where they were read; the scores of these, by chunk; and what to tell.
-
-    Without `scores` nothing was read and the hits are those that came.
-    """
-
-    hits: list[Hit]
-    scores: dict[int, float] = field(default_factory=dict)
-    ms: float = 0.0
-    note: str = ""
 
 
 def is_available() -> bool:
@@ -67,11 +55,12 @@ def check(model: str) -> None:
 
 async def read_hits(
     question: str, hits: Sequence[Hit], most: int, *, patient: bool = False, model: str = ""
-) -> ReadHits:
+) -> Reranked:
     """Read the first `most` hits (best first) and order them by 1/(61 + place before) + blend/(61 + place by rank).
 
-    Places count from 0, and the model's calibration has the blend. At most `READER_TIMEOUT` seconds are taken, unless
-    who asks is `patient`. The model is that of the settings unless one is named.
+    Those that were read have a `reading`. Places count from 0, and the model's calibration has the blend. At most
+    `READER_TIMEOUT` seconds are taken, unless who asks is `patient`. The model is that of the settings unless one is
+    named.
     """
     began = time.perf_counter()
     first = list(hits[:most])
@@ -87,14 +76,14 @@ async def read_hits(
             logger.warning("Reading failed: %s %s", type(error).__name__, error.details)
         why = str(_REASONS.get(error.code, _("the reader failed")))
         ms = round((time.perf_counter() - began) * 1000, 2)
-        return ReadHits(list(hits), {}, ms, _("The passages were not read: %(why)s.") % {"why": why})
+        return Reranked(list(hits), {}, ms, _("The passages were not read: %(why)s.") % {"why": why})
     scores = [1 / (CONSTANT + 1 + place) for place in range(len(first))]
     by_rank = sorted(range(len(first)), key=lambda place: -readings[place].rank)
     for rank, place in enumerate(by_rank):
         scores[place] += reader.calibration.blend / (CONSTANT + 1 + rank)
     read = [replace(hit, reading=reading) for hit, reading in zip(first, readings, strict=True)]
     order = sorted(range(len(first)), key=lambda place: -scores[place])
-    return ReadHits(
+    return Reranked(
         [*(read[place] for place in order), *hits[most:]],
         {first[place].chunk_id: scores[place] for place in order},
         round((time.perf_counter() - began) * 1000, 2),

@@ -59,7 +59,7 @@ caches.register(_resting.clear)
 class Reranked:
     """The hits in their order, with `rerank_score` where they were judged; each judged chunk's score; and what to tell.
 
-    Without `scores` nothing was reranked and the hits are those that came, all of them.
+    Without `scores` nothing was reranked and the hits are those that came, all of them. Reading returns the same.
     """
 
     hits: list[Hit]
