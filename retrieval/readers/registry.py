@@ -18,7 +18,10 @@ from ragsite.llm.embedding.model_card import ModelCard
 from ragsite.llm.errors import LLMError
 from ragsite.llm.reranking.reader import OFF, has_heads, own_folder, reader_folder
 from ragsite.site_settings.config import config
+from retrieval.embedding_models.models import RegisteredModel
 from retrieval.ranking import reading
+
+Source = RegisteredModel.Source
 
 
 class NoSuchReader(Exception):
@@ -32,14 +35,6 @@ class State(models.TextChoices):
     OFF = "off", gettext_lazy("Off")
     READY = "ready", gettext_lazy("Ready")
     BROKEN = "broken", gettext_lazy("Can't be loaded")
-
-
-class Source(models.TextChoices):
-    """Where a reader comes from."""
-
-    BUNDLED = "bundled", gettext_lazy("Comes with the site")
-    FILES = "files", gettext_lazy("Brought as files")
-    HUB = "hub", gettext_lazy("Downloaded")
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,15 +71,13 @@ class KnownReader:
 def all_readers() -> list[KnownReader]:
     """Return every reader: the one that `READER_MODEL` names, the bundled one, then by name."""
     folders = own_folder()
-    names = (
-        [BUNDLED, *sorted(path.name for path in folders.iterdir() if path.is_dir())] if folders.is_dir() else [BUNDLED]
-    )
+    names = [BUNDLED, *sorted(path.name for path in folders.glob("*/"))]
     configured = settings.READER_MODEL
-    if configured != OFF and configured not in names:
+    if configured not in (OFF, *names):
         # A path to one that is listed by its name anyway isn't listed twice.
-        same = [name for name in names if Path(configured).expanduser().resolve() == (folders / name).resolve()]
-        configured = same[0] if same else configured
-        names = [configured, *(name for name in names if name != configured)]
+        there = Path(configured).expanduser().resolve()
+        configured = next((name for name in names if (folders / name).resolve() == there), configured)
+        names += [] if configured in names else [configured]
     found = [_reader(name, is_configured=name == configured) for name in names]
     return sorted(found, key=lambda each: not each.is_configured)
 

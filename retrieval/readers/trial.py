@@ -1,12 +1,13 @@
 """Trying a reader: question sets run as the site is set and with the other reader, side by side."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from django.contrib.auth.models import AbstractBaseUser
 from django.db.models import Aggregate, Exists, FloatField, OuterRef, QuerySet, Subquery
 from django.utils.translation import gettext as _
 
+from ragsite.llm.embedding.model_files import Progress
 from retrieval.evaluation import runs
 from retrieval.evaluation.access import visible_sets
 from retrieval.evaluation.models import EvaluationQuestion, EvaluationRun, EvaluationSet
@@ -17,8 +18,6 @@ from retrieval.types import AnswerState
 FIGURES = ("nDCG@10", "recall@5", "MRR@10")
 # The newest that the page shows.
 SHOWN = 10
-
-Progress = Callable[[int, int], None]
 
 
 class Median(Aggregate):
@@ -99,23 +98,17 @@ def tryable(name: str) -> KnownReader:
     return reader
 
 
-def options_of(reader: KnownReader) -> tuple[RunOptions, RunOptions]:
-    """Return the settings of a trial's runs: as the site is set, and with the reader."""
-    return RunOptions(), RunOptions(reader_model=reader.name)
-
-
 def start(reader: KnownReader, sets: Iterable[EvaluationSet], user: AbstractBaseUser) -> None:
     """Queue a trial for a worker; raises `SetRefused` as `runs.start`."""
     for each in sets:
-        for options in options_of(reader):
-            runs.start(each, options, user)
+        runs.start(each, RunOptions(), user)
+        runs.start(each, RunOptions(reader_model=reader.name), user)
 
 
 def run(reader: KnownReader, asked: EvaluationSet, progress: Progress | None = None) -> Trial:
     """Try a reader on a set in this process; raises `RunFailed` and `SetRefused` as `runs.run`."""
-    now, then = options_of(reader)
-    beside = runs.run(asked, now, progress=progress)
-    return Trial(runs.run(asked, then, progress=progress), beside)
+    beside = runs.run(asked, RunOptions(), progress=progress)
+    return Trial(runs.run(asked, RunOptions(reader_model=reader.name), progress=progress), beside)
 
 
 def newest(sets: QuerySet[EvaluationSet]) -> Sequence[Trial]:
@@ -125,13 +118,9 @@ def newest(sets: QuerySet[EvaluationSet]) -> Sequence[Trial]:
     )
     tried = (
         EvaluationRun.objects.filter(settings__has_key="reader_model", evaluation_set__in=sets.order_by())
-        .select_related("evaluation_set__knowledge_base")
-        .annotate(beside_id=Subquery(as_set.order_by("-pk").values("pk")[:1]))
-        .order_by("-pk")[:SHOWN]
+        .order_by("-pk")
+        .values_list("pk", Subquery(as_set.order_by("-pk").values("pk")[:1]))[:SHOWN]
     )
-    found = [(each, each.beside_id) for each in tried]
-    ids = {pk for each, beside in found for pk in (each.pk, beside)} - {None}
-    timed = EvaluationRun.objects.annotate(ms=Median("results__took_ms")).in_bulk(ids)
-    for each, _beside in found:
-        each.ms = timed[each.pk].ms  # type: ignore[attr-defined]
-    return [Trial(each, timed.get(beside)) for each, beside in found]
+    runs_of_sets = EvaluationRun.objects.select_related("evaluation_set__knowledge_base")
+    timed = runs_of_sets.annotate(ms=Median("results__took_ms")).in_bulk({pk for pair in tried for pk in pair} - {None})
+    return [Trial(timed[pk], timed.get(beside)) for pk, beside in tried]

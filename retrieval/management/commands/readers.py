@@ -42,19 +42,10 @@ class Command(BaseCommand):
     def _list(self, options: dict[str, Any]) -> None:
         found = registry.all_readers()
         if options["json"]:
+            same = "name", "source", "state", "problem", "license", "size", "finds_answers", "finds_places"
             rows = [
-                {
-                    "name": each.name,
-                    "source": each.source,
-                    "state": each.state,
-                    "problem": each.problem,
-                    "languages": None if each.languages is None else each.languages or ["all"],
-                    "license": each.license,
-                    "size": each.size,
-                    "finds_answers": each.finds_answers,
-                    "finds_places": each.finds_places,
-                    "calibrated": each.is_calibrated,
-                }
+                {name: getattr(each, name) for name in same}
+                | {"languages": each.languages if each.languages != [] else ["all"], "calibrated": each.is_calibrated}
                 for each in found
             ]
             self.stdout.write(json.dumps(rows, ensure_ascii=False, indent=2))
