@@ -154,9 +154,8 @@ def register(
     if source == Source.HUB and described is None:
         raise NotPossible(_("“{name}” is no model that can be downloaded.").format(name=name))
     if known is None:
-        known = languages(name, described["description"] if described else "")
-        if source == Source.ENDPOINT:
-            known = [code for code in ("zh", "en") if f"-{code}" in name.lower()][:1]
+        told = described["description"] if described else ""
+        known = languages_of(EmbeddingModel("openai", name)) if source == Source.ENDPOINT else languages(name, told)
     _notice()
     with transaction.atomic():
         model = RegisteredModel.objects.select_for_update().filter(name__iexact=name).first()

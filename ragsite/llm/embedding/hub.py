@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Any
 
 import httpx
-from django.conf import settings
 from django.utils.translation import gettext as _
 
 from ragsite.llm.embedding import model_files
@@ -50,8 +49,7 @@ def download(name: str, progress: Progress, pinned: dict[str, str] | None = None
                 if file["path"] == path:
                     file["sha256"] = digest.lower()
         total = sum(file["size"] for file in files)
-        if total > settings.EMBEDDING_MODEL_MAX_MB * 1024 * 1024:
-            raise model_files.too_large()
+        model_files.check_size(total)
         if shutil.disk_usage(staging).free < total - model_files.size_of(staging):
             raise HubFailed(_("There is too little room on the disk: {n} MB are needed.").format(n=total >> 20))
         done = 0

@@ -2,7 +2,8 @@
 
 import json
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
@@ -163,44 +164,47 @@ def folder_of(model: str) -> Path | None:
 
 def _stamp(folder: Path | None) -> tuple[int, int]:
     """Return what tells a folder from one that is put in its place; zeros for none."""
-    try:
-        found = folder.stat() if folder else None
-    except OSError:
-        found = None
-    return (found.st_ino, found.st_mtime_ns) if found else (0, 0)
+    with suppress(OSError):
+        if folder:
+            found = folder.stat()
+            return found.st_ino, found.st_mtime_ns
+    return 0, 0
 
 
-def _load(model: str, folder: Path | None, dimension: int, files: Path | None = None) -> "TextEmbedding":
+def _load(model: str, folder: Path | None, dimension: int, files: Path | None) -> "TextEmbedding":
     from fastembed import TextEmbedding
-    from fastembed.common.model_description import ModelSource, PoolingType
+    from fastembed.common.model_description import PoolingType
 
-    name = f"{IN_FOLDER}{folder}{f'@{_stamp(folder)[0]}' if files else ''}" if folder else model
-    if folder and not any(known["model"] == name for known in TextEmbedding.list_supported_models()):
+    name, described = model, {}
+    if folder:
+        name = f"{IN_FOLDER}{folder}{f'@{_stamp(folder)[0]}' if files else ''}"
         pooling = folder / "1_Pooling" / "config.json"
         first = pooling.exists() and json.loads(pooling.read_text()).get("pooling_mode_cls_token")
-        TextEmbedding.add_custom_model(
-            model=name,
-            pooling=PoolingType("CLS" if first else "MEAN"),
-            normalization=True,
-            sources=ModelSource(hf=name),
-            dim=dimension,
-            model_file=weights_in(folder),
-        )
+        described = {"pooling": PoolingType("CLS" if first else "MEAN"), "normalization": True, "dim": dimension}
     # One thread is best for the bundled model, which is so small: two batches side by side on a thread each are done
     # sooner than one after the other on both. None is a thread per core.
     threads = 1 if model == BUNDLED else settings.EMBEDDING_THREADS or None
     try:
-        return load(TextEmbedding, name, folder or files, threads, MAX_TOKENS)
+        return load(TextEmbedding, name, folder or files, threads, MAX_TOKENS, **described)
     except failures() as error:
         raise LocalModelNotFound(f"The embedding model {model!r} can't be loaded: {error}") from error
 
 
-def load(kind: Callable[..., M], name: str, folder: Path | None, threads: int | None, most_tokens: int) -> M:
+def load(kind: type[M], name: str, folder: Path | None, threads: int | None, most_tokens: int, **described: Any) -> M:
     """Return a model of one of fastembed's kinds, which reads no more than `most_tokens`; raises `failures`.
 
-    Its files are those in the folder, or else fetched into the data folder by its name.
+    Its files are those in the folder, or else fetched into the data folder by its name. `described` is what fastembed
+    has to know of one whose name begins with `IN_FOLDER`.
     """
-    loaded: Any = kind(
+    from fastembed.common.model_description import ModelSource
+
+    model_class: Any = kind
+    names = (each["model"] for each in model_class.list_supported_models())
+    if folder and name.startswith(IN_FOLDER) and name not in names:
+        model_class.add_custom_model(
+            model=name, sources=ModelSource(hf=name), model_file=weights_in(folder), **described
+        )
+    loaded: Any = model_class(
         name,
         cache_dir=str(settings.DATA_DIR / "models"),
         threads=threads,

@@ -67,7 +67,7 @@ class ModelCard:
     @classmethod
     def of(cls, folder: Path) -> "ModelCard":
         """Read what the files of a model's folder say; what is missing or can't be read counts as not said."""
-        prompts = _json(folder / "config_sentence_transformers.json").get("prompts")
+        prompts = read_json(folder / "config_sentence_transformers.json").get("prompts")
         prompts = prompts if isinstance(prompts, dict) else {}
         head = _head(folder / "README.md")
         told = head.get("language")
@@ -83,14 +83,14 @@ class ModelCard:
 
 
 def _calibration(path: Path) -> Calibration:
-    told, usual = _json(path), Calibration()
+    told, usual = read_json(path), Calibration()
     ranges = {tuple(pair.split("-")): tuple(ends) for pair, ends in told.get("similarity", {}).items()}
     otherwise = tuple(told.get("otherwise", usual.otherwise))
     return Calibration(ranges, otherwise, told.get("alike", usual.alike))
 
 
 def _reader(path: Path) -> ReaderCalibration:
-    told = _json(path).get("reader", {})
+    told = read_json(path).get("reader", {})
     line = told.get("answers")
     return ReaderCalibration(
         answers=(float(line[0]), float(line[1])) if line else None,
@@ -108,7 +108,8 @@ def _head(path: Path) -> dict[str, Any]:
     return found if isinstance(found, dict) else {}
 
 
-def _json(path: Path) -> dict[str, Any]:
+def read_json(path: Path) -> dict[str, Any]:
+    """Return the object in a file; empty where there is none that can be read."""
     try:
         found = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError):

@@ -5,7 +5,6 @@ unpacked lies in a folder beside it until it was checked, and is then renamed.
 """
 
 import hashlib
-import json
 import re
 import shutil
 import tarfile
@@ -19,7 +18,7 @@ import numpy as np
 from django.conf import settings
 from django.utils.translation import gettext as _
 
-from ragsite.llm.embedding.model_card import ModelCard
+from ragsite.llm.embedding.model_card import ModelCard, read_json
 from ragsite.llm.errors import LocalModelNotFound
 
 T = TypeVar("T")
@@ -122,8 +121,7 @@ def gather(origin: Path, name: str, progress: Progress) -> Path:
                 with opened() as source, target.open("wb") as file:
                     while piece := source.read(_PIECE):
                         done += len(piece)
-                        if done > _most():  # whatever an archive says of itself
-                            raise too_large()
+                        check_size(done)  # whatever an archive says of itself
                         file.write(piece)
                         progress(min(done, total), total)
         if lacking := missing({path.relative_to(staging).as_posix() for path in staging.rglob("*")}, known):
@@ -213,14 +211,11 @@ def licence_of(folder: Path) -> str:
     return ""
 
 
-def _most() -> int:
-    return int(settings.EMBEDDING_MODEL_MAX_MB) * 1024 * 1024
-
-
-def too_large() -> Refused:
-    """Return the refusal of files that are larger than a model may be."""
-    message = _("It is larger than the {limit} MB that EMBEDDING_MODEL_MAX_MB allows.")
-    return Refused(message.format(limit=settings.EMBEDDING_MODEL_MAX_MB))
+def check_size(size: int) -> None:
+    """Raise `Refused` for more bytes than a model may have."""
+    if size > settings.EMBEDDING_MODEL_MAX_MB * 1024 * 1024:
+        message = _("It is larger than the {limit} MB that EMBEDDING_MODEL_MAX_MB allows.")
+        raise Refused(message.format(limit=settings.EMBEDDING_MODEL_MAX_MB))
 
 
 def _compare_with_sums(staging: Path) -> None:
@@ -255,8 +250,7 @@ def _opened(origin: Path) -> Iterator[list[Member]]:
         else:
             raise Refused(_("It is neither a folder nor a zip or tar.gz archive."))
         found = list(members)
-        if sum(size for _path, size, _open in found) > _most():
-            raise too_large()
+        check_size(sum(size for _path, size, _open in found))
         yield found
 
 
@@ -299,8 +293,4 @@ def _safe(name: str, *, is_link: bool) -> PurePosixPath:
 
 def description(folder: Path) -> dict[str, Any]:
     """Return what a model's `config.json` says; empty where it says nothing that can be read."""
-    try:
-        found = json.loads((folder / "config.json").read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        return {}
-    return found if isinstance(found, dict) else {}
+    return read_json(folder / "config.json")

@@ -13,7 +13,7 @@ import numpy as np
 from django.conf import settings
 from numpy.typing import NDArray
 
-from ragsite.llm.embedding.local import batches, failures, folder_of, load, weights_in
+from ragsite.llm.embedding.local import IN_FOLDER, batches, failures, folder_of, load
 from ragsite.llm.errors import BadReply, LLMError, LocalModelNotFound, TimedOut
 from ragsite.llm.passage_tokens import count_tokens
 from ragsite.llm.reranking.rerank import Scores, logistic
@@ -112,12 +112,9 @@ def local_reranker(model: str) -> LocalReranker:
 
 
 def _load(model: str, folder: Path | None, labels: int) -> "TextCrossEncoder":
-    from fastembed.common.model_description import ModelSource
     from fastembed.rerank.cross_encoder import TextCrossEncoder
 
-    name = f"folder/{folder}" if folder else model
-    if folder and not any(known["model"] == name for known in TextCrossEncoder.list_supported_models()):
-        TextCrossEncoder.add_custom_model(model=name, sources=ModelSource(hf=name), model_file=weights_in(folder))
+    name = f"{IN_FOLDER}{folder}" if folder else model
     try:
         loaded = load(TextCrossEncoder, name, folder, settings.EMBEDDING_THREADS or None, settings.RERANK_MAX_TOKENS)
     except failures() as error:
