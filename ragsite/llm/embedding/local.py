@@ -198,13 +198,11 @@ def load(kind: type[M], name: str, folder: Path | None, threads: int | None, mos
     """
     from fastembed.common.model_description import ModelSource
 
-    model_class: Any = kind
-    names = (each["model"] for each in model_class.list_supported_models())
+    cls: Any = kind
+    names = (each["model"] for each in cls.list_supported_models())
     if folder and name.startswith(IN_FOLDER) and name not in names:
-        model_class.add_custom_model(
-            model=name, sources=ModelSource(hf=name), model_file=weights_in(folder), **described
-        )
-    loaded: Any = model_class(
+        cls.add_custom_model(model=name, sources=ModelSource(hf=name), model_file=weights_in(folder), **described)
+    loaded: Any = cls(
         name,
         cache_dir=str(settings.DATA_DIR / "models"),
         threads=threads,
