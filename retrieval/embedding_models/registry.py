@@ -262,25 +262,23 @@ def _notice() -> None:
     there = set(RegisteredModel.objects.values_list("name", flat=True))
     found: dict[str, RegisteredModel] = {}
     for space in EmbeddingSpace.objects.exclude(model__in=there):
-        remote = space.provider == EmbeddingSpace.Provider.OPENAI
-        found[space.model] = _row(space.model, remote, space.languages, space.dimension)
+        found[space.model] = _row(space.model, space.provider, space.languages, space.dimension)
         found[space.model].base_url, found[space.model].encrypted_key = space.base_url, space.encrypted_key
         found[space.model].own_network = space.own_network
     remote = settings.EMBEDDING_PROVIDER == "openai"
     if (name := settings.EMBEDDING_MODEL) not in there | found.keys():
-        found[name] = _row(name, remote, settings.EMBEDDING_LANGUAGES)
+        found[name] = _row(name, settings.EMBEDDING_PROVIDER, settings.EMBEDDING_LANGUAGES)
         found[name].base_url = settings.EMBEDDING_BASE_URL if remote else ""
         found[name].encrypted_key = secrets.encrypt(settings.EMBEDDING_API_KEY) if remote else b""
     if BUNDLED not in there | found.keys():
-        found[BUNDLED] = _row(BUNDLED, remote=False)
+        found[BUNDLED] = _row(BUNDLED, "local")
     RegisteredModel.objects.bulk_create(found.values(), ignore_conflicts=True)
 
 
-def _row(name: str, remote: bool, known: Sequence[str] | None = None, dimension: int | None = None) -> RegisteredModel:
+def _row(name: str, provider: str, known: Sequence[str] | None = None, dimension: int | None = None) -> RegisteredModel:
     model = RegisteredModel(name=name, state=State.READY, source=Source.ENDPOINT, dimension=dimension)
-    languages = None if known is None else tuple(known)
-    model.languages = languages_of(EmbeddingModel("openai" if remote else "local", name, languages=languages))
-    if remote:
+    model.languages = languages_of(EmbeddingModel(provider, name)) if known is None else list(known)
+    if provider == "openai":
         return model
     described = model_files.known_to_fastembed(name)
     folder = Path(settings.BUNDLED_MODEL_DIR) if name == BUNDLED else Path(name).expanduser()

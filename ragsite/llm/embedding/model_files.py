@@ -104,10 +104,8 @@ def gather(origin: Path, name: str, progress: Progress) -> Path:
     try:
         with _opened(origin) as members:
             total = sum(size for _path, size, _open in members) or 1
-            paths = [path for path, _size, _open in members]
-            top = min(
-                (path for path in paths if path.name == "config.json"), key=lambda path: len(path.parts), default=None
-            )
+            described = [path for path, _size, _open in members if path.name == "config.json"]
+            top = min(described, key=lambda path: len(path.parts), default=None)
             if top is None:
                 raise Refused(_("There is no config.json in it, as every model has one."))
             known, done = known_to_fastembed(name), 0
