@@ -79,8 +79,7 @@ class ComposePrompt(Node):
         if "window" in detail:
             window = _("%(window)s tokens, of which %(reserve)s are kept for the answer and 5%% for safety")
             told.facts.append((_("Window"), window % sizes))
-        if left_out := truncation.sentence(detail.get("left_out", {})):
-            told.facts.append((_("Did not fit"), left_out))
+        told.add(_("Did not fit"), truncation.sentence(detail.get("left_out", {})))
         told.facts += map(_cut, detail.get("cuts", []))
         return told
 

@@ -126,10 +126,8 @@ class Generate(Node):
     def describe(self, detail: Mapping[str, Any]) -> Description:
         """Say who wrote, what was cited, and what it cost."""
         told, usage = Description(), detail.get("usage") or {}
-        if detail.get("model"):
-            told.facts.append((_("Model"), str(detail["model"])))
-        if detail.get("cited"):
-            told.facts.append((_("Cited"), ", ".join(f"[{number}]" for number in detail["cited"])))
+        told.add(_("Model"), detail.get("model"))
+        told.add(_("Cited"), ", ".join(f"[{number}]" for number in detail.get("cited", ())))
         if usage.get("completion_tokens"):
             words = _("%(prompt)s read, %(completion)s written") % {
                 "prompt": usage.get("prompt_tokens", "?"),

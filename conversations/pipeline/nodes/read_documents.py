@@ -226,19 +226,16 @@ class ReadDocuments(Node):
             count = len(detail["documents"])
             words = ngettext("%(count)d document", "%(count)d documents", count) % {"count": count}
             told.facts.append((_("Not read"), words))
-        if detail.get("files"):
-            told.facts.append((_("Files"), ", ".join(detail["files"])))
+        told.add(_("Files"), ", ".join(detail.get("files", ())))
         told.facts += _counted(detail)
-        if detail.get("model"):
-            told.facts.append((_("Model"), str(detail["model"])))
+        told.add(_("Model"), detail.get("model"))
         if detail.get("calls"):
             sizes = {
                 name: number_format(detail[f"{name}_tokens"], force_grouping=True) for name in ("prompt", "completion")
             }
-            told.facts.append((_("Calls"), str(detail["calls"])))
-            told.facts.append((_("Tokens"), _("%(prompt)s read, %(completion)s written") % sizes))
-        if detail.get("rounds"):
-            told.facts.append((_("Condensed"), str(detail["rounds"])))
+            told.add(_("Calls"), detail["calls"])
+            told.add(_("Tokens"), _("%(prompt)s read, %(completion)s written") % sizes)
+        told.add(_("Condensed"), detail.get("rounds"))
         if detail.get("unread"):
             told.facts.append((_("Too long to be read"), _sections(detail["unread"])))
         if detail.get("failed"):

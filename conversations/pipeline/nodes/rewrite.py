@@ -98,18 +98,14 @@ class Rewrite(Node):
 
     def describe(self, detail: Mapping[str, Any]) -> Description:
         """Say why the question was to be rewritten, and what became of it, or why it stayed."""
-        facts = []
-        if detail.get("reason"):
-            facts.append((_("Why"), str(WHY.get(detail["reason"], detail["reason"]))))
-        if detail.get("rewrite"):
-            facts.append((_("Rewritten"), detail["rewrite"]))
-        if detail.get("kept"):
-            facts.append((_("Not rewritten"), reason(detail["kept"], detail.get("kept_detail", ""))))
-        if detail.get("cached"):
-            facts.append((_("Note"), _("the same question was rewritten before")))
-        if detail.get("model"):
-            facts.append((_("Model"), str(detail["model"])))
-        return Description([*facts, *query_facts(detail)])
+        told, why = Description(), detail.get("reason", "")
+        told.add(_("Why"), WHY.get(why, why))
+        told.add(_("Rewritten"), detail.get("rewrite"))
+        told.add(_("Not rewritten"), reason(detail.get("kept", ""), detail.get("kept_detail", "")))
+        told.add(_("Note"), detail.get("cached") and _("the same question was rewritten before"))
+        told.add(_("Model"), detail.get("model"))
+        told.facts += query_facts(detail)
+        return told
 
 
 def _why(state: State) -> str:

@@ -217,14 +217,10 @@ class SearchParts(Node):
         """List what was found for each part, by which queries, and why a model wasn't asked what is missing."""
         states = {"answered": _("an answer"), "nearest": _("the closest passages"), "nothing": _("nothing on it")}
         told = Description()
-        if detail.get("rounds"):
-            told.facts.append((_("Rounds"), str(detail["rounds"])))
-        if detail.get("note"):
-            told.facts.append((_("Note"), reason(detail["note"])))
-        if detail.get("fallback"):
-            told.facts.append((_("Not by a model"), reason(detail["fallback"], detail.get("fallback_detail", ""))))
-        if detail.get("model"):
-            told.facts.append((_("What is missing was told by"), str(detail["model"])))
+        told.add(_("Rounds"), detail.get("rounds"))
+        told.add(_("Note"), reason(detail.get("note", "")))
+        told.add(_("Not by a model"), reason(detail.get("fallback", ""), detail.get("fallback_detail", "")))
+        told.add(_("What is missing was told by"), detail.get("model"))
         for part in detail.get("rankings", []):
             told.facts += [(_("Query"), query) for query in part["learned"]]
             hits = [Passage(hit["chunk_id"], hit["score"]) for hit in part["hits"]]

@@ -175,27 +175,25 @@ class Understand(Node):
         action = detail.get("action", "")
         if not action:
             return Description()
-        facts = [(_("Plan"), str(ACTIONS.get(action, action)))]
-        if detail.get("reason"):
-            facts.append((_("Why"), str(WHY.get(detail["reason"], detail["reason"]))))
-        if detail.get("carried"):
-            facts.append((_("Carried over"), " · ".join(detail["carried"])))
+        told, why = Description([(_("Plan"), str(ACTIONS.get(action, action)))]), detail.get("reason", "")
+        told.add(_("Why"), WHY.get(why, why))
+        told.add(_("Carried over"), " · ".join(detail.get("carried", ())))
         if detail.get("by") == "model":
-            facts.append((_("Decided by"), str(detail.get("model", ""))))
+            told.facts.append((_("Decided by"), str(detail.get("model", ""))))
             if detail.get("confidence") is not None:
-                facts.append((_("Certainty"), f"{100 * detail['confidence']:.0f}%"))
-            if detail.get("key_terms"):
-                facts.append((_("Key terms"), " · ".join(detail["key_terms"])))
-            facts += [(_("In the documents' language"), text) for text in detail.get("translations", {}).values()]
-            notes = [would_rather.get(detail.get("deferred_action", ""), "")]
+                told.add(_("Certainty"), f"{100 * detail['confidence']:.0f}%")
+            told.add(_("Key terms"), " · ".join(detail.get("key_terms", ())))
+            for text in detail.get("translations", {}).values():
+                told.add(_("In the documents' language"), text)
+            told.add(_("Note"), would_rather.get(detail.get("deferred_action", "")))
             for slug in detail.get("notes", []):
                 unusable = REASONS.get(slug.removeprefix("rewrite: "), "") if slug.startswith("rewrite: ") else ""
-                notes.append(str(unusable or NOTES.get(slug, "")))
-            facts += [(_("Note"), note) for note in notes if note]
+                told.add(_("Note"), unusable or NOTES.get(slug))
         elif detail.get("fallback"):
-            facts.append((_("Decided by"), _("rules")))
-            facts.append((_("Not by a model"), reason(detail["fallback"], detail.get("fallback_detail", ""))))
-        return Description([*facts, *query_facts(detail)])
+            told.add(_("Decided by"), _("rules"))
+            told.add(_("Not by a model"), reason(detail["fallback"], detail.get("fallback_detail", "")))
+        told.facts += query_facts(detail)
+        return told
 
 
 class UnderstandByRules(Understand):
