@@ -67,8 +67,7 @@ class WaitForFiles(Node):
             writer = BlockWriter(state, ctx.emit)
             with translation.override(reply_language(state)):
                 state.found.unread_files = "*" + escape_markdown(_not_ready(unread, reading.failed)) + "*"
-            await writer.text(state.found.unread_files)
-            await writer.close()
+            await writer.block(state.found.unread_files)
 
     def describe(self, detail: Mapping[str, Any]) -> Description:
         """Name the files that were not searched."""

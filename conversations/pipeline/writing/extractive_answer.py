@@ -108,19 +108,16 @@ async def _quote(state: State, writer: BlockWriter, emit: Emit) -> None:
         found.answer_state = "nearest"
     await emit(SourcesEvent(citations=prompt.citations, answer_state=found.answer_state or None))
     if found.answer_state == "nearest":
-        await writer.text(_("Your documents don't answer this directly. These passages come closest:") + "\n\n")
-        await writer.close()
+        await writer.block(_("Your documents don't answer this directly. These passages come closest:") + "\n\n")
     prompt.cited = {numbers[hit.chunk_id] for hit in used}
     for text, hits, chosen in sections:
         if asked and chosen.hits:
             await writer.text(f"**{escape_markdown(_as_title(text))}**\n\n")
         await _write(state, hits, chosen, numbers, writer)
     await writer.close()
-    await writer.text(parts_without_source(state))
-    await writer.close()
+    await writer.block(parts_without_source(state))
     if found.answer_state == "nearest" and found.unsearched:
-        await writer.text(unsearched_note(state))
-        await writer.close()
+        await writer.block(unsearched_note(state))
     # A block of its own, which the page shows as a quiet note; programs read it too.
     await writer.text("*" + _("Quoted from your documents — no language model is configured.") + "*")
 

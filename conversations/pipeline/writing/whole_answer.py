@@ -75,8 +75,7 @@ async def write_remarks(state: State, writer: BlockWriter) -> None:
             remarks.append("*" + _("Quoted from your documents — no language model is configured.") + "*")
         reading.said += remarks
         for text in remarks:
-            await writer.text(text)
-            await writer.close()
+            await writer.block(text)
 
 
 def _pieces(reading: Reading) -> Iterator[_Piece]:
