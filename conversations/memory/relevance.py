@@ -93,7 +93,7 @@ def _by_words(question: str, turn_ids: Sequence[int]) -> list[tuple[float, PastT
     messages = Message.objects.filter(turn_id__in=turn_ids).order_by("-turn_id", "role")
     turns = _turns(_rows(messages, _LOOKED_THROUGH))
     texts = [set(terms(f"{turn.question}\n{turn.answer[:_CHARACTERS]}")) for turn in turns]
-    words = {word for word in terms(question) if word not in question_words()}
+    words = set(terms(question)) - question_words()
     weights = {word: inverse_document_frequency(len(texts), sum(word in text for text in texts)) for word in words}
     whole = sum(weights.values()) or 1.0
     shares = [sum(weights[word] for word in words & text) / whole for text in texts]

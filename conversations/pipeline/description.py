@@ -29,8 +29,8 @@ REASONS: dict[str, Any] = {
 
 
 def reason(slug: str, detail: str = "") -> str:
-    """Say why a small question has no usable answer, and what the model's server said of it."""
-    return join_sentences(_("%(reason)s.") % {"reason": REASONS.get(slug, slug)}, detail)
+    """Say why a small question has no usable answer, and what the model's server said of it; nothing without a slug."""
+    return join_sentences(_("%(reason)s.") % {"reason": REASONS.get(slug, slug)}, detail) if slug else ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +59,11 @@ class Description:
 
     facts: list[tuple[str, str]] = field(default_factory=list)
     lists: list[PassageList] = field(default_factory=list)
+
+    def add(self, label: str, words: Any) -> None:
+        """Add a fact, unless there is nothing to say: no words, or a count of none."""
+        if words:
+            self.facts.append((label, str(words)))
 
 
 def previous_rank(hit: Mapping[str, Any]) -> str:

@@ -1,5 +1,6 @@
 """Passages as a model reads them and as an answer cites them. Pure."""
 
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from retrieval.search import Hit
@@ -20,22 +21,28 @@ def fenced(number: int, content: str, place: str = "") -> str:
     return f'<passage number="{number}"{source}>\n{content}\n</passage>'
 
 
-def citation(number: int, hit: Hit, question: str, key_passage: str = "", reason: str = "") -> dict[str, Any]:
-    """Return the hit as one entry of a `sources` event; its snippet is the passage that answers, where it is known.
+def citations(
+    hits: Iterable[Hit], question: str, key_passages: Mapping[int, str], reasons: Mapping[int, str]
+) -> list[dict[str, Any]]:
+    """Return hits as the entries of a `sources` event, numbered from 1.
 
-    `reason` is why it answers, where a model judged that.
+    A hit's snippet is the passage that answers, where it is known, and its reason why it does, where a model judged
+    that; both are given by chunk id.
     """
-    return {
-        "index": number,
-        "document_id": hit.document_id,
-        "chunk_id": hit.chunk_id,
-        "merged": list(hit.merged),
-        "filename": hit.filename,
-        "title": hit.title or hit.filename,
-        "heading": hit.heading,
-        "page": hit.page,
-        "snippet": key_passage or snippet(hit.content, question),
-        "reason": reason,
-        "score": hit.score,
-        "sources": [source.to_dict() for source in hit.sources],
-    }
+    return [
+        {
+            "index": number,
+            "document_id": hit.document_id,
+            "chunk_id": hit.chunk_id,
+            "merged": list(hit.merged),
+            "filename": hit.filename,
+            "title": hit.title or hit.filename,
+            "heading": hit.heading,
+            "page": hit.page,
+            "snippet": key_passages.get(hit.chunk_id) or snippet(hit.content, question),
+            "reason": reasons.get(hit.chunk_id, ""),
+            "score": hit.score,
+            "sources": [source.to_dict() for source in hit.sources],
+        }
+        for number, hit in enumerate(hits, 1)
+    ]

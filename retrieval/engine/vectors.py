@@ -203,26 +203,19 @@ def search(
     """
     if not knowledge_base_ids:
         return []
+    bases, documents = list(knowledge_base_ids), list(document_ids)
     try:
         with transaction.atomic(savepoint=False):
             with connection.cursor() as cursor:
-                cursor.execute(_SIZES, [list(knowledge_base_ids), space.pk])
+                cursor.execute(_SIZES, [bases, space.pk])
                 row = cursor.fetchone()
             if row is None:
                 raise SpaceChanged
             wanted, total = int(row[0]), int(row[1])
             if not wanted:
                 return []
-            asked = _Question(
-                space,
-                literal(vector),
-                list(knowledge_base_ids),
-                k,
-                list(document_ids),
-                labels or LabelFilter(),
-                list(languages),
-            )
-            if document_ids or is_exact(wanted, total, k) or not asked.is_labelled_widely(wanted):
+            asked = _Question(space, literal(vector), bases, k, documents, labels or LabelFilter(), list(languages))
+            if documents or is_exact(wanted, total, k) or not asked.is_labelled_widely(wanted):
                 return asked.compare()
             if wanted == total and not labels and not languages:
                 return asked.walk(k, settings.HNSW_MAX_SCAN_TUPLES, filtered=False)

@@ -6,7 +6,7 @@ people upload them. Figures, and what was tried and dropped: docs/decisions/reor
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence, Set
+from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import chain, pairwise
@@ -23,8 +23,6 @@ _OPENING_TERMS = 20
 _TELLING_HITS = 5
 _TELLING_TERMS = 20
 _SATURATION = 1.2  # the k1 of BM25
-
-_Scores = tuple[float, dict[int, float]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,13 +114,7 @@ def reorder(queries: Sequence[Query], hits: Sequence[Hit], rankings: Sequence[Ra
     documents = Counter(hit.document_id for hit in hits)
     most = max(documents.values())
     best_fused = max(hit.score for hit in hits) or 1.0
-    by_words = []
-    for weight, scores in _of_retriever(rankings, "bm25"):
-        # Against the best among the hits: BM25 grows with the length of the query.
-        best = max((scores.get(hit.chunk_id, 0.0) for hit in hits), default=0.0) or 1.0
-        by_words.append((weight, {chunk_id: score / best for chunk_id, score in scores.items()}))
-    words = _mean(hits, by_words, lambda scores: 0.0)
-    nearness = _mean(hits, _of_retriever(rankings, "vector"), lambda scores: min(scores, default=0.0))
+    words, nearness = _mean(hits, rankings, "bm25"), _mean(hits, rankings, "vector")
 
     def features(hit: Hit, passage: _Passage, asked: _Wording) -> Features:
         pairs = asked.pairs.intersection(chain(pairwise(passage.heading), pairwise(passage.content)))
@@ -148,7 +140,9 @@ def reorder(queries: Sequence[Query], hits: Sequence[Hit], rankings: Sequence[Ra
 
 
 def _worded(query: Query, passages: Sequence[_Passage]) -> _Wording:
-    wanted: Set[str] = asked_terms(query.text)
+    said = terms(query.text)
+    # What the query is about; where it only asks, all of its terms.
+    wanted = frozenset(said) - question_words() or frozenset(said)
     known = frozenset[str]().union(*(passage.known for passage in passages))
     # What the passages hold of the Chinese that is cut into a term that none holds.
     wanted = wanted | (pieces(query.text, wanted - known) & known - question_words())
@@ -165,16 +159,10 @@ def _worded(query: Query, passages: Sequence[_Passage]) -> _Wording:
     return _Wording(
         weight=query.weight,
         terms=wanted,
-        pairs=frozenset(pairwise(term for term in terms(query.text) if term in wanted)),
+        pairs=frozenset(pairwise(term for term in said if term in wanted)),
         rarity=rarity(wanted, [passage.known for passage in passages]),
         spoken_of=dict(sorted(weights.items(), key=lambda item: (-item[1], item[0]))[:_TELLING_TERMS]),
     )
-
-
-def asked_terms(query: str) -> set[str]:
-    """Return the terms that a query is about; where it only asks, all of its terms."""
-    found = set(terms(query))
-    return found - question_words() or found
 
 
 def rarity(wanted: Set[str], sentences: Sequence[Set[str]]) -> dict[str, float]:
@@ -188,24 +176,22 @@ def share(found: Iterable[str], weights: Mapping[str, float]) -> float:
     return sum(weights[term] for term in weights.keys() & set(found)) / (sum(weights.values()) or 1.0)
 
 
-def _of_retriever(rankings: Sequence[Ranking], retriever: Retriever) -> list[_Scores]:
-    """Return the rankings of a retriever that found something, each as its weight and its scores by chunk."""
-    found = [ranking for ranking in rankings if ranking.type == retriever and ranking.hits]
-    voted = any(ranking.weight for ranking in found)
-    return [(ranking.weight if voted else 1.0, dict(ranking.hits)) for ranking in found]
+def _mean(hits: Sequence[Hit], rankings: Sequence[Ranking], retriever: Retriever) -> dict[int, float]:
+    """Return each hit's mean score over the rankings of a retriever, by their weights; see `Features`.
 
-
-def _mean(
-    hits: Sequence[Hit], rankings: Sequence[_Scores], absent: Callable[[Sequence[float]], float]
-) -> dict[int, float]:
-    """Return each hit's mean score over rankings, by their weights.
-
-    `absent` tells, from a ranking's scores of the hits that it found, what one counts there that it did not find.
+    BM25 grows with the length of the query, so that its scores are taken against the best among the hits.
     """
+    found = [ranking for ranking in rankings if ranking.type == retriever and ranking.hits]
+    weights = [ranking.weight for ranking in found]
+    if not any(weights):  # none has a vote: each counts the same
+        weights = [1.0] * len(found)
+    total = sum(weights)
     means = dict.fromkeys((hit.chunk_id for hit in hits), 0.0)
-    total = sum(weight for weight, _scores in rankings) or 1.0
-    for weight, scores in rankings:
-        missed = absent([scores[chunk_id] for chunk_id in means if chunk_id in scores])
+    for ranking, weight in zip(found, weights, strict=True):
+        scores = {chunk_id: score for chunk_id, score in ranking.hits if chunk_id in means}
+        best, missed = 1.0, min(scores.values(), default=0.0)
+        if retriever == "bm25":
+            best, missed = max(scores.values(), default=0.0) or 1.0, 0.0
         for chunk_id in means:
-            means[chunk_id] += weight / total * scores.get(chunk_id, missed)
+            means[chunk_id] += weight / total * (scores.get(chunk_id, missed) / best)
     return means

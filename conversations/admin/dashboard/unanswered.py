@@ -7,7 +7,7 @@ work is bounded by `LOOKED_AT` squared.
 """
 
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -132,46 +132,32 @@ def groups(questions: Sequence[Asked]) -> list[Group]:
 
 
 def likeness(questions: Sequence[Asked]) -> Any:
-    """Return how alike each two questions are, a square array of floats: from 1 on they ask the same."""
-    return np.maximum(_cosines(questions), _shared(questions) / SHARED)
+    """Return how alike each two questions are, a square array of floats: from 1 on they ask the same.
 
-
-def _cosines(questions: Sequence[Asked]) -> Any:
-    """Return the cosine of each two questions against that of two which ask the same.
-
-    0 where one has no vector, another model made it, or codes differ.
+    Of two that name the same numbers and codes it is the share of words that they have in common, or the cosine of
+    their vectors where one model made both, each against that of two which ask the same; of others it is 0.
     """
     found = np.zeros((len(questions), len(questions)), dtype=np.float32)
-    spaces: dict[tuple[Any, ...], list[int]] = {}
+    by_codes: dict[Any, list[int]] = defaultdict(list)
+    by_space: dict[Any, list[int]] = defaultdict(list)
     for place, each in enumerate(questions):
+        codes = frozenset(_CODE.findall(each.text.lower()))
+        by_codes[codes].append(place)
         if each.vector is not None:
-            spaces.setdefault((each.space, len(each.vector), _codes(each)), []).append(place)
-    for places in spaces.values():
-        vectors = np.stack([questions[place].vector for place in places])
-        found[np.ix_(places, places)] = vectors @ vectors.T / questions[places[0]].alike
-    return found
-
-
-def _shared(questions: Sequence[Asked]) -> Any:
-    """Return the share of words that each two questions have in common, of all that are in them; 0 if codes differ."""
-    found = np.zeros((len(questions), len(questions)), dtype=np.float32)
-    alike: dict[frozenset[str], list[int]] = {}
-    for place, each in enumerate(questions):
-        alike.setdefault(_codes(each), []).append(place)
-    for places in alike.values():
+            by_space[codes, each.space, len(each.vector)].append(place)
+    for places in by_codes.values():
         words = [set(terms(questions[place].text)) for place in places]
         known = {word: number for number, word in enumerate(sorted(set().union(*words)))}
         has = np.zeros((len(places), len(known)), dtype=np.float32)
         for row, own in enumerate(words):
             has[row, [known[word] for word in own]] = 1
         common, sizes = has @ has.T, has.sum(axis=1)
-        found[np.ix_(places, places)] = common / np.maximum(sizes[:, None] + sizes[None, :] - common, 1)
+        shared = common / np.maximum(sizes[:, None] + sizes[None, :] - common, 1)
+        found[np.ix_(places, places)] = shared / SHARED
+    for places in by_space.values():
+        vectors, square = np.stack([questions[place].vector for place in places]), np.ix_(places, places)
+        found[square] = np.maximum(found[square], vectors @ vectors.T / questions[places[0]].alike)
     return found
-
-
-def _codes(asked: Asked) -> frozenset[str]:
-    """Return the numbers and codes that a question names."""
-    return frozenset(_CODE.findall(asked.text.lower()))
 
 
 def direction(vector: Any) -> Any:

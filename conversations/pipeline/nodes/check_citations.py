@@ -76,14 +76,12 @@ class CheckCitations(Node):
         cited = [check for check in checks if check.get("status") != "uncited"]
         supported = sum(check.get("status") == "supported" for check in cited)
         words = _("%(supported)d of %(total)d sentences with sources") % {"supported": supported, "total": len(cited)}
-        facts = [(_("Supported"), words)]
-        if len(cited) < len(checks):
-            facts.append((_("Uncited"), str(len(checks) - len(cited))))
-        if detail.get("by") not in (None, "rules"):
-            facts.append((_("Judged by"), str(detail["by"])))
-        if detail.get("note"):
-            facts.append((_("Not by a model"), reason(str(detail["note"]))))
-        return Description(facts)
+        told = Description([(_("Supported"), words)])
+        told.add(_("Uncited"), len(checks) - len(cited))
+        if detail.get("by") != "rules":
+            told.add(_("Judged by"), detail.get("by"))
+        told.add(_("Not by a model"), reason(detail.get("note", "")))
+        return told
 
 
 @cache

@@ -1,7 +1,7 @@
 """Fitting what was found into what the model can read."""
 
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import asdict, replace
 from typing import Any
 
 from django.utils.formats import number_format
@@ -17,7 +17,7 @@ from conversations.prompts import calibration, truncation
 from conversations.prompts.budget import KINDS, Window
 from conversations.prompts.compose import Material, PromptTooLong, compose, withheld
 from conversations.prompts.endpoints import endpoint_for
-from conversations.prompts.passages import citation
+from conversations.prompts.passages import citations
 from conversations.prompts.templates import get_prompt
 from ragsite.db import in_database
 from ragsite.llm.types import Endpoint
@@ -79,8 +79,7 @@ class ComposePrompt(Node):
         if "window" in detail:
             window = _("%(window)s tokens, of which %(reserve)s are kept for the answer and 5%% for safety")
             told.facts.append((_("Window"), window % sizes))
-        if left_out := truncation.sentence(detail.get("left_out", {})):
-            told.facts.append((_("Did not fit"), left_out))
+        told.add(_("Did not fit"), truncation.sentence(detail.get("left_out", {})))
         told.facts += map(_cut, detail.get("cuts", []))
         return told
 
@@ -124,16 +123,7 @@ def _compose(state: State, ctx: Context, purpose: str, endpoint: Endpoint) -> No
         raise NodeError(error.message, error.code, retryable=False) from error
     whole = {hit.chunk_id: hit for hit in hits}
     state.prompt.evidence = [whole[hit.chunk_id] if hit.chunk_id in given else hit for hit in composed.evidence]
-    state.prompt.citations = [
-        citation(
-            number,
-            hit,
-            question,
-            state.found.key_passages.get(hit.chunk_id, ""),
-            state.found.reasons.get(hit.chunk_id, ""),
-        )
-        for number, hit in enumerate(state.prompt.evidence, 1)
-    ]
+    state.prompt.citations = citations(state.prompt.evidence, question, state.found.key_passages, state.found.reasons)
     state.prompt.messages = composed.messages
     state.prompt.answer_tokens = window.reserve
     state.prompt.left_out = truncation.left_out(composed, window.size)
@@ -146,9 +136,7 @@ def _compose(state: State, ctx: Context, purpose: str, endpoint: Endpoint) -> No
         tokens=composed.tokens,
         factor=round(window.factor, 3),
         kept={kind: len(getattr(fitted, kind)) for kind in KINDS},
-        cuts=[
-            {"kind": cut.kind, "position": cut.position, "tokens": cut.tokens, "left": cut.left} for cut in fitted.cuts
-        ],
+        cuts=[asdict(cut) for cut in fitted.cuts],
         cut_turns=state.prompt.cut_turns,
         shortened=composed.shortened,
         left_out=state.prompt.left_out,

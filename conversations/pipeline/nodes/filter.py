@@ -116,10 +116,8 @@ class Filter(Node):
     def describe(self, detail: Mapping[str, Any]) -> Description:
         """Say who judged, why there are no verdicts, and what was judged of each passage."""
         told = Description()
-        if detail.get("model"):
-            told.facts.append((_("Model"), str(detail["model"])))
-        if detail.get("note"):
-            told.facts.append((_("Note"), reason(detail["note"], detail.get("note_detail", ""))))
+        told.add(_("Model"), detail.get("model"))
+        told.add(_("Note"), reason(detail.get("note", ""), detail.get("note_detail", "")))
         kinds: dict[Any, str] = {True: _("answers"), False: _("does not answer")}
         judged = []
         for hit in detail.get("judged", []):

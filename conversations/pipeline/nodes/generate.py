@@ -50,8 +50,7 @@ class Generate(Node):
         """Emit the sources and the blocks; fill `cited`, `usage` and `answer`."""
         writer = BlockWriter(state, ctx.emit)
         if state.plan.reply:
-            await writer.text(escape_markdown(state.plan.reply))
-            await writer.close()
+            await writer.block(escape_markdown(state.plan.reply))
             return
         nothing_found = state.plan.action == "retrieve_vector" and not state.found.hits
         if nothing_found:
@@ -115,8 +114,7 @@ class Generate(Node):
             raise NoAnswer
         if ending := extractive_answer.ended_early(state, reason):
             state.answer.finish_reason = reason
-            await writer.text(ending)
-            await writer.close()
+            await writer.block(ending)
         await writer.text(extractive_answer.parts_without_source(state))
 
     def message(self, state: State, detail: Mapping[str, Any]) -> str:
@@ -126,10 +124,8 @@ class Generate(Node):
     def describe(self, detail: Mapping[str, Any]) -> Description:
         """Say who wrote, what was cited, and what it cost."""
         told, usage = Description(), detail.get("usage") or {}
-        if detail.get("model"):
-            told.facts.append((_("Model"), str(detail["model"])))
-        if detail.get("cited"):
-            told.facts.append((_("Cited"), ", ".join(f"[{number}]" for number in detail["cited"])))
+        told.add(_("Model"), detail.get("model"))
+        told.add(_("Cited"), ", ".join(f"[{number}]" for number in detail.get("cited", ())))
         if usage.get("completion_tokens"):
             words = _("%(prompt)s read, %(completion)s written") % {
                 "prompt": usage.get("prompt_tokens", "?"),

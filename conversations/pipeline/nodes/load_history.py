@@ -51,8 +51,7 @@ class LoadHistory(Node):
                 count = len(detail[name])
                 words = ngettext("%(count)d earlier turn", "%(count)d earlier turns", count) % {"count": count}
                 told.facts.append((label, words))
-        if detail.get("summary"):
-            told.facts.append((_("Before them"), _("a summary")))
+        told.add(_("Before them"), detail.get("summary") and _("a summary"))
         return told
 
 

@@ -2,7 +2,8 @@
 
 import asyncio
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -138,7 +139,7 @@ class ReadDocuments(Node):
         if endpoint is None or reading.reason:
             names = [name for document in meant.documents for name in (document.title, document.original_filename)]
             reading.result = comparison or await asyncio.to_thread(
-                _quotable, kind, meant.request.subject, sections, list(titles), names
+                _quotable, kind, meant.request.subject, sections, len(titles), names
             )
             given = units
         else:
@@ -226,19 +227,16 @@ class ReadDocuments(Node):
             count = len(detail["documents"])
             words = ngettext("%(count)d document", "%(count)d documents", count) % {"count": count}
             told.facts.append((_("Not read"), words))
-        if detail.get("files"):
-            told.facts.append((_("Files"), ", ".join(detail["files"])))
+        told.add(_("Files"), ", ".join(detail.get("files", ())))
         told.facts += _counted(detail)
-        if detail.get("model"):
-            told.facts.append((_("Model"), str(detail["model"])))
+        told.add(_("Model"), detail.get("model"))
         if detail.get("calls"):
             sizes = {
                 name: number_format(detail[f"{name}_tokens"], force_grouping=True) for name in ("prompt", "completion")
             }
-            told.facts.append((_("Calls"), str(detail["calls"])))
-            told.facts.append((_("Tokens"), _("%(prompt)s read, %(completion)s written") % sizes))
-        if detail.get("rounds"):
-            told.facts.append((_("Condensed"), str(detail["rounds"])))
+            told.add(_("Calls"), detail["calls"])
+            told.add(_("Tokens"), _("%(prompt)s read, %(completion)s written") % sizes)
+        told.add(_("Condensed"), detail.get("rounds"))
         if detail.get("unread"):
             told.facts.append((_("Too long to be read"), _sections(detail["unread"])))
         if detail.get("failed"):
@@ -265,17 +263,11 @@ def _room(endpoint: Endpoint, question: str, language: str, follows: bool, group
     return room, True
 
 
-def _quotable(
-    kind: str, subject: str, sections: Sequence[Section], document_ids: Sequence[int], names: Sequence[str]
-) -> object:
+def _quotable(kind: str, subject: str, sections: Sequence[Section], documents: int, names: Sequence[str]) -> object:
     if kind == "list":
         return listed(subject, sections, names)
-    most = max(5, ENTRIES // len(document_ids))
-    return {
-        pk: outline([section for section in sections if section.document_id == pk], most)
-        for pk in document_ids
-        if any(section.document_id == pk for section in sections)
-    }
+    most = max(5, ENTRIES // documents)
+    return {pk: outline(own, most) for pk, own in _by_document(sections).items()}
 
 
 def _side_by_side(comparison: Comparison, titles: Mapping[int, str], language: str) -> list[list[tuple[Section, str]]]:
@@ -300,10 +292,15 @@ def _side_by_side(comparison: Comparison, titles: Mapping[int, str], language: s
 
 
 def _unread(sections: Sequence[Section]) -> list[Unread]:
-    by_document: dict[int, list[Section]] = {}
+    return [Unread(pk, headings_of(rest, MOST_UNREAD), len(rest)) for pk, rest in _by_document(sections).items()]
+
+
+def _by_document(sections: Iterable[Section]) -> dict[int, list[Section]]:
+    """Return sections by the ids of their documents, in their order."""
+    found: dict[int, list[Section]] = defaultdict(list)
     for section in sections:
-        by_document.setdefault(section.document_id, []).append(section)
-    return [Unread(pk, headings_of(rest, MOST_UNREAD), len(rest)) for pk, rest in by_document.items()]
+        found[section.document_id].append(section)
+    return found
 
 
 def _titles(documents: Sequence[Document]) -> dict[int, str]:

@@ -30,8 +30,7 @@ class Reader(Node):
 
     async def run(self, state: State, ctx: Context) -> None:
         """Change the order of `hits`, and fill their `reading`."""
-        if state.found.search_request is None:
-            return
+        assert state.found.search_request is not None
         ranks = {hit.chunk_id: rank for rank, hit in enumerate(state.found.hits, 1)}
         state.found.hits, stages = await read(state.found.search_request, state.found.hits)
         judged = [

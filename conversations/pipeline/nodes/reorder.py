@@ -28,8 +28,7 @@ class Reorder(Node):
 
     async def run(self, state: State, ctx: Context) -> None:
         """Change the order of `hits`."""
-        if state.found.search_request is None:
-            return
+        assert state.found.search_request is not None
         before = {hit.chunk_id: rank for rank, hit in enumerate(state.found.hits, 1)}
         state.found.hits, stages = await reordered(state.found.search_request, state.found.hits, state.found.rankings)
         worth = dict(stages[0].hits) if stages else {}

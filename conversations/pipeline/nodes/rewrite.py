@@ -16,7 +16,7 @@ from conversations.pipeline.nodes.understand import WHY, note_queries, query_fac
 from conversations.pipeline.state import State
 from conversations.pipeline.understanding.context_dependence import dependence_on_context
 from conversations.pipeline.understanding.plans import UNSURE
-from conversations.pipeline.understanding.rewriting import Unusable, usable_rewrite
+from conversations.pipeline.understanding.rewriting import usable_rewrite
 from conversations.prompts import side_calls
 from ragsite.site_settings.config import config
 
@@ -62,9 +62,6 @@ class Rewrite(Node):
         except side_calls.NoReply as none:
             ctx.note(kept=none.reason, kept_detail=none.detail)
             return
-        except Unusable as unusable:
-            ctx.note(kept=unusable.reason)
-            return
         if not rewrite:
             ctx.note(kept="unchanged")
             return
@@ -74,7 +71,7 @@ class Rewrite(Node):
         note_queries(state, ctx)
 
     async def _rewritten(self, state: State, ctx: Context) -> str:
-        """Return the rewritten question, empty where it is the question itself. Raises `NoReply`, `Unusable`."""
+        """Return the rewritten question, empty where it is the question itself. Raises `NoReply`."""
         language = state.request.question_language
         past, question = state.past.conversation, side_calls.quoted(state.request.question)
         history = side_calls.transcript(past, language, state.past.summary)
@@ -98,18 +95,14 @@ class Rewrite(Node):
 
     def describe(self, detail: Mapping[str, Any]) -> Description:
         """Say why the question was to be rewritten, and what became of it, or why it stayed."""
-        facts = []
-        if detail.get("reason"):
-            facts.append((_("Why"), str(WHY.get(detail["reason"], detail["reason"]))))
-        if detail.get("rewrite"):
-            facts.append((_("Rewritten"), detail["rewrite"]))
-        if detail.get("kept"):
-            facts.append((_("Not rewritten"), reason(detail["kept"], detail.get("kept_detail", ""))))
-        if detail.get("cached"):
-            facts.append((_("Note"), _("the same question was rewritten before")))
-        if detail.get("model"):
-            facts.append((_("Model"), str(detail["model"])))
-        return Description([*facts, *query_facts(detail)])
+        told, why = Description(), detail.get("reason", "")
+        told.add(_("Why"), WHY.get(why, why))
+        told.add(_("Rewritten"), detail.get("rewrite"))
+        told.add(_("Not rewritten"), reason(detail.get("kept", ""), detail.get("kept_detail", "")))
+        told.add(_("Note"), detail.get("cached") and _("the same question was rewritten before"))
+        told.add(_("Model"), detail.get("model"))
+        told.facts += query_facts(detail)
+        return told
 
 
 def _why(state: State) -> str:

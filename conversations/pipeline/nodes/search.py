@@ -108,33 +108,24 @@ class Search(Node):
     def describe(self, detail: Mapping[str, Any]) -> Description:
         """List what each retriever found for each query."""
         told = Description()
-        told.facts += _searched(detail)
+        if "knowledge_bases" in detail:  # in numbers: the names of what is no longer shared are nobody's to read
+            files = detail.get("files")
+            bases = sum(pk != files for pk in detail["knowledge_bases"])
+            asked = ngettext("%(count)d knowledge base", "%(count)d knowledge bases", bases) % {"count": bases}
+            if documents := len(detail.get("documents", [])):
+                asked = ngettext("%(count)d document", "%(count)d documents", documents) % {"count": documents}
+            told.add(_("Searched"), asked + (" · " + _("files of this chat") if files and not documents else ""))
+            told.add(_("Tagged"), ", ".join(detail.get("tags", ())))
+            told.add(_("Fields"), " · ".join(detail.get("fields", ())))
+            told.add(_("Folder"), detail.get("folder"))
         titles = {"vector": _("By meaning"), "bm25": _("By words")}
         if detail.get("cached"):
-            told.facts.append((_("Note"), _("as found by the same search a moment ago, whose times these are")))
+            told.add(_("Note"), _("as found by the same search a moment ago, whose times these are"))
         for ranking in detail.get("rankings", []):
             title = f"{titles.get(ranking['type'], ranking['type'])}: {ranking['query']}"
             hits = [Passage(hit["chunk_id"], hit["score"]) for hit in ranking["hits"]]
             told.lists.append(PassageList(title, hits, str(ranking.get("note", "")), ranking["ms"]))
         return told
-
-
-def _searched(detail: Mapping[str, Any]) -> list[tuple[str, str]]:
-    """Say what was searched, in numbers: the names of what is no longer shared are nobody's to read."""
-    files = detail.get("files")
-    bases = sum(pk != files for pk in detail.get("knowledge_bases", []))
-    if documents := len(detail.get("documents", [])):
-        asked = ngettext("%(count)d document", "%(count)d documents", documents) % {"count": documents}
-    else:
-        asked = ngettext("%(count)d knowledge base", "%(count)d knowledge bases", bases) % {"count": bases}
-    facts = [(_("Searched"), asked + (" · " + _("files of this chat") if files and not documents else ""))]
-    if detail.get("tags"):
-        facts.append((_("Tagged"), ", ".join(detail["tags"])))
-    if detail.get("fields"):
-        facts.append((_("Fields"), " · ".join(detail["fields"])))
-    if detail.get("folder"):
-        facts.append((_("Folder"), detail["folder"]))
-    return facts if "knowledge_bases" in detail else []
 
 
 def _finished(step: Step, searched: Sequence[Ranking], total_ms: float, cached: bool) -> StepEvent:

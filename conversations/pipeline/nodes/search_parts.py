@@ -50,19 +50,19 @@ class _Search:
     def of(self, part: FoundPart) -> list[Hit]:
         return [self.hits[chunk_id] for chunk_id in part.chunk_ids]
 
-    async def look_for(self, part: FoundPart, text: str, judged_by: str) -> None:
-        """Search for a part by a text, and put what is found before what was; it is judged by another text."""
+    async def look_for(self, part: FoundPart, text: str) -> None:
+        """Search for a part by a text, which judges what is found, and put this before what was found."""
         queries = (Query(text),) if text == self.question else (Query(text), Query(self.question, WHOLE))
         request = replace(self.request, queries=queries, ranking_query=text, merge_neighbours=False, per_document=None)
-        ids = self.request.knowledge_base_ids
         result, known = await asyncio.gather(
-            search(request), in_database_within_timeout(frequencies, set(terms(f"{text} {judged_by}")), ids)
+            search(request),
+            in_database_within_timeout(frequencies, set(terms(text)), self.request.knowledge_base_ids),
         )
         part.queries.append(text)
         self.hits |= {hit.chunk_id: hit for hit in result.hits}
         self.frequencies = Frequencies(known.size, {**self.frequencies.holding, **known.holding})
         part.chunk_ids = _interleaved([[hit.chunk_id for hit in result.hits], part.chunk_ids])
-        judged = judge(judged_by, result.hits, known, similarity(result.rankings, {judged_by})).state
+        judged = judge(text, result.hits, known, similarity(result.rankings, {text})).state
         part.answer_state = min(part.answer_state, judged, key=STATES.index)
 
 
@@ -81,14 +81,9 @@ class SearchParts(Node):
     on_error = "skip"
     reads = ("plan.parts", "found.search_request", "found.hits")
     may_read = (
-        "plan.action",
-        "plan.whole",
-        "plan.dependent_parts",
-        "plan.rewrite",
-        "found.answer_state",
-        "found.pictures",
+        "plan.action", "plan.whole", "plan.dependent_parts", "plan.rewrite", "found.answer_state", "found.pictures",
         "found.frequencies",
-    )
+    )  # fmt: skip
     writes = (
         "found.hits", "found.parts", "found.pictures", "found.frequencies", "found.answer_state",
         "found.search_request", "plan.k",
@@ -108,7 +103,7 @@ class SearchParts(Node):
         rounds = 0
         try:
             async with asyncio.timeout(config.THOROUGH_TIMEOUT):
-                wanted = [(part, part.question, part.question) for part in parts]
+                wanted = [(part, part.question) for part in parts]
                 while wanted and rounds < config.THOROUGH_ROUNDS:
                     if rounds:
                         progress = ngettext(
@@ -137,8 +132,8 @@ class SearchParts(Node):
             ],
         )  # fmt: skip
 
-    async def _missing(self, state: State, looking: _Search, ctx: Context) -> list[tuple[FoundPart, str, str]]:
-        """Return what is to be looked for once more, by which query, and by what this is judged.
+    async def _missing(self, state: State, looking: _Search, ctx: Context) -> list[tuple[FoundPart, str]]:
+        """Return what is to be looked for once more, and by which query.
 
         A model says so, or, without one, the words that the passages tell.
         """
@@ -158,16 +153,16 @@ class SearchParts(Node):
                 ctx.note(fallback=none.reason, fallback_detail=none.detail)
             return await self._learned(state, looking)
         ctx.note(model=answered.model)
-        wanted: list[tuple[FoundPart, str, str]] = []
+        wanted = []
         for item in objects(answered.text, "query"):
             place, text = number(item.get("part")), line(item.get("query"))[:300]
             if place is not None and 1 <= place <= len(looking.parts) and terms(text):
                 part = looking.parts[int(place) - 1]
                 if text not in part.queries:
-                    wanted.append((part, text, text))
+                    wanted.append((part, text))
         return wanted[: len(looking.parts)]
 
-    async def _learned(self, state: State, looking: _Search) -> list[tuple[FoundPart, str, str]]:
+    async def _learned(self, state: State, looking: _Search) -> list[tuple[FoundPart, str]]:
         """Return the parts that depend on the one before them, with words of the sentence that answers that one."""
         wanted = []
         for place in state.plan.dependent_parts:
@@ -178,7 +173,7 @@ class SearchParts(Node):
             known = await in_database(look_up, part.question, answers, looking.request.knowledge_base_ids)
             text, carried = with_carried_words(part.question, answers, known)
             if carried and text not in part.queries:
-                wanted.append((part, text, text))
+                wanted.append((part, text))
         return wanted
 
     @staticmethod
@@ -217,14 +212,10 @@ class SearchParts(Node):
         """List what was found for each part, by which queries, and why a model wasn't asked what is missing."""
         states = {"answered": _("an answer"), "nearest": _("the closest passages"), "nothing": _("nothing on it")}
         told = Description()
-        if detail.get("rounds"):
-            told.facts.append((_("Rounds"), str(detail["rounds"])))
-        if detail.get("note"):
-            told.facts.append((_("Note"), reason(detail["note"])))
-        if detail.get("fallback"):
-            told.facts.append((_("Not by a model"), reason(detail["fallback"], detail.get("fallback_detail", ""))))
-        if detail.get("model"):
-            told.facts.append((_("What is missing was told by"), str(detail["model"])))
+        told.add(_("Rounds"), detail.get("rounds"))
+        told.add(_("Note"), reason(detail.get("note", "")))
+        told.add(_("Not by a model"), reason(detail.get("fallback", ""), detail.get("fallback_detail", "")))
+        told.add(_("What is missing was told by"), detail.get("model"))
         for part in detail.get("rankings", []):
             told.facts += [(_("Query"), query) for query in part["learned"]]
             hits = [Passage(hit["chunk_id"], hit["score"]) for hit in part["hits"]]

@@ -86,11 +86,11 @@ class Split(Node):
         told = Description([(_("Part"), part) for part in detail.get("parts", [])])
         if "parts" in detail and not detail["parts"]:
             told.facts.append((_("Parts"), _("none: it asks for one thing")))
-        if detail.get("kind"):
-            told.facts.append((_("Why"), str(KINDS.get(detail["kind"], detail["kind"]))))
+        kind = detail.get("kind", "")
+        told.add(_("Why"), KINDS.get(kind, kind))
         if detail.get("by") == "model":
             told.facts.append((_("Decided by"), str(detail.get("model", ""))))
         elif detail.get("fallback"):
-            told.facts.append((_("Decided by"), _("rules")))
-            told.facts.append((_("Not by a model"), reason(detail["fallback"], detail.get("fallback_detail", ""))))
+            told.add(_("Decided by"), _("rules"))
+            told.add(_("Not by a model"), reason(detail["fallback"], detail.get("fallback_detail", "")))
         return told

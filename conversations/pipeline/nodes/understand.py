@@ -1,7 +1,7 @@
 """Decide what to do with the question, and what to search for."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from django.utils.translation import gettext as _
@@ -20,7 +20,6 @@ from conversations.pipeline.understanding.plans import (
     read_plan,
     reconcile,
 )
-from conversations.pipeline.understanding.rewriting import Unusable
 from conversations.pipeline.understanding.scope import known_words
 from conversations.pipeline.writing import small_talk
 from conversations.prompts import side_calls
@@ -52,17 +51,6 @@ NOTES: dict[str, Any] = {
     "unsure": gettext_lazy("the model is too unsure to be followed away from the documents"),
     "several objects": gettext_lazy("the reply holds several plans; the first counts"),
 }
-
-
-@dataclass(frozen=True, slots=True)
-class _Asked:
-    """A model's plan, or why there is none (`fallback`, a stable slug); the rest is for the trace."""
-
-    plan: ModelPlan | None = None
-    fallback: str = ""
-    detail: str = ""
-    model: str = ""
-    reply: str = ""
 
 
 class Understand(Node):
@@ -98,8 +86,15 @@ class Understand(Node):
             return
         known = await known_words(state)
         ruled = rules.understand(request.question, conversation, known)
-        asked = await self._ask(state, ruled, known.languages - {request.question_language})
-        depends, plan = bool(dependence_on_context(request.question)), asked.plan
+        depends = bool(dependence_on_context(request.question))
+        action, plan = ruled.action, None
+        try:
+            plan = await self._ask(state, ctx, ruled, known.languages - {request.question_language})
+        except side_calls.NoReply as none:
+            if none.reason != "no model":
+                ctx.note(fallback=none.reason, fallback_detail=none.detail)
+            elif small_talk.asks_to_translate(request.question):
+                action = "answer_chat"
         if plan is not None:
             asks = may_ask_for_facts(request.question)
             plan = reconcile(plan, ruled.action, asks=asks, depends=depends, alone=not conversation)
@@ -108,9 +103,6 @@ class Understand(Node):
                 plan = replace(plan, action="retrieve_vector", deferred_action="")
             _follow(state, plan, ruled, depends)
         else:
-            action = ruled.action
-            if asked.fallback == "no model" and small_talk.asks_to_translate(request.question):
-                action = "answer_chat"
             state.plan.action, state.plan.intent = action, INTENTS[action]
             if action == "retrieve_vector":
                 search_for(state, ruled.queries, ruled.ranking_query)
@@ -118,10 +110,6 @@ class Understand(Node):
         if ruled.carried and state.plan.ranking_query == ruled.ranking_query:
             ctx.note(carried=list(ruled.carried))
         ctx.note(action=state.plan.action, reason=ruled.reason, by="model" if plan else "rules")
-        if asked.fallback not in ("", "no model"):
-            ctx.note(fallback=asked.fallback, fallback_detail=asked.detail)
-        if asked.model:
-            ctx.note(model=asked.model, reply=asked.reply[:2000])
         if plan is not None:
             ctx.note(
                 intent=state.plan.intent,
@@ -134,29 +122,25 @@ class Understand(Node):
                 notes=list(plan.notes),
             )
 
-    async def _ask(self, state: State, ruled: rules.Understanding, foreign: frozenset[str]) -> _Asked:
-        """Ask the model, unless the rules are certain: a greeting, or nothing to search for.
+    async def _ask(
+        self, state: State, ctx: Context, ruled: rules.Understanding, foreign: frozenset[str]
+    ) -> ModelPlan | None:
+        """Ask the model, unless the rules are certain: a greeting, or nothing to search for. Raises `NoReply`.
 
         It is also asked for the question in the documents' other languages, `foreign`.
         """
         if not config.ENABLE_UNDERSTANDING or not ruled.queries:
-            return _Asked()
+            return None
         language, question = state.request.question_language, side_calls.quoted(state.request.question)
         conversation = state.past.conversation
         history = side_calls.transcript(conversation, language, state.past.summary)
-        try:
-            async with side_calls.model_for("understand", language, config.UNDERSTAND_TIMEOUT) as model:
-                also = TRANSLATIONS[language] if foreign else ""
-                turns = side_calls.spoken(conversation, language)
-                answered = await model.ask(turns, also, question=question, history=history)
-        except side_calls.NoReply as none:
-            return _Asked(fallback=none.reason, detail=none.detail)
-        try:
-            plan = read_plan(answered.text, state.request.question, history)
-        except Unusable as unusable:
-            return _Asked(None, unusable.reason, "", answered.model, answered.text)
-        wanted = tuple((code, text) for code, text in plan.translations if code in foreign)
-        return _Asked(replace(plan, translations=wanted), "", "", answered.model, answered.text)
+        async with side_calls.model_for("understand", language, config.UNDERSTAND_TIMEOUT) as model:
+            also = TRANSLATIONS[language] if foreign else ""
+            turns = side_calls.spoken(conversation, language)
+            answered = await model.ask(turns, also, question=question, history=history)
+        ctx.note(model=answered.model, reply=answered.text[:2000])
+        plan = read_plan(answered.text, state.request.question, history)
+        return replace(plan, translations=tuple(each for each in plan.translations if each[0] in foreign))
 
     def message(self, state: State, detail: Mapping[str, Any]) -> str:
         """Name the action."""
@@ -175,35 +159,32 @@ class Understand(Node):
         action = detail.get("action", "")
         if not action:
             return Description()
-        facts = [(_("Plan"), str(ACTIONS.get(action, action)))]
-        if detail.get("reason"):
-            facts.append((_("Why"), str(WHY.get(detail["reason"], detail["reason"]))))
-        if detail.get("carried"):
-            facts.append((_("Carried over"), " · ".join(detail["carried"])))
+        told, why = Description([(_("Plan"), str(ACTIONS.get(action, action)))]), detail.get("reason", "")
+        told.add(_("Why"), WHY.get(why, why))
+        told.add(_("Carried over"), " · ".join(detail.get("carried", ())))
         if detail.get("by") == "model":
-            facts.append((_("Decided by"), str(detail.get("model", ""))))
+            told.facts.append((_("Decided by"), str(detail.get("model", ""))))
             if detail.get("confidence") is not None:
-                facts.append((_("Certainty"), f"{100 * detail['confidence']:.0f}%"))
-            if detail.get("key_terms"):
-                facts.append((_("Key terms"), " · ".join(detail["key_terms"])))
-            facts += [(_("In the documents' language"), text) for text in detail.get("translations", {}).values()]
-            notes = [would_rather.get(detail.get("deferred_action", ""), "")]
+                told.add(_("Certainty"), f"{100 * detail['confidence']:.0f}%")
+            told.add(_("Key terms"), " · ".join(detail.get("key_terms", ())))
+            for text in detail.get("translations", {}).values():
+                told.add(_("In the documents' language"), text)
+            told.add(_("Note"), would_rather.get(detail.get("deferred_action", "")))
             for slug in detail.get("notes", []):
                 unusable = REASONS.get(slug.removeprefix("rewrite: "), "") if slug.startswith("rewrite: ") else ""
-                notes.append(str(unusable or NOTES.get(slug, "")))
-            facts += [(_("Note"), note) for note in notes if note]
+                told.add(_("Note"), unusable or NOTES.get(slug))
         elif detail.get("fallback"):
-            facts.append((_("Decided by"), _("rules")))
-            facts.append((_("Not by a model"), reason(detail["fallback"], detail.get("fallback_detail", ""))))
-        return Description([*facts, *query_facts(detail)])
+            told.add(_("Decided by"), _("rules"))
+            told.add(_("Not by a model"), reason(detail["fallback"], detail.get("fallback_detail", "")))
+        told.facts += query_facts(detail)
+        return told
 
 
 class UnderstandByRules(Understand):
     """Decides by rules alone."""
 
-    async def _ask(self, state: State, ruled: rules.Understanding, foreign: frozenset[str]) -> _Asked:
+    async def _ask(self, state: State, ctx: Context, ruled: rules.Understanding, foreign: frozenset[str]) -> None:
         """Ask nobody."""
-        return _Asked()
 
 
 def search_for(state: State, queries: Sequence[tuple[str, float]], ranking_query: str) -> None:

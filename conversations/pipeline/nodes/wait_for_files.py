@@ -67,16 +67,13 @@ class WaitForFiles(Node):
             writer = BlockWriter(state, ctx.emit)
             with translation.override(reply_language(state)):
                 state.found.unread_files = "*" + escape_markdown(_not_ready(unread, reading.failed)) + "*"
-            await writer.text(state.found.unread_files)
-            await writer.close()
+            await writer.block(state.found.unread_files)
 
     def describe(self, detail: Mapping[str, Any]) -> Description:
         """Name the files that were not searched."""
         told = Description()
-        if detail.get("unread"):
-            told.facts.append((_("Not read in time"), ", ".join(detail["unread"])))
-        if detail.get("failed"):
-            told.facts.append((_("Can't be read"), ", ".join(detail["failed"])))
+        told.add(_("Not read in time"), ", ".join(detail.get("unread", ())))
+        told.add(_("Can't be read"), ", ".join(detail.get("failed", ())))
         if detail.get("waited") and not told.facts:
             told.facts.append((_("Waited for"), _("the files of this chat")))
         return told

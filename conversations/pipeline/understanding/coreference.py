@@ -3,9 +3,8 @@
 import re
 from collections.abc import Sequence
 
-from conversations.pipeline.understanding.carry_over import Known, joint_query, needed
+from conversations.pipeline.understanding.carry_over import Known, needed
 from conversations.pipeline.understanding.keywords import content_terms, words
-from retrieval.engine.fulltext import Frequencies
 
 _ALONE = r"(?=\W|$|的|呢|怎|如|是|有)"
 _FORMER = re.compile(rf"\b(?:the\s+)?(?:former|first\s+one)\b|前者|前一[个种]|第一[个种]{_ALONE}", re.I)
@@ -44,15 +43,6 @@ def asked_of_another(question: str, earlier: Sequence[str]) -> tuple[str, str] |
         if content_terms(_CODE.sub(" ", asked)):
             return (asked.replace(before.pop(), code), code) if len(before) == 1 and code not in before else None
     return None
-
-
-def carry_over_query(question: str, earlier: Sequence[str], frequencies: Frequencies) -> str:
-    """Return the query text that finds passages which show what words of earlier questions (oldest first) are needed.
-
-    An empty string where no passage could show it.
-    """
-    resolved, _replaced, left = resolve(question, earlier)
-    return joint_query(resolved, left, frequencies)
 
 
 def resolve(question: str, earlier: Sequence[str]) -> tuple[str, tuple[str, ...], Sequence[str]]:

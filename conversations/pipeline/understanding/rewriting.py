@@ -3,6 +3,7 @@
 import re
 
 from conversations.events import NUMBER, in_brackets
+from conversations.prompts.side_calls import NoReply
 from ragsite.llm.stream.json_reply import line, objects
 from retrieval.engine.analysis import terms
 from retrieval.ranking.query_words import question_words
@@ -58,12 +59,8 @@ _SQUARE, _LENTICULAR, _ = in_brackets(NUMBER)
 _CITES = re.compile(rf"(?:(?<=[\s.。]){_SQUARE}|{_LENTICULAR})[\W\d]*$")
 
 
-class Unusable(Exception):
-    """A reply that can't be used; `reason` is a stable slug: why."""
-
-    def __init__(self, reason: str) -> None:
-        super().__init__(reason)
-        self.reason = reason
+class Unusable(NoReply):
+    """A reply that can't be used."""
 
 
 def usable_rewrite(reply: str, question: str, background: str = "", *, cut: bool = False) -> str:

@@ -10,9 +10,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from conversations.history import PastTurn
-from conversations.pipeline.understanding.carry_over import Known, agreement
+from conversations.pipeline.understanding.carry_over import Known, agreement, joint_query
 from conversations.pipeline.understanding.context_dependence import dependence_on_context, introduces, names_another
-from conversations.pipeline.understanding.coreference import carry_over_query, with_carried_words
+from conversations.pipeline.understanding.coreference import resolve, with_carried_words
 from conversations.pipeline.understanding.keywords import content_terms, specificity
 from conversations.pipeline.understanding.missing_object import lacks_object
 from ragsite.language import GREETS_EN, GREETS_ZH, language_of
@@ -124,7 +124,8 @@ def context_probe_query(question: str, earlier: Sequence[str], frequencies: Freq
     """
     text = question.strip()
     clear = dependence_on_context(text) not in POINTING and specificity(text, frequencies) >= _enough_together(text)
-    return "" if clear else carry_over_query(text, earlier, frequencies)
+    resolved, _replaced, left = resolve(text, earlier)
+    return "" if clear else joint_query(resolved, left, frequencies)
 
 
 def queries_with_rewrite(question: str, rewrite: str) -> tuple[tuple[str, float], ...]:

@@ -12,7 +12,6 @@ from conversations.events import (
     BlockStart,
     BlockUpdate,
     Delta,
-    Event,
     in_brackets,
 )
 from conversations.pipeline.graph import Emit
@@ -65,15 +64,20 @@ class BlockWriter:
             if not text.strip():
                 return
             await self.start("text")
-        await self._say(text)
+        await self._tell(self._mender.feed(text))
+
+    async def block(self, text: str) -> None:
+        """Append Markdown, and end the block."""
+        await self.text(text)
+        await self.close()
 
     async def code(self, text: str) -> None:
         """Append to the open block of code."""
-        await self._say(text)
+        await self._tell(self._mender.feed(text))
 
     async def row(self, cells: Iterable[str]) -> None:
         """Append a row to the open table."""
-        await self._send(Delta(id=self._open, row=[whole(cell) for cell in cells]))
+        await self._emit(Delta(id=self._open, row=[whole(cell) for cell in cells]))
 
     async def table(self, columns: list[str], rows: Iterable[list[str]]) -> None:
         """Write a whole table."""
@@ -85,7 +89,7 @@ class BlockWriter:
     async def picture(self, picture: PictureInfo) -> None:
         """Write a picture."""
         await self.start("image", alt=picture.alt)
-        await self._send(BlockUpdate(id=self._open, url=picture.url, width=picture.width, height=picture.height))
+        await self._emit(BlockUpdate(id=self._open, url=picture.url, width=picture.width, height=picture.height))
         await self.close()
 
     async def start(
@@ -96,24 +100,18 @@ class BlockWriter:
         self._open, self._kind = f"b{len(self._state.answer.blocks) + 1}", kind
         columns = columns and [whole(column) for column in columns]
         alt, language = alt and whole(alt), language and whole(language)
-        await self._send(BlockStart(id=self._open, kind=kind, columns=columns, alt=alt, language=language))
+        await self._emit(BlockStart(id=self._open, kind=kind, columns=columns, alt=alt, language=language))
 
     async def close(self) -> None:
         """End the open block, if any."""
         if self._open:
             await self._tell(self._mender.close())
             ended, self._open = self._open, ""
-            await self._send(BlockEnd(id=ended))
-
-    async def _say(self, text: str) -> None:
-        await self._tell(self._mender.feed(text))
+            await self._emit(BlockEnd(id=ended))
 
     async def _tell(self, text: str) -> None:
         if text:
-            await self._send(Delta(id=self._open, text=text))
-
-    async def _send(self, event: Event) -> None:
-        await self._emit(event)
+            await self._emit(Delta(id=self._open, text=text))
 
 
 class PartWriter:

@@ -185,7 +185,7 @@ def _ranked(
     question: str, asked: Sequence[QuestionWord], hits: Sequence[Hit], similarity: Similarity | None
 ) -> list[_Unit]:
     """Return the sentences of the hits, the most likely to answer first."""
-    # Of a picture that isn't asked for the caption is no sentence; `_choose_pictures` shows what it covers.
+    # Of a picture that isn't asked for the caption is no sentence; `extract` shows one that covers the question.
     pictured = _WANTS_PICTURE.search(question) or all(hit.kind == "image" for hit in hits)
     told = [(position, hit) for position, hit in enumerate(hits) if pictured or hit.kind != "image"]
     is_read = any(hit.reading and hit.reading.sentences for _position, hit in told)

@@ -17,7 +17,7 @@ from conversations.pipeline.writing import small_talk
 from conversations.pipeline.writing.blocks import BlockWriter, escape_markdown
 from conversations.pipeline.writing.extractive import Extract, Quote, extract
 from conversations.pipeline.writing.similarity import similarity_to
-from conversations.prompts.passages import citation
+from conversations.prompts.passages import citations
 from ragsite.llm.errors import LLMError
 from ragsite.site_settings.config import config
 from retrieval.engine import spaces
@@ -103,27 +103,21 @@ async def _quote(state: State, writer: BlockWriter, emit: Emit) -> None:
     rest = [hit for hit in found.hits if hit.chunk_id not in {taken.chunk_id for taken in first}]
     prompt.evidence = [*first, *rest][: max(5, len(first))]
     numbers = {hit.chunk_id: number for number, hit in enumerate(prompt.evidence, 1)}
-    prompt.citations = [
-        citation(number, hit, question, found.key_passages.get(hit.chunk_id, ""), found.reasons.get(hit.chunk_id, ""))
-        for number, hit in enumerate(prompt.evidence, 1)
-    ]
+    prompt.citations = citations(prompt.evidence, question, found.key_passages, found.reasons)
     if not used:
         found.answer_state = "nearest"
     await emit(SourcesEvent(citations=prompt.citations, answer_state=found.answer_state or None))
     if found.answer_state == "nearest":
-        await writer.text(_("Your documents don't answer this directly. These passages come closest:") + "\n\n")
-        await writer.close()
+        await writer.block(_("Your documents don't answer this directly. These passages come closest:") + "\n\n")
     prompt.cited = {numbers[hit.chunk_id] for hit in used}
     for text, hits, chosen in sections:
         if asked and chosen.hits:
             await writer.text(f"**{escape_markdown(_as_title(text))}**\n\n")
         await _write(state, hits, chosen, numbers, writer)
     await writer.close()
-    await writer.text(parts_without_source(state))
-    await writer.close()
+    await writer.block(parts_without_source(state))
     if found.answer_state == "nearest" and found.unsearched:
-        await writer.text(unsearched_note(state))
-        await writer.close()
+        await writer.block(unsearched_note(state))
     # A block of its own, which the page shows as a quiet note; programs read it too.
     await writer.text("*" + _("Quoted from your documents — no language model is configured.") + "*")
 

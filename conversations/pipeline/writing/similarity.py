@@ -20,11 +20,8 @@ async def similarity_to(question: str) -> Similarity | None:
     def similarity(texts: list[str]) -> list[float]:
         if not texts:
             return []
-        embedder, wanted, asked_in = (
-            spaces.embedder_of(space),
-            spaces.embed_query(space, question),
-            language_of(question),
-        )
+        embedder, asked_in = spaces.embedder_of(space), language_of(question)
+        wanted = spaces.embed_query(space, question)
         cosines: list[float] = (embedder.embed_documents(texts) @ wanted).astype(np.float64).tolist()
         of = embedder.calibration.similarity
         return [of(cosine, asked_in, language_of(text)) for cosine, text in zip(cosines, texts, strict=True)]

@@ -4,7 +4,6 @@ What is quoted is written first with the sections that it stands in, which are n
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 from django.utils import translation
 from django.utils.formats import number_format
@@ -20,20 +19,14 @@ from conversations.pipeline.whole_documents.listing import Found, Listing
 from conversations.pipeline.whole_documents.sections import Reading, Section
 from conversations.pipeline.writing.blocks import BlockWriter, escape_markdown
 from conversations.pipeline.writing.extractive_answer import reply_language
-from conversations.prompts.passages import citation
+from conversations.prompts.passages import citations
 
 # Lines and rows of a list, and changed sentences, that are quoted at most; and headings named of what was not read.
 MOST_LISTED, MOST_CHANGES, MOST_UNREAD = 200, 80, 20
 
 
-@dataclass(frozen=True, slots=True)
-class _Table:
-    columns: Sequence[str]
-    rows: Sequence[Sequence[str]]
-
-
-# A piece of an answer: Markdown in which a section stands for its marker, or a table.
-_Piece = list[str | Section] | _Table
+# A piece of an answer: Markdown in which a section stands for its marker, or the columns and the rows of a table.
+_Piece = list[str | Section] | tuple[Sequence[str], Sequence[Sequence[str]]]
 
 
 async def answer(state: State, writer: BlockWriter, emit: Emit) -> None:
@@ -53,15 +46,13 @@ async def answer(state: State, writer: BlockWriter, emit: Emit) -> None:
             if isinstance(part, Section) and part.key in hits:
                 numbers.setdefault(part.key, len(numbers) + 1)
     prompt.evidence = [hits[key] for key in numbers]
-    prompt.citations = [
-        citation(number, hits[key], state.request.question, state.found.key_passages.get(key, ""))
-        for key, number in numbers.items()
-    ]
+    prompt.citations = citations(prompt.evidence, state.request.question, state.found.key_passages, state.found.reasons)
     prompt.cited = set(numbers.values())
     await emit(SourcesEvent(citations=prompt.citations, answer_state=state.found.answer_state or None))
     for piece in pieces:
-        if isinstance(piece, _Table):
-            await writer.table(list(piece.columns), [list(row) for row in piece.rows])
+        if isinstance(piece, tuple):
+            columns, rows = piece
+            await writer.table(list(columns), [list(row) for row in rows])
             continue
         marked = (
             part if isinstance(part, str) else f"[{numbers[part.key]}]" if part.key in numbers else "" for part in piece
@@ -84,8 +75,7 @@ async def write_remarks(state: State, writer: BlockWriter) -> None:
             remarks.append("*" + _("Quoted from your documents — no language model is configured.") + "*")
         reading.said += remarks
         for text in remarks:
-            await writer.text(text)
-            await writer.close()
+            await writer.block(text)
 
 
 def _pieces(reading: Reading) -> Iterator[_Piece]:
@@ -136,7 +126,7 @@ def _found(found: Found, most: int, title: str) -> Iterator[_Piece]:
     place = " › ".join(filter(None, (title, found.section.path[-1] if found.section.path else "")))
     if found.rows:
         yield [f"**{escape_markdown(place)}** " if place else "", found.section, "\n\n"]
-        yield _Table(found.columns, found.rows[:most])
+        yield found.columns, found.rows[:most]
         return
     if place:
         yield [f"**{escape_markdown(place)}**\n\n"]
@@ -158,7 +148,7 @@ def _comparison(reading: Reading, comparison: Comparison) -> Iterator[_Piece]:
             yield _change(change)
         yield ["\n"]
         left -= len(changed.changes)
-    if left < 0 or sum(len(changed.changes) for changed in comparison.changed) > MOST_CHANGES:
+    if sum(len(changed.changes) for changed in comparison.changed) > MOST_CHANGES:
         yield ["*" + _("These are the first %(shown)d changes.") % {"shown": MOST_CHANGES} + "*\n\n"]
     for title, groups in ((old, comparison.removed), (new, comparison.added)):
         if groups:
@@ -174,15 +164,13 @@ def _comparison(reading: Reading, comparison: Comparison) -> Iterator[_Piece]:
 
 
 def _change(change: Change) -> list[str | Section]:
-    def quoted(said: Said) -> list[str | Section]:
-        return [f"“{escape_markdown(said.text)}” ", said.section]
+    def quoted(said: Said | None) -> list[str | Section]:
+        return [f"“{escape_markdown(said.text)}” ", said.section] if said else []
 
-    if change.old is None:
-        assert change.new is not None
-        return ["- ", _("New:"), " ", *quoted(change.new), "\n"]
-    if change.new is None:
-        return ["- ", _("Gone:"), " ", *quoted(change.old), "\n"]
-    return ["- ", _("Before:"), " ", *quoted(change.old), "  \n  ", _("Now:"), " ", *quoted(change.new), "\n"]
+    old, new = quoted(change.old), quoted(change.new)
+    if old and new:
+        return ["- ", _("Before:"), " ", *old, "  \n  ", _("Now:"), " ", *new, "\n"]
+    return ["- ", _("Gone:") if old else _("New:"), " ", *old, *new, "\n"]
 
 
 def _not_read(reading: Reading) -> Iterator[str]:

@@ -1,6 +1,6 @@
 """Passages as a model reads them, and as an answer cites them."""
 
-from conversations.prompts.passages import citation, numbered_passage
+from conversations.prompts.passages import citations, numbered_passage
 from tests.conversations.pipeline.writing.test_extractive import hit
 
 
@@ -11,7 +11,8 @@ def test_a_passage_can_not_forge_its_own_end() -> None:
 
 
 def test_a_citation_has_what_the_protocol_names() -> None:
-    assert set(citation(1, hit("text"), "q")) == {
+    (citation,) = citations([hit("text")], "q", {}, {})
+    assert set(citation) == {
         "index", "document_id", "chunk_id", "merged", "filename", "title", "heading", "page", "snippet", "reason",
         "score", "sources",
     }  # fmt: skip

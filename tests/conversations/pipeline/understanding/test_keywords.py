@@ -6,8 +6,9 @@ import pytest
 
 from conversations.pipeline.understanding import keywords
 from conversations.pipeline.understanding.carry_over import Known
-from conversations.pipeline.understanding.coreference import carry_over_query, pair, resolve, with_carried_words
+from conversations.pipeline.understanding.coreference import pair, resolve, with_carried_words
 from conversations.pipeline.understanding.keywords import content_terms, specificity, words
+from conversations.pipeline.understanding.rules import context_probe_query
 from retrieval.engine.fulltext import Frequencies
 
 
@@ -139,5 +140,5 @@ def test_with_one_of_two_named_nothing_else_of_that_question_is_carried() -> Non
         "sort rows Why hash join faster?",
         ("hash join faster", "sort", "rows"),
     )
-    assert carry_over_query("Why the latter?", earlier, known) == "sort rows Why hash join faster?"
+    assert context_probe_query("Why the latter?", earlier, known) == "sort rows Why hash join faster?"
     assert with_carried_words("Why the latter?", earlier[:1], Known(known))[0] == "sort rows Why the latter?"
