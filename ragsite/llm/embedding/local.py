@@ -175,16 +175,16 @@ def _load(model: str, folder: Path | None, dimension: int, files: Path | None) -
     from fastembed import TextEmbedding
     from fastembed.common.model_description import PoolingType
 
-    name, described = model, {}
-    if folder:
-        name = f"{IN_FOLDER}{folder}{f'@{_stamp(folder)[0]}' if files else ''}"
-        pooling = folder / "1_Pooling" / "config.json"
-        first = pooling.exists() and json.loads(pooling.read_text()).get("pooling_mode_cls_token")
-        described = {"pooling": PoolingType("CLS" if first else "MEAN"), "normalization": True, "dim": dimension}
     # One thread is best for the bundled model, which is so small: two batches side by side on a thread each are done
     # sooner than one after the other on both. None is a thread per core.
     threads = 1 if model == BUNDLED else settings.EMBEDDING_THREADS or None
+    name, described = model, {}
     try:
+        if folder:
+            name = f"{IN_FOLDER}{folder}{f'@{_stamp(folder)[0]}' if files else ''}"
+            pooling = folder / "1_Pooling" / "config.json"
+            first = pooling.exists() and json.loads(pooling.read_text()).get("pooling_mode_cls_token")
+            described = {"pooling": PoolingType("CLS" if first else "MEAN"), "normalization": True, "dim": dimension}
         return load(TextEmbedding, name, folder or files, threads, MAX_TOKENS, **described)
     except failures() as error:
         raise LocalModelNotFound(f"The embedding model {model!r} can't be loaded: {error}") from error

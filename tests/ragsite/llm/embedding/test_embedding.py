@@ -115,6 +115,10 @@ class TestLocal:
                 (tmp_path / "model.onnx").write_bytes(content)
             with pytest.raises(ModelNotFound, match="can't be loaded"):
                 LocalEmbedder(str(tmp_path)).embed_query("x")
+        (tmp_path / "1_Pooling").mkdir()
+        (tmp_path / "1_Pooling" / "config.json").write_text("not JSON")
+        with pytest.raises(ModelNotFound, match="can't be loaded"):
+            LocalEmbedder(str(tmp_path)).embed_query("x")
 
     @pytest.mark.parametrize(
         ("model", "languages"),
