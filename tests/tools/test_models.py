@@ -144,6 +144,7 @@ def test_shipped_passages_share_no_wording_with_what_is_measured(shipped: dict[s
     [
         ("held.jsonl", "en3 en4 zh3 zh4 across3"),
         ("held-twins.jsonl", "en5 en6 en7 en8 zh5 zh6 zh7 across5 across6 across7"),
+        ("held-claims.jsonl", "en9 en10 zh8 zh9 across8"),
     ],
 )
 def test_what_is_kept_aside_is_the_documented_draw(
