@@ -17,7 +17,7 @@ from tools.models.reader import evaluate, metrics, public
 from tools.models.reader.authored import LABELS, Passage, Question, faults, passage_of, read, runs
 from tools.models.reader.collect import DATA, held, measured_runs, why_not
 from tools.models.reader.data import ANSWERED, NEAR, UNRELATED, Group, Item, authored_groups
-from tools.models.reader.export import write
+from tools.models.reader.export import export, write
 from tools.models.reader.pairs import MAX_TOKENS, UNKNOWN, join, load_tokenizer, pairs_of
 from tools.models.reader.reading import Reading
 from tools.models.reader.texts import BM25, sentences, without, words
@@ -99,6 +99,15 @@ def test_the_bundled_reader_comes_back_from_its_own_weights(tmp_path: Path) -> N
     assert len(both[0]) == len(HEAD_OUTPUTS)
     for own, again in zip(*both, strict=True):
         np.testing.assert_allclose(own, again, atol=1e-4)
+
+
+def test_an_exported_reader_may_keep_a_share_of_what_it_began_with(tmp_path: Path) -> None:
+    begun = load(BUNDLED / "reader" / "model.onnx").named
+    np.savez(tmp_path / "trained.npz", **(begun | {"rank.bias": begun["rank.bias"] + 2}))
+    export(tmp_path / "trained.npz", BUNDLED / "reader", tmp_path / "half", share=0.5)
+    found = load(tmp_path / "half" / "model.onnx").named
+    np.testing.assert_allclose(found["rank.bias"], begun["rank.bias"] + 1, atol=1e-5)
+    np.testing.assert_allclose(found["pool.bias"], begun["pool.bias"], atol=1e-5)
 
 
 def test_an_encoder_of_one_layer_reads_what_the_mask_lets_it(tmp_path: Path) -> None:

@@ -44,9 +44,9 @@ class Calibration:
 class ReaderCalibration:
     """What the scores of a cross-encoder that reads passages mean.
 
-    `answers` is slope and intercept of the line from its score (of one that finds the answer, the strength of its best
-    place) to the log odds that a passage answers; None where that is not known. `blend` is what its order counts beside
-    the order before it.
+    `answers` is slope and intercept of the line from its score (of one that finds the answer, the strengths of its best
+    short answer and of its best sentence, added) to the log odds that a passage answers; None where that is not known.
+    `blend` is what its order counts beside the order before it.
     """
 
     answers: tuple[float, float] | None = None

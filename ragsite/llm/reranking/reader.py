@@ -42,9 +42,7 @@ CACHED_READINGS = 4_096
 # Tokens of a passage's head that are read, and characters of its content.
 MAX_HEAD_TOKENS = 60
 _MAX_CHARACTERS = 20_000
-_OUTPUTS = ("answers", "rank", "span")
-# Of the three logits of `answers`.
-_UNRELATED = 0
+_OUTPUTS = ("rank", "span", "evidence")
 # Below, the strength of an answer says nothing more.
 _LEAST = -25.0
 
@@ -69,21 +67,20 @@ class Reading:
     """What a passage is worth for a question.
 
     `rank` is a score to order passages by, of no unit. `answers` is about the log odds that the passage answers the
-    question (natural logarithm), and `related` those that it is about what is asked; None of a model that doesn't tell.
+    question (natural logarithm); None of a model that doesn't tell.
     Where it answers, the sentence or table row that does is `content[start:end]`, in characters. `sentences` tell of
     each where it starts, and by how much the model prefers an answer within it to none, in logits.
     """
 
     rank: float
     answers: float | None = None
-    related: float | None = None
     start: int | None = None
     end: int | None = None
     sentences: tuple[tuple[int, float], ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
         """Return it as the API shows it."""
-        return {name: getattr(self, name) for name in ("rank", "answers", "related", "start", "end")}
+        return {name: getattr(self, name) for name in ("rank", "answers", "start", "end")}
 
     def moved(self, by: int) -> "Reading":
         """Return the reading of a text in which the passage stands so many characters from the beginning."""
@@ -101,7 +98,6 @@ class Reading:
         return replace(
             best,
             rank=max(part.rank for part in parts),
-            related=max((part.related for part in parts if part.related is not None), default=None),
             sentences=tuple(sentence for part in parts for sentence in part.sentences),
         )
 
@@ -220,23 +216,24 @@ class FourHeads:
         self, logits: Sequence[NDArray[Any]], begin: int, head: int, units: NDArray[Any], passage: Passage
     ) -> Reading:
         """Return what the outputs for a window say; its text starts at `begin`, its content `head` tokens later."""
-        classes, rank, span = logits
-        odds = np.exp(classes - classes.max())
-        related = float(np.log((odds.sum() - odds[_UNRELATED]) / odds[_UNRELATED]))
+        rank, span, evidence = logits
         if len(span) <= begin + 1:
-            return Reading(float(rank), None, related)
-        none = span[0].sum()  # the first position stands for no place
+            return Reading(float(rank))
+        # Of the short answer and of the sentence around it, against the first position, which stands for no place.
+        strength = sum(
+            max(float(place[begin:-1].max(axis=0).sum() - place[0].sum()), _LEAST) for place in (span, evidence)
+        )
         slope, intercept = self.calibration.answers or (1.0, 0.0)
-        answers = float(slope * max(span[begin:-1].max(axis=0).sum() - none, _LEAST) + intercept)
+        answers = slope * strength + intercept
         if not len(units):
-            return Reading(float(rank), answers, related)
+            return Reading(float(rank), answers)
         # Of each sentence, the greatest logit of a short answer's start and that of its end.
         firsts = np.flatnonzero(np.diff(units, prepend=-1))
-        strengths = np.maximum.reduceat(span[begin + head : -1], firsts, axis=0).sum(axis=1) - none
+        strengths = np.maximum.reduceat(span[begin + head : -1], firsts, axis=0).sum(axis=1) - span[0].sum()
         sentences = zip((passage.starts[unit] for unit in units[firsts]), map(float, strengths), strict=True)
         best = int(units[firsts[strengths.argmax()]])
         start, end = _bounds(passage, best) if answers >= 0 else (None, None)
-        return Reading(float(rank), answers, related, start, end, tuple(sentences))
+        return Reading(float(rank), answers, start, end, tuple(sentences))
 
     def _load(self) -> "tuple[InferenceSession, Tokenizer]":
         with self._loading:

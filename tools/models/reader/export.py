@@ -50,12 +50,19 @@ def write(weights: ReaderWeights, path: Path, matrices: str = "int8") -> None:
     graph.save(path, "reader", outputs)
 
 
-def export(trained: Path, base: Path, output: Path, matrices: str = "int8") -> None:
-    """Write a folder like the bundled reader's from trained weights (`.npz`) and the folder that they started from."""
+def export(trained: Path, base: Path, output: Path, matrices: str = "int8", share: float = 1.0) -> None:
+    """Write a folder like the bundled reader's from trained weights (`.npz`) and the folder that they started from.
+
+    With a `share` below 1 the weights are so much of the trained ones and the rest of those they started from, which
+    keeps what these knew (Wortsman et al., "Robust fine-tuning of zero-shot models", CVPR 2022).
+    """
+    before = load(base / "model.onnx")
     with np.load(trained) as arrays:
         named = {name: arrays[name] for name in arrays.files}
+    if share < 1:
+        named = {name: share * array + (1 - share) * before.named[name] for name, array in named.items()}
     output.mkdir(parents=True, exist_ok=True)
-    write(ReaderWeights(load(base / "model.onnx").table, named), output / "model.onnx", matrices)
+    write(ReaderWeights(before.table, named), output / "model.onnx", matrices)
     for name in ("config.json", "tokenizer.json", "calibration.json", "LICENSE", "README.md"):
         if (base / name).exists():
             shutil.copyfile(base / name, output / name)
@@ -70,9 +77,10 @@ def main() -> None:
     parser.add_argument("trained", type=Path, help="what train.py wrote")
     parser.add_argument("base", type=Path, help="a folder like retrieval/bundled/reader")
     parser.add_argument("output", type=Path)
+    parser.add_argument("--share", type=float, default=1.0, help="of the trained weights; the rest is the base's")
     parser.add_argument("--matrices", choices=("int8", "float"), default="int8")
     options = parser.parse_args()
-    export(options.trained, options.base, options.output, options.matrices)
+    export(options.trained, options.base, options.output, options.matrices, options.share)
 
 
 if __name__ == "__main__":

@@ -56,11 +56,10 @@ async def test_a_reading_ranks_judges_and_points(folder: Path) -> None:
     ports, lunch = await Reader("tiny", FourHeads(folder)).read("how many?", [PORTS, LUNCH])
     assert (ports.rank, lunch.rank) == (3.0, -1.0)
     strength = 4.0 - reading_model.NONE
-    assert ports.answers == pytest.approx(strength)
+    assert ports.answers == pytest.approx(2 * strength)  # of the short answer and of its sentence
     assert ports.sentences == ((0, pytest.approx(strength)),)
     assert (ports.start, ports.end) == (0, len(PORTS.content))
-    assert (lunch.start, lunch.end, lunch.answers) == (None, None, -reading_model.NONE)
-    assert ports.related is not None and lunch.related is not None and ports.related > lunch.related
+    assert (lunch.start, lunch.end, lunch.answers) == (None, None, -2 * reading_model.NONE)
 
 
 async def test_the_sentence_that_answers_is_told_without_what_stands_around_it(folder: Path) -> None:
@@ -74,12 +73,12 @@ async def test_the_sentence_that_answers_is_told_without_what_stands_around_it(f
 
 
 async def test_the_calibration_moves_what_counts_as_an_answer(tmp_path: Path) -> None:
-    told = {"answers": [2, -6.5], "blend": 3}
+    told = {"answers": [2, -12.5], "blend": 3}
     reader = get_reader(str(reading_model.write(tmp_path, WEIGHTS, calibration=told)))
     (reading,) = await reader.read("how many?", [PORTS])
-    assert reading.answers == pytest.approx(2 * 3.0 - 6.5)
+    assert reading.answers == pytest.approx(2 * 6.0 - 12.5)
     assert (reading.start, reader.calibration.blend) == (None, 3)
-    assert ModelCard.of(tmp_path).reader == ReaderCalibration((2.0, -6.5), 3.0)
+    assert ModelCard.of(tmp_path).reader == ReaderCalibration((2.0, -12.5), 3.0)
 
 
 async def test_a_long_passage_is_read_by_windows_of_whole_sentences(tmp_path: Path) -> None:
