@@ -191,7 +191,7 @@ def _lower_layers(start: Path, below: int) -> onnxruntime.InferenceSession:
     # The bundled file was written by an older program, whose names are shorter.
     norm = {f"l{below - 1}.oln.w", f"l{below - 1}.n2w"}
     last = next(node for node in model.graph.node if norm & set(node.input)).output[0]
-    shape = ["batch", "length", WIDTH]
+    shape: list[str | int | None] = ["batch", "length", WIDTH]
     model.graph.value_info.append(onnx.helper.make_tensor_value_info(last, onnx.TensorProto.FLOAT, shape))
     cut = onnx.utils.Extractor(model).extract_model([each.name for each in model.graph.input], [last])
     options = onnxruntime.SessionOptions()
