@@ -9,7 +9,7 @@ from django.utils.translation import gettext_lazy
 
 from ragsite.language import join_sentences
 
-# Why a small question to a model has no usable answer, by the slugs of `side_calls.NoReply` and `rewriting.Unusable`.
+# Why a small question to a model has no usable answer, by the slugs of `NoReply` and `rewriting.Unusable`.
 REASONS: dict[str, Any] = {
     "no model": gettext_lazy("no model is configured for it"),
     "paused": gettext_lazy("the model was too slow a moment ago, and is left alone for a minute"),

@@ -112,20 +112,24 @@ class Judgement:
         return {"state": self.state} | sums | told
 
 
-def judge(question: str, hits: Sequence[Hit], frequencies: Frequencies, nearest: float | None) -> Judgement:
+def judge(
+    question: str, hits: Sequence[Hit], frequencies: Frequencies, nearest: float | None, read: str = ""
+) -> Judgement:
     """Return what an answer to a question would be from hits, best first.
 
     `frequencies` are those of the question's terms in the passages searched, and `nearest` is the similarity of the
-    nearest passage, None if the embedding model doesn't know the question's language.
+    nearest passage, None if the embedding model doesn't know the question's language. `read` is the question that the
+    passages were read with, where it is another one: a translation is judged by what was read of the original.
     """
     asked = question_words(question, frequencies)
     passages = [passage_terms(hit) for hit in hits[:PASSAGES]]
-    read = [(hit.reading.answers, hit) for hit in hits if hit.reading and hit.reading.answers is not None]
-    answers, best = max(read, key=lambda each: each[0], default=(None, None))
+    readings = [(hit.reading.answers, hit) for hit in hits if hit.reading and hit.reading.answers is not None]
+    answers, best = max(readings, key=lambda each: each[0], default=(None, None))
+    spoken = language_of(read or question)
     evidence = Evidence(
         similarity=nearest,
         answers=answers,
-        across=best is not None and language_of(best.content) not in ("", language_of(question)),
+        across=best is not None and {language_of(best.content), spoken} == {"en", "zh"},
         covered=max((coverage(asked, passage) for passage in passages), default=0.0),
         words=max((sum(word.held_by(passage) > 0 for word in asked) for passage in passages), default=0),
     )

@@ -16,6 +16,7 @@ from django.utils.translation import gettext as _
 from conversations.history import PastTurn
 from conversations.prompts import endpoints
 from conversations.prompts.budget import Window
+from conversations.prompts.no_reply import NoReply
 from conversations.prompts.templates import Prompt, aget_prompt
 from ragsite.llm.chat import ChatClient
 from ragsite.llm.errors import LLMError, TimedOut, Unreachable
@@ -42,18 +43,6 @@ _NOTHING = "-"
 
 _paused: dict[tuple[str, str], float] = {}
 _thinkers: set[tuple[str, str]] = set()
-
-
-class NoReply(Exception):
-    """A small question that got no answer.
-
-    `reason` is a stable slug: `no model`, `paused`, `timed out`, `failed` or `empty`; `detail` is for a person.
-    """
-
-    def __init__(self, reason: str, detail: str = "") -> None:
-        super().__init__(reason)
-        self.reason = reason
-        self.detail = detail
 
 
 @dataclass(frozen=True, slots=True)

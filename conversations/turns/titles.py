@@ -9,6 +9,7 @@ from conversations.groups import session_group
 from conversations.models import ChatSession
 from conversations.pipeline.state import State
 from conversations.prompts import side_calls
+from conversations.prompts.no_reply import NoReply
 from conversations.services import TITLE_LENGTH, shortened, title_from_question
 from ragsite.db import in_database
 
@@ -35,7 +36,7 @@ async def improve(state: State) -> None:
         return
     try:
         answered = await side_calls.ask("title", request.question_language, SECONDS, question=request.question)
-    except side_calls.NoReply as reason:
+    except NoReply as reason:
         if str(reason) != "no model":
             logger.info("Session %d keeps its title: %s", started.session_id, reason)
         return

@@ -28,5 +28,5 @@ document.addEventListener("htmx:confirm", (event) => {
 // Of a change no assistant is asked, though the button that asks may have been pressed before.
 document.addEventListener("htmx:configRequest", ({ detail }) => {
   if (detail.triggeringEvent?.type === "change") detail.formData.delete("ask");
-  if (detail.formData.has("q")) searched = detail.formData.get("q");
+  if (detail.elt.matches(".playground-form")) searched = detail.formData.get("q");
 });

@@ -8,6 +8,7 @@ from conversations.citations.verdict import Status, Verdict
 from conversations.citations.verifiers import Verified, Written
 from conversations.citations.verifiers.rules import Rules
 from conversations.prompts import side_calls
+from conversations.prompts.no_reply import NoReply
 from conversations.prompts.passages import fenced
 from ragsite.llm.stream.json_reply import line, objects
 from ragsite.site_settings.config import config
@@ -41,7 +42,7 @@ class Judge(Rules):
             async with places:
                 try:
                     answered = await model.ask(claim=verdict.text, evidence="\n\n".join(passages))
-                except side_calls.NoReply:
+                except NoReply:
                     return
             if (read := read_judgement(answered.text, verdict)) is not None:
                 verdicts[place] = read
@@ -56,7 +57,7 @@ class Judge(Rules):
                 name = model.model
                 for place in cited:
                     group.create_task(judge(place, model))
-        except side_calls.NoReply as none:
+        except NoReply as none:
             return Verified(verdicts, {"by": "rules", "note": none.reason})
         except TimeoutError:
             return Verified(verdicts, {"by": name if judged else "rules", "judged": judged, "note": "timed out"})

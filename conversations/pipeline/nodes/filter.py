@@ -14,6 +14,7 @@ from conversations.pipeline.graph import Context, Node
 from conversations.pipeline.node_run import step_event
 from conversations.pipeline.state import State
 from conversations.prompts import side_calls
+from conversations.prompts.no_reply import NoReply
 from conversations.prompts.passages import fenced
 from ragsite.llm.passage_tokens import truncate_to_tokens
 from ragsite.llm.stream.json_reply import line, objects, truth
@@ -58,7 +59,7 @@ class Filter(Node):
         judged = state.found.hits[: config.FILTER_INPUT_TOP_N]
         try:
             verdicts = await self._judge(state, judged, ctx)
-        except side_calls.NoReply as none:
+        except NoReply as none:
             ctx.note(note=none.reason, note_detail=none.detail)
             return
         pairs = list(zip(judged, verdicts, strict=True))
@@ -145,7 +146,7 @@ async def _verdict(model: side_calls.SideModel, question: str, hit: Hit) -> Pass
     passage = fenced(1, truncate_to_tokens(hit.content, PASSAGE_TOKENS), hit.filename)
     try:
         answered = await model.ask(question=question, evidence=passage)
-    except side_calls.NoReply as none:
+    except NoReply as none:
         return PassageVerdict(None, reason=none.reason)
     return read_verdict(answered.text, hit.content)
 

@@ -42,6 +42,7 @@ from conversations.prompts import calibration, side_calls
 from conversations.prompts.budget import Window
 from conversations.prompts.compose import NEWEST_SHARE
 from conversations.prompts.endpoints import endpoint_for
+from conversations.prompts.no_reply import NoReply
 from conversations.prompts.templates import get_prompt
 from knowledge.models import Document
 from ragsite.db import in_database
@@ -184,7 +185,7 @@ class ReadDocuments(Node):
         notes = reader.notes
         try:
             await reader.read(groups, room)
-        except side_calls.NoReply as none:
+        except NoReply as none:
             reading.reason = none.reason
         finally:
             if notes.prompt_tokens or notes.completion_tokens:

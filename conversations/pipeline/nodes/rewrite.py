@@ -18,6 +18,7 @@ from conversations.pipeline.understanding.context_dependence import dependence_o
 from conversations.pipeline.understanding.plans import UNSURE
 from conversations.pipeline.understanding.rewriting import usable_rewrite
 from conversations.prompts import side_calls
+from conversations.prompts.no_reply import NoReply
 from ragsite.site_settings.config import config
 
 # Seconds for which a rewriting is kept; the cache bounds how many there are.
@@ -59,7 +60,7 @@ class Rewrite(Node):
         ctx.note(reason=why)
         try:
             rewrite = await self._rewritten(state, ctx)
-        except side_calls.NoReply as none:
+        except NoReply as none:
             ctx.note(kept=none.reason, kept_detail=none.detail)
             return
         if not rewrite:

@@ -21,6 +21,7 @@ from conversations.pipeline.understanding.question_terms import question_words
 from conversations.pipeline.understanding.scope import look_up
 from conversations.pipeline.writing.extractive import extract
 from conversations.prompts import side_calls
+from conversations.prompts.no_reply import NoReply
 from conversations.prompts.passages import fenced
 from ragsite.db import in_database
 from ragsite.llm.passage_tokens import truncate_to_tokens
@@ -148,7 +149,7 @@ class SearchParts(Node):
                 "missing", language, config.UNDERSTAND_TIMEOUT,
                 question=side_calls.quoted(looking.question), parts=parts, evidence="\n\n".join(passages),
             )  # fmt: skip
-        except side_calls.NoReply as none:
+        except NoReply as none:
             if none.reason != "no model":
                 ctx.note(fallback=none.reason, fallback_detail=none.detail)
             return await self._learned(state, looking)

@@ -12,6 +12,7 @@ from conversations.pipeline.graph import Context, Node
 from conversations.pipeline.state import State
 from conversations.pipeline.understanding import splitting
 from conversations.prompts import side_calls
+from conversations.prompts.no_reply import NoReply
 from ragsite.llm.stream.json_reply import objects, words
 from ragsite.site_settings.config import config
 
@@ -67,7 +68,7 @@ class Split(Node):
                 ctx.note(model=model.model)
                 turns = side_calls.spoken(past, language)
                 answered = await model.ask(turns, question=side_calls.quoted(question), history=history)
-        except side_calls.NoReply as none:
+        except NoReply as none:
             if none.reason != "no model":
                 ctx.note(fallback=none.reason, fallback_detail=none.detail)
             return None

@@ -24,6 +24,7 @@ from conversations.pipeline.understanding.scope import known_words
 from conversations.pipeline.writing import small_talk
 from conversations.prompts import side_calls
 from conversations.prompts.defaults import TRANSLATIONS
+from conversations.prompts.no_reply import NoReply
 from ragsite.site_settings.config import config
 from retrieval.engine.analysis import terms
 from retrieval.search import Query
@@ -90,7 +91,7 @@ class Understand(Node):
         action, plan = ruled.action, None
         try:
             plan = await self._ask(state, ctx, ruled, known.languages - {request.question_language})
-        except side_calls.NoReply as none:
+        except NoReply as none:
             if none.reason != "no model":
                 ctx.note(fallback=none.reason, fallback_detail=none.detail)
             elif small_talk.asks_to_translate(request.question):
@@ -190,10 +191,8 @@ class UnderstandByRules(Understand):
 def search_for(state: State, queries: Sequence[tuple[str, float]], ranking_query: str) -> None:
     """Fill the queries, and what passages are judged by: the one that says most.
 
-    Beside the queries, with their weights, stand the question in the documents' languages and in their words for what
-    it asks for (a price), which count as much as the question, and the model's key terms, each by itself. With these,
-    of questions and their words cut at the small ones, nDCG@10 of SciFact is .734 and was .735, that of MTRAG's
-    government part .581 and was .578 (rewritten, the question beside it), .517 and .502 (later turns as they stand).
+    Beside the queries, with their weights, stand the question in the documents' languages, which counts as much as the
+    question, and the model's key terms, each by itself: docs/decisions/fusion.md.
     """
     plan = state.plan
     plan.queries = [Query(text, weight) for text, weight in queries]

@@ -3,7 +3,7 @@
 import re
 
 from conversations.events import NUMBER, in_brackets
-from conversations.prompts.side_calls import NoReply
+from conversations.prompts.no_reply import NoReply
 from ragsite.llm.stream.json_reply import line, objects
 from retrieval.engine.analysis import terms
 from retrieval.ranking.query_words import question_words

@@ -15,6 +15,7 @@ from conversations.pipeline.whole_documents.sections import SOURCES, Section, jo
 from conversations.prompts import calibration, side_calls
 from conversations.prompts.budget import Window
 from conversations.prompts.endpoints import endpoint_for
+from conversations.prompts.no_reply import NoReply
 from conversations.prompts.passages import numbered_passage
 from conversations.prompts.templates import aget_prompt
 from ragsite.db import in_database
@@ -55,7 +56,7 @@ class Notes:
 
     taken: list[tuple[Section, str]] = field(default_factory=list)
     failed: list[Section] = field(default_factory=list)
-    reason: str = ""  # of the last failure, a slug of `side_calls.NoReply`
+    reason: str = ""  # of the last failure, a slug of `NoReply`
     model: str = ""
     parts: int = 0
     calls: int = 0
@@ -82,7 +83,7 @@ class Reader:
         began = asyncio.get_running_loop().time()
         endpoint = await endpoint_for("notes")
         if endpoint is None:
-            raise side_calls.NoReply("no model")
+            raise NoReply("no model")
         factor = await in_database(calibration.factor_of, endpoint.model)
         window = Window.of(endpoint.context_window, endpoint.max_tokens, factor)
         prompt = await aget_prompt("notes", self.language)
@@ -95,7 +96,7 @@ class Reader:
             left = began + config.READ_TIMEOUT
             found, self.notes.failed = await self._round(model, made, left)
             if not found and len(self.notes.failed) == len({section.key for part in made for section, _text in part}):
-                raise side_calls.NoReply(self.notes.reason)
+                raise NoReply(self.notes.reason)
             size, before = await asyncio.to_thread(_size, found, window), math.inf
             while size > room and size < WORTH * before and self.notes.rounds < ROUNDS:
                 self.notes.rounds += 1
@@ -155,7 +156,7 @@ class Reader:
         try:
             also = _CONDENSE[self.language] if self.notes.rounds else ""
             answered = await model.ask((), also, question=self.question, evidence="\n\n".join(passages))
-        except side_calls.NoReply as none:
+        except NoReply as none:
             self.notes.reason = none.reason
             return None
         if answered.usage is not None:

@@ -134,7 +134,7 @@ class Reading:
 
     With a model, `given` is what it is given of a section in its place, by the section's key, and `told` is what that
     is: `sections`, `notes` or `changes`. Without one, `result` is what there is to quote; `reason` is why, a slug of
-    `side_calls.NoReply`, where there is one that could not be made to read. `unread` is what was not read for its
+    `NoReply`, where there is one that could not be made to read. `unread` is what was not read for its
     length, and `failed` what the model gave no notes on. `cost` is what taking notes took, and
     `said` what the site itself says of all this below the answer.
     """

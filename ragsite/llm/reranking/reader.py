@@ -161,7 +161,7 @@ class Reader:
 
 
 class FourHeads:
-    """The bundled reader, or another in a folder whose `config.json` names the same four outputs.
+    """The bundled reader, or another in a folder whose `config.json` names the outputs `rank`, `span` and `evidence`.
 
     Passages are read one at a time on as many threads as embedding has. Several in a batch take as long, and what one
     is worth would depend on the others: activations are quantised by the range of all of them. What doesn't fit is

@@ -21,11 +21,13 @@ def hit(content: str, heading: str = "", filename: str = "manual.pdf") -> Hit:
     return Hit(1, 1, 1, content, "text", filename, heading, None, 1.0, [])
 
 
-def judged(question: str, hits: Sequence[Hit], nearest: float | None, size: int = 10_000) -> Judgement:
+def judged(
+    question: str, hits: Sequence[Hit], nearest: float | None, size: int = 10_000, read_with: str = ""
+) -> Judgement:
     """Judge as in a base of so many passages, of which those that hold a term are one in a hundred."""
     held = {term for each in hits for term in terms(f"{each.heading} {each.content}")}
     holding = {term: size // 100 if term in held else 0 for term in terms(question)}
-    return judge(question, hits, Frequencies(size, holding), nearest)
+    return judge(question, hits, Frequencies(size, holding), nearest, read_with)
 
 
 RESET = hit("Hold the reset button for ten seconds to restore the factory settings of the switch.", "Factory settings")
@@ -46,6 +48,16 @@ def test_what_the_reader_made_of_the_passages_decides() -> None:
     # Nor need the meaning be known.
     assert judged(question, [read(1.0)], None).state == "answered"
     assert judged(question, [read(-4.5)], None).state == "nothing"
+
+
+def test_more_is_asked_of_a_passage_in_another_language_by_what_was_read() -> None:
+    question, translation = "怎么恢复出厂设置？", "How do I restore the factory settings?"
+    assert judged(translation, [read(1.0)], 0.8).state == "answered"
+    assert judged(question, [read(1.0)], 0.8).state == "nearest"
+    assert judged(translation, [read(1.0)], 0.8, read_with=question).state == "nearest"
+    assert judged(question, [read(1.0)], 2.0).state == "answered"
+    # A question of figures is of no language.
+    assert judged("10.4.2?", [read(1.0)], 0.8).state == "answered"
 
 
 def test_unread_passages_that_hold_what_is_asked_answer() -> None:

@@ -6,6 +6,7 @@ import pytest
 
 from conversations.history import PastTurn
 from conversations.prompts import side_calls
+from conversations.prompts.no_reply import NoReply
 from conversations.prompts.templates import Prompt
 from ragsite.llm.errors import LLMError, NotConfigured, ProviderError, Unreachable
 from ragsite.llm.prompt_tokens import count_prompt_tokens
@@ -25,7 +26,7 @@ async def ask(purpose: str = "title") -> str:
     """Return the answer, or why there is none."""
     try:
         return (await side_calls.ask(purpose, "en", 5.0, question="Which ports?")).text
-    except side_calls.NoReply as none:
+    except NoReply as none:
         return none.reason
 
 
@@ -59,7 +60,7 @@ async def test_a_model_that_can_not_be_told(monkeypatch: pytest.MonkeyPatch) -> 
         raise NotConfigured("Its key can't be read.")
 
     monkeypatch.setattr("conversations.prompts.endpoints.client_for", client_for)
-    with pytest.raises(side_calls.NoReply) as none:
+    with pytest.raises(NoReply) as none:
         await side_calls.ask("title", "en", 5.0)
     assert none.value.reason == "failed" and none.value.detail == NotConfigured().message
 

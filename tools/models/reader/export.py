@@ -60,7 +60,9 @@ def export(trained: Path, base: Path, output: Path, matrices: str = "int8", shar
     with np.load(trained) as arrays:
         named = {name: arrays[name] for name in arrays.files}
     if share < 1:
-        named = {name: share * array + (1 - share) * before.named[name] for name, array in named.items()}
+        # Heads that were new have nothing to be mixed with.
+        mixed = named.keys() & before.named.keys()
+        named |= {name: share * named[name] + (1 - share) * before.named[name] for name in mixed}
     output.mkdir(parents=True, exist_ok=True)
     write(ReaderWeights(before.table, named), output / "model.onnx", matrices)
     for name in ("config.json", "tokenizer.json", "calibration.json", "LICENSE", "README.md"):

@@ -65,13 +65,6 @@ class Reader(nn.Module):
         self.span, self.evidence = nn.Linear(WIDTH, 2), nn.Linear(WIDTH, 2)
         self.supports = nn.Linear(WIDTH, 3) if supports else None
 
-    def lower(self, ids: Tensor, mask: Tensor, layers: int) -> Tensor:
-        """Return the states after so many layers."""
-        x = self.norm(self.words(ids) + self.places.weight[: ids.shape[1]])
-        for layer in self.layers[:layers]:
-            x = layer(x, mask[:, None, None, :])
-        return x
-
     def upper(self, x: Tensor, mask: Tensor, layers: int) -> dict[str, Tensor]:
         """Return what the heads say of the states after so many layers, with the other layers over them."""
         for layer in self.layers[layers:]:
@@ -87,7 +80,7 @@ class Reader(nn.Module):
 
     def forward(self, ids: Tensor, mask: Tensor) -> dict[str, Tensor]:
         """Return the outputs for ids and a mask of booleans [batch, tokens]."""
-        return self.upper(self.lower(ids, mask, 0), mask, 0)
+        return self.upper(self.norm(self.words(ids) + self.places.weight[: ids.shape[1]]), mask, 0)
 
 
 def build(weights: ReaderWeights, *, supports: bool = False, drop: float = 0.1) -> Reader:

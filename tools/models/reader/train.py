@@ -43,7 +43,10 @@ Unit = list[Pair]
 
 def main() -> None:
     """Run training from the command line."""
-    options = _parser().parse_args()
+    parser = _parser()
+    options = parser.parse_args()
+    if options.layers < LAYERS and options.start.suffix != ".onnx":
+        parser.error("Only a reader's model.onnx can be trained in its last layers alone.")
     torch.set_num_threads(options.threads)
     groups = _groups(options)
     tokenizer = load_tokenizer(BUNDLED / "tokenizer.json")
