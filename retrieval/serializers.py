@@ -95,6 +95,9 @@ class ReadingSerializer(serializers.Serializer[None]):
     answers = serializers.FloatField(
         allow_null=True, help_text="About the log odds that it answers the question; null of a model that can't tell."
     )
+    related = serializers.FloatField(
+        allow_null=True, help_text="About the log odds that it is about what is asked; null of a model that can't tell."
+    )
     start = serializers.IntegerField(
         allow_null=True, help_text="Where in `content` the sentence or row that answers begins; null where none does."
     )

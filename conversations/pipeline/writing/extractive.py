@@ -115,7 +115,7 @@ class _Unit:
         The weights are of the answerable questions of the `dev` sets: docs/decisions/reader.md.
         """
         if self.strength is not None:
-            return 0.455 * self.strength + 4.0 * self.own + 1.82 / (1 + self.hit)
+            return 0.39 * self.strength + 3.0 * self.own + 1.89 / (1 + self.hit)
         return 5.0 * self.own + 4.5 * self.context + 1.8 * self.meaning + 3.5 / (1 + self.hit)
 
 

@@ -42,7 +42,9 @@ CACHED_READINGS = 4_096
 # Tokens of a passage's head that are read, and characters of its content.
 MAX_HEAD_TOKENS = 60
 _MAX_CHARACTERS = 20_000
-_OUTPUTS = ("rank", "span", "evidence")
+_OUTPUTS = ("answers", "rank", "span", "evidence")
+# Of the three logits of `answers`.
+_UNRELATED = 0
 # Below, the strength of an answer says nothing more.
 _LEAST = -25.0
 
@@ -67,20 +69,21 @@ class Reading:
     """What a passage is worth for a question.
 
     `rank` is a score to order passages by, of no unit. `answers` is about the log odds that the passage answers the
-    question (natural logarithm); None of a model that doesn't tell.
+    question (natural logarithm), and `related` those that it is about what is asked; None of a model that doesn't tell.
     Where it answers, the sentence or table row that does is `content[start:end]`, in characters. `sentences` tell of
     each where it starts, and by how much the model prefers an answer within it to none, in logits.
     """
 
     rank: float
     answers: float | None = None
+    related: float | None = None
     start: int | None = None
     end: int | None = None
     sentences: tuple[tuple[int, float], ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
         """Return it as the API shows it."""
-        return {name: getattr(self, name) for name in ("rank", "answers", "start", "end")}
+        return {name: getattr(self, name) for name in ("rank", "answers", "related", "start", "end")}
 
     def moved(self, by: int) -> "Reading":
         """Return the reading of a text in which the passage stands so many characters from the beginning."""
@@ -98,6 +101,7 @@ class Reading:
         return replace(
             best,
             rank=max(part.rank for part in parts),
+            related=max((part.related for part in parts if part.related is not None), default=None),
             sentences=tuple(sentence for part in parts for sentence in part.sentences),
         )
 
@@ -161,7 +165,7 @@ class Reader:
 
 
 class FourHeads:
-    """The bundled reader, or another in a folder whose `config.json` names the outputs `rank`, `span` and `evidence`.
+    """The bundled reader, or another in a folder whose `config.json` names the same four outputs.
 
     Passages are read one at a time on as many threads as embedding has. Several in a batch take as long, and what one
     is worth would depend on the others: activations are quantised by the range of all of them. What doesn't fit is
@@ -216,9 +220,11 @@ class FourHeads:
         self, logits: Sequence[NDArray[Any]], begin: int, head: int, units: NDArray[Any], passage: Passage
     ) -> Reading:
         """Return what the outputs for a window say; its text starts at `begin`, its content `head` tokens later."""
-        rank, span, evidence = logits
+        classes, rank, span, evidence = logits
+        odds = np.exp(classes - classes.max())
+        related = float(np.log((odds.sum() - odds[_UNRELATED]) / odds[_UNRELATED]))
         if len(span) <= begin + 1:
-            return Reading(float(rank))
+            return Reading(float(rank), None, related)
         # Of the short answer and of the sentence around it, against the first position, which stands for no place.
         strength = sum(
             max(float(place[begin:-1].max(axis=0).sum() - place[0].sum()), _LEAST) for place in (span, evidence)
@@ -226,14 +232,14 @@ class FourHeads:
         slope, intercept = self.calibration.answers or (1.0, 0.0)
         answers = slope * strength + intercept
         if not len(units):
-            return Reading(float(rank), answers)
+            return Reading(float(rank), answers, related)
         # Of each sentence, the greatest logit of a short answer's start and that of its end.
         firsts = np.flatnonzero(np.diff(units, prepend=-1))
         strengths = np.maximum.reduceat(span[begin + head : -1], firsts, axis=0).sum(axis=1) - span[0].sum()
         sentences = zip((passage.starts[unit] for unit in units[firsts]), map(float, strengths), strict=True)
         best = int(units[firsts[strengths.argmax()]])
         start, end = _bounds(passage, best) if answers >= 0 else (None, None)
-        return Reading(float(rank), answers, start, end, tuple(sentences))
+        return Reading(float(rank), answers, related, start, end, tuple(sentences))
 
     def _load(self) -> "tuple[InferenceSession, Tokenizer]":
         with self._loading:

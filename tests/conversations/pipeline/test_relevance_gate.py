@@ -34,20 +34,20 @@ RESET = hit("Hold the reset button for ten seconds to restore the factory settin
 ZH_RESET = hit("长按复位键十秒可恢复交换机的出厂设置。", "出厂设置")
 
 
-def read(answers: float, each: Hit = RESET) -> Hit:
-    return replace(each, reading=Reading(1.0, answers))
+def read(answers: float, related: float = 3.0, each: Hit = RESET) -> Hit:
+    return replace(each, reading=Reading(1.0, answers, related))
 
 
 def test_what_the_reader_made_of_the_passages_decides() -> None:
     question = "What must I press to get it as it came from the works?"
     assert judged(question, [read(-4.0), read(1.0)], 2.0).state == "answered"
     assert judged(question, [read(-4.0), read(-1.0)], 2.0).state == "nearest"
-    assert judged(question, [read(-4.0), read(-4.5)], 0.5).state == "nothing"
+    assert judged(question, [read(-4.0, -4.0), read(-4.5, -5.0)], 0.5).state == "nothing"
     # Words that are all there prove nothing beside it.
     assert judged("How do I restore the factory settings?", [read(-1.0)], 3.0).state == "nearest"
     # Nor need the meaning be known.
     assert judged(question, [read(1.0)], None).state == "answered"
-    assert judged(question, [read(-4.5)], None).state == "nothing"
+    assert judged(question, [read(-4.5, -4.5)], None).state == "nothing"
 
 
 def test_more_is_asked_of_a_passage_in_another_language_by_what_was_read() -> None:
@@ -73,9 +73,10 @@ def test_passages_about_something_else_are_nothing() -> None:
 
 def test_the_evidence_is_told_with_both_sums() -> None:
     told = judged("How do I restore the factory settings?", [read(2.0)], 2.7).to_dict()
-    assert told["state"] == "answered" and told["answers"] == 2.0
+    assert told["state"] == "answered" and told["answers"] == 2.0 and told["related"] == 3.0
     assert told["similarity"] == 2.7 and told["words"] == 3 and told["covered"] == 1.0
-    assert told["answering"] == 2.0 and told["relevance"] == pytest.approx(-1.0 + 1.58 * 2.7 + 0.41 * 2.0, abs=1e-3)
+    relevance = -1.6 + 1.15 * 2.7 + 0.46 * 3.0 + 0.2 * 2.0
+    assert told["answering"] == 2.0 and told["relevance"] == pytest.approx(relevance, abs=1e-3)
 
 
 def test_thresholds_are_settings(settings: Settings) -> None:

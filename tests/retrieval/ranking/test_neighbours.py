@@ -37,10 +37,10 @@ def test_adjacent_hits_become_one_where_the_best_stood() -> None:
 
 
 def test_a_joined_hit_has_the_reading_that_fits_best_at_its_place() -> None:
-    middle = hit(4, reading=Reading(1.0, 0.9, 8, 9, ((0, -3.0), (8, 2.0))))
-    hits = [hit(3, reading=Reading(2.0, 0.5, 0, 7, ((0, 1.0),))), middle, hit(5)]
+    middle = hit(4, reading=Reading(1.0, 0.9, 0.2, 8, 9, ((0, -3.0), (8, 2.0))))
+    hits = [hit(3, reading=Reading(2.0, 0.5, 0.7, 0, 7, ((0, 1.0),))), middle, hit(5)]
     (joined,) = merge_neighbours(hits)
-    assert joined.reading == Reading(2.0, 0.9, 20, 21, ((0, 1.0), (12, -3.0), (20, 2.0)))
+    assert joined.reading == Reading(2.0, 0.9, 0.7, 20, 21, ((0, 1.0), (12, -3.0), (20, 2.0)))
     assert joined.content[20:21] == "4"
     (joined,) = merge_neighbours([hit(3), hit(4, reading=Reading(2.0, 0.5))])
     assert joined.reading == Reading(2.0, 0.5)

@@ -60,6 +60,7 @@ async def test_a_reading_ranks_judges_and_points(folder: Path) -> None:
     assert ports.sentences == ((0, pytest.approx(strength)),)
     assert (ports.start, ports.end) == (0, len(PORTS.content))
     assert (lunch.start, lunch.end, lunch.answers) == (None, None, -2 * reading_model.NONE)
+    assert ports.related is not None and lunch.related is not None and ports.related > lunch.related
 
 
 async def test_the_sentence_that_answers_is_told_without_what_stands_around_it(folder: Path) -> None:
