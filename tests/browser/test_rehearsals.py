@@ -61,6 +61,8 @@ def test_an_assistant_answers_beside_the_search_in_the_playground(page: Page, si
     expect(page.locator('[data-side="b"] .hit').first).to_be_visible()
     page.locator('.side-settings[data-side="b"] .mode').get_by_text("Meaning").click()
     expect(page.get_by_text("answers when you press Search")).to_be_visible()
-    page.get_by_label("Query").press("Enter")
+    # At once after a search, but not in its midst, which htmx would complain of.
+    with page.expect_request_finished(lambda request: request.method == "POST"):
+        page.get_by_label("Query").press("Enter")
     page.locator('.side-settings[data-side="b"] .mode').get_by_text("Words").click()
     expect(page).to_have_url(re.compile("b-mode=fulltext"))
