@@ -53,11 +53,6 @@ class LocalReranker:
 
     async def logits(self, query: str, texts: Sequence[str]) -> list[float]:
         """Return what the model gives for each text, in the order of the texts; cancelled as `score`."""
-        now = time.monotonic()
-        if self._failure and now < self._failure[0]:
-            raise self._failure[1]
-        if self._loading_since is not None and now - self._loading_since > _PATIENCE:
-            raise TimedOut(f"The reranker {self.model!r} is still being loaded.")
         found: list[float] = (await self._outputs([(query, text) for text in texts]))[:, 0].tolist()
         return found
 
@@ -66,6 +61,11 @@ class LocalReranker:
 
     async def _outputs(self, pairs: list[tuple[str, str]]) -> NDArray[np.float64]:
         """Return (pairs, labels): what the model gives for each pair, whose first texts may have to be the same."""
+        now = time.monotonic()
+        if self._failure and now < self._failure[0]:
+            raise self._failure[1]
+        if self._loading_since is not None and now - self._loading_since > _PATIENCE:
+            raise TimedOut(f"The {self.kind} {self.model!r} is still being loaded.")
         stop = threading.Event()
         try:
             return await asyncio.get_running_loop().run_in_executor(self._thread, self._run, pairs, stop)

@@ -10,6 +10,7 @@ from pytest_django import Settings
 
 from ragsite.llm.errors import BadReply, LocalModelNotFound, TimedOut
 from ragsite.llm.reranking import local
+from ragsite.llm.reranking.entailment import LocalEntailment
 from ragsite.llm.reranking.local import LocalReranker, local_reranker
 from ragsite.llm.reranking.rerank import logistic
 from tests.ragsite.llm import cross_encoder
@@ -141,6 +142,11 @@ async def test_a_model_that_failed_to_load_is_not_tried_at_every_question(fails:
         with pytest.raises(LocalModelNotFound, match="no hub"):
             await reranker.score(QUERY, TEXTS)
     assert tried == ["some/model"]
+    entailment = LocalEntailment("some/other")
+    for _ in range(3):
+        with pytest.raises(LocalModelNotFound, match="no hub"):
+            await entailment.relations([(QUERY, TEXTS[0])])
+    assert tried == ["some/model", "some/other"]
 
 
 async def test_nobody_waits_for_a_model_that_is_being_fetched(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
