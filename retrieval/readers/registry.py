@@ -71,7 +71,8 @@ class KnownReader:
 def all_readers() -> list[KnownReader]:
     """Return every reader: the one that `READER_MODEL` names, the bundled one, then by name."""
     folders = own_folder()
-    names = [BUNDLED, *sorted(path.name for path in folders.glob("*/"))]
+    # A folder of a name that means something else can't be called by it.
+    names = [BUNDLED, *sorted(path.name for path in folders.glob("*/") if path.name not in (BUNDLED, OFF))]
     configured = settings.READER_MODEL
     if configured not in (OFF, *names):
         # A path to one that is listed by its name anyway isn't listed twice.

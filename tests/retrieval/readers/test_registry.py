@@ -38,6 +38,10 @@ def test_a_folder_among_them_is_called_by_its_name(tiny: Path, settings: Setting
         assert list(states().items()) == [("tiny", "in-use"), ("bundled", "ready")]
     settings.ENABLE_READER = False
     assert states() == {"tiny": "off", "bundled": "ready"}
+    tiny.rename(tiny.with_name("off"))  # which means none
+    settings.READER_MODEL = "off"
+    assert states() == {"bundled": "ready"}
+    tiny.with_name("off").rename(tiny)
     assert get_reader("tiny").calibration.answers == (1, 0)
     with pytest.raises(NoSuchReader, match="no reader “small”"):
         registry.find("small")
