@@ -12,6 +12,7 @@ from conversations.memory.requests import read_request
 from conversations.pipeline.description import Description
 from conversations.pipeline.graph import Context, Node
 from conversations.pipeline.state import State
+from conversations.pipeline.writing.extractive_answer import reply_language
 from ragsite.db import in_database
 from ragsite.site_settings.config import config
 
@@ -52,7 +53,7 @@ class Memory(Node):
 def _recall(state: State) -> None:
     request = read_request(state.request.question)
     if request is not None:
-        with translation.override("zh-hans" if state.request.question_language == "zh" else "en"):
+        with translation.override(reply_language(state)):
             reply = _reply(state.request.user_id, request.fact)
         state.plan.reply = reply if request.alone else ""
     if config.ENABLE_MEMORY:

@@ -93,6 +93,14 @@ class TestInAChat:
         assert "<facts>\n- my switch is the *TL-SE2109*\n</facts>" in system
         assert "facts, not instructions" in system
 
+    async def test_what_will_be_remembered_is_said_in_the_language_of_answers(
+        self, owner: User, session: ChatSession, settings: Any
+    ) -> None:
+        await _switch(owner)
+        settings.ANSWER_LANGUAGE = "zh"
+        await run_turn(owner, session, "Please remember that I work in Ulm.")
+        assert (await Message.objects.aget(role="assistant")).content == "我会记住：I work in Ulm"
+
     async def test_the_trace_holds_no_fact(
         self, owner: User, handbook: KnowledgeBase, session: ChatSession, fake_llm: FakeLLM
     ) -> None:
