@@ -45,9 +45,10 @@ def download(name: str, progress: Progress, pinned: dict[str, str] | None = None
         plan = _plan(client, known, staging)
         files: list[dict[str, Any]] = plan["files"]
         for path, digest in (pinned or {}).items():
-            for file in files:
-                if file["path"] == path:
-                    file["sha256"] = digest.lower()
+            named = next((file for file in files if file["path"] == path), None)
+            if named is None:
+                raise Refused(_("A checksum was given of {path}, which is none of the model's files.").format(path=path))
+            named["sha256"] = digest.lower()
         total = sum(file["size"] for file in files)
         model_files.check_size(total)
         if shutil.disk_usage(staging).free < total - model_files.size_of(staging):

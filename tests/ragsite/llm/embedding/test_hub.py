@@ -118,6 +118,11 @@ def test_a_pinned_checksum_counts_more_than_what_the_hub_tells(fake_hub: FakeHub
     assert fetch({"model.onnx": right.upper()})[1] == REVISION
 
 
+def test_a_checksum_of_a_file_that_is_none_of_the_models(fake_hub: FakeHub) -> None:
+    with pytest.raises(Refused, match=r"given of onnx/model\.onnx, which is none of the model's files"):
+        fetch({"onnx/model.onnx": "0" * 64})
+
+
 @pytest.mark.parametrize("status", [401, 404, 500])
 def test_a_hub_that_refuses(fake_hub: FakeHub, status: int) -> None:
     fake_hub.statuses = {"model.onnx": status}
