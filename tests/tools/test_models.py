@@ -2,12 +2,14 @@
 
 import json
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import onnxruntime
 import pytest
+from numpy.typing import NDArray
 
 from tests.site import ROOT
 from tools.models import blocks
@@ -16,10 +18,11 @@ from tools.models.onnx_graph import Graph, encoder
 from tools.models.reader import evaluate, metrics, public
 from tools.models.reader.authored import LABELS, Passage, Question, faults, passage_of, read, runs
 from tools.models.reader.collect import DATA, held, measured_runs, why_not
-from tools.models.reader.data import ANSWERED, NEAR, UNRELATED, Group, Item, authored_groups
+from tools.models.reader.data import ANSWERED, NEAR, NOT_ANSWERED, Group, Item, authored_groups
 from tools.models.reader.export import export, write
 from tools.models.reader.pairs import MAX_TOKENS, UNKNOWN, join, load_tokenizer, pairs_of
 from tools.models.reader.reading import Reading
+from tools.models.reader.search import Search
 from tools.models.reader.texts import BM25, sentences, without, words
 from tools.models.reader.weights import HEAD_OUTPUTS, LAYERS, WIDTH, ReaderWeights, load
 
@@ -207,17 +210,44 @@ def _two_passages() -> list[Passage]:
     ]
 
 
+def _by_the_sea(texts: Sequence[str]) -> NDArray[np.float32]:
+    """Return vectors that are alike for texts which name the ferry, and for those which don't."""
+    return np.array([[float("ferry" in text), float("ferry" not in text)] for text in texts], np.float32)
+
+
 def test_a_question_comes_with_its_passage_whole_and_without_the_evidence() -> None:
-    groups = authored_groups(_two_passages(), 1, copies=8)
+    groups = authored_groups(_two_passages(), 1, _by_the_sea, copies=8)
     assert len(groups) == 3 * 8
     for group in groups:
         whole, *others = group.items
         if "oil come" in group.question.lower():
             assert whole.label == ANSWERED and whole.evidence in whole.text and whole.answer == "Bergen"
             assert [item.label for item in others if "Bergen" not in item.text and "keeper" in item.text] == [NEAR]
-        assert all(item.label == UNRELATED for item in others if ("ferry" in item.text) != ("ferry" in whole.text))
+        apart = [item.label for item in others if ("ferry" in item.text) != ("ferry" in whole.text)]
+        assert apart == [NOT_ANSWERED]  # found by a search, not drawn once more
         assert not any(item.label == ANSWERED and item.evidence not in item.text for item in group.items)
-    assert {group.items[0].label for group in authored_groups(_two_passages(), 1, near=False)} == {ANSWERED}
+    assert {group.items[0].label for group in authored_groups(_two_passages(), 1, _by_the_sea, near=False)} == {
+        ANSWERED
+    }
+
+
+def test_a_question_of_a_base_comes_with_what_a_search_finds_in_it() -> None:
+    lamp, dog = (replace(passage, base="pier") for passage in _two_passages())
+    cable = Passage("a-3", "en", "text", "The cable", "A ferry hangs on a cable across the river.", base="river")
+    for group in authored_groups([lamp, dog, cable], 1, _by_the_sea):
+        found = [item.text for item in group.items if item.label == NOT_ANSWERED]
+        assert len(found) == 1 and ("ferry" in found[0]) != ("ferry" in group.items[0].text)
+        assert not any("river" in item.text for item in group.items)
+
+
+def test_a_search_goes_by_words_and_meaning() -> None:
+    lamp, dog = _two_passages()
+    bridge = Passage(
+        "a-3", "en", "text", "", "The ferry is dearer than the bridge.", (_asked("ferry or bridge", None),)
+    )
+    found = Search([lamp, bridge, dog], _by_the_sea)
+    assert found.best("ferry or bridge", 2) == [bridge, dog]
+    assert found.best("What does the oil cost?", 1) == [lamp]
 
 
 def test_places_are_those_of_the_words(shipped: dict[str, list[Passage]]) -> None:
@@ -285,10 +315,12 @@ def test_who_reads_has_high_figures_and_who_knows_the_form_is_found_out() -> Non
     def reads(question: str, title: str, text: str) -> Reading:
         there = evidence.get(question, "\0") in text
         start = text.find(evidence[question]) if there else 0
-        return Reading(float(there), float(there), (start, start + len(evidence[question]) if there else 1))
+        return Reading(
+            float(there), float(there), float(there), (start, start + len(evidence[question]) if there else 1)
+        )
 
     def guesses(question: str, title: str, text: str) -> Reading:
-        return Reading(float(question in evidence), 0.0, (0, 1))
+        return Reading(float(question in evidence), float(question in evidence), 0.0, (0, 1))
 
     def figures(reader: evaluate.Read) -> Iterator[float]:
         samples = evaluate.authored(passages, reader)

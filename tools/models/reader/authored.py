@@ -42,7 +42,11 @@ class Claim:
 
 @dataclass(frozen=True, slots=True)
 class Passage:
-    """A passage and what is asked of it; `source` is the file that its `id` begins with."""
+    """A passage and what is asked of it; `source` is the file that its `id` begins with.
+
+    Passages of one `base` are cut from the documents of one place, and a question's label holds for all of them:
+    none but its own passage answers it.
+    """
 
     id: str
     lang: str
@@ -51,6 +55,7 @@ class Passage:
     text: str
     questions: tuple[Question, ...] = ()
     claims: tuple[Claim, ...] = field(default=())
+    base: str = ""
 
     @property
     def source(self) -> str:
@@ -77,7 +82,14 @@ def passage_of(told: dict[str, Any]) -> Passage:
     )
     claims = tuple(Claim(claim["s"], claim["label"]) for claim in told.get("claims", ()))
     return Passage(
-        told["id"], told["lang"], told.get("kind", ""), told.get("title", ""), told["passage"], questions, claims
+        told["id"],
+        told["lang"],
+        told.get("kind", ""),
+        told.get("title", ""),
+        told["passage"],
+        questions,
+        claims,
+        told.get("base", ""),
     )
 
 

@@ -5,7 +5,8 @@
 Left out are passages with a fault, those that stand twice, and those that share a run of seven words or ten Han
 characters with the sets that the site is measured on (`tests/conversations/data/`). The tenth that is never trained on
 goes into `held.jsonl`: all passages are put in order by language (`across` for those asked in the other one), kind and
-the SHA-256 of their id, and every tenth is taken, from the fifth on.
+the SHA-256 of their id, and every tenth is taken, from the fifth on. Those of a base stay together: there every tenth
+base is taken, in order of language and the SHA-256 of its name.
 """
 
 import argparse
@@ -61,12 +62,17 @@ def why_not(passage: Passage, seen: set[str], measured: set[str]) -> str | None:
 
 def held(passages: Sequence[Passage]) -> set[str]:
     """Return the ids of the tenth that is kept aside."""
+    units: dict[str, list[Passage]] = defaultdict(list)
+    for passage in passages:
+        units[passage.base or passage.id].append(passage)
 
-    def place(passage: Passage) -> tuple[str, str, str]:
-        across = any(question.lang != passage.lang for question in passage.questions)
-        return "across" if across else passage.lang, passage.kind, hashlib.sha256(passage.id.encode()).hexdigest()
+    def place(name: str) -> tuple[str, str, str]:
+        first = units[name][0]
+        across = any(question.lang != passage.lang for passage in units[name] for question in passage.questions)
+        kind = "" if first.base else first.kind
+        return "across" if across else first.lang, kind, hashlib.sha256(name.encode()).hexdigest()
 
-    return {passage.id for passage in sorted(passages, key=place)[FIRST::SHARE]}
+    return {passage.id for name in sorted(units, key=place)[FIRST::SHARE] for passage in units[name]}
 
 
 def main() -> None:

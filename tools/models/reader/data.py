@@ -10,10 +10,14 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from tools.models.reader.authored import Passage, Question
-from tools.models.reader.texts import BM25, headed, sentences, without
+from tools.models.reader.search import Embed, Search
+from tools.models.reader.texts import headed, sentences, without
 
-UNRELATED, NEAR, ANSWERED = 0, 1, 2
+# What a search finds beside a question's own passage doesn't answer it, and may be about it or not.
+UNRELATED, NEAR, ANSWERED, NOT_ANSWERED = 0, 1, 2, 3
 CONTRADICTED, NOT_FOUND, SUPPORTED = 0, 1, 2
+# How many of the passages that a search finds are read beside a question's own.
+FOUND = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +45,13 @@ class Group:
 
 
 def authored_groups(
-    passages: Sequence[Passage], seed: int, *, near: bool = True, copies: int = 1, claims: bool = False
+    passages: Sequence[Passage],
+    seed: int,
+    embed: Embed,
+    *,
+    near: bool = True,
+    copies: int = 1,
+    claims: bool = False,
 ) -> list[Group]:
     """Return groups of authored passages.
 
@@ -50,35 +60,28 @@ def authored_groups(
     """
     draw = random.Random(seed)
     groups: list[Group] = []
-    for others in _by_source(passages).values():
-        index = BM25([headed(passage.title, passage.text) for passage in others])
-        for passage in others:
+    pools: dict[str, list[Passage]] = defaultdict(list)
+    for passage in passages:
+        pools[passage.base].append(passage)
+    for base, pool in pools.items():
+        search = Search(pool, embed)
+        for passage in pool:
             for question in passage.questions:
                 if question.follows or question.label == "objectless" or (question.label == "near" and not near):
                     continue
-                like = [others[i] for i in index.best(question.text, 5) if others[i] is not passage][:4]
+                found = [other for other in search.best(question.text, 1 + FOUND) if other is not passage][:FOUND]
                 for _ in range(copies):
-                    # One that shares words, or any: across languages none shares some.
-                    unlike = draw.sample(like, 1) if like and draw.random() < 0.5 else _another(others, passage, draw)
-                    groups.append(_group(passage, question, unlike, draw))
+                    group = _group(passage, question, found, draw)
+                    # All of a base is more or less about the same; elsewhere one is drawn that isn't.
+                    if not base and (other := draw.choice(pool)) is not passage and other not in found:
+                        group.items.append(Item(_headed(other, draw), UNRELATED))
+                    groups.append(group)
             if claims:
-                groups += _claims(passage, others, draw)
+                groups += _claims(passage, pool, draw)
     return groups
 
 
-def _by_source(passages: Iterable[Passage]) -> dict[str, list[Passage]]:
-    found: dict[str, list[Passage]] = defaultdict(list)
-    for passage in passages:
-        found[passage.source].append(passage)
-    return found
-
-
-def _another(others: Sequence[Passage], passage: Passage, draw: random.Random) -> list[Passage]:
-    rest = [other for other in others if other is not passage]
-    return [draw.choice(rest)] if rest else []
-
-
-def _group(passage: Passage, question: Question, unlike: Iterable[Passage], draw: random.Random) -> Group:
+def _group(passage: Passage, question: Question, found: Iterable[Passage], draw: random.Random) -> Group:
     title = passage.title if draw.random() < 0.75 else ""
     group = Group(_as_typed(question.text, draw), passage.group_of(question), passage.source)
     answered = question.label == "answered"
@@ -88,10 +91,12 @@ def _group(passage: Passage, question: Question, unlike: Iterable[Passage], draw
     # A sentence that doesn't matter is taken away too, lest gaps in a text tell.
     if draw.random() < 0.4 and (spared := _without_another(passage.text, question.evidence, draw)):
         items.append(Item(headed(title, spared), items[0].label, question.answer, question.evidence))
-    for other in dict.fromkeys(unlike):
-        items.append(Item(headed(other.title if draw.random() < 0.75 else "", other.text), UNRELATED))
-    group.items = items
+    group.items = items + [Item(_headed(other, draw), NOT_ANSWERED) for other in found]
     return group
+
+
+def _headed(passage: Passage, draw: random.Random) -> str:
+    return headed(passage.title if draw.random() < 0.75 else "", passage.text)
 
 
 def _as_typed(question: str, draw: random.Random) -> str:
@@ -113,6 +118,7 @@ def _claims(passage: Passage, others: Sequence[Passage], draw: random.Random) ->
     groups = []
     for claim in passage.claims:
         items = [Item(headed(passage.title, passage.text), labels[claim.label])]
-        items += [Item(headed(other.title, other.text), NOT_FOUND) for other in _another(others, passage, draw)]
+        if (other := draw.choice(others)) is not passage:
+            items.append(Item(headed(other.title, other.text), NOT_FOUND))
         groups.append(Group(claim.text, passage.lang, passage.source, items, supports=True))
     return groups

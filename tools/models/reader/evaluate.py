@@ -5,13 +5,13 @@
 
 Prints a table a set, a column a reader. Brackets hold what 95 of 100 draws of the questions give. Rows:
 
-- answerable against near: AUC. Of an authored file the question's own passage is read; of the site's own sets the best
-  of BM25's ten passages counts.
+- answerable against near: AUC. Of an authored file the question's own passage is read; of bases, and of the site's own
+  sets, the best of ten passages counts (the base's, or those that BM25 likes best).
 - with and without its evidence: the same question and passage, of which the sentence that answers is taken away. AUC,
   and the share of questions that score higher with it. High where a reader reads; no form of a question can help.
 - answer removed against near: answerable questions on a passage that no longer answers, against near ones. .5 where
   nothing of a question's form gives its label away.
-- question alone: answerable against near with no passage at all. .5 is wanted again.
+- question alone: answerable against near with no passage at all, by "answered". .5 is wanted again.
 - first of ten: its own passage comes first by `rank`, of ten of its file.
 - sentence found: the sentence with the evidence is the one named; for BM25, the one that shares most words.
 """
@@ -65,14 +65,19 @@ def authored(passages: Sequence[Passage], reader: Read | None) -> Samples:
                 samples[group, row][side].append(value)
 
             def score(text: str, asked: str = question.text, title: str = passage.title) -> float:
-                return reader(asked, title, text).answered if reader else index.score(asked, headed(title, text))
+                return reader(asked, title, text).strength if reader else index.score(asked, headed(title, text))
 
             own = score(passage.text)
-            add("answerable against near", own, side)
+            rest_of_base = [
+                score(other.text, title=other.title)
+                for other in passages
+                if passage.base and other.base == passage.base and other is not passage
+            ]
+            add("answerable against near", max([own, *rest_of_base]), side)
             if reader:
                 add("question alone", reader(question.text, "", "").answered, side)
             if not answered:
-                add("answer removed against near", own, 1)
+                add("answer removed against near", max([own, *rest_of_base]), 1)
                 continue
             evidence = question.evidence or ""
             if rest := without(passage.text, evidence):
@@ -80,7 +85,7 @@ def authored(passages: Sequence[Passage], reader: Read | None) -> Samples:
                 add("with and without its evidence", own)
                 add("with and without its evidence", left, 1)
                 add("the same, share", (own > left) + 0.5 * (own == left))
-                add("answer removed against near", left)
+                add("answer removed against near", max([left, *rest_of_base]))
             ten = _ten(index, question.text, number)
             if reader:
                 ranks = [reader(question.text, passages[i].title, passages[i].text).rank for i in ten]
@@ -109,7 +114,7 @@ def answers(name: str, reader: Read | None, folder: Path = MEASURED / "answers")
         side = 0 if question["kind"] == "answerable" else 1
         gold = [side == 0 and _holds(passages[i][1], question) for i in best]
         scores = index.scores(text)
-        answered = [reader(text, *passages[i]).answered if reader else float(scores[i]) for i in best]
+        answered = [reader(text, *passages[i]).strength if reader else float(scores[i]) for i in best]
         ranks = [reader(text, *passages[i]).rank for i in best] if reader else answered
         samples[group, "answerable against near"][side].append(max(answered))
         if reader:

@@ -57,8 +57,7 @@ def export(trained: Path, base: Path, output: Path, matrices: str = "int8", shar
     keeps what these knew (Wortsman et al., "Robust fine-tuning of zero-shot models", CVPR 2022).
     """
     before = load(base / "model.onnx")
-    with np.load(trained) as arrays:
-        named = {name: arrays[name] for name in arrays.files}
+    named = load(trained).named
     if share < 1:
         # Heads that were new have nothing to be mixed with.
         mixed = named.keys() & before.named.keys()

@@ -1,23 +1,33 @@
-"""Reads pairs with an exported reader, one at a time as the site does: in a batch each would be quantised otherwise."""
+"""Runs exported models, a text or pair at a time as the site does: in a batch each would be quantised otherwise."""
 
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
+import onnxruntime
 from numpy.typing import NDArray
 
-from tools.models.reader.pairs import join, load_tokenizer
+from tools.models.reader.pairs import BEGIN, END, join, load_tokenizer
+from tools.models.reader.search import Embed
 from tools.models.reader.texts import headed, sentences
+
+EMBEDDING = Path(__file__).resolve().parents[3] / "retrieval" / "bundled" / "multilingual-e5-small-int8"
+# Tokens of a passage that are embedded.
+EMBEDDED = 256
 
 
 @dataclass(frozen=True, slots=True)
 class Reading:
     """`answered` is the logarithm of the probability that the passage answers; `rank` orders passages.
 
-    `sentence` is the place in the text of the sentence that the short answer would stand in.
+    `strength` is by how much a short answer and a sentence that answers are preferred to none, in logits: what the site
+    goes by. `sentence` is the place in the text of the sentence that the short answer would stand in.
     """
 
     answered: float
+    strength: float
     rank: float
     sentence: tuple[int, int]
 
@@ -26,8 +36,6 @@ class OnnxReader:
     """A folder with `model.onnx` and `tokenizer.json`, read on one thread."""
 
     def __init__(self, folder: Path) -> None:
-        import onnxruntime
-
         options = onnxruntime.SessionOptions()
         options.intra_op_num_threads = options.inter_op_num_threads = 1
         options.add_session_config_entry("session.intra_op.allow_spinning", "0")
@@ -58,7 +66,11 @@ class OnnxReader:
         offsets = encoded.offsets[: len(ids) - start - 1]
         shift = len(whole) - len(text)
         sentence = _sentence(told["span"][0, start:-1], [(a - shift, b - shift) for a, b in offsets], text)
-        return Reading(answered, float(told["rank"][0]), sentence)
+        strength = sum(
+            float(place[start:-1].max(axis=0).sum() - place[0].sum()) if len(place) > start + 1 else -np.inf
+            for place in (told["span"][0], told["evidence"][0])
+        )
+        return Reading(answered, strength, float(told["rank"][0]), sentence)
 
 
 def _sentence(span: NDArray[np.float32], offsets: list[tuple[int, int]], text: str) -> tuple[int, int]:
@@ -69,3 +81,25 @@ def _sentence(span: NDArray[np.float32], offsets: list[tuple[int, int]], text: s
         if within and (strength := float(span[within].max(axis=0).sum())) > best:
             best, place = strength, (start, end)
     return place
+
+
+def bundled_embedding(threads: int) -> Embed:
+    """Return the bundled embedding model, for texts that begin with `query: ` or `passage: `."""
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = 1
+    session = onnxruntime.InferenceSession(str(EMBEDDING / "model.onnx"), options, providers=["CPUExecutionProvider"])
+    tokenizer = load_tokenizer(EMBEDDING / "tokenizer.json")
+    inputs = {given.name for given in session.get_inputs()}
+
+    def one(text: str) -> NDArray[np.float32]:
+        ids = np.array([[BEGIN, *tokenizer.encode(text, add_special_tokens=False).ids[: EMBEDDED - 2], END]])
+        given = {"input_ids": ids, "attention_mask": np.ones_like(ids), "token_type_ids": np.zeros_like(ids)}
+        states = session.run(None, {name: each for name, each in given.items() if name in inputs})[0]
+        vector = states[0].mean(axis=0)
+        return np.asarray(vector / np.linalg.norm(vector), np.float32)
+
+    def embed(texts: Sequence[str]) -> NDArray[np.float32]:
+        with ThreadPoolExecutor(threads) as pool:
+            return np.array(list(pool.map(one, texts)), np.float32)
+
+    return embed

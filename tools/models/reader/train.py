@@ -31,10 +31,10 @@ from tools.models.reader.authored import read
 from tools.models.reader.data import ANSWERED, Group, authored_groups
 from tools.models.reader.model import Reader, build, named_of
 from tools.models.reader.pairs import Pair, load_tokenizer, padded, pairs_of
-from tools.models.reader.weights import LAYERS, WIDTH, load
+from tools.models.reader.reading import bundled_embedding
+from tools.models.reader.weights import BUNDLED, LAYERS, WIDTH, load
 
 DATA = Path(__file__).resolve().parents[1] / "data"
-BUNDLED = Path(__file__).resolve().parents[3] / "retrieval" / "bundled" / "reader"
 # The shares of the parts of the loss beside the label's, which counts 1.
 RANK, PLACES, WITHIN = 0.3, 0.5, 0.3
 _NO_PLACE = -1e4
@@ -45,8 +45,8 @@ def main() -> None:
     """Run training from the command line."""
     parser = _parser()
     options = parser.parse_args()
-    if options.layers < LAYERS and options.start.suffix != ".onnx":
-        parser.error("Only a reader's model.onnx can be trained in its last layers alone.")
+    if options.layers < LAYERS and options.lower.suffix != ".onnx":
+        parser.error("The layers that aren't trained are run from a model.onnx: --lower names it.")
     torch.set_num_threads(options.threads)
     groups = _groups(options)
     tokenizer = load_tokenizer(BUNDLED / "tokenizer.json")
@@ -60,6 +60,7 @@ def main() -> None:
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--start", type=Path, default=BUNDLED / "model.onnx", help="weights to begin with")
+    parser.add_argument("--lower", type=Path, default=BUNDLED / "model.onnx", help="whose layers stay as they are")
     parser.add_argument("--output", type=Path, required=True, help="the folder for weights, states and the log")
     parser.add_argument("--authored", type=Path, nargs="*", default=[], help="files in the authored format")
     parser.add_argument("--answered-only", type=Path, nargs="*", default=[], help="the same, without near questions")
@@ -85,8 +86,9 @@ def _parser() -> argparse.ArgumentParser:
 def _groups(options: argparse.Namespace) -> list[Group]:
     """Return the questions to train on, the same for all seeds: what is kept on disk is kept of these."""
     draw: dict[str, Any] = {"copies": options.copies, "claims": options.supports}
-    groups = authored_groups(read(*options.authored), 1, **draw)
-    groups += authored_groups(read(*options.answered_only), 1, near=False, **draw)
+    embed = bundled_embedding(options.threads)
+    groups = authored_groups(read(*options.authored), 1, embed, **draw)
+    groups += authored_groups(read(*options.answered_only), 1, embed, near=False, **draw)
     if options.public:
         from tools.models.reader.public import read_groups
 
@@ -110,6 +112,8 @@ def _train(options: argparse.Namespace, units: Sequence[tuple[Unit, bool]], seed
     batches = list(_batches(units, options.tokens, options.epochs, seed))
     step = _resume(options.output / f"seed-{seed}.state", net, optimiser)
     rates = [group["initial"] for group in optimiser.param_groups]
+    # A processor that can't reckon in 16 bits takes five times as long to pretend.
+    half = device == "cuda" or any(torch.cpu.get_capabilities().get(f"{kind}_bf16") for kind in ("avx512", "amx"))
     begun = saved = time.monotonic()
     sums = np.zeros(5)
     trained = [parameter for group in optimiser.param_groups for parameter in group["params"]]
@@ -117,7 +121,7 @@ def _train(options: argparse.Namespace, units: Sequence[tuple[Unit, bool]], seed
         for group, rate in zip(optimiser.param_groups, rates, strict=True):
             group["lr"] = rate * _pace(step / len(batches))
         chosen, supports = batches[step]
-        with torch.autocast(device, dtype=torch.bfloat16):
+        with torch.autocast(device, dtype=torch.bfloat16, enabled=half):
             told, mask = _run(net, [units[i][0] for i in chosen], states, below, device)
         parts = _losses(told, [units[i][0] for i in chosen], mask, supports=supports)
         loss = parts[0] + RANK * parts[1] + PLACES * parts[2] + WITHIN * parts[3]
@@ -155,7 +159,7 @@ class _States:
         self._kept: NDArray[np.float16] = np.load(path, mmap_mode="r")
 
     def _key(self, options: argparse.Namespace, pairs: Sequence[Pair], below: int) -> str:
-        told = hashlib.sha256(f"{below} {options.start.stat().st_size}".encode() + options.start.read_bytes())
+        told = hashlib.sha256(f"{below} {options.lower.stat().st_size}".encode() + options.lower.read_bytes())
         for pair in pairs:
             told.update(pair.ids.tobytes() + b"/")
         return told.hexdigest()[:16]
@@ -165,7 +169,7 @@ class _States:
         partly = path.with_suffix(".part")
         total = sum(len(pair.ids) for pair in pairs)
         kept = np.lib.format.open_memmap(partly, "w+", np.float16, (total, WIDTH))
-        session = _lower_layers(options.start, below)
+        session = _lower_layers(options.lower, below)
 
         def compute(pair: Pair) -> None:
             ids = pair.ids[None].astype(np.int64)
@@ -188,9 +192,9 @@ class _States:
         return found
 
 
-def _lower_layers(start: Path, below: int) -> onnxruntime.InferenceSession:
+def _lower_layers(path: Path, below: int) -> onnxruntime.InferenceSession:
     """Return a model's first layers as the site runs them, in 8 bits, one pair at a time."""
-    model = onnx.load(start)
+    model = onnx.load(path)
     # The bundled file was written by an older program, whose names are shorter.
     norm = {f"l{below - 1}.oln.w", f"l{below - 1}.n2w"}
     last = next(node for node in model.graph.node if norm & set(node.input)).output[0]
@@ -273,13 +277,17 @@ def _losses(told: dict[str, Tensor], units: Sequence[Unit], mask: Tensor, *, sup
     device = mask.device
     pairs = [pair for unit in units for pair in unit]
     labels = torch.tensor([pair.label for pair in pairs], device=device)
-    by_label = F.cross_entropy(told["supports" if supports else "answers"].float(), labels)
-    none = by_label * 0
     if supports:
+        by_label = F.cross_entropy(told["supports"].float(), labels)
+        none = by_label * 0
         return [by_label, none, none, none]
     owner = torch.tensor([i for i, unit in enumerate(units) for _ in unit], device=device)
     answers = told["answers"].float()
-    odds = answers[:, 2] - torch.logsumexp(answers[:, :2], 1)
+    otherwise = torch.logsumexp(answers[:, :2], 1)
+    odds = answers[:, 2] - otherwise
+    of_label = torch.cat([answers, otherwise[:, None]], 1).gather(1, labels[:, None])[:, 0]
+    by_label = (torch.logsumexp(answers, 1) - of_label).mean()
+    none = by_label * 0
     places = torch.tensor([pair.places for pair in pairs], device=device)
     logits = torch.cat([told["span"], told["evidence"]], 2).float().masked_fill(~mask[:, :, None], _NO_PLACE)
     by_place = none

