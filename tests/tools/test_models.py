@@ -157,6 +157,7 @@ def test_shipped_passages_share_no_wording_with_what_is_measured(shipped: dict[s
         ("held.jsonl", "en3 en4 zh3 zh4 across3"),
         ("held-twins.jsonl", "en5 en6 en7 en8 zh5 zh6 zh7 across5 across6 across7"),
         ("held-claims.jsonl", "en9 en10 zh8 zh9 across8"),
+        ("held-bases.jsonl", "base-en1 base-en2 base-en3 base-mix1 base-mix2 base-mix3 base-zh1 base-zh2"),
     ],
 )
 def test_what_is_kept_aside_is_the_documented_draw(
@@ -168,6 +169,11 @@ def test_what_is_kept_aside_is_the_documented_draw(
     assert held(every) == {passage.id for passage in shipped[aside]}
     groups = {passage.group_of(question) for passage in shipped[aside] for question in passage.questions}
     assert groups == {"en", "zh", "across"}
+
+
+def test_a_base_is_kept_aside_whole(shipped: dict[str, list[Passage]]) -> None:
+    for found in (passages for name, passages in shipped.items() if "base" in name):
+        assert set(Counter(passage.base for passage in found).values()) == {10}
 
 
 def test_the_readme_counts_what_is_there(shipped: dict[str, list[Passage]]) -> None:
