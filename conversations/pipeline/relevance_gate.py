@@ -47,14 +47,11 @@ RELEVANCE = {
     (False, False): Weights(-1.08, covered=4.26, words=0.89),
 }
 ANSWERING = {
-    (True, True): Weights(0.0, answers=1.0),
+    (True, True): Weights(-0.8, similarity=0.4, answers=1.0),
     (True, False): Weights(0.0, answers=1.0),
     (False, True): Weights(-1.98, similarity=0.99, covered=3.03),
     (False, False): Weights(-1.06, covered=2.58, words=0.48),
 }
-# Where the passage that answers best is in another language than the question, the reader alone believes too much.
-# Fitted on `dev-mixed`, the constant so that 18 % of the answerable ones are told "nearest".
-ANSWERING_ACROSS = Weights(-2.0, similarity=0.97, answers=0.65)
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +60,7 @@ class Evidence:
 
     - `similarity` in meaning (see `Calibration`), None where the embedding model doesn't know the question's language.
     - `answers` and `related`, log odds by the reader that a passage answers, and that it is about what is asked; None
-      where none was read. `across` says that the passage which answers is in another language than the question.
+      where none was read.
     - `covered`: share of the question's weight that one passage with its headings contains, from 0 to 1, and `words`
       how many of the question's words.
     """
@@ -71,7 +68,6 @@ class Evidence:
     similarity: float | None
     answers: float | None
     related: float | None
-    across: bool
     covered: float
     words: int
 
@@ -83,8 +79,6 @@ class Evidence:
     @property
     def answering(self) -> float:
         """Below 0, no passage holds what is asked for."""
-        if self.across and self.similarity is not None:
-            return self._sum(ANSWERING_ACROSS)
         return self._sum(ANSWERING[self.answers is not None, self.similarity is not None])
 
     def _sum(self, weights: Weights) -> float:
@@ -115,26 +109,19 @@ class Judgement:
         return {"state": self.state} | sums | told
 
 
-def judge(
-    question: str, hits: Sequence[Hit], frequencies: Frequencies, nearest: float | None, read: str = ""
-) -> Judgement:
+def judge(question: str, hits: Sequence[Hit], frequencies: Frequencies, nearest: float | None) -> Judgement:
     """Return what an answer to a question would be from hits, best first.
 
     `frequencies` are those of the question's terms in the passages searched, and `nearest` is the similarity of the
-    nearest passage, None if the embedding model doesn't know the question's language. `read` is the question that the
-    passages were read with, where it is another one: a translation is judged by what was read of the original.
+    nearest passage, None if the embedding model doesn't know the question's language.
     """
     asked = question_words(question, frequencies)
     passages = [passage_terms(hit) for hit in hits[:PASSAGES]]
-    readings = [(hit.reading, hit) for hit in hits if hit.reading is not None]
-    judged = [(reading.answers, hit) for reading, hit in readings if reading.answers is not None]
-    answers, best = max(judged, key=lambda each: each[0], default=(None, None))
-    spoken = language_of(read or question)
+    readings = [hit.reading for hit in hits if hit.reading is not None]
     evidence = Evidence(
         similarity=nearest,
-        answers=answers,
-        related=max((reading.related for reading, _hit in readings if reading.related is not None), default=None),
-        across=best is not None and {language_of(best.content), spoken} == {"en", "zh"},
+        answers=max((reading.answers for reading in readings if reading.answers is not None), default=None),
+        related=max((reading.related for reading in readings if reading.related is not None), default=None),
         covered=max((coverage(asked, passage) for passage in passages), default=0.0),
         words=max((sum(word.held_by(passage) > 0 for word in asked) for passage in passages), default=0),
     )

@@ -119,12 +119,11 @@ def _judged(state: State) -> Judgement:
     else:
         stands_alone = plan.ranking_query if dependence_on_context(question) else plan.rewrite
         wordings = [stands_alone or question, *plan.translations.values()]
-    hits, read = found.hits, ""
+    hits = found.hits
     if found.search_request is not None:
         hits, _stages = selected(found.search_request, hits)
-        read = found.search_request.judged_by
     judgements = []
     for text in wordings:
         nearest = similarity(found.rankings, {text, question} if text == plan.rewrite else {text})
-        judgements.append(judge(text, hits, found.frequencies, nearest, read))
+        judgements.append(judge(text, hits, found.frequencies, nearest))
     return min(judgements, key=lambda judgement: STATES.index(judgement.state))

@@ -47,7 +47,9 @@ def download(name: str, progress: Progress, pinned: dict[str, str] | None = None
         for path, digest in (pinned or {}).items():
             named = next((file for file in files if file["path"] == path), None)
             if named is None:
-                raise Refused(_("A checksum was given of {path}, which is none of the model's files.").format(path=path))
+                raise Refused(
+                    _("A checksum was given of {path}, which is none of the model's files.").format(path=path)
+                )
             named["sha256"] = digest.lower()
         total = sum(file["size"] for file in files)
         model_files.check_size(total)

@@ -194,6 +194,22 @@ class FourHeads:
         )
 
     def _read(self, question: str, passage: Passage, stop: threading.Event) -> Reading:
+        """Read a passage; where it seems to answer, once more only the sentence that does and its neighbours.
+
+        What `answers` is their mean then: of what merely looks like an answer, less is left on its own.
+        """
+        reading = self._read_windows(question, passage, stop)
+        around = _around(passage, reading)
+        if around is None or reading.answers is None or stop.is_set():
+            return reading
+        answers = (reading.answers + (self._read_windows(question, around, stop).answers or 0.0)) / 2
+        return (
+            replace(reading, answers=answers)
+            if answers >= 0
+            else replace(reading, answers=answers, start=None, end=None)
+        )
+
+    def _read_windows(self, question: str, passage: Passage, stop: threading.Event) -> Reading:
         session, tokenizer = self._load()
         asked = tokenizer.encode(question, add_special_tokens=False).ids[: self._max_question_tokens]
         head = tokenizer.encode(passage.head, add_special_tokens=False).ids[:MAX_HEAD_TOKENS]
@@ -347,6 +363,18 @@ def _windows(units: NDArray[Any], room: int) -> Iterator[tuple[int, int]]:
         if last == len(units):
             return
         first = last
+
+
+def _around(passage: Passage, reading: Reading) -> Passage | None:
+    """Return the sentence that answers with the one before and the one after, None if that is all or none does."""
+    if reading.start is None:
+        return None
+    unit = bisect_right(passage.starts, reading.start) - 1
+    starts = passage.starts[max(0, unit - 1) : unit + 2]
+    end = passage.starts[unit + 2] if unit + 2 < len(passage.starts) else len(passage.content)
+    if end - starts[0] == len(passage.content):
+        return None
+    return Passage(passage.head, passage.content[starts[0] : end], tuple(start - starts[0] for start in starts))
 
 
 def _bounds(passage: Passage, unit: int) -> tuple[int, int]:

@@ -4,6 +4,7 @@ import asyncio
 import json
 import math
 import threading
+from dataclasses import replace
 from itertools import accumulate
 from pathlib import Path
 
@@ -71,6 +72,36 @@ async def test_the_sentence_that_answers_is_told_without_what_stands_around_it(f
     first_word = passage("It is grey. ", "Nine are there. ", "It is.")
     (reading,) = await Reader("tiny", FourHeads(folder)).read("how many?", [first_word])
     assert first_word.content[reading.start : reading.end] == "Nine are there."
+
+
+async def test_what_seems_to_answer_is_read_once_more_with_its_neighbours_alone(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    read: list[tuple[str, tuple[int, ...]]] = []
+    less = 0.0
+    read_windows = FourHeads._read_windows
+
+    def spy(model: FourHeads, question: str, each: Passage, stop: threading.Event) -> Reading:
+        read.append((each.content, each.starts))
+        reading = read_windows(model, question, each, stop)
+        return replace(reading, answers=(reading.answers or 0.0) - less) if len(read) > 1 else reading
+
+    monkeypatch.setattr(FourHeads, "_read_windows", spy)
+    long = passage("It is. ", "It was. ", "Nine ports. ", "It is. ", "It was. ", head="Switch")
+    reader = Reader("tiny", FourHeads(folder))
+    (reading,) = await reader.read("how many?", [long])
+    assert read == [(long.content, long.starts), ("It was. Nine ports. It is. ", (0, 8, 20))]
+    alike = reading.answers
+    assert alike is not None and long.content[reading.start : reading.end] == "Nine ports."
+    less = 2 * alike + 2.0  # it answers less than none, seen closer
+    read.clear()
+    caches.clear_all()
+    (reading,) = await reader.read("how many?", [long])
+    assert (reading.answers, reading.start, reading.end) == (pytest.approx(-1.0), None, None)
+    # Neither what doesn't answer is, nor what has nothing around it.
+    read.clear()
+    await reader.read("how many?", [LUNCH, passage("It is. ", "Nine ports.")])
+    assert len(read) == 2
 
 
 async def test_the_calibration_moves_what_counts_as_an_answer(tmp_path: Path) -> None:
