@@ -45,6 +45,7 @@ def main() -> None:
     """Run training from the command line."""
     parser = _parser()
     options = parser.parse_args()
+    options.lower = options.lower or (options.start if options.start.suffix == ".onnx" else BUNDLED / "model.onnx")
     if options.layers < LAYERS and options.lower.suffix != ".onnx":
         parser.error("The layers that aren't trained are run from a model.onnx: --lower names it.")
     torch.set_num_threads(options.threads)
@@ -60,7 +61,9 @@ def main() -> None:
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--start", type=Path, default=BUNDLED / "model.onnx", help="weights to begin with")
-    parser.add_argument("--lower", type=Path, default=BUNDLED / "model.onnx", help="whose layers stay as they are")
+    parser.add_argument(
+        "--lower", type=Path, help="the model.onnx whose layers stay; by default START, or the bundled one"
+    )
     parser.add_argument("--output", type=Path, required=True, help="the folder for weights, states and the log")
     parser.add_argument("--authored", type=Path, nargs="*", default=[], help="files in the authored format")
     parser.add_argument("--answered-only", type=Path, nargs="*", default=[], help="the same, without near questions")
