@@ -1,6 +1,6 @@
 """The sample knowledge base that the first start creates, so that there is something to ask about.
 
-The documents are in `samples_data/`, with the script that writes them; their contents are made up.
+The documents are in `samples_data/`, written by `tools/samples/`; their contents are made up.
 """
 
 from pathlib import Path

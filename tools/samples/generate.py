@@ -1,7 +1,7 @@
-"""Writes the sample documents anew: `python -m ragsite.runtime.samples_data.generate` (needs the dev packages).
+"""Writes the sample documents anew: `python -m tools.samples.generate` (needs the dev packages).
 
 They exist so that a first visitor has something to ask about: prose under headings, ruled tables, a picture,
-and both languages. The texts are in `texts.py`.
+and both languages. The texts are in `texts.py`; the site has the documents in `ragsite/runtime/samples_data/`.
 """
 
 from pathlib import Path
@@ -20,9 +20,9 @@ from reportlab.lib.units import mm
 from reportlab.platypus import Image as Picture
 from reportlab.platypus import KeepTogether, Paragraph, SimpleDocTemplate, Spacer, Table, TableStyle
 
-from ragsite.runtime.samples_data.texts import HANDBOOK, NOTES, OFFICE, PRICES
+from tools.samples.texts import HANDBOOK, NOTES, OFFICE, PRICES
 
-HERE = Path(__file__).resolve().parent
+FOLDER = Path(__file__).resolve().parents[2] / "ragsite" / "runtime" / "samples_data"
 
 
 def draw_front_panel(path: Path) -> None:
@@ -70,7 +70,7 @@ def write_handbook(path: Path) -> None:
             story += [KeepTogether([Paragraph(caption, styles["caption"]), Spacer(1, 4), grid]), Spacer(1, 8)]
         elif kind == "picture":
             name, caption = content
-            picture = Picture(str(HERE / name), width=160 * mm, height=32 * mm)
+            picture = Picture(str(FOLDER / name), width=160 * mm, height=32 * mm)
             story.append(KeepTogether([Spacer(1, 4), picture, Paragraph(caption, styles["caption"])]))
         else:
             story.append(Paragraph(content, styles[kind]))
@@ -128,12 +128,12 @@ def write_prices(path: Path) -> None:
 
 
 def main() -> None:
-    """Write all documents beside this script."""
-    draw_front_panel(HERE / "front-panel.png")
-    write_handbook(HERE / "switch-handbook.pdf")
-    write_office_handbook(HERE / "staff-handbook.docx")
-    write_prices(HERE / "prices.xlsx")
-    (HERE / "release-notes.md").write_text(NOTES, encoding="utf-8")
+    """Write all documents into the site's folder of samples."""
+    draw_front_panel(FOLDER / "front-panel.png")
+    write_handbook(FOLDER / "switch-handbook.pdf")
+    write_office_handbook(FOLDER / "staff-handbook.docx")
+    write_prices(FOLDER / "prices.xlsx")
+    (FOLDER / "release-notes.md").write_text(NOTES, encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -1,1 +1,0 @@
-"""The sample documents, and the script that writes them."""

@@ -1,0 +1,1 @@
+"""Makes the sample documents of a new site."""
