@@ -103,7 +103,7 @@ class _Unit:
     text: str
     terms: frozenset[str]
     paragraph: int
-    own: float  # the share of the question that it holds
+    own: float  # the share of the question that it holds, a row with the names of its columns
     context: float  # what its headings add to that
     strength: float | None  # by how much the reader prefers an answer within it to none, where it read some
     meaning: float = 0.0  # its similarity to the question, where it was compared
@@ -203,6 +203,8 @@ def _units_of(position: int, hit: Hit, asked: Sequence[QuestionWord], is_read: b
     texts = units(hit)
     is_table = hit.kind == "table" and bool(hit.rows)
     above = terms_above(hit)
+    # A row says what stands in its cells of what its columns name.
+    columns = unit_terms(" ".join(map(str, hit.columns or ()))) if is_table else frozenset[str]()
     strengths = _strengths(hit, texts, is_table) if is_read else [None] * len(texts)
     found: list[_Unit] = []
     section: frozenset[str] = frozenset()
@@ -212,7 +214,7 @@ def _units_of(position: int, hit: Hit, asked: Sequence[QuestionWord], is_read: b
         if text.startswith(MARK):
             section, paragraph = own, paragraph + 1
             continue
-        held = coverage(asked, own)
+        held = coverage(asked, own | columns)
         if is_table or any(map(str.isalpha, text)):  # a number by itself says nothing
             context = coverage(asked, own | above | section) - held
             found.append(_Unit(position, number, text.strip(), own, paragraph, held, context, strength))

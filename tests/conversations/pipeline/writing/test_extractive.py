@@ -161,6 +161,14 @@ def test_the_row_that_the_reader_points_at_comes_first() -> None:
     assert extract("What do I pay for light?", [read]).tables == {0: [["Lamp", "9"]]}
 
 
+def test_a_row_is_found_by_what_its_columns_are_called_beside_a_sentence_that_leads_to_it() -> None:
+    text, content = "What a hotel may cost a night is in table 2.", "City | Hotel a night\nTromso | 130\n"
+    leads = hit(text, reading=Reading(0.0, -0.4, sentences=((0, -11.0),)))
+    read = Reading(1.0, 0.4, sentences=((0, -12.0), (content.index("Tromso"), -6.0)))
+    table = hit(content, kind="table", columns=["City", "Hotel a night"], rows=[["Tromso", "130"]], reading=read)
+    assert extract("What may a hotel cost a night?", [leads, table]).tables == {1: [["Tromso", "130"]]}
+
+
 def test_what_points_back_brings_the_sentence_before_it() -> None:
     noise = "Words of no interest here follow one another without an end in sight for anyone. " * 3
     passage = hit(f"{noise}A call to it comes first. It gives the radius of the Earth in metres. {noise}")
