@@ -399,78 +399,47 @@ RERANKERS = {
 # --- Conversation ---------------------------------------------------------------------------------
 
 MAX_HISTORY_MESSAGES = 20
+
+
+def _nodes(*names: str) -> list[str]:
+    return [f"conversations.pipeline.nodes.{name}" for name in names]
+
+
+_before_understanding = _nodes(
+    "system_context.SystemContext",
+    "save_question.SaveQuestion",
+    "wait_for_files.WaitForFiles",
+    "load_history.LoadHistory",
+    "memory.Memory",
+)
+_understanding = _nodes(
+    "read_documents.ReadDocuments", "relevant_history.RelevantHistory", "understand.Understand", "rewrite.Rewrite"
+)
+_search = _nodes("search.Search", "fusion.Fusion", "load_passages.LoadPassages", "reorder.Reorder")
+_judgement = _nodes("reader.Reader", "rerank.Rerank", "relevance_gate.RelevanceGate")
+_writing = _nodes(
+    "select.Select", "compose_prompt.ComposePrompt", "generate.Generate", "check_citations.CheckCitations", "save.Save"
+)
 # The nodes of an answer: lists of dotted paths by names, one of which an assistant may name; else it is `default`.
 PIPELINES = {
-    "default": [
-        "conversations.pipeline.nodes.system_context.SystemContext",
-        "conversations.pipeline.nodes.save_question.SaveQuestion",
-        "conversations.pipeline.nodes.wait_for_files.WaitForFiles",
-        "conversations.pipeline.nodes.load_history.LoadHistory",
-        "conversations.pipeline.nodes.memory.Memory",
-        "conversations.pipeline.nodes.read_documents.ReadDocuments",
-        "conversations.pipeline.nodes.relevant_history.RelevantHistory",
-        "conversations.pipeline.nodes.understand.Understand",
-        "conversations.pipeline.nodes.rewrite.Rewrite",
-        "conversations.pipeline.nodes.search.Search",
-        "conversations.pipeline.nodes.fusion.Fusion",
-        "conversations.pipeline.nodes.load_passages.LoadPassages",
-        "conversations.pipeline.nodes.reorder.Reorder",
-        "conversations.pipeline.nodes.reader.Reader",
-        "conversations.pipeline.nodes.rerank.Rerank",
-        "conversations.pipeline.nodes.relevance_gate.RelevanceGate",
-        "conversations.pipeline.nodes.filter.Filter",
-        "conversations.pipeline.nodes.select.Select",
-        "conversations.pipeline.nodes.compose_prompt.ComposePrompt",
-        "conversations.pipeline.nodes.generate.Generate",
-        "conversations.pipeline.nodes.check_citations.CheckCitations",
-        "conversations.pipeline.nodes.save.Save",
-    ],
+    "default": [*_before_understanding, *_understanding, *_search, *_judgement, *_nodes("filter.Filter"), *_writing],
     # A question for several things is searched part by part, and what is missing is looked for once more.
     "thorough": [
-        "conversations.pipeline.nodes.system_context.SystemContext",
-        "conversations.pipeline.nodes.save_question.SaveQuestion",
-        "conversations.pipeline.nodes.wait_for_files.WaitForFiles",
-        "conversations.pipeline.nodes.load_history.LoadHistory",
-        "conversations.pipeline.nodes.memory.Memory",
-        "conversations.pipeline.nodes.read_documents.ReadDocuments",
-        "conversations.pipeline.nodes.relevant_history.RelevantHistory",
-        "conversations.pipeline.nodes.understand.Understand",
-        "conversations.pipeline.nodes.rewrite.Rewrite",
-        "conversations.pipeline.nodes.split.Split",
-        "conversations.pipeline.nodes.search.Search",
-        "conversations.pipeline.nodes.fusion.Fusion",
-        "conversations.pipeline.nodes.load_passages.LoadPassages",
-        "conversations.pipeline.nodes.reorder.Reorder",
-        "conversations.pipeline.nodes.reader.Reader",
-        "conversations.pipeline.nodes.rerank.Rerank",
-        "conversations.pipeline.nodes.relevance_gate.RelevanceGate",
-        "conversations.pipeline.nodes.search_parts.SearchParts",
-        "conversations.pipeline.nodes.filter.Filter",
-        "conversations.pipeline.nodes.select.Select",
-        "conversations.pipeline.nodes.compose_prompt.ComposePrompt",
-        "conversations.pipeline.nodes.generate.Generate",
-        "conversations.pipeline.nodes.check_citations.CheckCitations",
-        "conversations.pipeline.nodes.save.Save",
+        *_before_understanding,
+        *_understanding,
+        *_nodes("split.Split"),
+        *_search,
+        *_judgement,
+        *_nodes("search_parts.SearchParts", "filter.Filter"),
+        *_writing,
     ],
     # No side calls: rules understand the question, and no model rewrites, reranks or judges before the answer.
     "quick": [
-        "conversations.pipeline.nodes.system_context.SystemContext",
-        "conversations.pipeline.nodes.save_question.SaveQuestion",
-        "conversations.pipeline.nodes.wait_for_files.WaitForFiles",
-        "conversations.pipeline.nodes.load_history.LoadHistory",
-        "conversations.pipeline.nodes.memory.Memory",
-        "conversations.pipeline.nodes.relevant_history.RelevantHistoryWithoutRewriting",
-        "conversations.pipeline.nodes.understand.UnderstandByRules",
-        "conversations.pipeline.nodes.search.Search",
-        "conversations.pipeline.nodes.fusion.Fusion",
-        "conversations.pipeline.nodes.load_passages.LoadPassages",
-        "conversations.pipeline.nodes.reorder.Reorder",
-        "conversations.pipeline.nodes.relevance_gate.RelevanceGate",
-        "conversations.pipeline.nodes.select.Select",
-        "conversations.pipeline.nodes.compose_prompt.ComposePrompt",
-        "conversations.pipeline.nodes.generate.Generate",
-        "conversations.pipeline.nodes.check_citations.CheckCitations",
-        "conversations.pipeline.nodes.save.Save",
+        *_before_understanding,
+        *_nodes("relevant_history.RelevantHistoryWithoutRewriting", "understand.UnderstandByRules"),
+        *_search,
+        *_nodes("relevance_gate.RelevanceGate"),
+        *_writing,
     ],
 }
 # Says of what an evaluation found for a question what an answer from it would be, as the pipeline would:
