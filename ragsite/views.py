@@ -41,8 +41,8 @@ from ragsite.accounts.tokens import create_token
 from ragsite.audit.log import record
 from ragsite.db import DATABASE_UNAVAILABLE, database_unavailable_message
 from ragsite.models import ApiToken, AuditEntry
-from ragsite.public_url import absolute
 from ragsite.runtime import samples
+from ragsite.web.requests import absolute
 
 _FRAME_POLICY = {
     "default-src": [NONE],

@@ -15,6 +15,7 @@ from conversations.web.progress import duration
 from conversations.web.rendering import markdown
 from conversations.web.rendering.answer import AnswerPage, may_change_models
 from conversations.web.trace import node_name
+from ragsite.web.requests import number_in
 
 # Turns that are shown at once, the newest first asked for.
 SHOWN_TURNS = 20
@@ -59,9 +60,9 @@ class ReadTurn:
 def context(request: HttpRequest, session: ChatSession) -> dict[str, Any]:
     """Return a branch of a session: that of `?turn=`, else the newest; of a long one the turns up to `?until=`."""
     turns = queries.tree(session)
-    asked = _number(request.GET.get("turn"))
+    asked = number_in(request, "turn")
     path = turns.branch(asked if asked in turns.parent else None)
-    until = _number(request.GET.get("until"))
+    until = number_in(request, "until")
     end = path.index(until) + 1 if until in path else len(path)
     begin = max(0, end - SHOWN_TURNS)
     shown = path[begin:end]
@@ -94,7 +95,3 @@ def _read(request: HttpRequest, view: queries.TurnView, steps: Sequence[TraceSte
     statuses = [item["status"] for item in page.answer.checks]
     told = labels.rows(page.answer.checks)
     return ReadTurn(page, view, ran, [(status, *row) for status, row in zip(statuses, told, strict=True)])
-
-
-def _number(text: str | None) -> int | None:
-    return int(text) if text is not None and text.isdecimal() and len(text) < 19 else None

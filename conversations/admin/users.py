@@ -32,7 +32,7 @@ from django.views.decorators.http import require_POST
 from knowledge import services
 from knowledge.models import Document
 from ragsite.accounts.roles import CURATE, ROLES_EXPLAINED, Role, assign, is_last_administrator, role_of
-from ragsite.public_url import absolute
+from ragsite.web.requests import absolute
 
 if TYPE_CHECKING:
     BaseUserAdmin = DjangoUserAdmin[User]

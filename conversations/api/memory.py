@@ -22,6 +22,7 @@ from conversations.history import branch_of
 from conversations.memory import facts, summaries
 from conversations.memory.facts import FactRefused
 from conversations.models import ContextEntry
+from knowledge.access import key
 from ragsite.api.base import ID, ApiErrorSerializer, Refused, counted
 
 _STATUSES = {"memory_full": 409, "fact_known": 409}
@@ -41,7 +42,7 @@ class Memory(APIView):
         """Switch the memory on or off; what is remembered stays."""
         given = MemorySwitchSerializer(data=request.data)
         given.is_valid(raise_exception=True)
-        facts.switch(_user_id(request), given.validated_data["enabled"])
+        facts.switch(key(request.user), given.validated_data["enabled"])
         return Response(_memory(request.user))
 
 
@@ -52,7 +53,7 @@ class MemoryFacts(APIView):
     def post(self, request: Request) -> Response:
         """Remember a fact."""
         try:
-            fact = facts.remember(_user_id(request), _content(request))
+            fact = facts.remember(key(request.user), _content(request))
         except FactRefused as refused:
             raise Refused(refused, _STATUSES) from None
         return Response(FactSerializer(fact).data, status=status.HTTP_201_CREATED)
@@ -114,11 +115,6 @@ class SessionSummary(APIView):
 def _memory(user: Any) -> dict[str, Any]:
     listed = FactSerializer(facts.facts_of(user), many=True).data
     return {"enabled": facts.is_memory_on(user.pk), "limit": settings.MEMORY_MAX_FACTS, "facts": listed}
-
-
-def _user_id(request: Request) -> int:
-    assert request.user.pk is not None
-    return int(request.user.pk)
 
 
 def _content(request: Request) -> str:

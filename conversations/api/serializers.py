@@ -26,7 +26,7 @@ from ragsite.api.fields import (
     TextField,
     UUIDField,
 )
-from ragsite.public_url import absolute
+from ragsite.web.requests import absolute
 from retrieval.serializers import AnswerStateField, SourceSerializer
 
 # That a request may have an answer given: reading more takes models long, and says little.

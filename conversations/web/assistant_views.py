@@ -16,7 +16,7 @@ from conversations.assistants.forms import AssistantForm
 from conversations.models import Assistant, AssistantVersion
 from conversations.turn_store import TurnRefused
 from conversations.web import contexts, rehearsal_views
-from conversations.web.session_views import is_htmx, number, refusal
+from ragsite.web.requests import is_htmx, number_in, refusal
 
 
 @login_required
@@ -151,7 +151,7 @@ def choose_assistant(request: HttpRequest, pk: int) -> HttpResponse:
     session = access.get_session(request.user, pk)
     try:
         if "assistant" in request.POST:
-            choice.set_assistant(request.user, session, number(request, "assistant"))
+            choice.set_assistant(request.user, session, number_in(request, "assistant"))
         if "model" in request.POST:
             choice.set_model(session, request.POST["model"])
     except TurnRefused as refused:

@@ -15,6 +15,8 @@ from conversations import access
 from conversations.history import branch_of
 from conversations.memory import facts, summaries
 from conversations.memory.facts import FactRefused
+from knowledge.access import key
+from ragsite.web.requests import is_htmx, number_in
 
 
 @login_required
@@ -28,7 +30,7 @@ def memory(request: HttpRequest) -> HttpResponse:
 @require_POST
 def switch(request: HttpRequest) -> HttpResponse:
     """Switch the person's memory on or off, and go back to where they did it."""
-    facts.switch(_user_id(request), request.POST.get("on") == "1")
+    facts.switch(key(request.user), request.POST.get("on") == "1")
     return redirect("account" if request.POST.get("from") == "account" else "memory")
 
 
@@ -37,7 +39,7 @@ def switch(request: HttpRequest) -> HttpResponse:
 def add(request: HttpRequest) -> HttpResponse:
     """Remember one more fact."""
     try:
-        facts.remember(_user_id(request), request.POST.get("content", ""))
+        facts.remember(key(request.user), request.POST.get("content", ""))
     except FactRefused as refused:
         return _page(request, error=refused.message, written=request.POST.get("content", ""))
     return redirect("memory")
@@ -82,8 +84,7 @@ def summary(request: HttpRequest, pk: int) -> HttpResponse:
     """
     session = access.get_session(request.user, pk)
     posted = request.method == "POST"
-    turn = request.POST.get("turn", "") if posted else request.GET.get("parent_turn_id", "")
-    branch = branch_of(session.pk, int(turn) if turn.isdigit() and len(turn) < 19 else None)
+    branch = branch_of(session.pk, number_in(request, "turn" if posted else "parent_turn_id"))
     error = ""
     if posted:
         entry = summaries.entry_of(session.pk, branch)
@@ -96,7 +97,7 @@ def summary(request: HttpRequest, pk: int) -> HttpResponse:
                 summaries.edit(entry, request.POST.get("content", ""))
             except ValueError:
                 error = _("A summary has at most %(limit)d characters.") % {"limit": summaries.LONGEST_EDIT}
-    if not getattr(request, "htmx", False):
+    if not is_htmx(request):
         if error:
             messages.error(request, error)
         return redirect(
@@ -118,7 +119,7 @@ def _page(request: HttpRequest, **fields: Any) -> HttpResponse:
     listed = list(facts.facts_of(request.user))
     context = {
         "facts": listed,
-        "memory_on": facts.is_memory_on(_user_id(request)),
+        "memory_on": facts.is_memory_on(key(request.user)),
         "limit": settings.MEMORY_MAX_FACTS,
         "characters": settings.MEMORY_FACT_CHARACTERS,
         "full": len(listed) >= settings.MEMORY_MAX_FACTS,
@@ -129,8 +130,3 @@ def _page(request: HttpRequest, **fields: Any) -> HttpResponse:
         "wrong_words": words,
     }
     return render(request, "conversations/memory.html", context, status=422 if wrong or context["error"] else 200)
-
-
-def _user_id(request: HttpRequest) -> int:
-    assert request.user.pk is not None
-    return int(request.user.pk)

@@ -15,6 +15,7 @@ from django.views.decorators.http import require_http_methods
 from conversations.assistants import choice, rehearsals
 from conversations.assistants.forms import AssistantForm
 from conversations.models import Assistant, Rehearsal
+from ragsite.web.requests import number_in
 from retrieval.evaluation.access import visible_runs
 from retrieval.evaluation.models import EvaluationRun
 from retrieval.evaluation.runs import fail_stalled
@@ -80,10 +81,9 @@ def begin(request: HttpRequest, form: AssistantForm) -> HttpResponse | None:
 
 def form_of(request: HttpRequest, instance: Assistant) -> QueryDict | None:
     """Return the form of the rehearsal that the address names, to go on editing it."""
-    number = request.GET.get("rehearsal", "")
-    if not number.isdecimal() or len(number) > 18:
+    if (pk := number_in(request, "rehearsal")) is None:
         return None
-    found = Rehearsal.objects.filter(pk=int(number), assistant=instance).first()
+    found = Rehearsal.objects.filter(pk=pk, assistant=instance).first()
     if found is None:
         raise Http404
     return QueryDict(found.form)

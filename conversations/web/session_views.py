@@ -1,7 +1,6 @@
 """The chat's pages: sessions and what is done with them."""
 
 from typing import Any
-from urllib.parse import quote
 
 from django.contrib.auth.decorators import login_required
 from django.db.models import Count, Q
@@ -16,6 +15,7 @@ from conversations.models import ChatSession
 from conversations.web import contexts
 from conversations.web.rendering.follow_ups import follow_ups
 from knowledge import access as knowledge_access
+from ragsite.web.requests import ids, is_htmx, lead_to, number_in
 
 
 @login_required
@@ -30,11 +30,11 @@ def chat(request: HttpRequest) -> HttpResponse:
 def session(request: HttpRequest, pk: int) -> HttpResponse:
     """Show one branch of a session: through `?turn=`, or the newest; for htmx also only what is `?before=` a turn."""
     chat_session = access.get_session(request.user, pk)
-    before = number(request, "before")
+    before = number_in(request, "before")
     if before is not None and is_htmx(request):
-        earlier = contexts.earlier_context(chat_session, number(request, "turn"), before)
+        earlier = contexts.earlier_context(chat_session, number_in(request, "turn"), before)
         return render(request, "conversations/_earlier.html", earlier)
-    turns = contexts.turns_context(chat_session, number(request, "turn"), everything="all" in request.GET)
+    turns = contexts.turns_context(chat_session, number_in(request, "turn"), everything="all" in request.GET)
     if is_htmx(request) and request.htmx.target == "turns":  # type: ignore[attr-defined]
         return render(request, "conversations/_turns.html", turns | {"oob_parent": True})
     context = turns | contexts.rail_context(request.user, pk) | contexts.composer_context(request.user, chat_session)
@@ -43,7 +43,7 @@ def session(request: HttpRequest, pk: int) -> HttpResponse:
         context["follow_ups"] = follow_ups(request.user, turns["answers"][-1])
     else:
         context |= contexts.welcome_context(request.user, context["documents"])
-    if (deleted := number(request, "deleted")) is not None:  # a moment ago: it is offered back
+    if (deleted := number_in(request, "deleted")) is not None:  # a moment ago: it is offered back
         gone = ChatSession.objects.filter(pk=deleted, owner=request.user.pk, status=ChatSession.Status.DELETED)
         context["deleted"] = gone.first()
     return render(request, "conversations/session.html", context)
@@ -61,7 +61,7 @@ def new_session(request: HttpRequest) -> HttpResponse:
 def search_sessions(request: HttpRequest) -> HttpResponse:
     """List the sessions that hold every word of `?q=`, `?in=` a label or the archive; what comes `?before=` a place."""
     narrowing, after = contexts.Narrowing.of(request.GET), queries.Place.read(request.GET.get("before", ""))
-    current, shown = number(request, "current"), number(request, "shown") or 0
+    current, shown = number_in(request, "current"), number_in(request, "shown") or 0
     if is_htmx(request):
         context = contexts.list_context(request.user, current, narrowing, after=after, shown=shown)
         template = "_sessions_page" if after is not None else "_sessions"
@@ -76,7 +76,7 @@ def search_sessions(request: HttpRequest) -> HttpResponse:
 def rename_session(request: HttpRequest, pk: int) -> HttpResponse:
     """Show the field for a new title, and store it."""
     chat_session = access.get_session(request.user, pk)
-    context = {"session": chat_session, "current_id": number(request, "current")}
+    context = {"session": chat_session, "current_id": number_in(request, "current")}
     if request.method == "GET":
         template = "conversations/_rename.html" if is_htmx(request) else "conversations/rename.html"
         return render(request, template, context)
@@ -93,10 +93,7 @@ def pin_session(request: HttpRequest, pk: int) -> HttpResponse:
     """Pin a session, or let it go."""
     chat_session = access.get_session(request.user, pk)
     services.set_pinned(chat_session, not chat_session.pinned)
-    if is_htmx(request):
-        context = contexts.list_context(request.user, number(request, "current"), contexts.Narrowing.of(request.POST))
-        return render(request, "conversations/_sessions.html", context)
-    return redirect("session", pk=pk)
+    return _list(request) if is_htmx(request) else redirect("session", pk=pk)
 
 
 @login_required
@@ -105,10 +102,7 @@ def archive_session(request: HttpRequest, pk: int) -> HttpResponse:
     """Put a session into the archive, or back into the list."""
     chat_session = access.get_session(request.user, pk)
     services.set_archived(chat_session, not chat_session.archived)
-    if is_htmx(request):
-        context = contexts.list_context(request.user, number(request, "current"), contexts.Narrowing.of(request.POST))
-        return render(request, "conversations/_sessions.html", context)
-    return redirect("session", pk=pk)
+    return _list(request) if is_htmx(request) else redirect("session", pk=pk)
 
 
 @login_required
@@ -118,7 +112,7 @@ def session_labels(request: HttpRequest, pk: int) -> HttpResponse:
     chat_session = access.get_session(request.user, pk)
     error = ""
     if request.method == "POST":
-        chosen = [int(value) for value in request.POST.getlist("label") if _is_id(value)]
+        chosen = ids(request.POST.getlist("label"))
         name = request.POST.get("name", "").strip()
         try:
             if name:
@@ -139,7 +133,7 @@ def labels(request: HttpRequest) -> HttpResponse:
     """Show the user's labels; make one (`name`), rename one (`label` and `name`) or delete one (`delete`)."""
     error = ""
     if request.method == "POST":
-        delete, label_id = number(request, "delete"), number(request, "label")
+        delete, label_id = number_in(request, "delete"), number_in(request, "label")
         try:
             if delete is not None:
                 access.get_label(request.user, delete).delete()
@@ -162,12 +156,9 @@ def delete_session(request: HttpRequest, pk: int) -> HttpResponse:
     """Delete a session; for a while a message offers to take it back."""
     chat_session = access.get_session(request.user, pk)
     services.delete_session(chat_session)
-    current = number(request, "current")
-    if is_htmx(request) and current != pk:
-        narrowing = contexts.Narrowing.of(request.POST)
-        context = contexts.list_context(request.user, current, narrowing) | {"deleted": chat_session}
-        return render(request, "conversations/_sessions.html", context)
-    return _go(request, f"{_latest(request)}?deleted={pk}")
+    if is_htmx(request) and number_in(request, "current") != pk:
+        return _list(request, deleted=chat_session)
+    return lead_to(request, f"{_latest(request)}?deleted={pk}")
 
 
 @login_required
@@ -175,7 +166,7 @@ def delete_session(request: HttpRequest, pk: int) -> HttpResponse:
 def restore_session(request: HttpRequest, pk: int) -> HttpResponse:
     """Take a deletion back."""
     restored = services.restore_session(request.user, pk)
-    return _go(request, reverse("session", args=[pk]) if restored else _latest(request))
+    return lead_to(request, reverse("session", args=[pk]) if restored else _latest(request))
 
 
 @login_required
@@ -210,28 +201,7 @@ def _latest(request: HttpRequest) -> str:
     return reverse("session", args=[services.latest_or_new_session(request.user).pk])
 
 
-def _go(request: HttpRequest, address: str) -> HttpResponse:
-    """Lead to an address: a whole new page, also for htmx."""
-    if not is_htmx(request):
-        return redirect(address)
-    return HttpResponse(headers={"HX-Redirect": address})
-
-
-def number(request: HttpRequest, name: str) -> int | None:
-    """Return an id that the address or the form gives, or None."""
-    value = request.GET.get(name) or request.POST.get(name, "")
-    return int(value) if _is_id(value) else None
-
-
-def _is_id(value: str) -> bool:
-    return value.isdecimal() and len(value) < 19
-
-
-def is_htmx(request: Any) -> bool:
-    """Tell whether htmx asks, and so for a part of a page."""
-    return bool(request.htmx)
-
-
-def refusal(message: str, status: int = 409) -> HttpResponse:
-    """Return a refusal in words; the page shows it as a message."""
-    return HttpResponse(message or _("This can't be done."), status=status, headers={"X-Message": quote(message)})
+def _list(request: HttpRequest, **more: Any) -> HttpResponse:
+    """Return the list of sessions as it stands, narrowed as the form says."""
+    context = contexts.list_context(request.user, number_in(request, "current"), contexts.Narrowing.of(request.POST))
+    return render(request, "conversations/_sessions.html", context | more)

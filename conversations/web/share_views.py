@@ -15,9 +15,8 @@ from conversations import access
 from conversations.api.sharing import exported
 from conversations.sharing import export, links
 from conversations.web.rendering.shared_answer import shared_answers
-from conversations.web.session_views import is_htmx, number, refusal
 from knowledge import access as knowledge_access
-from ragsite.public_url import absolute
+from ragsite.web.requests import absolute, is_htmx, number_in, refusal
 
 
 @login_required
@@ -25,7 +24,7 @@ from ragsite.public_url import absolute
 def share(request: HttpRequest, pk: int) -> HttpResponse:
     """Show a session's links and exports; make a link to the branch up to `parent_turn_id`, or to the newest turn."""
     session = access.get_session(request.user, pk)
-    turn_id = number(request, "parent_turn_id")
+    turn_id = number_in(request, "parent_turn_id")
     context: dict[str, Any] = {"session": session, "turn_id": turn_id, "has_turns": session.turns.exists()}
     if request.method == "POST":
         try:
@@ -93,7 +92,7 @@ def shared(request: HttpRequest, uuid: uuid.UUID) -> HttpResponse:
 def export_markdown(request: HttpRequest, pk: int) -> HttpResponse:
     """Download one branch as Markdown: through `?turn=`, or the newest."""
     session = access.get_session(request.user, pk)
-    text = export.markdown(session, number(request, "turn"), absolute(request, "/").rstrip("/"))
+    text = export.markdown(session, number_in(request, "turn"), absolute(request, "/").rstrip("/"))
     return export.as_file(HttpResponse(text, content_type="text/markdown; charset=utf-8"), session, "md")
 
 

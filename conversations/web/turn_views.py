@@ -22,12 +22,11 @@ from conversations.sharing import export
 from conversations.turns import lifecycle
 from conversations.web.rendering import markdown
 from conversations.web.rendering.answer import AnswerPage
-from conversations.web.session_views import is_htmx, number
 from conversations.web.trace import steps
 from knowledge import access as knowledge_access
 from knowledge.web.highlights import Marks, sentences_of
 from ragsite.db import in_database
-from ragsite.public_url import absolute
+from ragsite.web.requests import absolute, is_htmx, number_in
 from retrieval.web.question_views import offer, render_offer
 
 
@@ -38,7 +37,7 @@ async def ask(request: HttpRequest, pk: int) -> HttpResponse:
     question = lifecycle.Ask(
         session_id=pk,
         question=request.POST.get("question", ""),
-        parent_turn_id=number(request, "parent_turn_id"),
+        parent_turn_id=number_in(request, "parent_turn_id"),
         from_newest=True,
         language=_language(),
     )
@@ -108,7 +107,7 @@ def citation(request: HttpRequest, pk: int, number: int) -> HttpResponse:
     Of somebody else's answer there are only the sources that the viewer may read.
     """
     message = access.get_message(request.user, pk, traced=True)
-    page = _page_of(message)
+    page = AnswerPage.of(_view(message.turn))
     readable = knowledge_access.readable_chunks(request.user).select_related("document")
     if message.turn.session.owner_id != request.user.pk:
         within = set(readable.filter(pk__in=[card.chunk_id for card in page.cards]).values_list("pk", flat=True))
@@ -143,7 +142,7 @@ def trace(request: HttpRequest, pk: int) -> HttpResponse:
     message = get_object_or_404(traced, turn_id=pk, role=Message.Role.ASSISTANT)
     turn = message.turn
     context = {
-        "page": _page_of(message),
+        "page": AnswerPage.of(_view(message.turn)),
         "turn": turn,
         "steps": steps(turn, request.user),
         "before": turn.parent_turn_id,
@@ -157,9 +156,7 @@ def trace(request: HttpRequest, pk: int) -> HttpResponse:
 def copied_answer(request: HttpRequest, pk: int) -> HttpResponse:
     """Return an answer to be copied: as Markdown with its sources listed, and the same as HTML."""
     message = access.get_message(request.user, pk)
-    view = queries.turn_view(message.turn.session, message.turn_id)
-    if view is None:
-        raise Http404
+    view = _view(message.turn)
     addresses = {
         source.index: absolute(request, reverse("citation", args=[pk, source.index])) for source in view.citations
     }
@@ -187,7 +184,7 @@ def feedback(request: HttpRequest, pk: int) -> HttpResponse:
             return HttpResponse(str(error), status=409)
     elif request.method == "POST":
         services.remove_feedback(request.user, message)
-    page = _page_of(message)
+    page = AnswerPage.of(_view(message.turn))
     in_chat = is_htmx(request)
     if not in_chat and (request.method == "POST" or not page.feedback):
         return redirect(place)
@@ -209,7 +206,7 @@ def feedback(request: HttpRequest, pk: int) -> HttpResponse:
 def add_to_set(request: HttpRequest, pk: int) -> HttpResponse:
     """Offer the question sets that an answered question can be added to; the passages that it cites count as right."""
     message = access.get_message(request.user, pk)
-    page = _page_of(message)
+    page = AnswerPage.of(_view(message.turn))
     cited, also_read = ([card.chunk_id for card in cards if card.chunk_id] for cards in (page.cited, page.also_read))
     return render_offer(request, offer(request.user, page.question, [*cited, *also_read], cited))
 
@@ -228,18 +225,14 @@ def _place(session_id: int, turn_id: int) -> str:
 
 
 def _page(user: Any, turn_id: int) -> AnswerPage:
-    turn = get_object_or_404(Turn, pk=turn_id, session__in=access.sessions(user))
-    view = queries.turn_view(turn.session, turn_id)
-    if view is None:
-        raise Http404
-    return AnswerPage.of(view)
+    return AnswerPage.of(_view(get_object_or_404(Turn, pk=turn_id, session__in=access.sessions(user))))
 
 
-def _page_of(message: Message) -> AnswerPage:
-    view = queries.turn_view(message.turn.session, message.turn_id)
+def _view(turn: Turn) -> queries.TurnView:
+    view = queries.turn_view(turn.session, turn.pk)
     if view is None:
         raise Http404
-    return AnswerPage.of(view)
+    return view
 
 
 def _aside(request: HttpRequest, name: str, context: dict[str, Any]) -> HttpResponse:

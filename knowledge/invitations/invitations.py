@@ -37,8 +37,8 @@ from ragsite.accounts.roles import Role, assign
 from ragsite.audit.log import explain, record
 from ragsite.context import SITE_NAME
 from ragsite.models import AuditEntry
-from ragsite.public_url import absolute
 from ragsite.site_settings.config import config, refresh
+from ragsite.web.requests import absolute
 
 DAYS, MOST_DAYS = 7, 90
 # Where a visitor's session keeps the digest of the invitation that they are about to use.

@@ -15,6 +15,7 @@ from knowledge.models import Document
 from knowledge.web import files
 from knowledge.web.highlights import Marks, ids_in
 from knowledge.web.views import confirm
+from ragsite.web.requests import is_htmx, number_in
 
 _FIELD_KINDS = [
     ("text", gettext_lazy("Text")),
@@ -61,7 +62,7 @@ def delete(request: HttpRequest, pk: int) -> HttpResponse:
     attached = Document.objects.filter(carried_by__mail=document, is_attachment=True).distinct().count()
     if request.method == "POST":
         services.delete_document(document)
-        if request.htmx:  # type: ignore[attr-defined]
+        if is_htmx(request):
             # The rows of its attachments go, too.
             return HttpResponse(headers={"HX-Refresh": "true"} if attached else {})
         messages.success(request, _("“{name}” was deleted.").format(name=document.original_filename))
@@ -87,12 +88,12 @@ def document(request: HttpRequest, pk: int) -> HttpResponse:
     `?chunk=` marks a passage (see `marks`), `?from=` turns a long one's pages, `?find=` lists where words stand in it.
     """
     shown = access.get_document(request.user, pk)
-    chunk_id = _number(request, "chunk")
-    window = queries.document_window(shown, _number(request, "from") or 0, chunk_id)
+    chunk_id = number_in(request, "chunk")
+    window = queries.document_window(shown, number_in(request, "from") or 0, chunk_id)
     marks = Marks.read(chunk_id or 0, request.GET)
     cited = [chunk for chunk in window.chunks if chunk.pk in marks.chunk_ids]
     first = marks.lead(cited) or next(iter(window.chunks), None)
-    page = _number(request, "page") or (first.page_from if first else None)
+    page = number_in(request, "page") or (first.page_from if first else None)
     context = {
         "document": shown,
         "base": shown.knowledge_base,
@@ -182,7 +183,7 @@ def page_layer(request: HttpRequest, pk: int, number: int) -> HttpResponseBase:
     shown = access.get_document(request.user, pk)
     if not queries.page_url(shown, number):
         raise Http404(_("There is no such page."))
-    marks = Marks.read(_number(request, "chunk") or 0, request.GET)
+    marks = Marks.read(number_in(request, "chunk") or 0, request.GET)
     return files.cached(JsonResponse(page_images.layer(shown, number, marks)))
 
 
@@ -198,7 +199,7 @@ def _row(request: HttpRequest, document: Document) -> HttpResponse:
 
     Once nothing is done to it any more, the page is told so, and shows anew what depends on what there is to read.
     """
-    if not request.htmx:  # type: ignore[attr-defined]
+    if not is_htmx(request):
         return redirect(queries.place_of(document))
     shown = queries.with_chunk_count(Document.objects.filter(pk=document.pk)).first()
     if shown is None:
@@ -208,8 +209,3 @@ def _row(request: HttpRequest, document: Document) -> HttpResponse:
     if shown.status not in Document.UNFINISHED:
         response["HX-Trigger"] = "document-read"
     return response
-
-
-def _number(request: HttpRequest, name: str) -> int | None:
-    value = request.GET.get(name, "")
-    return int(value) if value.isdecimal() and len(value) < 18 else None

@@ -27,6 +27,7 @@ from knowledge.parsing import registry
 from knowledge.web import files
 from knowledge.web.forms import GroupForm, KnowledgeBaseForm, MemberForm, NewKnowledgeBaseForm
 from ragsite.language import join_sentences
+from ragsite.web.requests import ids, is_htmx
 
 PER_PAGE = 50
 _REFUSALS_TOLD = 10
@@ -131,22 +132,21 @@ def bulk_documents(request: HttpRequest, pk: int) -> HttpResponse:
     if "all" in request.POST:
         wanted = view.narrow(wanted)
     else:
-        given = request.POST.getlist("document")[:PER_PAGE]
-        wanted = wanted.filter(pk__in=[int(value) for value in given if value.isdecimal() and len(value) < 18])
-    ids = list(wanted.order_by().values_list("pk", flat=True))
+        wanted = wanted.filter(pk__in=ids(request.POST.getlist("document")[:PER_PAGE]))
+    chosen = list(wanted.order_by().values_list("pk", flat=True))
     action, target = request.POST.get("action", ""), request.POST.get("target", "")
     if action not in _BULK:
         return HttpResponseBadRequest()
     back = f"{reverse('knowledge-base', args=[base.pk])}?{urlencode(view.fields)}"
-    if not ids:
+    if not chosen:
         messages.error(request, _("No documents are chosen."))
         return redirect(back)
     if action == BulkJob.Action.DELETE and "confirmed" not in request.POST:
-        return _confirm_bulk(request, ids, "all" in request.POST, back)
+        return _confirm_bulk(request, chosen, "all" in request.POST, back)
     other = access.get_editable_knowledge_base(request.user, int(target)) if target.isdecimal() else None
     try:
         tags = tags_in(request.POST.get("tags", ""))
-        job = bulk.start(request.user, base, action, ids, target=other, tags=tags)
+        job = bulk.start(request.user, base, action, chosen, target=other, tags=tags)
     except (services.Refused, LabelError) as refusal:
         messages.error(request, str(refusal))
     else:
@@ -166,8 +166,8 @@ def bulk_job(request: HttpRequest, pk: int) -> HttpResponse:
     return HttpResponse(headers={"HX-Refresh": "true"})
 
 
-def _confirm_bulk(request: HttpRequest, ids: list[int], everything: bool, back: str) -> HttpResponse:
-    count = len(ids)
+def _confirm_bulk(request: HttpRequest, chosen: list[int], everything: bool, back: str) -> HttpResponse:
+    count = len(chosen)
     title = ngettext("Delete {count} document?", "Delete {count} documents?", count).format(count=f"{count:,}")
     context = {
         "title": title,
@@ -178,7 +178,7 @@ def _confirm_bulk(request: HttpRequest, ids: list[int], everything: bool, back: 
         "action": request.get_full_path(),
         "back": back,
         "fields": [("action", "delete"), ("confirmed", "1")]
-        + ([("all", "1")] if everything else [("document", pk) for pk in ids]),
+        + ([("all", "1")] if everything else [("document", pk) for pk in chosen]),
     }
     return render(request, "knowledge/confirm.html", context)
 
@@ -217,7 +217,7 @@ def upload(request: HttpRequest, pk: int) -> HttpResponse:
             rows.append({"refused": refusal.message, "reason": reason, "filename": name})
         else:
             rows.append({"document": added.document, "already_here": added.already_here})
-    if not request.htmx:  # type: ignore[attr-defined]
+    if not is_htmx(request):
         _tell_of_upload(request, rows)
         return redirect("knowledge-base", base.pk)
     context = {"rows": rows, "can_edit": True, "columns": 6}
@@ -246,9 +246,7 @@ def _tell_of_upload(request: HttpRequest, rows: list[dict[str, Any]]) -> None:
 def upload_summary(request: HttpRequest, pk: int) -> HttpResponse:
     """Tell as JSON how far the documents of an upload are, and which failed and why (see `intake.summary`)."""
     base = access.get_editable_knowledge_base(request.user, pk)
-    given = request.POST.get("documents", "").split(",")[: intake.MOST]
-    ids = {int(value) for value in given if value.isdecimal() and len(value) < 18}
-    return JsonResponse(intake.summary(base, ids))
+    return JsonResponse(intake.summary(base, ids(request.POST.get("documents", "").split(",")[: intake.MOST])))
 
 
 @login_required
@@ -343,7 +341,7 @@ def confirm(request: HttpRequest, name: str, consequence: str, back: str, row: s
         "row": row,
         "back": back,
     }
-    return render(request, f"knowledge/confirm.html{'#dialog' if request.htmx else ''}", context)  # type: ignore[attr-defined]
+    return render(request, f"knowledge/confirm.html{'#dialog' if is_htmx(request) else ''}", context)
 
 
 def base_context(request: HttpRequest, base: KnowledgeBase) -> dict[str, Any]:

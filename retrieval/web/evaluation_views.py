@@ -17,6 +17,7 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 from knowledge import access as knowledge_access
 from knowledge.web.views import confirm
 from ragsite.site_settings.config import config
+from ragsite.web.requests import is_htmx, lead_to, refusal
 from retrieval.evaluation import editing, runs, sets
 from retrieval.evaluation.access import alterable_sets, get_alterable_set, get_set
 from retrieval.evaluation.models import EvaluationRun, EvaluationSet
@@ -24,7 +25,7 @@ from retrieval.evaluation.options import RunOptions
 from retrieval.evaluation.questions import QuestionDraft
 from retrieval.web import evaluation_contexts as pages
 from retrieval.web.forms import AssistantsForm, NewSetForm, SearchSettingsForm
-from retrieval.web.question_views import refused, text_of
+from retrieval.web.question_views import text_of
 
 PER_PAGE = 25
 
@@ -123,15 +124,13 @@ def start_answers(request: HttpRequest, pk: int) -> HttpResponse:
     if not beside:
         return _started(request, shown)
     address = f"{reverse('evaluation-run', args=[first.pk])}?{urlencode({'with': beside[0].pk})}"
-    if request.htmx:  # type: ignore[attr-defined]
-        return HttpResponse(headers={"HX-Redirect": address})
-    return redirect(address)
+    return lead_to(request, address)
 
 
 def _started(request: HttpRequest, shown: EvaluationSet) -> HttpResponse:
     """Show the runs of a set."""
     pk = shown.pk
-    if not request.htmx:  # type: ignore[attr-defined]
+    if not is_htmx(request):
         return redirect(f"{reverse('evaluation-set', args=[pk])}#runs")
     return render(request, "retrieval/set.html#runs", _context(request, shown) | _runs_context(shown))
 
@@ -194,8 +193,8 @@ def delete_set(request: HttpRequest, pk: int) -> HttpResponse:
 
 def _refused(request: HttpRequest, message: str, shown: EvaluationSet) -> HttpResponse:
     """Say why a run does not start: as a message of the page for htmx, else after a reload."""
-    if request.htmx:  # type: ignore[attr-defined]
-        return refused(message)
+    if is_htmx(request):
+        return refusal(message)
     messages.error(request, message)
     return redirect("evaluation-set", shown.pk)
 

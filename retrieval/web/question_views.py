@@ -3,7 +3,6 @@
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Any
-from urllib.parse import quote
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
@@ -20,6 +19,7 @@ from django.views.decorators.http import require_http_methods, require_POST
 
 from knowledge import access
 from knowledge.models import Chunk, KnowledgeBase
+from ragsite.web.requests import ids, is_htmx, refusal
 from retrieval.evaluation import editing, sets
 from retrieval.evaluation.access import alterable_sets, get_alterable_set, visible_sets
 from retrieval.evaluation.models import EvaluationQuestion, EvaluationSet
@@ -44,11 +44,11 @@ def question(request: HttpRequest, pk: int) -> HttpResponse:
                 shown.refresh_from_db()
             else:
                 editing.set_text(shown, text_of(request.POST, "text"))
-        except sets.SetRefused as refusal:
-            if request.htmx:  # type: ignore[attr-defined]
-                return refused(refusal.message)
-            messages.error(request, refusal.message)
-    if not request.htmx:  # type: ignore[attr-defined]
+        except sets.SetRefused as refused:
+            if is_htmx(request):
+                return refusal(refused.message)
+            messages.error(request, refused.message)
+    if not is_htmx(request):
         return redirect(f"{reverse('evaluation-set', args=[shown.evaluation_set_id])}#question-{pk}")
     base_id = shown.evaluation_set.knowledge_base_id
     context = {
@@ -65,7 +65,7 @@ def remove_question(request: HttpRequest, pk: int) -> HttpResponse:
     """Take a question out of its set."""
     shown = _question(request, pk)
     sets.remove_question(get_alterable_set(request.user, shown.evaluation_set_id), pk)
-    return HttpResponse() if request.htmx else redirect("evaluation-set", shown.evaluation_set_id)  # type: ignore[attr-defined]
+    return HttpResponse() if is_htmx(request) else redirect("evaluation-set", shown.evaluation_set_id)
 
 
 def _question(request: HttpRequest, pk: int) -> EvaluationQuestion:
@@ -87,10 +87,10 @@ class PassageChoice:
 def add(request: HttpRequest) -> HttpResponse:
     """Offer the sets that a query can be added to with its right passages (`q`, `chunk`); POST adds it (`set`)."""
     if request.method == "GET":
-        chunk_ids = _numbers(request.GET.getlist("chunk"))
-        preferred = next(iter(_numbers(request.GET.getlist("set"))), None)
+        chunk_ids = ids(request.GET.getlist("chunk")[:_MOST_PASSAGES])
+        preferred = next(iter(ids(request.GET.getlist("set"))), None)
         return render_offer(request, offer(request.user, text_of(request.GET, "q"), chunk_ids, chunk_ids, preferred))
-    text, chunk_ids = text_of(request.POST, "q"), _numbers(request.POST.getlist("chunk"))
+    text, chunk_ids = text_of(request.POST, "q"), ids(request.POST.getlist("chunk")[:_MOST_PASSAGES])
     found = _in_bases(request.user).filter(pk__in=chunk_ids)
     places = dict(found.values_list("pk", "document__knowledge_base_id"))
     try:
@@ -98,10 +98,10 @@ def add(request: HttpRequest) -> HttpResponse:
             chosen = _chosen_set(request, places)
             fitting = [chunk_id for chunk_id in chunk_ids if places.get(chunk_id) == chosen.knowledge_base_id]
             added = sets.add_question(chosen, text, fitting)
-    except sets.SetRefused as refusal:
-        if request.htmx:  # type: ignore[attr-defined]
-            return refused(refusal.message)
-        context = offer(request.user, text, chunk_ids, chunk_ids) | {"refusal": refusal.message}
+    except sets.SetRefused as refused:
+        if is_htmx(request):
+            return refusal(refused.message)
+        context = offer(request.user, text, chunk_ids, chunk_ids) | {"refusal": refused.message}
         return render_offer(request, context, status=422)
     place = f"{reverse('evaluation-set', args=[chosen.pk])}#question-{added.pk}"
     said = _("Added to “{name}”.").format(name=chosen.name)
@@ -113,15 +113,11 @@ def add(request: HttpRequest) -> HttpResponse:
             left_out,
         )
         words = format_html("{} {}", words, note.format(n=left_out))
-    if not request.htmx:  # type: ignore[attr-defined]
+    if not is_htmx(request):
         messages.success(request, words)
         return redirect(place)
     toast = render_to_string("partials/toast.html", {"text": words, "kind": "success"})
     return HttpResponse(format_html('<div hx-swap-oob="beforeend:#toasts">{}</div>', toast))
-
-
-def _numbers(values: Sequence[str]) -> list[int]:
-    return [int(value) for value in values[:_MOST_PASSAGES] if value.isdecimal() and len(value) < 19]
 
 
 def offer(
@@ -148,7 +144,7 @@ def _in_bases(user: Any) -> QuerySet[Chunk]:
 
 def render_offer(request: HttpRequest, context: dict[str, Any], status: int = 200) -> HttpResponse:
     """Show the offer as a popover, or as a page of its own without scripts."""
-    partial = "#popover" if request.htmx else ""  # type: ignore[attr-defined]
+    partial = "#popover" if is_htmx(request) else ""
     return render(request, f"retrieval/add.html{partial}", context, status=status)
 
 
@@ -156,10 +152,10 @@ def _chosen_set(request: HttpRequest, places: dict[int, int]) -> EvaluationSet:
     """Return the set that was chosen, or make the new one that was named; raises `SetRefused` and `Http404`."""
     chosen = request.POST.get("set", "")
     if chosen != NEW:
-        return get_alterable_set(request.user, next(iter(_numbers([chosen])), 0))
+        return get_alterable_set(request.user, next(iter(ids([chosen])), 0))
     if not places:
         raise sets.SetRefused("unknown_passages", _("Choose at least one passage that answers the question."))
-    wanted = next(iter(_numbers(request.POST.getlist("base"))), 0)
+    wanted = next(iter(ids(request.POST.getlist("base"))), 0)
     base_id = wanted if wanted in places.values() else next(iter(places.values()))
     base: KnowledgeBase = access.get_knowledge_base(request.user, base_id)
     return sets.create_set(request.user, base, text_of(request.POST, "name"))
@@ -168,8 +164,3 @@ def _chosen_set(request: HttpRequest, places: dict[int, int]) -> EvaluationSet:
 def text_of(data: QueryDict, name: str) -> str:
     """Return a field without the null characters that PostgreSQL can't take."""
     return data.get(name, "").replace("\0", "").strip()
-
-
-def refused(message: str) -> HttpResponse:
-    """Return a refusal to htmx; the page shows it as a message."""
-    return HttpResponse(message, status=409, headers={"X-Message": quote(message)})

@@ -14,12 +14,12 @@ from conversations import access
 from conversations.files import chat_files
 from conversations.models import ChatSession
 from conversations.web import contexts
-from conversations.web.session_views import is_htmx, number, refusal
 from knowledge import access as knowledge_access
 from knowledge.ingestion import ingestion
 from knowledge.models import Document
 from knowledge.queries import seconds_silent
 from knowledge.services import Refused
+from ragsite.web.requests import is_htmx, number_in, refusal
 
 
 @login_required
@@ -77,7 +77,7 @@ def keep_file(request: HttpRequest, pk: int, document_id: int) -> HttpResponse:
     """Move a file of a chat into the knowledge base that was chosen; its chip goes, and what is asked may be more."""
     session = access.get_session(request.user, pk)
     document = chat_files.get_file(session, document_id)
-    if (chosen := number(request, "knowledge_base")) is None:
+    if (chosen := number_in(request, "knowledge_base")) is None:
         return refusal(_("Choose a knowledge base to keep it in."), 422)
     base = knowledge_access.get_editable_knowledge_base(request.user, chosen)
     said = _("“{name}” is kept in “{base}”.").format(name=document.name, base=base.name)

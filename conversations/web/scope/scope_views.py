@@ -12,10 +12,10 @@ from django.views.decorators.http import require_GET, require_http_methods
 from conversations import access, services
 from conversations.models import ChatSession
 from conversations.web import contexts
-from conversations.web.session_views import is_htmx, refusal
 from knowledge import access as knowledge_access
 from knowledge import queries
 from knowledge.labels import OPERATORS, LabelError, is_date, read_value
+from ragsite.web.requests import ids, is_htmx, refusal
 
 # Documents, folders and tags that are offered at once.
 MOST_FOUND = 8
@@ -55,12 +55,12 @@ def find_scope(request: HttpRequest, pk: int) -> HttpResponse:
 
 def _choose(request: HttpRequest, session: ChatSession) -> None:
     given = request.POST
-    bases, documents = (_ids(given.getlist(name)) for name in ("knowledge_base", "document"))
+    bases, documents = (ids(given.getlist(name)) for name in ("knowledge_base", "document"))
     tags, metadata, folder = list(session.tags), dict(session.metadata), session.folder
-    if added := _ids(given.getlist("add_document")):
+    if added := ids(given.getlist("add_document")):
         bases, documents = [], [*documents, *added]
-    bases = [pk for pk in bases if pk not in _ids(given.getlist("drop_base"))]
-    documents = [pk for pk in documents if pk not in _ids(given.getlist("drop_document"))]
+    bases = [pk for pk in bases if pk not in ids(given.getlist("drop_base"))]
+    documents = [pk for pk in documents if pk not in ids(given.getlist("drop_document"))]
     tags += given.getlist("add_tag")
     tags = [tag for tag in tags if tag not in given.getlist("drop_tag")]
     folder = "" if "drop_folder" in given else given.get("add_folder", folder)
@@ -101,7 +101,3 @@ def _found(request: HttpRequest, session: ChatSession) -> dict[str, Any]:
         ][:MOST_FOUND],
         "field_names": queries.field_names_of(documents),
     }
-
-
-def _ids(values: list[str]) -> list[int]:
-    return [int(value) for value in values if value.isdecimal() and len(value) < 19]
