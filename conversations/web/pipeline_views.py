@@ -13,7 +13,7 @@ from django.utils.translation import ngettext
 from django.views.decorators.http import require_GET, require_http_methods
 
 from conversations import access
-from conversations.pipeline.drawing import drawing, mermaid
+from conversations.pipeline.drawing import mermaid
 from conversations.turns.lifecycle import pipeline
 from conversations.web import settings_page as pipeline_settings
 from conversations.web.rendering import markdown
@@ -47,7 +47,6 @@ def pipeline_graph(request: HttpRequest) -> HttpResponse:
         raise Http404
     graph = pipeline()
     context = {
-        "drawing": drawing(graph),
         "mermaid": mermaid(graph),
         "nodes": [
             NodeRow(

@@ -11,7 +11,7 @@ async function draw({ number, source, dark, font }) {
     themeVariables: dark ? { edgeLabelBackground: "#191817" } : {},
     fontFamily: font,
     htmlLabels: false,
-    flowchart: { htmlLabels: false, useMaxWidth: false },
+    flowchart: { htmlLabels: false, useMaxWidth: false, wrappingWidth: 170 },
     suppressErrorRendering: true,
     maxTextSize: 20_000,
     // What a diagram can't change by itself.

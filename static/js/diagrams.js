@@ -74,6 +74,8 @@ async function draw(figure) {
     figure.querySelector(".diagram-picture")?.remove();
     figure.querySelector("pre").before(place);
     figure.classList.add("drawn");
+    // Of one that is wider than its room, the middle is shown first.
+    place.scrollLeft = (place.scrollWidth - place.clientWidth) / 2;
   } catch {
     figure.classList.remove("drawn");
   }
