@@ -8,7 +8,6 @@ behind one thread.
 import asyncio
 import contextvars
 import select
-import threading
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -108,20 +107,3 @@ def _look_after_connections() -> None:
             poll.register(connection.connection.fileno(), select.POLLIN)
             quiet = not poll.poll(0)
         connection.health_check_done = quiet  # type: ignore[attr-defined]  # which the stubs lack
-
-
-def shut_down() -> None:
-    """Close the threads' connections and end the threads; the next call starts new ones."""
-    global _executor
-    if _executor is None:
-        return
-    together = threading.Barrier(settings.DATABASE_THREADS)  # so that each thread takes one, and none takes two
-
-    def close() -> None:
-        together.wait()
-        connections.close_all()
-
-    for _thread in range(settings.DATABASE_THREADS):
-        _executor.submit(close)
-    _executor.shutdown(wait=True)
-    _executor = None

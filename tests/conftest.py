@@ -135,9 +135,9 @@ def django_db_setup(django_db_setup: None, django_db_blocker: pytest_django.Djan
         # A new connection's server process has to learn all tables anew, which takes longer than most tests.
         patch.setattr(TransactionTestCase, "_should_reload_connections", lambda _: False)
         yield
-    from ragsite import db
+    from tests import database_threads
 
-    db.shut_down()
+    database_threads.shut_down()
     # The thread on which asgiref runs the ORM's asynchronous methods.
     SyncToAsync.single_thread_executor.submit(connections.close_all).result()
     # What a background thread of a test cut short still holds; each is waited for, up to two seconds.

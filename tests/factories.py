@@ -2,6 +2,7 @@
 
 import hashlib
 from collections.abc import Iterable
+from contextlib import suppress
 from itertools import count
 from typing import Any
 
@@ -9,6 +10,7 @@ from django.contrib.auth.models import User
 from django.core.files.base import ContentFile
 
 from knowledge.models import Chunk, Document, KnowledgeBase, Membership
+from retrieval.engine import indexing, spaces, vectors
 
 _numbers = count(1)
 
@@ -55,3 +57,14 @@ def make_chunks(document: Document, contents: Iterable[str], **fields: Any) -> l
     return Chunk.objects.bulk_create(
         Chunk(document=document, ordinal=ordinal, content=content, **fields) for ordinal, content in numbered
     )
+
+
+def index_document(document_id: int) -> None:
+    """Index a document by its words and by its meaning, as the worker does."""
+    indexing.index_words(document_id)
+    while True:
+        space = spaces.active_space()
+        with suppress(vectors.SpaceChanged):
+            for window, computed in indexing.embedded(space, vectors.missing(space, document_id)):
+                vectors.insert_into_active(space, window, computed)
+            return

@@ -31,7 +31,6 @@ from conversations.models import (
     SavedPrompt,
     ShareLink,
 )
-from conversations.turns import lifecycle
 from conversations.web.routing import websocket_urlpatterns
 from knowledge.invitations import invitations
 from knowledge.models import BulkJob, Chunk, Document, Invitation, KnowledgeBase, Membership, Picture
@@ -41,6 +40,7 @@ from retrieval.evaluation import sets as evaluation_sets
 from retrieval.evaluation.models import EvaluationQuestion, EvaluationRun
 from tests import factories
 from tests.conversations.records import make_session, make_turn
+from tests.turns import wait_for_all
 
 METHODS = ("get", "post", "put", "patch", "delete")
 # Who isn't staff is sent to sign in before the admin looks anything up, whether the thing exists or not.
@@ -521,7 +521,7 @@ async def test_a_stranger_gets_404_from_every_route(
         world = await in_database(make_world, owner, colleague)
         if not await _there(name, reverse(name, kwargs=MATRIX[name](world)), taken[name], as_owner):
             found.append(f"{name} is 404 even to its owner: {taken[name]}")
-    await lifecycle.wait_for_all()
+    await wait_for_all()
     assert found == [], "\n".join(found)
 
 

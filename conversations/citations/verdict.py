@@ -88,11 +88,6 @@ def check(markdown: str, passages: Mapping[int, str], known: Sequence[str] | Non
                 yield Verdict(claim.text, (), "uncited", 0.0, missing)
 
 
-def check_claim(claim: Claim, passages: Sequence[str]) -> Verdict:
-    """Judge one sentence by its passages, each with its heading."""
-    return _judge(claim, _source_of(passages))
-
-
 def _source_of(passages: Sequence[str]) -> Source:
     return Source(fold("\n".join(passages)))
 

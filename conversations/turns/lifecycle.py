@@ -178,14 +178,6 @@ def running() -> int:
     return len(_runners)
 
 
-async def wait_for_all() -> None:
-    """Wait until every turn of this process has ended, and what is done after it."""
-    for runner in list(_runners):
-        await runner.wait()
-    if _afterwards:
-        await asyncio.wait(_afterwards)
-
-
 async def _sibling(
     user: Any,
     turn: Turn,

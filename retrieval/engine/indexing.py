@@ -5,7 +5,6 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import suppress
 from dataclasses import dataclass
 
 import numpy as np
@@ -38,17 +37,6 @@ def index_words(document_id: int, go_on: Callable[[], None] = lambda: None) -> N
             yield IndexRow.of(chunk)
 
     index.index(rows())
-
-
-def index_document(document_id: int) -> None:
-    """Index a document by its words and by its meaning."""
-    index_words(document_id)
-    while True:
-        space = spaces.active_space()
-        with suppress(vectors.SpaceChanged):
-            for window, computed in embedded(space, vectors.missing(space, document_id)):
-                vectors.insert_into_active(space, window, computed)
-            return
 
 
 def embedded(

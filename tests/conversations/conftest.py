@@ -18,10 +18,10 @@ from conversations.prompts.defaults import DEFAULTS
 from conversations.turns import broker, lifecycle
 from knowledge.models import KnowledgeBase
 from ragsite.llm.types import Endpoint
-from retrieval.engine import indexing
 from retrieval.engine.fulltext import Frequencies
 from tests import factories
 from tests.fakes.llm import FakeLLM
+from tests.turns import wait_for_all
 
 HANDBOOK = (
     "The TL-SE2109 switch has nine ports.",
@@ -35,7 +35,7 @@ def index_document(knowledge_base: KnowledgeBase, passages: tuple[str, ...], fil
     """Store a document of these passages and index it, words and vectors."""
     document = factories.make_document(knowledge_base, filename, content="\n".join(passages).encode())
     factories.make_chunks(document, passages)
-    indexing.index_document(document.pk)
+    factories.index_document(document.pk)
 
 
 @pytest.fixture(autouse=True)
@@ -64,7 +64,7 @@ async def run_turn(user: User, session: ChatSession, question: str, **fields: ob
     ask = lifecycle.Ask(session.pk, question, **fields)  # type: ignore[arg-type]
     started = await lifecycle.start_turn(user, ask)
     events = [event async for event in broker.listen(started.assistant_message_id)]
-    await lifecycle.wait_for_all()
+    await wait_for_all()
     return events
 
 

@@ -27,6 +27,7 @@ from tests.conversations.api.test_streams import content, post
 from tests.conversations.sse_client import decode
 from tests.conversations.web.test_consumers import closed, tab
 from tests.fakes.llm import FakeLLM
+from tests.turns import wait_for_all
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -103,7 +104,7 @@ async def test_a_stream_ends_with_the_right_to_hear_it(
     rest = b"".join([part async for part in unconcerned]).decode()
     assert json.loads(decode(rest)[-1].data)["status"] == "completed"
     await lifecycle.interrupt_all(60)
-    await lifecycle.wait_for_all()
+    await wait_for_all()
 
 
 async def test_prefixes_tell_the_end_too(owner: User, fake_llm: FakeLLM, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -118,7 +119,7 @@ async def test_prefixes_tell_the_end_too(owner: User, fake_llm: FakeLLM, monkeyp
         told = [frame.data for frame in decode(b"".join([part async for part in parts]).decode())]
     assert told == ["ERROR:You are no longer signed in, or your access was withdrawn.", "DONE:"]
     go_on.set()
-    await lifecycle.wait_for_all()
+    await wait_for_all()
 
 
 @pytest.mark.parametrize("how", ["deactivated among others", "run out"])
@@ -164,4 +165,4 @@ async def test_all_open_streams_are_one_look(owner: User, fake_llm: FakeLLM, mon
     async with asyncio.timeout(60):
         while not stream_auth.watch._task or not stream_auth.watch._task.done():
             await asyncio.sleep(0.01)
-    await lifecycle.wait_for_all()
+    await wait_for_all()

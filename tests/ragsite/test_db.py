@@ -9,9 +9,9 @@ from django.conf import settings
 from django.db import connection
 from django.utils.translation import get_language, override
 
-from ragsite import db
 from ragsite.db import in_database
 from ragsite.runtime.embedded_backend.base import DatabaseWrapper
+from tests import database_threads
 
 
 @pytest.mark.django_db(transaction=True)
@@ -34,10 +34,10 @@ async def test_connections_are_kept_between_calls() -> None:
 
 @pytest.mark.django_db(transaction=True)
 async def test_old_connections_are_let_go(monkeypatch: pytest.MonkeyPatch) -> None:
-    db.shut_down()
+    database_threads.shut_down()
     monkeypatch.setitem(connection.settings_dict, "CONN_MAX_AGE", 0)
     assert len({await in_database(backend) for _ in range(3)}) == 3
-    db.shut_down()
+    database_threads.shut_down()
 
 
 @pytest.mark.django_db(transaction=True)

@@ -3,7 +3,6 @@
 from django.contrib.auth.models import User
 
 from knowledge.models import Chunk, KnowledgeBase
-from retrieval.engine import indexing
 from retrieval.evaluation import sets
 from retrieval.evaluation.models import EvaluationResult, EvaluationRun, EvaluationSet
 from tests import factories
@@ -22,7 +21,7 @@ def make_base(owner: User, name: str = "Facts") -> KnowledgeBase:
     base = factories.make_knowledge_base(owner, name)
     document = factories.make_document(base, "facts.txt")
     factories.make_chunks(document, PASSAGES, heading_path=["Facts"], page_from=2)
-    indexing.index_document(document.pk)
+    factories.index_document(document.pk)
     return base
 
 

@@ -10,7 +10,7 @@ from pytest_django import Settings
 
 from knowledge.models import KnowledgeBase
 from retrieval import api
-from retrieval.engine import engine, indexing
+from retrieval.engine import engine
 from retrieval.search import SearchOverloaded
 from tests import factories
 from tests.ragsite.llm import reading_model
@@ -26,7 +26,7 @@ def base(owner: User) -> KnowledgeBase:
     document = factories.make_document(base, "switches.pdf")
     factories.make_chunk(document, "Eight gigabit ports.", heading_path=["Switches", "TL-SE2109"], page_from=3)
     factories.make_chunk(document, "A router, which routes.")
-    indexing.index_document(document.pk)
+    factories.index_document(document.pk)
     return base
 
 
@@ -65,7 +65,7 @@ def test_a_stranger_finds_nothing_and_named_bases_are_not_found(
 def test_single_documents_are_searched(base: KnowledgeBase, as_owner: Client, as_stranger: Client) -> None:
     other = factories.make_document(base, "other.pdf")
     factories.make_chunk(other, "Eight gigabit ports, too.")
-    indexing.index_document(other.pk)
+    factories.index_document(other.pk)
     hits = post(as_owner, query="gigabit ports", documents=[other.pk]).json()["hits"]
     assert {hit["document_id"] for hit in hits} == {other.pk}
     elsewhere = factories.make_knowledge_base(base.owner)
@@ -166,7 +166,7 @@ def test_adjacent_passages_are_joined_when_asked(base: KnowledgeBase, owner: Use
     document = factories.make_document(base, "cables.pdf")
     for content in ("Fibre is light.", "Copper is heavy."):
         factories.make_chunk(document, content)
-    indexing.index_document(document.pk)
+    factories.index_document(document.pk)
     (joined,) = post(as_owner, query="fibre copper", mode="fulltext", merge_neighbours=True).json()["hits"]
     assert joined["content"] == "Fibre is light.\n\nCopper is heavy."
     assert len(joined["merged"]) == 2 and joined["chunk_id"] in joined["merged"]

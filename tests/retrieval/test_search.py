@@ -18,7 +18,7 @@ from ragsite.db import in_database
 from ragsite.llm.errors import TimedOut
 from ragsite.site_settings.config import config
 from retrieval import search as entrance
-from retrieval.engine import engine, indexing, spaces, vectors
+from retrieval.engine import engine, spaces, vectors
 from retrieval.models import EmbeddingSpace
 from retrieval.ranking.neighbours import LONGEST_RUN
 from retrieval.ranking.rerank import Reranked
@@ -57,7 +57,7 @@ def base(owner: User) -> KnowledgeBase:
 def fill(knowledge_base: KnowledgeBase, passages: list[str]) -> KnowledgeBase:
     document = factories.make_document(knowledge_base)
     factories.make_chunks(document, passages)
-    indexing.index_document(document.pk)
+    factories.index_document(document.pk)
     return knowledge_base
 
 
@@ -99,7 +99,7 @@ async def test_a_question_finds_what_is_written_in_the_other_language(owner: Use
         for language, passages in (("en", english), ("zh", chinese)):
             document = factories.make_document(both, f"{language}.txt", language=language)
             factories.make_chunks(document, passages)
-            indexing.index_document(document.pk)
+            factories.index_document(document.pk)
         return both
 
     both = await in_database(written)
@@ -406,7 +406,7 @@ def test_a_search_is_narrowed_by_tags_and_fields(
         folder = "" if number < 9 else f"south/{number}" if number < 11 else "southern"
         document = factories.make_document(base, f"{number}.txt", folder=folder, **labels)
         factories.make_chunk(document, f"The harbour has {number} cranes.")
-        indexing.index_document(document.pk)
+        factories.index_document(document.pk)
 
     def found(tags: list[str], metadata: object, folder: str = "") -> list[str]:
         wanted = request(base, "cranes of the harbour", mode=mode, labels=LabelFilter.read(tags, metadata, folder))

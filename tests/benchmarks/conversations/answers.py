@@ -24,9 +24,9 @@ from conversations.models import ChatSession, Citation, Message, TraceStep
 from conversations.turns import broker, lifecycle
 from knowledge.chunking.sentences import split_sentences
 from knowledge.models import Chunk
-from ragsite import db
 from ragsite.db import in_database
 from retrieval.types import AnswerState
+from tests import database_threads
 
 ANSWERABLE, FOREIGN = "answerable", "foreign"
 # `foreign` are answerable questions of another base's set.
@@ -313,7 +313,7 @@ def ask_all(user: Any, base_id: int, questions: Sequence[Question], progress: Ca
         return asyncio.run(_ask_all(user, base_id, questions, title, progress))
     finally:
         log.disabled = was_disabled
-        db.shut_down()  # what its threads have begun may still make a session
+        database_threads.shut_down()  # what its threads have begun may still make a session
         ChatSession.objects.filter(owner=user, title=title).delete()
 
 

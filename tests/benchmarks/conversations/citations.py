@@ -6,11 +6,16 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from conversations.citations.claims import Claim
-from conversations.citations.verdict import check_claim
+from conversations.citations.verdict import Verdict, _judge, _source_of
 from conversations.citations.verifiers import Verifier, Written
 
 # The label of a sentence that its passage supports; any other label names what is wrong with it.
 TRUE = "true"
+
+
+def check_claim(claim: Claim, passages: Sequence[str]) -> Verdict:
+    """Judge one sentence by its passages, each with its heading."""
+    return _judge(claim, _source_of(passages))
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,7 @@ from django.db.backends.signals import connection_created
 from conversations.pipeline.hooks import Proceed
 from conversations.pipeline.node import Node
 from conversations.pipeline.state import State
-from ragsite import db
+from tests import database_threads
 
 OUTSIDE = "(the turn itself)"
 
@@ -45,7 +45,7 @@ def counted() -> Iterator[Counter[str]]:
             connection.execute_wrappers.append(count)
             watched.append(connection)
 
-    db.shut_down()  # so that its threads connect anew
+    database_threads.shut_down()  # so that its threads connect anew
     connection_created.connect(watch)
     for own in connections.all():  # not `django.db.connection`, which is another one in each thread
         watch(None, own)

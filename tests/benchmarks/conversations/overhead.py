@@ -26,11 +26,12 @@ from conversations.models import ChatSession, TraceStep
 from conversations.turns import broker, lifecycle
 from knowledge.models import Chunk, Document, KnowledgeBase
 from ragsite.db import in_database
-from retrieval.engine import indexing
+from tests import factories
 from tests.benchmarks.conversations.counting import OUTSIDE, counted
 from tests.benchmarks.conversations.instant_model import configured, instant_model
 from tests.benchmarks.retrieval import scratch
 from tests.benchmarks.retrieval.measuring import table
+from tests.turns import wait_for_all
 
 _HOOK = "tests.benchmarks.conversations.counting.name_node"
 # What `retrieval.search.search` does, by node.
@@ -101,7 +102,7 @@ def fill(user: User) -> None:
     Chunk.objects.bulk_create(
         Chunk(document=document, ordinal=ordinal, content=text) for ordinal, text in enumerate(texts)
     )
-    indexing.index_document(document.pk)
+    factories.index_document(document.pk)
 
 
 async def _measure(user: User, sessions: int, length: int, with_model: bool) -> Figures:
@@ -129,7 +130,7 @@ async def _turn(user: User, session: ChatSession, question: str, figures: Figure
         pass
     whole = (time.perf_counter() - began) * 1000
     figures.processor.append((time.process_time() - worked) * 1000)
-    await lifecycle.wait_for_all()
+    await wait_for_all()
     figures.whole.append(whole)
     taken: defaultdict[str, float] = defaultdict(float)
     times: list[datetime] = []

@@ -19,9 +19,8 @@ from conversations.pipeline.writing.blocks import escape_markdown
 from conversations.turn_store import TurnRefused
 from conversations.turns import lifecycle
 from knowledge.models import KnowledgeBase
-from ragsite import db
 from ragsite.llm.errors import NoAnswer
-from retrieval.engine import indexing
+from tests import database_threads, factories
 from tests.benchmarks.conversations.answers import (
     CurvePoint,
     Outcome,
@@ -304,7 +303,7 @@ class TestCommand:
         document = make_document(base, "handbook.txt")
         fields = {"kind": "table", "table_columns": ["Switch", "Has"], "table_rows": [["TL-SE2109", "nine ports"]]}
         make_chunk(document, "How many ports each switch has.", **fields)
-        indexing.index_document(document.pk)
+        factories.index_document(document.pk)
         assert run(sets["kit"], limit=1)["all", "en"][:3] == ["1", "1.000", "1.000"]
 
     def test_scores_of_the_trace_make_curves(
@@ -374,7 +373,7 @@ class TestCommand:
         monkeypatch.setattr(lifecycle, "interrupt_all", interrupt_all)
         with pytest.raises(CommandError, match="4 answers"):
             run(sets["kit"])
-        db.shut_down()
+        database_threads.shut_down()
         assert not ChatSession.objects.exists()
 
     def test_what_is_wrong_with_what_was_given_is_told(

@@ -7,7 +7,7 @@ from django.core.management import call_command
 from django.db import DatabaseError, connection, connections
 from django.utils.translation import gettext as _
 
-from ragsite import db
+from tests import database_threads
 
 
 class NoDatabase(Exception):
@@ -72,7 +72,7 @@ def _drop(name: str) -> None:
 
 def _connect_to(name: str) -> None:
     """Close every connection of this process and its database threads; new ones lead to this database."""
-    db.shut_down()
+    database_threads.shut_down()
     connections.close_all()
     connection.settings_dict["NAME"] = name  # the one dictionary that all threads' connections share
 

@@ -11,7 +11,7 @@ from pytest_django import Settings
 from conversations.models import ChatSession, Citation, TraceStep, Turn
 from knowledge.models import KnowledgeBase
 from ragsite.db import in_database
-from retrieval.engine import indexing, spaces
+from retrieval.engine import spaces
 from retrieval.models import EmbeddingSpace
 from tests import factories
 from tests.conversations.conftest import run_turn
@@ -46,7 +46,7 @@ def rules(owner: User) -> KnowledgeBase:
     base = factories.make_knowledge_base(owner, "员工手册")
     document = factories.make_document(base, "rules.txt", content="\n".join(RULES).encode(), language="zh")
     factories.make_chunks(document, RULES)
-    indexing.index_document(document.pk)
+    factories.index_document(document.pk)
     return base
 
 
@@ -88,7 +88,7 @@ async def test_a_chinese_question_over_an_english_handbook(
         "Lunch is at noon.",
     ):
         await in_database(factories.make_chunk, document, passage)
-    await in_database(indexing.index_document, document.pk)
+    await in_database(factories.index_document, document.pk)
     await EmbeddingSpace.objects.filter(active=True).aupdate(languages=["en"])
     spaces.forget_active_space()
     question, translated = "风扇的保修期是多久？", "How long is the warranty of the fan?"

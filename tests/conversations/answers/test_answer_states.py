@@ -29,6 +29,7 @@ from tests.conversations.conftest import index_document, run_turn
 from tests.conversations.records import make_turn
 from tests.conversations.sse_client import decode
 from tests.fakes.llm import FakeLLM
+from tests.turns import wait_for_all
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -190,7 +191,7 @@ async def test_the_prefix_stream_tells_it_with_each_source(
     sources = [json.loads(frame.removeprefix("SOURCE:")) for frame in frames if frame.startswith("SOURCE:")]
     assert sources and {source["answer_state"] for source in sources} == {"answered"}
     assert frames[-1] == "DONE:"
-    await lifecycle.wait_for_all()
+    await wait_for_all()
 
 
 async def test_it_is_in_the_line_that_is_logged(

@@ -17,6 +17,7 @@ from ragsite.llm.errors import ProviderError
 from ragsite.llm.types import FinishPiece, TextPiece
 from tests.conversations.conftest import run_turn
 from tests.fakes.llm import FakeLLM
+from tests.turns import wait_for_all
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -38,7 +39,7 @@ async def cut_turn(session: ChatSession, came: str, question: str = RESET, paren
 async def gone_on(owner: User, message: Message) -> Message:
     """Press Continue, and return the answer that came."""
     started = await lifecycle.continue_answer(owner, message.pk)
-    await lifecycle.wait_for_all()
+    await wait_for_all()
     return await Message.objects.select_related("turn").aget(pk=started.assistant_message_id)
 
 
@@ -148,7 +149,7 @@ async def test_tried_again_it_still_goes_on_with_the_answer(
     fake_llm.enqueue(BROKEN, "Then let it go [1].")
     nothing = await gone_on(owner, cut)
     started = await lifecycle.regenerate(owner, nothing.pk)
-    await lifecycle.wait_for_all()
+    await wait_for_all()
     again = await Turn.objects.aget(pk=started.turn_id)
     assert (again.continues, again.parent_turn_id) == (True, cut.turn_id)
     assert fake_llm.calls[1].messages == fake_llm.calls[0].messages
@@ -206,7 +207,7 @@ async def test_an_answer_that_reached_its_length_is_gone_on_with_without_the_not
     assert reverse("continue", args=[cut.pk]) in page
     response = await client.post(reverse("api-continue", args=[cut.pk]))
     assert response.status_code == 202
-    await lifecycle.wait_for_all()
+    await wait_for_all()
     assert [message.content for message in fake_llm.calls[1].messages[1:-1]] == [question, "First, hold the"]
     rest = await Message.objects.select_related("turn").aget(pk=response.json()["assistant_message_id"])
     assert rest.finish_reason == "" and not rest.can_continue

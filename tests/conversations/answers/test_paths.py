@@ -21,11 +21,12 @@ from knowledge.models import KnowledgeBase
 from ragsite.db import in_database
 from ragsite.language import language_of
 from ragsite.llm.errors import Unreachable
-from retrieval.engine import indexing, spaces
+from retrieval.engine import spaces
 from tests import factories
 from tests.conversations.conftest import run_turn
 from tests.conversations.replies import chat, clarify, plan
 from tests.fakes.llm import FakeLLM
+from tests.turns import wait_for_all
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -120,7 +121,7 @@ class TestNoHits:
     ) -> None:  # fmt: skip
         other = await in_database(factories.make_document, handbook, "other.md")
         await in_database(factories.make_chunk, other, "The TL-SE2109 stands in the cellar.")
-        await in_database(indexing.index_document, other.pk)
+        await in_database(factories.index_document, other.pk)
         await session.documents.aset([other])
         message = await asked(owner, session, as_owner, PORTS, interface)
         assert [citation.document_id async for citation in message.citations.all()] == [other.pk]
@@ -322,7 +323,7 @@ class TestWithAModelThatPlans:
         fake_llm.enqueue(*['{"keep": true, "key_passage": "nine ports", "reason": "x"}'] * 4, "Nine [1].")
         ask = lifecycle.Ask(session.pk, PORTS, use_filter=True)
         await lifecycle.start_turn(owner, ask)
-        await lifecycle.wait_for_all()
+        await wait_for_all()
         turn = await Turn.objects.aget()
         message = await Message.objects.aget(turn=turn, role="assistant")
         snippets = [item.snippet async for item in message.citations.all()]

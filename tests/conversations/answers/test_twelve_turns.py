@@ -19,6 +19,7 @@ from knowledge.models import KnowledgeBase
 from ragsite.db import in_database
 from tests.conversations.replies import clarify, plan
 from tests.fakes.provider import FakeProvider
+from tests.turns import wait_for_all
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -94,7 +95,7 @@ class Talk:
         return await self.answer(started)
 
     async def answer(self, started: Started) -> Message:
-        await lifecycle.wait_for_all()
+        await wait_for_all()
         message = await Message.objects.select_related("turn").aget(pk=started.assistant_message_id)
         self.told.append(await self._line(message))
         return message

@@ -20,6 +20,7 @@ from tests import factories
 from tests.conversations.conftest import run_turn
 from tests.conversations.records import make_turn
 from tests.fakes.provider import FakeProvider
+from tests.turns import wait_for_all
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -438,7 +439,7 @@ async def test_reading_stops_at_once(owner: User, base: KnowledgeBase, narrow: F
     while not requests_of(narrow, "notes"):
         await asyncio.sleep(0.01)
     assert await lifecycle.stop_turn(owner, started.assistant_message_id)
-    await asyncio.wait_for(lifecycle.wait_for_all(), 10)
+    await asyncio.wait_for(wait_for_all(), 10)
     message = await Message.objects.aget(pk=started.assistant_message_id)
     assert message.status == "stopped"
     assert await in_database(narrow.wait_for_disconnect)

@@ -18,11 +18,11 @@ from django.http import StreamingHttpResponse
 from django.test import AsyncClient
 
 from conversations.models import Message
-from conversations.turns import lifecycle
 from knowledge.models import KnowledgeBase
 from ragsite.accounts.tokens import create_token
 from ragsite.db import in_database
 from tests.conversations.conftest import index_document
+from tests.turns import wait_for_all
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -81,5 +81,5 @@ async def test_each_is_answered(owner: User, handbook: KnowledgeBase) -> None:
         assert response.status_code < 300, (method, url, response.content)
         done += 1
     assert done > 18
-    await lifecycle.wait_for_all()
+    await wait_for_all()
     assert await Message.objects.filter(role=Message.Role.ASSISTANT).exclude(content="").acount() >= 2

@@ -26,6 +26,7 @@ from tests import factories
 from tests.conversations.records import make_session, make_turn
 from tests.conversations.sse_client import Frame, decode
 from tests.fakes.llm import FakeLLM
+from tests.turns import wait_for_all
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -37,7 +38,7 @@ async def client(owner: User) -> AsyncIterator[AsyncClient]:
     client = AsyncClient()
     await client.aforce_login(owner)
     yield client
-    await lifecycle.wait_for_all()
+    await wait_for_all()
 
 
 def content(session: ChatSession) -> str:
@@ -226,7 +227,7 @@ async def test_a_client_that_goes_away_ends_nothing(
     parts = aiter(response)
     await anext(parts)
     await parts.aclose()
-    await lifecycle.wait_for_all()
+    await wait_for_all()
     message = await Message.objects.aget(turn__session=session, role="assistant")
     assert message.status == "completed" and message.content == "One two."
     frames = await frames_of(await client.get(f"{content(session)}/{message.pk}/stream"))
@@ -241,7 +242,7 @@ async def test_a_client_that_goes_away_at_once_has_asked_all_the_same(
         await asyncio.sleep(0)
     asking.cancel()
     await asyncio.wait({asking})
-    await lifecycle.wait_for_all()
+    await wait_for_all()
     assert (await Message.objects.aget(turn__session=session, role="assistant")).status == "completed"
 
 
@@ -499,7 +500,7 @@ async def test_a_token_may_ask_and_a_page_needs_csrf(owner: User, session: ChatS
     await page.aforce_login(owner)
     assert (await post(page, content(session), {"content": "Hello!"})).status_code == 403
     assert await Turn.objects.acount() == 1
-    await lifecycle.wait_for_all()
+    await wait_for_all()
 
 
 async def test_asking_in_a_deleted_chat_is_404(client: AsyncClient, owner: User) -> None:

@@ -22,6 +22,7 @@ from tests.conversations.assistants.conftest import Make
 from tests.conversations.conftest import index_document, run_turn
 from tests.conversations.prompts.test_small_questions import ask, asked
 from tests.fakes.provider import FakeProvider
+from tests.turns import wait_for_all
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -199,7 +200,7 @@ async def test_thinking_is_asked_for_and_hidden(
         response = await client.post("/api/chat/conversation", body, content_type="application/json")
         text = "".join([chunk.decode() async for chunk in response.streaming_content])
         assert ("THINK:" in text) == (thinking is not False)
-        await lifecycle.wait_for_all()
+        await wait_for_all()
         understood, written = [body for body in served.requests if "title" not in str(body["messages"][0]).lower()][:2]
         assert {name: written[name] for name in names & set(written)} == expected
         assert not names & set(understood), "what nobody reads needn't be thought over"
@@ -290,7 +291,7 @@ async def test_an_answer_is_repeated_by_the_version_that_wrote_it(
     assert await in_database(choice.save_version, assistant, newer, owner) == version, "nothing differs"
     message_id = await in_database(lambda: first.messages.get(role="assistant").pk)
     started = await lifecycle.regenerate(owner, message_id)
-    await lifecycle.wait_for_all()
+    await wait_for_all()
     again = await Turn.objects.aget(pk=started.turn_id)
     assert again.assistant_version_id == first.assistant_version_id
     await run_turn(owner, session, PORTS)

@@ -9,9 +9,9 @@ from conversations.citations.claims import Claim, claims
 from conversations.citations.facts import is_named, names, quotations
 from conversations.citations.quantities import fold, quantities
 from conversations.citations.rules.substitutions import exchanged
-from conversations.citations.verdict import check, check_claim
+from conversations.citations.verdict import check
 from conversations.citations.word_tokens import word_tokens
-from tests.benchmarks.conversations.citations import TRUE, measure, read_pairs
+from tests.benchmarks.conversations.citations import TRUE, check_claim, measure, read_pairs
 
 PAIRS = Path(__file__).parents[1] / "data"
 SWITCH = (

@@ -11,7 +11,7 @@ from django.core.checks import run_checks
 
 from conversations.citations import labels
 from conversations.citations.claims import Claim
-from conversations.citations.verdict import Verdict, check, check_claim
+from conversations.citations.verdict import Verdict, check
 from conversations.citations.verifiers import Verified, Written, configured
 from conversations.citations.verifiers.entailment import Entailment
 from conversations.citations.verifiers.judge import Judge, read_judgement
@@ -20,6 +20,7 @@ from conversations.models import ChatSession, Message, TraceStep
 from conversations.pipeline.nodes import check_citations as check_node
 from conversations.web.rendering.markdown import Context, render
 from knowledge.models import KnowledgeBase
+from tests.benchmarks.conversations.citations import check_claim
 from tests.conversations.conftest import run_turn
 from tests.fakes.llm import FakeLLM
 from tests.ragsite.llm import cross_encoder

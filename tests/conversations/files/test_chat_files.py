@@ -23,10 +23,10 @@ from ragsite.accounts.tokens import create_token
 from ragsite.api.uploads import MultiPartParser
 from ragsite.db import in_database
 from ragsite.limits.models import Limit
-from retrieval.engine import indexing
 from tests import factories
 from tests.conversations.conftest import run_turn
 from tests.conversations.records import make_turn
+from tests.turns import wait_for_all
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -49,7 +49,7 @@ def put_in(user: User, session: ChatSession, text: str = LAMP, name: str = "velm
 
 def read(document: Document, text: str = LAMP) -> None:
     factories.make_chunk(document, text)
-    indexing.index_document(document.pk)
+    factories.index_document(document.pk)
     Document.objects.filter(pk=document.pk).update(status=Document.Status.READY, progress=100)
 
 
@@ -371,7 +371,7 @@ async def test_an_answer_anew_is_asked_of_what_its_question_was(
 
     async def anew(message: Message) -> set[str]:
         started = await lifecycle.regenerate(owner, message.pk)
-        await lifecycle.wait_for_all()
+        await wait_for_all()
         return await cited(await Message.objects.aget(pk=started.assistant_message_id))
 
     everywhere = {"knowledge_base_ids": [], "document_ids": [], "labels": ((), {})}
@@ -385,7 +385,7 @@ async def test_an_answer_anew_is_asked_of_what_its_question_was(
     assert await anew(answer) == {"handbook.txt"}
     # Another question in its place is a new one.
     edited = await lifecycle.edit(owner, answer.turn_id, question)
-    await lifecycle.wait_for_all()
+    await wait_for_all()
     assert await cited(await Message.objects.aget(pk=edited.assistant_message_id)) == {"handbook.txt"}
 
 
@@ -398,7 +398,7 @@ async def test_an_answer_that_was_cut_goes_on_with_what_it_was_asked_of(
     await Message.objects.filter(pk=answer.pk).aupdate(status=Message.Status.STOPPED)
     await in_database(lambda: services.set_scope(owner, session, [other.pk]))
     started = await lifecycle.continue_answer(owner, answer.pk)
-    await lifecycle.wait_for_all()
+    await wait_for_all()
     turn = await Turn.objects.aget(pk=started.turn_id)
     assert turn.scope["knowledge_bases"] == [handbook.pk]
 

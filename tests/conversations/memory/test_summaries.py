@@ -25,6 +25,7 @@ from ragsite.llm.passage_tokens import count_tokens
 from tests.conversations.conftest import run_turn
 from tests.conversations.test_services import make_turn
 from tests.fakes.llm import FakeLLM
+from tests.turns import wait_for_all
 
 TEN = list(range(1, 11))
 
@@ -139,7 +140,7 @@ class TestMaking:
             assert before <= 1
             before = len(fake_llm.calls)
         ended.set()
-        await lifecycle.wait_for_all()
+        await wait_for_all()
         assert len(fake_llm.calls) == 2
 
     async def test_without_a_model_or_when_it_fails_rules_write_it(

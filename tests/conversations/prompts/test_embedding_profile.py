@@ -16,7 +16,7 @@ from conversations.prompts import profiles
 from ragsite.llm import secrets
 from ragsite.llm.errors import Unauthorized
 from retrieval import checks
-from retrieval.engine import indexing, spaces
+from retrieval.engine import spaces
 from retrieval.models import EmbeddingSpace, Vector
 from tests import factories
 from tests.fakes.provider import FakeProvider
@@ -50,7 +50,7 @@ def test_reembed_goes_where_the_profile_says_and_search_follows(
     settings.EMBEDDING_GIVEN = ("EMBEDDING_PROVIDER",)
     document = factories.make_document(factories.make_knowledge_base(owner))
     factories.make_chunk(document, "A passage.")
-    indexing.index_document(document.pk)
+    factories.index_document(document.pk)
     profile = make_profile(provider)
     said = reembed("--provider", "openai")
     space = EmbeddingSpace.objects.get(active=True)

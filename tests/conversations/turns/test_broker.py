@@ -24,6 +24,7 @@ from ragsite.llm.types import TextPiece
 from ragsite.runtime.redis_backends.channel_layer import PREFIX, RedisLayer
 from tests.fakes.llm import FakeLLM
 from tests.redis_server import RedisServer
+from tests.turns import wait_for_all
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -97,7 +98,7 @@ async def test_another_process_hears_what_is_written_while_it_is(
             heard.set()  # it listens now
             if isinstance(event, Delta) and text_of(events).split() == "".join(WORDS).split():
                 assert await lifecycle.stop_turn(owner, started.assistant_message_id)
-    await lifecycle.wait_for_all()
+    await wait_for_all()
     assert whole(events) and text_of(events).split() == "".join(WORDS).split()
 
 
@@ -118,7 +119,7 @@ async def test_what_a_layer_drops_comes_from_the_database(
     slow_words(fake_llm)
     started = await lifecycle.start_turn(owner, lifecycle.Ask(session.pk, RESET))
     events = await listened(started.assistant_message_id)
-    await lifecycle.wait_for_all()
+    await wait_for_all()
     assert whole(events) and text_of(events) == "".join(WORDS)
 
 
@@ -137,7 +138,7 @@ async def test_a_layer_that_is_away_harms_no_answer(
     slow_words(fake_llm)
     started = await lifecycle.start_turn(owner, lifecycle.Ask(session.pk, RESET))
     events = await listened(started.assistant_message_id)
-    await lifecycle.wait_for_all()
+    await wait_for_all()
     assert whole(events) and text_of(events) == "".join(WORDS)
     assert isinstance(events[-1], DoneEvent) and events[-1].status == "completed"
 
@@ -170,7 +171,7 @@ async def test_other_processes_hear_on_once_the_layer_is_back(
         await lost.wait()
     back.set()
     events = await listening
-    await lifecycle.wait_for_all()
+    await wait_for_all()
     assert whole(events) and text_of(events) == "first " + "".join(WORDS)
 
 
@@ -185,7 +186,7 @@ async def test_who_listens_here_needs_no_layer_and_leaves_none_behind(
     heard.set()
     assert first.seq == 1 and message_group(started.assistant_message_id) not in get_channel_layer().groups
     events = [first] + [event async for event in listener]
-    await lifecycle.wait_for_all()
+    await wait_for_all()
     assert whole(events) and text_of(events) == "".join(WORDS)
     assert started.assistant_message_id not in broker.running
 

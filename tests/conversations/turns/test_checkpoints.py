@@ -19,6 +19,7 @@ from conversations.pipeline.state import State
 from conversations.turns import broker, checkpoints, lifecycle, runner
 from ragsite.db import in_database
 from tests.conversations.records import make_turn
+from tests.turns import wait_for_all
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -46,7 +47,7 @@ def pipeline(monkeypatch: pytest.MonkeyPatch) -> None:
 
 async def ended(started: lifecycle.Started) -> tuple[Message, list[Event]]:
     events = [event async for event in broker.listen(started.assistant_message_id)]
-    await lifecycle.wait_for_all()
+    await wait_for_all()
     return await Message.objects.aget(pk=started.assistant_message_id), events
 
 

@@ -13,11 +13,12 @@ from conversations import turn_store
 from conversations.events import DoneEvent, ErrorEvent
 from conversations.models import ChatSession, Message
 from conversations.pipeline.nodes.save import Save
-from conversations.turns import broker, checkpoints, lifecycle, runner
+from conversations.turns import broker, checkpoints, runner
 from knowledge.models import KnowledgeBase
 from ragsite import db
 from tests.conversations.conftest import run_turn
 from tests.fakes.provider import FakeProvider
+from tests.turns import wait_for_all
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -109,7 +110,7 @@ async def test_a_question_that_can_not_be_stored_is_refused_at_once(
     response = await client.post(address, {"question": QUESTION}, content_type="application/json")
     assert response.status_code == 503
     assert response.json()["code"] == "database_away" and WORDS in response.json()["detail"]
-    await lifecycle.wait_for_all()
+    await wait_for_all()
 
 
 def test_pages_and_programs_are_told(owner: User, monkeypatch: pytest.MonkeyPatch) -> None:

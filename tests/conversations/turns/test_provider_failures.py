@@ -21,6 +21,7 @@ from ragsite.llm.stream import reader
 from ragsite.llm.stream.sse import SSEDecoder
 from tests.conversations.conftest import run_turn
 from tests.fakes.provider import FakeProvider
+from tests.turns import wait_for_all
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -190,7 +191,7 @@ async def test_retrying_after_a_failure_gives_an_answer(
     await run_turn(owner, session, QUESTION)
     failed = await Message.objects.aget(turn__session=session, role="assistant")
     again = await lifecycle.regenerate(owner, failed.pk)
-    await lifecycle.wait_for_all()
+    await wait_for_all()
     answer = await Message.objects.aget(pk=again.assistant_message_id)
     assert (answer.status, answer.content) == (Message.Status.COMPLETED, "Ten seconds [1].")
 
@@ -210,6 +211,6 @@ async def test_a_second_question_waits_its_turn_and_a_stop_gives_the_place_back(
     assert len(provider.requests) == 1
     assert await lifecycle.stop_turn(owner, first.assistant_message_id)
     events = [event async for event in broker.listen(second.assistant_message_id)]
-    await lifecycle.wait_for_all()
+    await wait_for_all()
     assert isinstance(events[-1], DoneEvent) and events[-1].status == "completed"
     assert await asyncio.to_thread(provider.wait_for_disconnect)

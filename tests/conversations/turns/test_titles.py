@@ -8,7 +8,7 @@ from django.contrib.auth.models import User
 
 from conversations import services
 from conversations.models import ChatSession
-from conversations.turns import lifecycle, titles
+from conversations.turns import titles
 from knowledge.models import KnowledgeBase
 from ragsite.db import in_database
 from ragsite.llm.errors import ProviderError
@@ -16,6 +16,7 @@ from tests.conversations.conftest import run_turn
 from tests.conversations.web.test_consumers import tab, text
 from tests.fakes.llm import FakeLLM
 from tests.fakes.provider import FakeProvider
+from tests.turns import wait_for_all
 
 RESET = "How do I restore the factory settings of the switch?"
 
@@ -116,4 +117,4 @@ async def test_open_pages_learn_of_it(
         go_on.set()
         for here in (asking, other):
             await here.until(lambda page: text(page, "#session-title") == "Restoring a switch")
-    await lifecycle.wait_for_all()
+    await wait_for_all()

@@ -19,6 +19,7 @@ from conversations.pipeline.nodes.save_question import SaveQuestion
 from conversations.pipeline.state import State
 from conversations.turns import broker, lifecycle
 from ragsite.db import in_database
+from tests.turns import wait_for_all
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -96,7 +97,7 @@ async def test_a_stop_does_not_wait_for_what_is_done_after_the_answer(
         assert await lifecycle.stop_turn(owner, message_id)
     assert (await status_of(message_id), (await end).status) == ("stopped", "stopped")
     node.go_on_later.set()
-    await lifecycle.wait_for_all()
+    await wait_for_all()
     assert node.done_later
 
 
@@ -109,7 +110,7 @@ async def test_a_turn_outlives_the_request_that_began_it_and_its_thread(
     node.end.set()
     node.go_on_later.set()
     assert (await end).status == "completed"
-    await lifecycle.wait_for_all()
+    await wait_for_all()
     assert node.done_later
 
 
@@ -122,7 +123,7 @@ async def test_what_is_done_after_an_answer_is_no_answer_to_stop(
     assert not await lifecycle.stop_turn(owner, message_id)
     assert not lifecycle.running()
     node.go_on_later.set()
-    await lifecycle.wait_for_all()
+    await wait_for_all()
     assert node.done_later and await status_of(message_id) == "completed"
 
 
@@ -144,7 +145,7 @@ async def test_who_stops_twice_waits_twice_for_the_end_that_is_being_stored(
     assert [await first, await second] == ["stopped", "stopped"]
     assert (await end).status == "stopped"
     node.go_on_later.set()
-    await lifecycle.wait_for_all()
+    await wait_for_all()
     assert node.done_later
 
 
@@ -163,7 +164,7 @@ async def test_an_answer_that_is_being_stored_as_completed_stays_it(
     assert not await cut
     assert (await status_of(message_id), (await end).status) == ("completed", "completed")
     node.go_on_later.set()
-    await lifecycle.wait_for_all()
+    await wait_for_all()
 
 
 async def test_an_answer_that_was_taken_for_interrupted_has_one_end(
@@ -175,7 +176,7 @@ async def test_an_answer_that_was_taken_for_interrupted_has_one_end(
         pass  # it has just been stored
     assert (await end).status == "stopped"
     node.go_on_later.set()
-    await lifecycle.wait_for_all()
+    await wait_for_all()
     message = await Message.objects.aget(pk=message_id)
     assert [event["seq"] for event in message.stream_log] == list(range(1, message.last_seq + 1))
     told = fold(message.stream_log)

@@ -22,6 +22,7 @@ from knowledge.models import KnowledgeBase
 from ragsite.db import in_database
 from tests.conversations.conftest import run_turn
 from tests.fakes.provider import FakeProvider
+from tests.turns import wait_for_all
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -64,7 +65,7 @@ async def test_the_placeholder_is_there_before_anything_streams(
     message = await message_of(started)
     assert (message.status, message.content) == ("streaming", "")
     go_on.set()
-    await lifecycle.wait_for_all()
+    await wait_for_all()
     assert (await message_of(started)).pk == message.pk
     assert (await message_of(started)).content == "Late."
 
@@ -115,7 +116,7 @@ async def test_who_leaves_loses_nothing(owner: User, session: ChatSession, provi
     await events.aclose()  # type: ignore[attr-defined]
     rest = [event async for event in broker.listen(started.assistant_message_id)]
     assert "".join(event.text or "" for event in rest if isinstance(event, Delta)) == text
-    await lifecycle.wait_for_all()
+    await wait_for_all()
     assert (await message_of(started)).status == "completed"
     assert provider.disconnects == 0
 
@@ -131,7 +132,7 @@ async def test_a_provider_that_breaks_off_leaves_what_came_and_a_retry(
     assert error.retryable and error.code == failed.error_code
     provider.reply("Ten seconds [1].")
     again = await lifecycle.regenerate(owner, failed.pk)
-    await lifecycle.wait_for_all()
+    await wait_for_all()
     shown = await in_database(queries.transcript, session)
     assert [(view.answer.content, view.position, len(view.siblings)) for view in shown] == [("Ten seconds [1].", 2, 2)]
     assert shown[0].answer.pk == again.assistant_message_id
@@ -151,7 +152,7 @@ async def test_an_interrupted_answer_is_continued_with_what_came(
     assert cut.status == "interrupted" and cut.content.startswith("First, hold the reset button")
     provider.reply("Last, let it go [1].")
     rest = await lifecycle.continue_answer(owner, cut.pk, request_id=uuid.uuid4())
-    await lifecycle.wait_for_all()
+    await wait_for_all()
     assert rest.parent_turn_id == started.turn_id
     said = [item["content"] for item in prompts(provider)[-1]]
     past = [item for item in said if item.startswith("First, hold the reset button")]
@@ -191,7 +192,7 @@ async def test_the_api_continues(owner: User, session: ChatSession, provider: Fa
     client = AsyncClient()
     await client.aforce_login(owner)
     body = (await client.post(reverse("api-continue", args=[message.pk]))).json()
-    await lifecycle.wait_for_all()
+    await wait_for_all()
     assert body["parent_turn_id"] == message.turn_id
     assert (await Message.objects.aget(pk=body["assistant_message_id"])).content == "seconds, ten of them [1]."
 
@@ -238,7 +239,7 @@ async def test_the_same_request_at_the_same_moment_is_answered_by_one(
     provider.reply("Ten seconds [1].", delay=0.05)
     ask = lifecycle.Ask(session.pk, RESET)
     started = await asyncio.gather(*(lifecycle.start_turn(owner, ask) for _ in range(4)))
-    await lifecycle.wait_for_all()
+    await wait_for_all()
     assert len({item.turn_id for item in started}) == 1
     assert sorted(item.existing for item in started) == [False, True, True, True]
     assert len(prompts(provider)) == 1
@@ -251,7 +252,7 @@ async def test_questions_at_the_same_moment_go_on_from_each_other(
 ) -> None:
     asks = [lifecycle.Ask(session.pk, RESET) for _ in range(3)]
     started = await asyncio.gather(*(lifecycle.start_turn(owner, ask) for ask in asks))
-    await lifecycle.wait_for_all()
+    await wait_for_all()
     line = sorted(item.turn_id for item in started)
     parents = {item.turn_id: item.parent_turn_id for item in started}
     assert [parents[turn] for turn in line] == [None, *line[:2]]
@@ -269,7 +270,7 @@ async def test_pressed_twice_is_asked_once(owner: User, session: ChatSession, pr
     first, second = await asyncio.gather(
         *(lifecycle.regenerate(owner, message.pk, request_id=request_id) for _ in range(2))
     )
-    await lifecycle.wait_for_all()
+    await wait_for_all()
     assert first.turn_id == second.turn_id and {first.existing, second.existing} == {False, True}
     assert await Turn.objects.acount() == 2 and len(prompts(provider)) == 2
     assert shown.turn.request_id != request_id

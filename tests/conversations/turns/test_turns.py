@@ -20,10 +20,10 @@ from knowledge.models import Document, KnowledgeBase
 from ragsite.db import in_database
 from ragsite.llm.errors import ProviderError
 from ragsite.llm.types import TextPiece, ThinkPiece, UsagePiece
-from retrieval.engine import indexing
 from tests import factories
 from tests.conversations.conftest import run_turn
 from tests.fakes.llm import FakeLLM
+from tests.turns import wait_for_all
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -77,7 +77,7 @@ async def test_a_picture_that_could_not_be_kept_is_quoted_by_its_caption(
 def _index_caption(base: KnowledgeBase) -> None:
     document = factories.make_document(base, "doorbell.pdf")
     factories.make_chunk(document, "The wiring diagram of the doorbell, seen from behind.", kind="image")
-    indexing.index_document(document.pk)
+    factories.index_document(document.pk)
 
 
 async def test_sources_come_before_the_text_that_uses_them(
@@ -195,7 +195,7 @@ async def test_the_same_request_twice_is_one_turn(owner: User, handbook: Knowled
     request_id = uuid.uuid4()
     asks = [lifecycle.start_turn(owner, lifecycle.Ask(session.pk, RESET, request_id=request_id)) for _ in range(3)]
     started = await asyncio.gather(*asks)
-    await lifecycle.wait_for_all()
+    await wait_for_all()
     assert len({item.turn_id for item in started}) == 1
     assert await Turn.objects.acount() == 1
 
@@ -279,7 +279,7 @@ async def test_retrying_makes_a_sibling_that_the_page_can_step_to(
     await run_turn(owner, session, RESET)
     failed = await answer_of(session)
     started = await lifecycle.regenerate(owner, failed.pk)
-    await lifecycle.wait_for_all()
+    await wait_for_all()
     views = await in_database(queries.transcript, session)
     assert [view.answer.pk for view in views] == [started.assistant_message_id]
     assert views[0].position == 2 and len(views[0].siblings) == 2
@@ -312,7 +312,7 @@ async def test_a_stop_from_another_process_is_obeyed(
             if isinstance(event, Delta):
                 break
         assert await in_database(turn_store.request_stop, started.assistant_message_id)
-        await lifecycle.wait_for_all()
+        await wait_for_all()
     message = await answer_of(session)
     assert message.status == Message.Status.STOPPED and message.content == "Hold the reset button"
 
@@ -329,7 +329,7 @@ async def test_a_late_listener_and_one_that_comes_back_miss_nothing(
             break
     rest = [event async for event in broker.listen(started.assistant_message_id, early[-1])]
     again = [event async for event in broker.listen(started.assistant_message_id)]
-    await lifecycle.wait_for_all()
+    await wait_for_all()
     assert early + [event.seq for event in rest] == [event.seq for event in again]
     assert fold(again).blocks[0]["text"] == "".join(f"w{n} " for n in range(8))
 
@@ -424,7 +424,7 @@ async def test_whoever_leaves_while_a_turn_starts_does_not_harm_it(
     while not lifecycle.running() and not asking.done():
         await asyncio.sleep(0)
     asking.cancel()
-    await lifecycle.wait_for_all()
+    await wait_for_all()
     assert (await answer_of(session)).status == Message.Status.COMPLETED
 
 

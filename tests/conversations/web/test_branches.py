@@ -12,7 +12,6 @@ from django.urls import reverse
 
 from conversations import queries
 from conversations.models import ChatSession, Message, Turn
-from conversations.turns import lifecycle
 from conversations.web import contexts
 from knowledge.models import KnowledgeBase
 from ragsite.db import in_database
@@ -22,6 +21,7 @@ from tests.conversations.oob import Page
 from tests.conversations.records import make_turn
 from tests.conversations.web.test_consumers import SHELL, Tab, followers, statuses, tab, text, until_followed_anew
 from tests.fakes.llm import FakeLLM
+from tests.turns import wait_for_all
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -151,7 +151,7 @@ async def test_stop_ends_only_what_is_shown(
         await here.send(action="stop")
         await here.until_ended()
         go_on.set()
-        await lifecycle.wait_for_all()
+        await wait_for_all()
     found = [
         text async for text in Message.objects.filter(role="assistant").order_by("id").values_list("content", "status")
     ]

@@ -31,6 +31,7 @@ from ragsite.db import in_database
 from ragsite.llm.types import TextPiece
 from tests.conversations.oob import Page, squeeze
 from tests.fakes.llm import FakeLLM
+from tests.turns import wait_for_all
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -139,7 +140,7 @@ async def tab(user: Any, session: ChatSession) -> AsyncIterator[Tab]:
     finally:
         await opened.leave()
         async with asyncio.timeout(PATIENCE):
-            await lifecycle.wait_for_all()
+            await wait_for_all()
 
 
 async def reloaded(session: ChatSession) -> str:
@@ -227,7 +228,7 @@ async def test_an_answer_that_ends_before_it_can_be_followed_is_announced_all_th
 
     async def start_and_end(*given: Any) -> lifecycle.Started:
         started = await start(*given)
-        await lifecycle.wait_for_all()
+        await wait_for_all()
         return started
 
     async with tab(owner, session) as here:
@@ -407,7 +408,7 @@ async def test_leaving_ends_the_listening_but_not_the_turn(
     await here.leave()
     assert not followers()
     go_on.set()
-    await lifecycle.wait_for_all()
+    await wait_for_all()
     message = await Message.objects.aget(role="assistant")
     assert (message.status, message.content) == ("completed", "Begun and ended.")
 
@@ -452,7 +453,7 @@ async def test_sockets_end_at_once_with_the_right_to_be_there(
         await closed(here)
         await closed(silent)
         go_on.set()
-        await lifecycle.wait_for_all()
+        await wait_for_all()
         assert await here.socket.receive_nothing()
         await unconcerned.send(action="resume", seen="")
         assert await unconcerned.socket.receive_nothing(0.2)

@@ -23,6 +23,7 @@ from ragsite.llm.types import TextPiece
 from tests.conversations.conftest import run_turn
 from tests.conversations.web.test_consumers import Tab, reloaded, statuses, tab, text
 from tests.fakes.llm import FakeLLM
+from tests.turns import wait_for_all
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -197,7 +198,7 @@ async def test_another_branch_that_was_known_is_not_announced(
     await run_turn(owner, session, RESET)
     first = await Turn.objects.aget()
     await lifecycle.edit(owner, first.pk, PORTS)
-    await lifecycle.wait_for_all()
+    await wait_for_all()
     newest = await Turn.objects.alatest("id")
     async with tab(owner, session) as here:
         await here.send(action="resume", seen="", leaf=str(first.pk), newest=str(newest.pk))
@@ -221,7 +222,7 @@ async def test_two_stale_pages_that_ask_at_once_make_one_line(
     first = await Turn.objects.aget()
     asked = (lifecycle.Ask(session.pk, text, parent_turn_id=first.pk, from_newest=True) for text in (PORTS, WARRANTY))
     await asyncio.gather(*(lifecycle.start_turn(owner, ask) for ask in asked))
-    await lifecycle.wait_for_all()
+    await wait_for_all()
     assert await Turn.objects.filter(parent_turn=first).acount() == 1
     assert await Turn.objects.filter(children=None).acount() == 1
 

@@ -11,12 +11,12 @@ from django.utils import timezone
 
 from conversations import services, turn_store
 from conversations.models import ChatSession, Feedback, Message, TraceStep, Turn
-from conversations.turns import lifecycle
 from conversations.web.contexts import SAMPLE_QUESTIONS
 from knowledge.models import Chunk, KnowledgeBase
 from ragsite.runtime import samples
 from tests import factories
 from tests.fakes.llm import FakeLLM
+from tests.turns import wait_for_all
 
 HTMX = {"HX-Request": "true"}
 
@@ -441,19 +441,19 @@ async def test_asking_without_scripts(owner: User, session: ChatSession, handboo
     client = AsyncClient()
     await client.aforce_login(owner)
     response = await client.post(reverse("ask", args=[session.pk]), {"question": "How many ports has the switch?"})
-    await lifecycle.wait_for_all()
+    await wait_for_all()
     page = await client.get(response.url.partition("#")[0])
     assert "nine ports" in html(page)
     message = await Message.objects.aget(role="assistant")
     again = await client.post(reverse("regenerate", args=[message.pk]))
-    await lifecycle.wait_for_all()
+    await wait_for_all()
     assert "2/2" in html(await client.get(again.url.partition("#")[0]))
     edited = await client.post(reverse("edit-question", args=[message.turn_id]), {"question": "What of the warranty?"})
-    await lifecycle.wait_for_all()
+    await wait_for_all()
     assert "three years" in html(await client.get(edited.url.partition("#")[0]))
     await Message.objects.filter(pk=message.pk).aupdate(status="interrupted")
     onwards = await client.post(reverse("continue", args=[message.pk]))
-    await lifecycle.wait_for_all()
+    await wait_for_all()
     assert "Please continue." in html(await client.get(onwards.url.partition("#")[0]))
 
 

@@ -136,7 +136,7 @@ def test_moved_documents_are_found_in_the_other_base_as_if_indexed_there(owner: 
         for number, text in enumerate(texts):
             document = factories.make_document(home, f"{number}.txt", text.encode())
             factories.make_chunk(document, text)
-            indexing.index_document(document.pk)
+            factories.index_document(document.pk)
     documents = list(base.documents.order_by("pk"))
     chunks = set(IndexEntry.objects.filter(knowledge_base=base).values_list("chunk_id", flat=True))
     job = bulk.start(owner, base, "move", ids(documents), target=other)

@@ -13,7 +13,6 @@ from knowledge.models import Chunk, KnowledgeBase
 from ragsite.llm.embedding import embedding
 from retrieval.embedding_models import jobs, registry
 from retrieval.embedding_models.models import ModelJob, RegisteredModel
-from retrieval.engine import indexing
 from retrieval.evaluation import sets
 from retrieval.evaluation.models import EvaluationSet
 from tests import factories
@@ -43,7 +42,7 @@ def base(owner: User) -> KnowledgeBase:
     document = factories.make_document(knowledge_base, language="en")
     things = [*(f"number {number}" for number in range(40)), *(one for one, _other in PAIRS)]
     factories.make_chunks(document, [f"The shelf holds {thing}." for thing in things])
-    indexing.index_document(document.pk)
+    factories.index_document(document.pk)
     return knowledge_base
 
 

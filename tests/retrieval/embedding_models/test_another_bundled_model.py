@@ -192,7 +192,7 @@ def test_words_are_searched_until_the_vectors_are_there(
 def test_documents_are_taken_in_meanwhile(old: int, base: KnowledgeBase) -> None:
     document = factories.make_document(base)
     factories.make_chunk(document, "A heron stands on the jetty.")
-    indexing.index_document(document.pk)
+    factories.index_document(document.pk)
     space = spaces.active_space()
     assert list(Vector.objects.values_list("entry__document", "space").filter(entry__document=document)) == [
         (document.pk, space.pk)

@@ -18,7 +18,7 @@ from retrieval import tasks
 from retrieval.embedding_models import jobs, registry, trial
 from retrieval.embedding_models.models import ModelJob, RegisteredModel
 from retrieval.embedding_models.registry import NotPossible
-from retrieval.engine import indexing, partitions, reembedding, spaces
+from retrieval.engine import partitions, reembedding, spaces
 from retrieval.evaluation.models import EvaluationRun, EvaluationSet
 from retrieval.evaluation.options import RunOptions
 from retrieval.models import EmbeddingSpace, VectorCount
@@ -191,7 +191,7 @@ def test_a_model_from_a_stick_is_tried_used_and_gone_back_from(golden: Evaluatio
     # What is ingested meanwhile has its vectors here alone, until one goes back.
     document = factories.make_document(golden.knowledge_base)
     factories.make_chunk(document, "A late passage.")
-    indexing.index_document(document.pk)
+    factories.index_document(document.pk)
     assert done(jobs.start(previous, Kind.USE)).status == "done"
     assert spaces.active_space() == before
     assert VectorCount.objects.get(space=before).vectors == 46

@@ -67,7 +67,7 @@ def add(knowledge_base: KnowledgeBase, start: int, count: int) -> None:
     """Ingest a document of so many passages."""
     document = factories.make_document(knowledge_base)
     factories.make_chunks(document, map(text_of, range(start, start + count)))
-    indexing.index_document(document.pk)
+    factories.index_document(document.pk)
 
 
 def reembed(*arguments: str) -> str:

@@ -40,7 +40,7 @@ def base(owner: User) -> KnowledgeBase:
 def add(base: KnowledgeBase, passage: str) -> Document:
     document = factories.make_document(base)
     factories.make_chunk(document, passage)
-    indexing.index_document(document.pk)
+    factories.index_document(document.pk)
     return document
 
 
@@ -206,7 +206,7 @@ def test_each_write_makes_another_state_of_its_base_alone(base: KnowledgeBase, o
     factories.make_chunk(document, "A router.")
     indexing.index_words(document.pk)
     states.append(index_state([base.pk]))
-    indexing.index_document(document.pk)
+    factories.index_document(document.pk)
     states.append(index_state([base.pk]))
     index.delete([document.pk])
     states.append(index_state([base.pk]))

@@ -12,7 +12,6 @@ from django.contrib.auth.models import User
 from django.core.management import call_command
 
 from knowledge.models import Chunk, KnowledgeBase
-from retrieval.engine import indexing
 from tests import factories
 
 PASSAGES = [
@@ -72,7 +71,7 @@ def fill(base: KnowledgeBase) -> Callable[..., list[Chunk]]:
     def add(*passages: str, filename: str = "Handbook.pdf") -> list[Chunk]:
         document = factories.make_document(base, filename)
         chunks = factories.make_chunks(document, passages)
-        indexing.index_document(document.pk)
+        factories.index_document(document.pk)
         return chunks
 
     return add

@@ -9,7 +9,6 @@ from pytest_django import Settings
 
 from knowledge.models import Chunk
 from ragsite.llm.reranking import reader
-from retrieval.engine import indexing
 from retrieval.evaluation import sets
 from retrieval.evaluation.models import EvaluationSet
 from tests import factories
@@ -42,7 +41,7 @@ def golden(owner: User) -> EvaluationSet:
     document = factories.make_document(base, language="en")
     shelves = "one", "two", "three", "four", "five"
     factories.make_chunks(document, [f"The shelf number {each} holds bolts." for each in shelves])
-    indexing.index_document(document.pk)
+    factories.index_document(document.pk)
     made = sets.create_set(owner, base, "Golden")
     right = Chunk.objects.get(content__contains="five").pk
     sets.add_question(made, "Which shelf holds bolts?", [right])

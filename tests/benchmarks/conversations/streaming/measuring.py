@@ -23,8 +23,8 @@ from django.db import connections
 from django.utils.module_loading import import_string
 
 from conversations import services
-from ragsite import db
 from ragsite.accounts import tokens
+from tests import database_threads
 from tests.benchmarks.conversations.overhead import fill
 from tests.benchmarks.conversations.streaming import provider, readers, relay
 from tests.benchmarks.conversations.streaming.provider import Level, Written
@@ -96,7 +96,7 @@ class _Bench:
         self._ports = {name: listener.getsockname()[1] for name, listener in listeners.items()}
         base_url = f"http://127.0.0.1:{self._ports['provider']}/v1"
         self._headers = _headers(self._user)
-        db.shut_down()
+        database_threads.shut_down()
         connections.close_all()
         self._provider, theirs = _fork.Pipe()
         stack.enter_context(_process(provider.run, listeners["provider"], theirs))
