@@ -195,12 +195,12 @@ def folders_of(documents: QuerySet[Document], words: str = "", most: int = 20) -
     return sorted(named, key=lambda folder: (folder.count("/"), folder))[:most]
 
 
-def field_names_of(documents: QuerySet[Document], most: int = 50) -> list[str]:
-    """Return the names of the fields that the newest documents have, by name."""
+def field_names_of(documents: QuerySet[Document]) -> list[str]:
+    """Return the names of the fields that the newest documents have, by name; 50 at most."""
     name = Func(F("metadata"), function="jsonb_object_keys", output_field=CharField())
     newest = documents.exclude(metadata={}).order_by("-pk").values("pk")[:_DESCRIBED]
     rows = Document.objects.filter(pk__in=newest).order_by().annotate(field=name)
-    return sorted(set(rows.values_list("field", flat=True)))[:most]
+    return sorted(set(rows.values_list("field", flat=True)))[:50]
 
 
 def status(document: Document) -> dict[str, Any]:

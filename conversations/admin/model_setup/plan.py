@@ -51,10 +51,9 @@ class Change:
         return self.existing is not None and self.existing is not self.kept
 
 
-def changes(draft: Draft, *, lock: bool = False) -> list[Change]:
+def changes(draft: Draft) -> list[Change]:
     """Return what saving will do, purpose by purpose."""
-    found = ModelProfile.objects.filter(purpose__in=draft.models).order_by("-enabled", "-pk")
-    rows = list(found.select_for_update() if lock else found)
+    rows = list(ModelProfile.objects.filter(purpose__in=draft.models).order_by("-enabled", "-pk"))
     planned: list[Change] = []
     for purpose in [each for each in (*chat_purposes(), *Purpose) if each in draft.models]:
         if any(change.purpose == purpose for change in planned):
