@@ -17,11 +17,6 @@ SENTENCES: dict[str, Promise] = {
     "empty.pages": _("The PDF's pages hold no text."),
     "encrypted": _("The file is protected by a password. Remove the password and upload it again."),
     "encrypted.pdf": _("The file is protected by a password. Remove the password and upload it again."),
-    "encrypted.part": _("The file is protected by a password. Save it without one."),
-    "encrypted.or_older": _(
-        "The file is protected by a password, or is an older Office file with a new extension. "
-        "Save it without a password as %(kind)s."
-    ),
     "encrypted.open_document": _("The file is protected by a password. Save it without one."),
     "encrypted.book": _("The book is locked by its seller (DRM); only their programs can read it."),
     "encrypted.mail": _("The mail is encrypted; only its recipient's mail program can read it. Save it unencrypted."),
@@ -39,7 +34,6 @@ SENTENCES: dict[str, Promise] = {
     "broken.too_deep": _("The file is nested too deeply to be read."),
     "broken.page_too_deep": _("The page nests its elements too deeply to be read."),
     "broken.entities": _("The file declares XML entities, which Office documents never do. It is not read."),
-    "broken.office_entities": _("The %(kind)s file declares XML entities, which no Office program writes."),
     "broken.csv": _("Line %(line)s is not valid CSV: %(reason)s."),
     "broken.conversion": _(
         "LibreOffice, which makes older Office files readable, can't open the file: it is damaged, protected by a "

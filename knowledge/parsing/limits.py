@@ -12,7 +12,8 @@ from knowledge.parsing.errors import ParseError
 MAX_ENTRIES = 20_000
 MAX_UNPACKED = 1024**3  # bytes in all, unpacked
 MAX_RATIO = 200  # unpacked to packed; Office XML reaches about 30, a bomb over 1,000
-RATIO_FLOOR = 32 * 1024**2  # bytes; below it the ratio of a part does not matter
+RATIO_FLOOR = 20 * 1024**2  # bytes; below it the ratio of a part does not matter
+MAX_XML = 300 * 1024**2  # bytes of a part that is parsed whole
 
 MAX_TEXT = 100_000  # characters of one element
 MAX_CELL = 20_000  # characters of one table cell
@@ -24,6 +25,8 @@ TOO_DEEP = Notice(key="left_out.nested")
 _LONG_CAPTION = Notice(key="left_out.caption", params={"most": MAX_CELL})
 
 _ENCRYPTED_FLAG = 0x1
+_BEFORE_ROOT = 4096  # bytes
+_ROOT = re.compile(rb"<[A-Za-z_]")
 
 
 def check_archive(archive: zipfile.ZipFile) -> None:
@@ -42,16 +45,21 @@ def check_archive(archive: zipfile.ZipFile) -> None:
 
 
 def check_office_parts(archive: zipfile.ZipFile) -> None:
-    """Raise `ParseError` for Office XML that declares a document type.
+    """Raise `ParseError` for Office XML that is too large to be parsed whole, or may declare a document type.
 
-    No Office program writes that; entities defined there are an attack ("billion laughs").
+    No Office program writes that; entities defined there are an attack ("billion laughs"). Declarations stand before
+    the first element.
     """
     for entry in archive.infolist():
-        if entry.filename.lower().endswith((".xml", ".rels")) and not entry.is_dir():
-            with archive.open(entry) as part:
-                head = part.read(2048).replace(b"\x00", b"")
-                if b"<!DOCTYPE" in head or b"<!ENTITY" in head:
-                    raise ParseError("broken.entities")
+        if not entry.filename.lower().endswith((".xml", ".rels", ".vml")) or entry.is_dir():
+            continue
+        if entry.file_size > MAX_XML:
+            raise ParseError("too_large.office", kind="Office")
+        with archive.open(entry) as part:
+            head = part.read(_BEFORE_ROOT).replace(b"\x00", b"")
+        has_no_root = len(head) > _BEFORE_ROOT // 4 and not _ROOT.search(head)
+        if b"<!DOCTYPE" in head or b"<!ENTITY" in head or has_no_root:
+            raise ParseError("broken.entities")
 
 
 # Control characters (PostgreSQL refuses U+0000), lone surrogates and non-characters, which no database or page wants.

@@ -9,19 +9,13 @@ from typing import Any
 from lxml import etree
 
 from knowledge.parsing.errors import ParseError
+from knowledge.parsing.limits import check_archive, check_office_parts
 
 A = "{http://schemas.openxmlformats.org/drawingml/2006/main}"
 C = "{http://schemas.openxmlformats.org/drawingml/2006/chart}"
 R = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}"
 MATH = "{http://schemas.openxmlformats.org/officeDocument/2006/math}"
 COMPATIBILITY = "{http://schemas.openxmlformats.org/markup-compatibility/2006}"
-
-_OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
-_MOST_PARTS = 20_000
-_MOST_BYTES = 1024 * 1024 * 1024  # of all parts, unpacked
-_MOST_XML_BYTES = 300 * 1024 * 1024  # of one part that is parsed whole
-_RATIO = 200  # unpacked to packed; beyond it a large part is a bomb
-_ALWAYS_FINE = 20 * 1024 * 1024  # bytes, whatever the ratio
 
 _LONGEST_RELATIONS = 20 * 1024 * 1024  # bytes of a part that lists them
 # The main part of files with macros, templates and shows, and what the same part of a plain file is.
@@ -31,8 +25,6 @@ _MAIN_TYPE = re.compile(
 )
 _PLAIN_WORD = b"application/vnd.openxmlformats-officedocument.wordprocessingml.document.main+xml"
 _PLAIN_SLIDES = b"application/vnd.openxmlformats-officedocument.presentationml.presentation.main+xml"
-_BEFORE_ROOT = 4096  # bytes
-_ROOT = re.compile(rb"<[A-Za-z_]")
 
 # What python-docx, python-pptx and openpyxl raise for packages that are not as they should be.
 BROKEN = (
@@ -54,41 +46,15 @@ BROKEN = (
 
 def check_package(path: Path, main_part: str, kind: str) -> None:
     """Raise `ParseError` unless the file is a sound package that holds a part whose name begins so."""
-    with path.open("rb") as file:
-        head = file.read(8)
-    if not head:
-        raise ParseError("empty")
-    if head == _OLE:
-        raise ParseError("encrypted.or_older", kind=kind)
-    if not zipfile.is_zipfile(path):
-        raise ParseError("broken.not_office", kind=kind)
     try:
         with zipfile.ZipFile(path) as package:
-            parts = package.infolist()
-            bomb = any(part.file_size > _ALWAYS_FINE and part.file_size > part.compress_size * _RATIO for part in parts)
-            xml = max((part.file_size for part in parts if part.filename.endswith((".xml", ".rels"))), default=0)
-            total = sum(part.file_size for part in parts)
-            if bomb or len(parts) > _MOST_PARTS or total > _MOST_BYTES or xml > _MOST_XML_BYTES:
-                raise ParseError("too_large.office", kind=kind)
-            if any(part.flag_bits & 1 for part in parts):
-                raise ParseError("encrypted.part")
-            _refuse_entities(package, parts, kind)
+            check_archive(package)
+            check_office_parts(package)
+            names = package.namelist()
     except BROKEN as error:
         raise broken(error) from error
-    if not any(part.filename.lstrip("/").startswith(main_part) for part in parts):
+    if not any(name.lstrip("/").startswith(main_part) for name in names):
         raise ParseError("broken.no_main_part", kind=kind)
-
-
-def _refuse_entities(package: zipfile.ZipFile, parts: list[zipfile.ZipInfo], kind: str) -> None:
-    """Office files declare no entities; those that do mean harm. Declarations stand before the first element."""
-    for part in parts:
-        if part.filename.endswith((".xml", ".rels", ".vml")):
-            with package.open(part) as file:
-                start = file.read(_BEFORE_ROOT).replace(b"\0", b"")
-            root = _ROOT.search(start)
-            before = start[: root.start()] if root else start
-            if b"<!DOCTYPE" in before or b"<!ENTITY" in before or (root is None and len(start) > _BEFORE_ROOT // 4):
-                raise ParseError("broken.office_entities", kind=kind)
 
 
 def whole(path: Path, folder: Path) -> Path:

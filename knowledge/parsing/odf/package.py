@@ -11,7 +11,7 @@ from lxml import etree
 from knowledge.parsing.docx.numerals import numeral
 from knowledge.parsing.elements import Title
 from knowledge.parsing.errors import ParseError
-from knowledge.parsing.limits import check_archive
+from knowledge.parsing.limits import MAX_XML, check_archive
 from knowledge.parsing.ooxml import BROKEN, broken
 from knowledge.parsing.registry import ParseContext, Parser
 
@@ -24,7 +24,6 @@ SVG = f"{{{_NAMESPACE.format('svg-compatible')}}}"
 MATHML = "{http://www.w3.org/1998/Math/MathML}"
 XLINK = "{http://www.w3.org/1999/xlink}"
 _DUBLIN = "{http://purl.org/dc/elements/1.1/}"
-_MOST_XML = 300 * 1024**2  # bytes of a part that is parsed whole
 _MOST_PICTURE = 64 * 1024**2  # bytes
 _MOST_PARENTS = 20  # of a style
 _FORMS = {"a": "lowerLetter", "A": "upperLetter", "i": "lowerRoman", "I": "upperRoman"}
@@ -141,7 +140,7 @@ class Package:
         """Return a part's root, or None when there is none."""
         if name not in self.names:
             return None
-        if self.archive.getinfo(name).file_size > _MOST_XML:
+        if self.archive.getinfo(name).file_size > MAX_XML:
             raise ParseError("too_large.office", kind="OpenDocument")
         parser = etree.XMLParser(resolve_entities=False, no_network=True, load_dtd=False)
         return etree.fromstring(self.archive.read(name), parser)

@@ -115,6 +115,8 @@ def test_a_picture_is_no_text(tmp_path: Path) -> None:
         ({"readme.txt": b"hello"}, "broken", "another kind of ZIP archive"),
         ({"word/document.xml": b'<?xml version="1.0"?><!DOCTYPE a [<!ENTITY b "c">]><a/>'}, "broken", "entities"),
         ({"word/document.xml": '<?xml version="1.0"?><!DOCTYPE a>'.encode("utf-16")}, "broken", "entities"),
+        ({"word/document.xml": b"<a/>", "word/b.VML": b" " * 4000 + b"<!DOCTYPE a><a/>"}, "broken", "entities"),
+        ({"word/document.xml": b" " * 5000 + b"<!DOCTYPE a><a/>"}, "broken", "entities"),
     ],
 )
 def test_office_archives_that_would_do_harm(tmp_path: Path, parts: dict[str, bytes], code: str, words: str) -> None:
@@ -127,6 +129,9 @@ def test_office_archives_that_would_do_harm(tmp_path: Path, parts: dict[str, byt
 
 def test_archives_with_too_much_in_them(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = make_archive(tmp_path / "file", {"word/document.xml": b"<a/>", "b": b"b" * 100})
+    monkeypatch.setattr(limits_module, "MAX_XML", 3)
+    with pytest.raises(ParseError, match=r"too_large\.office"):
+        identify(path, "docx")
     monkeypatch.setattr(limits_module, "MAX_UNPACKED", 50)
     with pytest.raises(ParseError, match=r"too_large\.unpacked"):
         identify(path, "docx")
