@@ -20,6 +20,7 @@ from conversations.json_safe import json_safe
 from conversations.models import ChatSession, Citation, ContextEntry, Message, TraceStep, Turn
 from conversations.turn_tree import TurnTree
 from knowledge.models import Chunk, Document
+from ragsite.exceptions import Refused
 from ragsite.limits import use
 from ragsite.llm.passage_tokens import count_tokens
 from ragsite.site_settings.config import config
@@ -30,15 +31,8 @@ STALE_AFTER = timedelta(seconds=15)
 FARTHEST_AHEAD = 10_000
 
 
-class TurnRefused(Exception):
-    """A turn is not started. `code` is a stable slug; the message is for the person."""
-
-    def __init__(self, code: str, message: str, wait: int | None = None) -> None:
-        """`wait` is in seconds, after which it can be asked; None where nobody knows."""
-        super().__init__(message)
-        self.code = code
-        self.message = message
-        self.wait = wait
+class TurnRefused(Refused):
+    """A turn is not started."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -31,6 +31,7 @@ from knowledge.models import Document, KnowledgeBase, Membership
 from knowledge.parsing.errors import ParseError
 from knowledge.parsing.registry import OLE, check_name, format_of
 from ragsite.audit.log import has_request, record
+from ragsite.exceptions import Refused
 from ragsite.limits import use
 from ragsite.models import AuditEntry
 from ragsite.site_settings.config import config, refresh
@@ -47,18 +48,6 @@ _MOST_AROUND_FILES = 256 * 1024
 _UNKNOWN_TYPE = "application/octet-stream"
 # They change how a file name reads without being seen.
 _BIDI_CONTROLS = set("\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
-
-
-class Refused(Exception):
-    """Something that can't be done as asked. `code` is a stable slug, `message` is for the person who asked.
-
-    Codes: name_taken, unknown_user, unknown_group, is_owner.
-    """
-
-    def __init__(self, code: str, message: str) -> None:
-        super().__init__(message)
-        self.code = code
-        self.message = message
 
 
 class UploadRefused(Refused):

@@ -32,7 +32,6 @@ from django.views.defaults import page_not_found
 
 from conversations.memory import facts
 from conversations.own_data import archive, deletion
-from knowledge.services import Refused
 from ragsite.accounts import stream_auth
 from ragsite.accounts.forms import ChangePasswordForm
 from ragsite.accounts.pauses import telling_pauses
@@ -40,6 +39,7 @@ from ragsite.accounts.roles import is_last_administrator
 from ragsite.accounts.tokens import create_token
 from ragsite.audit.log import record
 from ragsite.db import DATABASE_UNAVAILABLE, database_unavailable_message
+from ragsite.exceptions import Refused
 from ragsite.models import ApiToken, AuditEntry
 from ragsite.runtime import samples
 from ragsite.web.requests import absolute

@@ -15,14 +15,10 @@ from conversations.files import chat_files
 from knowledge import queries
 from knowledge.access import get_editable_knowledge_base
 from knowledge.api.serializers import AddedDocumentSerializer, DocumentSerializer
-from knowledge.services import Refused as NotTaken
 from knowledge.services import check_body, check_format, check_size
-from ragsite.api.base import ApiErrorSerializer, Refused, validated
+from ragsite.api.base import ApiErrorSerializer, validated
 from ragsite.api.fields import IntegerField
 from ragsite.api.uploads import MultiPartParser
-
-_STATUSES = {"too_large": 413, "storage_full": 413, "unsupported": 415, "missing_tool": 415, "too_many": 409}
-_STATUSES |= {"busy": 409, "already_there": 409}
 
 
 class ChatUploadSerializer(serializers.Serializer[Any]):
@@ -60,21 +56,15 @@ class SessionFiles(APIView):
         read here (415, see `/formats`), or where they are more than the session takes (409), none is taken.
         """
         session = access.get_session(request.user, pk)
-        try:
-            check_body(session.owner_id, int(request.META.get("CONTENT_LENGTH") or 0))
-        except NotTaken as refusal:
-            raise Refused(refusal, _STATUSES) from None
+        check_body(session.owner_id, int(request.META.get("CONTENT_LENGTH") or 0))
         uploads = request.FILES.getlist("file")
         if not uploads:
             raise ValidationError({"file": [_("No file was sent.")]}, code="no_file")
-        try:
-            chat_files.check_room(session, len(uploads))
-            for upload in uploads:
-                check_size(upload.name or "", upload.size or 0)
-                check_format(upload.name or "", upload)
-            added = [chat_files.attach(request.user, session, upload.name or "", upload) for upload in uploads]
-        except NotTaken as refusal:
-            raise Refused(refusal, _STATUSES) from None
+        chat_files.check_room(session, len(uploads))
+        for upload in uploads:
+            check_size(upload.name or "", upload.size or 0)
+            check_format(upload.name or "", upload)
+        added = [chat_files.attach(request.user, session, upload.name or "", upload) for upload in uploads]
         body = [queries.status(item.document) | {"already_here": item.already_here} for item in added]
         return Response(body, status=status.HTTP_202_ACCEPTED)
 
@@ -108,9 +98,5 @@ class KeepSessionFile(APIView):
         session = access.get_session(request.user, pk)
         chat_files.get_file(session, document_id)
         given = validated(KeepSerializer(data=request.data))
-        try:
-            base = get_editable_knowledge_base(request.user, given["knowledge_base"])
-            kept = chat_files.keep(session, document_id, base)
-        except NotTaken as refusal:
-            raise Refused(refusal, _STATUSES) from None
-        return Response(queries.status(kept))
+        base = get_editable_knowledge_base(request.user, given["knowledge_base"])
+        return Response(queries.status(chat_files.keep(session, document_id, base)))

@@ -20,12 +20,10 @@ from conversations.api.memory_serializers import (
 )
 from conversations.history import branch_of
 from conversations.memory import facts, summaries
-from conversations.memory.facts import FactRefused
 from conversations.models import ContextEntry
 from knowledge.access import key
-from ragsite.api.base import ID, ApiErrorSerializer, Refused, counted
+from ragsite.api.base import ID, ApiErrorSerializer, counted
 
-_STATUSES = {"memory_full": 409, "fact_known": 409}
 _BRANCH = OpenApiParameter("turn_id", ID, description="The end of the branch; the newest turn when left out.")
 
 
@@ -52,10 +50,7 @@ class MemoryFacts(APIView):
     @extend_schema(request=FactSerializer, responses={201: FactSerializer, 409: ApiErrorSerializer})
     def post(self, request: Request) -> Response:
         """Remember a fact."""
-        try:
-            fact = facts.remember(key(request.user), _content(request))
-        except FactRefused as refused:
-            raise Refused(refused, _STATUSES) from None
+        fact = facts.remember(key(request.user), _content(request))
         return Response(FactSerializer(fact).data, status=status.HTTP_201_CREATED)
 
     @extend_schema(operation_id="memory_facts_destroy_all", responses={204: None})
@@ -72,10 +67,7 @@ class MemoryFact(APIView):
     def put(self, request: Request, pk: int) -> Response:
         """Change its words."""
         fact = facts.get_fact(request.user, pk)
-        try:
-            facts.change(fact, _content(request))
-        except FactRefused as refused:
-            raise Refused(refused, _STATUSES) from None
+        facts.change(fact, _content(request))
         return Response(FactSerializer(fact).data)
 
     @extend_schema(responses={204: None})

@@ -37,52 +37,24 @@ from conversations.assistants import choice
 from conversations.models import ChatLabel, ChatSession, Citation
 from conversations.prompts import active
 from conversations.turns import lifecycle, redaction
-from conversations.turns.lifecycle import Started, TurnRefused
+from conversations.turns.lifecycle import Started
 from knowledge.access import readable_document_ids, readable_ids
 from ragsite.api.async_views import AsyncAPIView
-from ragsite.api.base import ApiErrorSerializer, Conflict, Refused
+from ragsite.api.base import ApiErrorSerializer, Conflict
 from ragsite.db import context_of_its_own
-
-_REFUSAL_STATUS = {
-    "too_many_turns": status.HTTP_429_TOO_MANY_REQUESTS,
-    "questions_used_up": status.HTTP_429_TOO_MANY_REQUESTS,
-    "tokens_used_up": status.HTTP_429_TOO_MANY_REQUESTS,
-    "request_id_taken": status.HTTP_409_CONFLICT,
-    "not_cut": status.HTTP_409_CONFLICT,
-    "nothing_came": status.HTTP_409_CONFLICT,
-    "unknown_parent": status.HTTP_404_NOT_FOUND,
-    "no_assistant": status.HTTP_404_NOT_FOUND,
-    "unknown_model": status.HTTP_404_NOT_FOUND,
-    "assistant_unusable": status.HTTP_409_CONFLICT,
-}
-# Seconds in which one of the caller's answers may well have ended; how long they really take, nobody knows.
-_WAIT_FOR_A_TURN = 5
-
-
-class TurnNotBegun(Refused):
-    """A turn that does not start, as an answer; 429 is over a limit."""
-
-    def __init__(self, refusal: TurnRefused) -> None:
-        super().__init__(refusal, _REFUSAL_STATUS)
-        if self.status_code == status.HTTP_429_TOO_MANY_REQUESTS:
-            self.wait = refusal.wait or _WAIT_FOR_A_TURN  # sent as Retry-After
-
 
 _beginning: set[asyncio.Task[Started]] = set()
 
 
 async def begun(start: Coroutine[Any, Any, Started]) -> Started:
-    """Wait for a turn to begin; a refusal becomes an API error.
+    """Wait for a turn to begin; raises `TurnRefused`.
 
     A client that goes away in this moment takes nothing back: the turn begins all the same.
     """
     task = asyncio.create_task(start, context=context_of_its_own())
     _beginning.add(task)
     task.add_done_callback(_beginning.discard)
-    try:
-        return await asyncio.shield(task)
-    except TurnRefused as refusal:
-        raise TurnNotBegun(refusal) from None
+    return await asyncio.shield(task)
 
 
 def language() -> str:
@@ -200,14 +172,11 @@ def _asked(user: Any, given: Mapping[str, Any]) -> tuple[list[int], list[int]]:
 
 
 def _choose(user: Any, session: ChatSession, given: Mapping[str, Any]) -> None:
-    """Store who answers in a session from now on, where that is given; raises `Http404`, `TurnNotBegun`."""
-    try:
-        if "assistant" in given:
-            choice.set_assistant(user, session, given["assistant"])
-        if "model_id" in given:
-            choice.set_model(session, given["model_id"] or "")
-    except TurnRefused as refusal:
-        raise TurnNotBegun(refusal) from None
+    """Store who answers in a session from now on, where that is given; raises `Http404`, `TurnRefused`."""
+    if "assistant" in given:
+        choice.set_assistant(user, session, given["assistant"])
+    if "model_id" in given:
+        choice.set_model(session, given["model_id"] or "")
 
 
 class LabelList(APIView):

@@ -16,7 +16,8 @@ from knowledge import services
 from knowledge.many.moving import move
 from knowledge.models import Document, KnowledgeBase
 from knowledge.queries import with_chunk_count
-from knowledge.services import AddedDocument, Refused, UploadRefused
+from knowledge.services import AddedDocument, UploadRefused
+from ragsite.exceptions import Refused
 
 # More belong into a knowledge base.
 MOST_FILES = 50

@@ -9,15 +9,11 @@ from django.http import Http404
 from django.utils.translation import gettext as _
 
 from conversations.models import MemoryFact, MemorySwitch
+from ragsite.exceptions import Refused
 
 
-class FactRefused(ValueError):
-    """A fact that is not stored; the message says why, for its person. `code` is a stable slug."""
-
-    def __init__(self, code: str, message: str) -> None:
-        super().__init__(message)
-        self.code = code
-        self.message = message
+class FactRefused(Refused):
+    """A fact that is not stored."""
 
 
 def is_memory_on(user_id: int) -> bool:

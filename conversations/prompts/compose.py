@@ -15,6 +15,7 @@ from conversations.history import PastTurn
 from conversations.prompts.budget import Fitted, Window, fit
 from conversations.prompts.passages import numbered_passage
 from conversations.prompts.templates import Prompt
+from ragsite.exceptions import Refused
 from ragsite.llm.prompt_tokens import shorten, shorten_from_start
 from ragsite.llm.types import ChatMessage
 from retrieval.search import Hit
@@ -134,12 +135,8 @@ class Composed:
         return not (self.evidence or fitted.summary or fitted.facts or fitted.relevant or fitted.recent)
 
 
-class PromptTooLong(Exception):
-    """Question and instructions alone are over the window; `message` says so to the reader, `code` tells which is."""
-
-    def __init__(self, message: str, code: str) -> None:
-        super().__init__(message)
-        self.message, self.code = message, code
+class PromptTooLong(Refused):
+    """Question and instructions alone are over the window; `code` tells which is."""
 
 
 def compose(material: Material, window: Window) -> Composed:
@@ -162,13 +159,13 @@ def compose(material: Material, window: Window) -> Composed:
                     "The language model's window of %(window)d tokens is too small for this site's instructions. "
                     "An administrator has to set a larger context window, or fewer tokens for the answer."
                 )
-                raise PromptTooLong(text % {"window": window.size}, "window_too_small")
+                raise PromptTooLong("window_too_small", text % {"window": window.size})
             text = _(
                 "Your question is about %(tokens)d tokens long, and the language model can read %(left)d. "
                 "Please shorten it, or ask in several steps."
             )
             told = {"tokens": window.measure(material.question), "left": left}
-            raise PromptTooLong(text % told, "question_too_long")
+            raise PromptTooLong("question_too_long", text % told)
         limit -= composed.tokens - window.limit
 
 

@@ -8,7 +8,7 @@ from django.db.models import QuerySet
 from django.utils.translation import gettext as _
 from drf_spectacular.utils import extend_schema, extend_schema_view
 from rest_framework import generics, serializers, status
-from rest_framework.exceptions import NotFound, PermissionDenied
+from rest_framework.exceptions import NotFound
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
@@ -88,12 +88,9 @@ class InvitationList(generics.ListAPIView[Invitation]):
         base = access.get_owned_knowledge_base(request.user, pk)
         data = validated(NewInvitationSerializer(data=request.data))
         assert isinstance(request.user, User)
-        try:
-            made, key = invitations.invite(
-                request.user, base=base, base_role=data["role"], email=data["email"], days=data["days"]
-            )
-        except invitations.InvitationRefused as refusal:
-            raise PermissionDenied(refusal.message, refusal.code) from None
+        made, key = invitations.invite(
+            request.user, base=base, base_role=data["role"], email=data["email"], days=data["days"]
+        )
         link = invitations.address(request._request, key)
         told: Any = made
         told.link, told.mailed = link, invitations.send(request._request, made, link)

@@ -37,13 +37,9 @@ from knowledge.many.table import View
 from knowledge.models import BulkJob, Chunk, Document, KnowledgeBase, Membership
 from knowledge.parsing import registry
 from knowledge.web import files
-from ragsite.api.base import ApiErrorSerializer, Conflict, Refused, validated
+from ragsite.api.base import ApiErrorSerializer, Conflict, validated
 from ragsite.api.uploads import MultiPartParser
 
-# What is refused for these reasons fits the document, and its answer tells what there is; all else is 400.
-_STATUSES = {"name_taken": 409, "is_owner": 409, "unknown_user": 404, "unknown_group": 404}
-_STATUSES |= {"too_large": 413, "storage_full": 413}
-_STATUSES |= {"unsupported": 415, "missing_tool": 415}
 _STATES: list[str] = Document.Status.values
 
 
@@ -60,7 +56,7 @@ class KnowledgeBaseList(generics.ListCreateAPIView[KnowledgeBase]):
 
     def perform_create(self, serializer: BaseSerializer[KnowledgeBase]) -> None:
         """Make it the caller's."""
-        made = _accept(lambda: services.create_knowledge_base(self.request.user, **serializer.validated_data))
+        made = services.create_knowledge_base(self.request.user, **serializer.validated_data)
         serializer.instance = queries.knowledge_bases(self.request.user).get(pk=made.pk)
 
 
@@ -84,8 +80,7 @@ class KnowledgeBaseDetail(generics.RetrieveUpdateDestroyAPIView[KnowledgeBase]):
     def perform_update(self, serializer: BaseSerializer[KnowledgeBase]) -> None:
         """Change the given fields."""
         assert serializer.instance is not None
-        instance = serializer.instance
-        serializer.instance = _accept(lambda: services.update_knowledge_base(instance, **serializer.validated_data))
+        serializer.instance = services.update_knowledge_base(serializer.instance, **serializer.validated_data)
 
     def perform_destroy(self, instance: KnowledgeBase) -> None:
         """Remove it with all that is in it."""
@@ -114,7 +109,7 @@ class MemberList(generics.ListCreateAPIView[Membership]):
         base = access.get_owned_knowledge_base(self.request.user, self.kwargs["pk"])
         data = serializer.validated_data
         role = data.get("role", Membership.Role.VIEWER)
-        serializer.instance = _accept(lambda: services.set_member(base, data["user"]["username"], role))
+        serializer.instance = services.set_member(base, data["user"]["username"], role)
 
 
 class MemberDetail(APIView):
@@ -149,7 +144,7 @@ class SharedGroupList(generics.ListCreateAPIView[Membership]):
         base = access.get_owned_knowledge_base(self.request.user, self.kwargs["pk"])
         data = serializer.validated_data
         role = data.get("role", Membership.Role.VIEWER)
-        shared = _accept(lambda: services.set_group(base, data["group"]["name"], role))
+        shared = services.set_group(base, data["group"]["name"], role)
         serializer.instance = queries.members(base).get(pk=shared.pk)
 
 
@@ -212,28 +207,28 @@ class DocumentList(generics.ListAPIView[Document]):
         A path as a file's name ("guide/admin/setup.md") tells its folder, else the field `folder` does.
         """
         base = access.get_editable_knowledge_base(request.user, pk)
-        _accept(lambda: services.check_body(base.owner_id, int(request.META.get("CONTENT_LENGTH") or 0)))
+        services.check_body(base.owner_id, int(request.META.get("CONTENT_LENGTH") or 0))
         uploads, folder = request.FILES.getlist("file"), request.POST.get("folder", "")
         labels = _labels(request)
         if not uploads:
             raise ValidationError({"file": [_("No file was sent.")]}, code="no_file")
         for upload in uploads:
-            _accept(lambda upload=upload: services.check_size(upload.name or "", upload.size or 0))
-            _accept(lambda upload=upload: services.check_format(upload.name or "", upload))
-        added = _accept(
-            lambda: [
-                services.add_document(
-                    base, request.user, upload.name or "", upload, getattr(upload, "folder", "") or folder, **labels
-                )
-                for upload in uploads
-            ]
-        )
+            services.check_size(upload.name or "", upload.size or 0)
+            services.check_format(upload.name or "", upload)
+        added = [
+            services.add_document(
+                base, request.user, upload.name or "", upload, getattr(upload, "folder", "") or folder, **labels
+            )
+            for upload in uploads
+        ]
         body = [queries.status(item.document) | {"already_here": item.already_here} for item in added]
         return Response(body, status=status.HTTP_202_ACCEPTED)
 
 
 class BulkJobs(APIView):
     """One thing done to many documents."""
+
+    statuses = {"too_many": 400}
 
     @extend_schema(request=BulkSerializer, responses={200: BulkJobSerializer, 202: BulkJobSerializer})
     def post(self, request: Request, pk: int) -> Response:
@@ -249,7 +244,7 @@ class BulkJobs(APIView):
         ids = list(wanted.order_by().values_list("pk", flat=True))
         asked = {name: given[name] for name in ("tags", "metadata") if name in given}
         try:
-            job = _accept(lambda: bulk.start(request.user, base, given["action"], ids, target=target, **asked))
+            job = bulk.start(request.user, base, given["action"], ids, target=target, **asked)
         except LabelError as error:
             raise ValidationError({"metadata": [str(error)]}) from None
         unfinished = job.status in BulkJob.UNFINISHED
@@ -358,11 +353,3 @@ def _labels(request: Request) -> dict[str, Any]:
 def _state(document: Document, code: int) -> Response:
     document.refresh_from_db()
     return Response(queries.status(document), status=code)
-
-
-def _accept(action: Any) -> Any:
-    """Call a service; what it refuses becomes an answer that says why."""
-    try:
-        return action()
-    except services.Refused as refusal:
-        raise Refused(refusal, _STATUSES) from None

@@ -36,6 +36,7 @@ from knowledge.models import Invitation, KnowledgeBase, Membership
 from ragsite.accounts.roles import Role, assign
 from ragsite.audit.log import explain, record
 from ragsite.context import SITE_NAME
+from ragsite.exceptions import Refused
 from ragsite.models import AuditEntry
 from ragsite.site_settings.config import config, refresh
 from ragsite.web.requests import absolute
@@ -45,15 +46,11 @@ DAYS, MOST_DAYS = 7, 90
 _SESSION = "invitation"
 
 
-class InvitationRefused(Exception):
-    """An invitation that can't be made or used. `code` is a stable slug, `message` is for the person.
+class InvitationRefused(Refused):
+    """An invitation that can't be made or used.
 
     Codes: unknown, used, revoked, expired, withdrawn (who made it no longer may), not_for_you, is_owner, not_allowed.
     """
-
-    def __init__(self, code: str, message: str) -> None:
-        super().__init__(message)
-        self.code, self.message = code, message
 
 
 def may_invite(user: User, base: KnowledgeBase | None) -> bool:

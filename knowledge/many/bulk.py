@@ -23,6 +23,7 @@ from knowledge.labels import MOST_FIELDS, MOST_TAGS, clean_metadata, clean_tags
 from knowledge.many.moving import move
 from knowledge.models import BulkJob, Document, KnowledgeBase
 from ragsite.audit.log import record
+from ragsite.exceptions import Refused
 from ragsite.models import AuditEntry
 
 logger = logging.getLogger(__name__)
@@ -73,19 +74,19 @@ def start(
     done. Raises `Refused` (nothing, too_many, no_target, same_base), `LabelError`.
     """
     if len(document_ids) > MOST:
-        raise services.Refused("too_many", _("At most {most} documents are taken at once.").format(most=f"{MOST:,}"))
+        raise Refused("too_many", _("At most {most} documents are taken at once.").format(most=f"{MOST:,}"))
     if action == Action.MOVE:
         if target is None:
-            raise services.Refused("no_target", _("Say to which knowledge base they are to be moved."))
+            raise Refused("no_target", _("Say to which knowledge base they are to be moved."))
         if target.pk == knowledge_base.pk:
-            raise services.Refused("same_base", _("They are in this knowledge base already."))
+            raise Refused("same_base", _("They are in this knowledge base already."))
     cleaned, fields = clean_tags(tags), dict(metadata or {})
     if action in (Action.TAG, Action.UNTAG) and not cleaned:
-        raise services.Refused("nothing", _("Name a tag."))
+        raise Refused("nothing", _("Name a tag."))
     if action == Action.DESCRIBE:
         clean_metadata({name: value for name, value in fields.items() if value is not None})
         if not fields:
-            raise services.Refused("nothing", _("Name a field."))
+            raise Refused("nothing", _("Name a field."))
     ids = sorted(set(document_ids))
     with transaction.atomic():
         job = BulkJob.objects.create(

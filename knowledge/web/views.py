@@ -26,6 +26,7 @@ from knowledge.models import BulkJob, Document, KnowledgeBase
 from knowledge.parsing import registry
 from knowledge.web import files
 from knowledge.web.forms import GroupForm, KnowledgeBaseForm, MemberForm, NewKnowledgeBaseForm
+from ragsite.exceptions import Refused
 from ragsite.language import join_sentences
 from ragsite.web.requests import ids, is_htmx
 
@@ -68,7 +69,7 @@ def knowledge(request: HttpRequest) -> HttpResponse:
     if request.method == "POST" and form.is_valid():
         try:
             made = services.create_knowledge_base(request.user, **form.cleaned_data)
-        except services.Refused as refusal:
+        except Refused as refusal:
             form.add_error("name", refusal.message)
         else:
             return redirect("knowledge-base", made.pk)
@@ -147,7 +148,7 @@ def bulk_documents(request: HttpRequest, pk: int) -> HttpResponse:
     try:
         tags = tags_in(request.POST.get("tags", ""))
         job = bulk.start(request.user, base, action, chosen, target=other, tags=tags)
-    except (services.Refused, LabelError) as refusal:
+    except (Refused, LabelError) as refusal:
         messages.error(request, str(refusal))
     else:
         if job.status not in BulkJob.UNFINISHED:
@@ -259,7 +260,7 @@ def knowledge_base_settings(request: HttpRequest, pk: int) -> HttpResponse:
     if request.method == "POST" and form.is_valid():
         try:
             services.update_knowledge_base(base, **form.cleaned_data)
-        except services.Refused as refusal:
+        except Refused as refusal:
             form.add_error("name", refusal.message)
         else:
             messages.success(request, _("Saved."))
@@ -284,7 +285,7 @@ def members(request: HttpRequest, pk: int) -> HttpResponse:
                 services.set_group(base, name.name, role)
             else:
                 services.set_member(base, name, role)
-        except services.Refused as refusal:
+        except Refused as refusal:
             sent.add_error("group" if to_group else "username", refusal.message)
         else:
             return redirect("knowledge-base-members", base.pk)

@@ -13,6 +13,7 @@ from rest_framework.request import Request
 from rest_framework.views import APIView
 
 from ragsite.api.negotiation import Negotiation
+from ragsite.exceptions import Refused
 
 
 class FirstRenderer(Negotiation):
@@ -31,7 +32,7 @@ class FirstRenderer(Negotiation):
 class AsyncAPIView(APIView):
     """An `APIView` with `async def` handlers; authentication and permissions run on Django's database thread.
 
-    Handlers return a DRF `Response` or any Django response, streaming ones too. Errors of DRF and `Http404`
+    Handlers return a DRF `Response` or any Django response, streaming ones too. Errors of DRF, `Http404` and `Refused`
     are answered as everywhere; anything else is a bug and goes up.
     """
 
@@ -50,7 +51,7 @@ class AsyncAPIView(APIView):
             known = method in self.http_method_names
             handler: Any = getattr(self, method, self._not_allowed) if known else self._not_allowed
             response = await handler(self.request, *args, **kwargs)
-        except (APIException, Http404, PermissionDenied) as error:
+        except (APIException, Http404, PermissionDenied, Refused) as error:
             response = await sync_to_async(self.handle_exception)(error)
         self.response = self.finalize_response(self.request, response, *args, **kwargs)  # type: ignore[arg-type]
         return self.response

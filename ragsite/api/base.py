@@ -1,6 +1,5 @@
 """What all DRF endpoints share: the shape of errors and lists."""
 
-from collections.abc import Mapping
 from typing import Any
 
 from django.utils.translation import gettext as _
@@ -11,6 +10,22 @@ from rest_framework.renderers import JSONRenderer
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import exception_handler as drf_exception_handler
+
+from ragsite.exceptions import Refused
+
+# The codes of what is refused by the status of the answer; all others are 400. A view's own `statuses` go before.
+_CODES = {
+    403: "not_allowed",
+    404: "unknown_user unknown_group unknown_passages unknown_parent unknown_model no_assistant",
+    409: "name_taken is_owner busy already_there too_many options_conflict memory_full fact_known request_id_taken "
+    "not_cut nothing_came assistant_unusable",
+    413: "too_large storage_full",
+    415: "unsupported missing_tool",
+    429: "too_many_turns questions_used_up tokens_used_up",
+}
+_STATUSES = {code: status for status, codes in _CODES.items() for code in codes.split()}
+# Seconds in which one of the caller's answers may well have ended; how long they really take, nobody knows.
+_WAIT_FOR_A_TURN = 5
 
 
 class ApiErrorSerializer(serializers.Serializer[Any]):
@@ -23,13 +38,14 @@ class ApiErrorSerializer(serializers.Serializer[Any]):
     )
 
 
-class Refused(APIException):
-    """What is well said but can't be done, with the status of its kind: not valid (400) unless told otherwise."""
+class _Refusal(APIException):
+    """What is well said but can't be done, as an answer; 429 says when it may be."""
 
-    def __init__(self, refusal: Any, statuses: Mapping[str, int]) -> None:
-        """`refusal` has a `code` and a `message`; `statuses` has those of codes that are not 400."""
-        super().__init__(refusal.message, refusal.code)
-        self.status_code = statuses.get(refusal.code, status.HTTP_400_BAD_REQUEST)
+    def __init__(self, refused: Refused, statuses: dict[str, int]) -> None:
+        super().__init__(refused.message, refused.code)
+        self.status_code = statuses.get(refused.code, status.HTTP_400_BAD_REQUEST)
+        if self.status_code == status.HTTP_429_TOO_MANY_REQUESTS:
+            self.wait = refused.wait or _WAIT_FOR_A_TURN  # sent as Retry-After
 
 
 class Conflict(APIException):
@@ -86,6 +102,8 @@ class Pagination(PageNumberPagination):
 
 def exception_handler(error: Exception, context: dict[str, Any]) -> Response | None:
     """Answer every error as `{"detail", "code"}`, with `errors` by field where there are fields; in JSON always."""
+    if isinstance(error, Refused):
+        error = _Refusal(error, _STATUSES | getattr(context.get("view"), "statuses", {}))
     response = drf_exception_handler(error, context)
     if response is None:
         return None

@@ -17,6 +17,7 @@ from django.utils.formats import date_format
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
+from ragsite.exceptions import Refused
 from ragsite.limits.models import Limit, Usage
 from ragsite.site_settings.config import config
 
@@ -41,15 +42,8 @@ ON CONFLICT (user_id, day) DO UPDATE SET tokens = ragsite_usage.tokens + EXCLUDE
 """
 
 
-class LimitReached(Exception):
-    """What is asked for is more than the person may use. `code` is a stable slug, the message is for the person.
-
-    Codes: questions_used_up, tokens_used_up. `wait` is in seconds, until it starts anew.
-    """
-
-    def __init__(self, code: str, message: str, wait: int) -> None:
-        super().__init__(message)
-        self.code, self.message, self.wait = code, message, wait
+class LimitReached(Refused):
+    """What is asked for is more than the person may use, until it starts anew: questions_used_up, tokens_used_up."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,15 +11,12 @@ from typing import Any, Protocol
 from django.conf import settings
 from django.utils.module_loading import import_string
 
+from ragsite.exceptions import Refused
 from retrieval.types import Hit
 
 
-class AnswererRefused(Exception):
-    """No question can be answered so, whatever it is; `code` is a stable slug, the message is for a person."""
-
-    def __init__(self, code: str, message: str) -> None:
-        super().__init__(message)
-        self.code = code
+class AnswererRefused(Refused):
+    """No question can be answered so, whatever it is."""
 
 
 @dataclass(frozen=True, slots=True)

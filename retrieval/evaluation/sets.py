@@ -14,7 +14,7 @@ from django.utils.translation import ngettext
 from knowledge.access import Actor, key
 from knowledge.ingestion.passages import clean
 from knowledge.models import Chunk, KnowledgeBase
-from knowledge.services import Refused
+from ragsite.exceptions import Refused
 from retrieval.evaluation.loading.references import Reference, resolve_names
 from retrieval.evaluation.models import EvaluationQuestion, EvaluationSet
 from retrieval.evaluation.questions import MOST_QUESTIONS, QuestionDraft, read_questions, write_questions

@@ -13,7 +13,8 @@ from pytest_django import DjangoCaptureOnCommitCallbacks, Settings
 from knowledge import services
 from knowledge.ingestion import ingestion
 from knowledge.models import Document, KnowledgeBase, Picture
-from knowledge.services import Refused, UploadRefused
+from knowledge.services import UploadRefused
+from ragsite.exceptions import Refused
 from tests import factories
 from tests.fakes.indexer import FakeIndexer
 from tests.knowledge.conftest import add, upload_of

@@ -18,7 +18,7 @@ from knowledge import access as knowledge_access
 from knowledge.ingestion import ingestion
 from knowledge.models import Document
 from knowledge.queries import seconds_silent
-from knowledge.services import Refused
+from ragsite.exceptions import Refused
 from ragsite.web.requests import is_htmx, number_in, refusal
 
 

@@ -1,8 +1,7 @@
 """`/api/evaluation-sets` and `/api/evaluation-runs`: question sets and their runs for programs."""
 
 import json
-from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import Any
 
 from django.db.models import Count, QuerySet
 from django.http import HttpResponse
@@ -18,7 +17,7 @@ from rest_framework.views import APIView
 
 from knowledge.access import get_knowledge_base
 from ragsite.api.async_views import FirstRenderer
-from ragsite.api.base import ID, ApiErrorSerializer, Refused, counted, validated
+from ragsite.api.base import ID, ApiErrorSerializer, counted, validated
 from retrieval.evaluation import access, runs, sets
 from retrieval.evaluation.api.serializers import (
     EvaluationSetSerializer,
@@ -33,17 +32,6 @@ from retrieval.evaluation.api.serializers import (
 from retrieval.evaluation.models import EvaluationQuestion, EvaluationResult, EvaluationRun, EvaluationSet
 from retrieval.evaluation.options import RunOptions
 from retrieval.evaluation.questions import QuestionDraft
-from retrieval.evaluation.sets import SetRefused
-
-T = TypeVar("T")
-_STATUSES = {
-    "name_taken": 409,
-    "busy": 409,
-    "too_many": 409,
-    "unknown_passages": 404,
-    "too_large": 413,
-    "no_assistant": 404,
-}
 
 
 class SetList(generics.ListAPIView[EvaluationSet]):
@@ -73,15 +61,12 @@ class SetList(generics.ListAPIView[EvaluationSet]):
         given = validated(kind(data=request.data))
         base = get_knowledge_base(request.user, given["knowledge_base"])
 
-        def make() -> EvaluationSet:
-            drafts: list[QuestionDraft] = []
-            if given.get("file") is not None:
-                drafts = sets.parse_upload(given["file"])
-            elif given.get("questions"):
-                drafts = sets.parse_questions(json.dumps(question).encode() for question in given["questions"])
-            return sets.create_set(request.user, base, given["name"], drafts)
-
-        made = _accept(make)
+        drafts: list[QuestionDraft] = []
+        if given.get("file") is not None:
+            drafts = sets.parse_upload(given["file"])
+        elif given.get("questions"):
+            drafts = sets.parse_questions(json.dumps(question).encode() for question in given["questions"])
+        made = sets.create_set(request.user, base, given["name"], drafts)
         return Response(_shown(made), status=status.HTTP_201_CREATED)
 
 
@@ -98,7 +83,7 @@ class SetDetail(APIView):
         """Rename it."""
         found = access.get_alterable_set(request.user, pk)
         given = validated(EvaluationSetSerializer(found, data=request.data, partial=True))
-        return Response(_shown(_accept(lambda: sets.rename_set(found, given.get("name", found.name)))))
+        return Response(_shown(sets.rename_set(found, given.get("name", found.name))))
 
     @extend_schema(responses={204: None})
     def delete(self, request: Request, pk: int) -> Response:
@@ -122,7 +107,7 @@ class QuestionList(generics.ListAPIView[EvaluationQuestion]):
         """Add a question; one that is there already gets these passages as well."""
         found = access.get_alterable_set(request.user, pk)
         given = validated(NewQuestionSerializer(data=request.data))
-        added = _accept(lambda: sets.add_question(found, given["text"], given["chunks"], given["grade"]))
+        added = sets.add_question(found, given["text"], given["chunks"], given["grade"])
         return Response(QuestionSerializer(added).data, status=status.HTTP_201_CREATED)
 
 
@@ -157,6 +142,7 @@ class RunList(generics.ListAPIView[EvaluationRun]):
 
     serializer_class = RunSerializer
     queryset = EvaluationRun.objects.none()
+    statuses = {"no_questions": 409}
 
     def get_queryset(self) -> QuerySet[EvaluationRun]:
         """Return them; one whose worker is gone is failed by then."""
@@ -172,8 +158,8 @@ class RunList(generics.ListAPIView[EvaluationRun]):
         try:
             options = RunOptions.from_dict(validated(RunOptionsSerializer(data=request.data)))
         except ValueError as error:
-            raise Refused(SetRefused("options_conflict", str(error)), {"options_conflict": 409}) from None
-        run = _accept(lambda: runs.start(found, options, request.user), no_questions=409)
+            raise sets.SetRefused("options_conflict", str(error)) from None
+        run = runs.start(found, options, request.user)
         return Response(RunSerializer(run).data, status=status.HTTP_202_ACCEPTED)
 
 
@@ -211,11 +197,3 @@ def _counted(found: QuerySet[EvaluationSet]) -> QuerySet[EvaluationSet]:
 def _shown(evaluation_set: EvaluationSet) -> Any:
     counted = _counted(EvaluationSet.objects.filter(pk=evaluation_set.pk)).get()
     return EvaluationSetSerializer(counted).data
-
-
-def _accept(action: Callable[[], T], **statuses: int) -> T:
-    """Do what was asked for; what is refused becomes an answer that says why, `statuses` those of its codes."""
-    try:
-        return action()
-    except SetRefused as refusal:
-        raise Refused(refusal, _STATUSES | statuses) from None

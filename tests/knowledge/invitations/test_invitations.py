@@ -17,6 +17,7 @@ from knowledge import access, services
 from knowledge.invitations import invitations
 from knowledge.models import Invitation, KnowledgeBase, Membership
 from ragsite.accounts.roles import Role, role_of
+from ragsite.exceptions import Refused
 from ragsite.models import AuditEntry
 from tests import factories
 
@@ -179,7 +180,7 @@ def test_only_administrators_vouch_for_an_address_by_a_link_that_they_hand_over(
     if by == "staff":
         assert services.set_member(another, "ann@example.org", "viewer").user.username == "newcomer"  # type: ignore[union-attr]
     else:  # who may have opened it themselves
-        with pytest.raises(services.Refused):
+        with pytest.raises(Refused):
             services.set_member(another, "ann@example.org", "viewer")
 
 

@@ -13,6 +13,7 @@ from django_q.models import OrmQ
 from knowledge import access, services
 from knowledge.many import bulk
 from knowledge.models import Attachment, BulkJob, Document, KnowledgeBase
+from ragsite.exceptions import Refused
 from ragsite.limits.models import Limit
 from retrieval.engine import fulltext, indexing, spaces, vectors
 from retrieval.models import CorpusSize, IndexEntry, TermFrequency, Vector, VectorCount
@@ -275,7 +276,7 @@ def test_mails_of_several_batches_take_what_they_share(owner: User, monkeypatch:
 )
 def test_what_says_too_little_is_refused(owner: User, action: str, fields: dict[str, object], code: str) -> None:
     base = factories.make_knowledge_base(owner)
-    with pytest.raises(services.Refused) as refused:
+    with pytest.raises(Refused) as refused:
         bulk.start(owner, base, action, ids(make(base, 1)), **fields)  # type: ignore[arg-type]
     assert refused.value.code == code
 

@@ -14,14 +14,16 @@ from django.test import Client, override_settings
 from django.urls import reverse
 from pytest_django import Settings
 
-from conversations.api.sessions import TurnNotBegun
 from conversations.models import ChatSession, Message
 from conversations.turns.lifecycle import TurnRefused
+from knowledge.api.views import BulkJobs
 from knowledge.models import Document, KnowledgeBase
 from ragsite import env
 from ragsite.api.base import exception_handler
 from ragsite.api.uploads import InUtf8
+from ragsite.exceptions import Refused
 from ragsite.runtime.logs import TracebackOfFaults
+from retrieval.evaluation.api.views import RunList
 from retrieval.evaluation.models import EvaluationSet
 from tests import factories
 from tests.conversations.records import make_session, make_turn
@@ -132,10 +134,27 @@ def test_an_unknown_host_is_told_in_the_shape_of_errors() -> None:
 
 
 def test_a_turn_above_the_limit_says_when_to_come_back() -> None:
-    response = exception_handler(TurnNotBegun(TurnRefused("too_many_turns", "Wait.")), {})
+    response = exception_handler(TurnRefused("too_many_turns", "Wait."), {})
     assert response is not None and response.status_code == 429 and int(response["Retry-After"]) > 0
-    other = exception_handler(TurnNotBegun(TurnRefused("request_id_taken", "Taken.")), {})
+    other = exception_handler(TurnRefused("request_id_taken", "Taken."), {})
     assert other is not None and other.status_code == 409 and "Retry-After" not in other
+
+
+@pytest.mark.parametrize(
+    ("view", "code", "status"),
+    [
+        (None, "too_many", 409),
+        (BulkJobs(), "too_many", 400),
+        (BulkJobs(), "name_taken", 409),
+        (None, "no_questions", 400),
+        (RunList(), "no_questions", 409),
+        (None, "anything", 400),
+    ],
+)
+def test_a_refusal_has_the_status_of_its_code(view: Any, code: str, status: int) -> None:
+    response = exception_handler(Refused(code, "No."), {"view": view})
+    assert response is not None and response.status_code == status
+    assert response.data == {"detail": "No.", "code": code} and "Retry-After" not in response
 
 
 @pytest.mark.parametrize("checked", [False, True])
