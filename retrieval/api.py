@@ -9,7 +9,7 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from knowledge import access
-from ragsite.api.base import ApiErrorSerializer
+from ragsite.api.base import ApiErrorSerializer, validated
 from ragsite.site_settings.config import refresh
 from retrieval.search import SearchFailed, SearchOverloaded, search
 from retrieval.serializers import SearchRequestSerializer, SearchResultSerializer
@@ -41,8 +41,7 @@ class SearchView(APIView):
     def post(self, request: Request) -> Response:
         """Return the passages found, with the scores and ranks of both sides."""
         form = SearchRequestSerializer(data=request.data)
-        form.is_valid(raise_exception=True)
-        wanted = form.validated_data
+        wanted = validated(form)
         if (named := wanted.get("knowledge_bases")) is None:
             bases = sorted(access.at_hand(request.user).values_list("pk", flat=True))
         else:

@@ -22,7 +22,7 @@ from conversations.history import branch_of
 from conversations.memory import facts, summaries
 from conversations.models import ContextEntry
 from knowledge.access import key
-from ragsite.api.base import ID, ApiErrorSerializer, counted
+from ragsite.api.base import ID, ApiErrorSerializer, counted, validated
 
 _BRANCH = OpenApiParameter("turn_id", ID, description="The end of the branch; the newest turn when left out.")
 
@@ -38,9 +38,8 @@ class Memory(APIView):
     @extend_schema(request=MemorySwitchSerializer, responses={200: MemorySerializer})
     def put(self, request: Request) -> Response:
         """Switch the memory on or off; what is remembered stays."""
-        given = MemorySwitchSerializer(data=request.data)
-        given.is_valid(raise_exception=True)
-        facts.switch(key(request.user), given.validated_data["enabled"])
+        given = validated(MemorySwitchSerializer(data=request.data))
+        facts.switch(key(request.user), given["enabled"])
         return Response(_memory(request.user))
 
 
@@ -91,9 +90,7 @@ class SessionSummary(APIView):
     def put(self, request: Request, pk: int) -> Response:
         """Change its words; the next summary goes on from them."""
         _branch, entry = _summary(request, pk)
-        given = SummarySerializer(data=request.data)
-        given.is_valid(raise_exception=True)
-        summaries.edit(entry, given.validated_data["content"])
+        summaries.edit(entry, validated(SummarySerializer(data=request.data))["content"])
         return Response(SummarySerializer(entry).data)
 
     @extend_schema(responses={204: None})
@@ -110,9 +107,7 @@ def _memory(user: Any) -> dict[str, Any]:
 
 
 def _content(request: Request) -> str:
-    given = FactSerializer(data=request.data)
-    given.is_valid(raise_exception=True)
-    return str(given.validated_data["content"])
+    return str(validated(FactSerializer(data=request.data))["content"])
 
 
 def _summary(request: Request, pk: int) -> tuple[list[int], ContextEntry]:

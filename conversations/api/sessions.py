@@ -40,7 +40,7 @@ from conversations.turns import lifecycle, redaction
 from conversations.turns.lifecycle import Started
 from knowledge.access import readable_document_ids, readable_ids
 from ragsite.api.async_views import AsyncAPIView
-from ragsite.api.base import ApiErrorSerializer, Conflict
+from ragsite.api.base import ApiErrorSerializer, Conflict, validated
 from ragsite.db import context_of_its_own
 
 _beginning: set[asyncio.Task[Started]] = set()
@@ -74,9 +74,7 @@ class SessionList(generics.ListAPIView[ChatSession]):
 
     def get_queryset(self) -> QuerySet[ChatSession]:
         """Return the sessions with what is listed of them; with `?q=` those that hold every word."""
-        given = ListedSerializer(data=self.request.query_params)
-        given.is_valid(raise_exception=True)
-        wanted = given.validated_data
+        wanted = validated(ListedSerializer(data=self.request.query_params))
         words, archived = wanted.get("q", ""), wanted.get("archived")
         found = queries.search_sessions(
             self.request.user,
@@ -96,20 +94,12 @@ class SessionList(generics.ListAPIView[ChatSession]):
     @extend_schema(request=SessionCreateSerializer, responses={201: SessionCreatedSerializer, 404: ApiErrorSerializer})
     def post(self, request: Request) -> Response:
         """Make a session."""
-        given = SessionCreateSerializer(data=request.data)
-        given.is_valid(raise_exception=True)
-        bases, documents = _asked(request.user, given.validated_data)
-        narrowed = given.validated_data.get("tags", []), given.validated_data.get("metadata", {})
+        given = validated(SessionCreateSerializer(data=request.data))
+        bases, documents = _asked(request.user, given)
+        narrowed, folder = (given.get("tags", []), given.get("metadata", {})), given.get("folder", "")
         with transaction.atomic():
-            session = services.create_session(
-                request.user,
-                given.validated_data["chat_title"],
-                bases,
-                documents,
-                narrowed,
-                given.validated_data.get("folder", ""),
-            )
-            _choose(request.user, session, given.validated_data)
+            session = services.create_session(request.user, given["chat_title"], bases, documents, narrowed, folder)
+            _choose(request.user, session, given)
         body = {"success": True, "session_id": session.pk, "chat_title": session.name}
         return Response(body, status=status.HTTP_201_CREATED)
 
@@ -140,9 +130,7 @@ class SessionDetail(APIView):
 
     def _update(self, request: Request, pk: int) -> Response:
         session = access.get_session(request.user, pk)
-        given = SessionUpdateSerializer(data=request.data)
-        given.is_valid(raise_exception=True)
-        changes = given.validated_data
+        changes = validated(SessionUpdateSerializer(data=request.data))
         bases, documents = _asked(request.user, changes)
         labels = [access.get_label(request.user, pk).pk for pk in changes["labels"]] if "labels" in changes else None
         if "chat_title" in changes:
@@ -213,9 +201,8 @@ class LabelDetail(APIView):
 
 
 def _saved_label(request: Request, label: ChatLabel | None = None) -> Any:
-    given = LabelSerializer(data=request.data, partial=label is not None)
-    given.is_valid(raise_exception=True)
-    name = given.validated_data.get("name", label.name if label else "")
+    given = validated(LabelSerializer(data=request.data, partial=label is not None))
+    name = given.get("name", label.name if label else "")
     try:
         return LabelSerializer(services.save_label(request.user, name, label)).data
     except ValueError as refused:
@@ -282,10 +269,9 @@ class MessageFeedback(APIView):
     def put(self, request: Request, pk: int) -> Response:
         """Give feedback, replacing an earlier one; 409 for a question, or an answer that says nothing."""
         message = access.get_message(request.user, pk)
-        given = FeedbackSerializer(data=request.data)
-        given.is_valid(raise_exception=True)
+        given = validated(FeedbackSerializer(data=request.data))
         try:
-            feedback = services.give_feedback(request.user, message, **given.validated_data)
+            feedback = services.give_feedback(request.user, message, **given)
         except ValueError as error:
             raise Conflict(str(error)) from None
         return Response(FeedbackSerializer(feedback).data)

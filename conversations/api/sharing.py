@@ -30,7 +30,7 @@ from conversations.models import ChatSession, ShareLink
 from conversations.sharing import export, links
 from knowledge import access as knowledge_access
 from ragsite.api.async_views import FirstRenderer
-from ragsite.api.base import ID, ApiErrorSerializer, Conflict, counted
+from ragsite.api.base import ID, ApiErrorSerializer, Conflict, counted, validated
 from ragsite.audit.log import record
 from ragsite.models import AuditEntry
 from ragsite.web.requests import absolute
@@ -53,12 +53,11 @@ class SessionLinks(generics.ListAPIView[ShareLink]):
     def post(self, request: Request, session_id: int) -> Response:
         """Share a branch up to a turn; the link that it has is returned again."""
         session = access.get_session(request.user, session_id)
-        given = ShareLinkCreateSerializer(data=request.data)
-        given.is_valid(raise_exception=True)
+        last_turn_id = validated(ShareLinkCreateSerializer(data=request.data))["last_turn_id"]
         try:
-            link = links.create_link(session, given.validated_data["last_turn_id"])
+            link = links.create_link(session, last_turn_id)
         except links.NothingToShare:
-            if given.validated_data["last_turn_id"] is None:
+            if last_turn_id is None:
                 raise Conflict(_("There is nothing to share yet. Ask something first.")) from None
             raise NotFound(_("The turn to share up to is not in this chat.")) from None
         body = ShareLinkSerializer(link, context={"request": request}).data

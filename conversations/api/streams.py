@@ -31,7 +31,7 @@ from conversations.turns import broker, lifecycle
 from conversations.turns.coalesce import joined
 from ragsite.accounts import stream_auth
 from ragsite.api.async_views import AsyncAPIView
-from ragsite.api.base import ApiErrorSerializer
+from ragsite.api.base import ApiErrorSerializer, validated
 
 # Seconds of silence after which a comment is sent, so that proxies keep the connection.
 HEARTBEAT_SECONDS = 15.0
@@ -110,8 +110,7 @@ class SessionContent(AsyncAPIView, generics.GenericAPIView[Message]):
         """Ask, and listen to the answer as `{"step", "step_name", "status", "message"}` per event."""
         session = await sync_to_async(access.get_session)(request.user, pk)
         given = AskSerializer(data=request.data)
-        given.is_valid(raise_exception=True)
-        data = given.validated_data
+        data = validated(given)
         question = given.ask(
             session_id=session.pk,
             request_id=data.get("request_id") or uuid.uuid4(),
@@ -172,8 +171,7 @@ class Conversation(AsyncAPIView):
     async def post(self, request: Request) -> HttpResponseBase:
         """Ask, and listen to frames of `SESSION:`, `MESSAGE:`, `CONTENT:`, `THINK:`, `SOURCE:`, `ERROR:`, `DONE:`."""
         given = ConversationSerializer(data=request.data)
-        given.is_valid(raise_exception=True)
-        data = given.validated_data
+        data = validated(given)
         if data.get("session_id") is not None:
             session = await sync_to_async(access.get_session)(request.user, data["session_id"])
         elif data.get("parent_turn_id") is not None:
