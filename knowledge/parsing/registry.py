@@ -87,7 +87,7 @@ FORMATS: tuple[Format, ...] = (
     ),
     Format(
         "PowerPoint", ("pptx", "pptm", "ppsx", "ppsm", "potx", "potm"), f"{_OOXML}.presentationml.presentation",
-        f"{_PARSING}.pptx.parse", titled=False, unit="slide",
+        f"{_PARSING}.pptx.document.parse", titled=False, unit="slide",
     ),
     Format(
         "Word 97-2003", ("doc", "dot"), "application/msword", f"{_PARSING}.legacy.office.parse_word",

@@ -33,7 +33,7 @@ def parse_word(path: Path, context: ParseContext) -> Iterator[Element]:
 
 def parse_slides(path: Path, context: ParseContext) -> Iterator[Element]:
     """Yield a presentation's elements slide by slide; raises `ParseError` when protected, broken or empty."""
-    from knowledge.parsing.pptx import parse
+    from knowledge.parsing.pptx.document import parse
 
     start = _stream(path, "Current User", 16)
     if len(start) == 16 and int.from_bytes(start[12:16], "little") == _ENCRYPTED_SLIDES:

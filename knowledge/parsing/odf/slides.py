@@ -6,13 +6,13 @@ from pathlib import Path
 
 from lxml import etree
 
-from knowledge.parsing.elements import Element, Heading, Notice, PageBreak, Paragraph, Title
+from knowledge.parsing.elements import Element, Notice, PageBreak, Title
 from knowledge.parsing.errors import ParseError
 from knowledge.parsing.odf.blocks import Blocks
 from knowledge.parsing.odf.package import DRAW, OFFICE, PRESENTATION, SVG, Package, telling_why, words_of
 from knowledge.parsing.pictures import PictureStore
+from knowledge.parsing.pptx.slides import in_reading_order, under_heading
 from knowledge.parsing.registry import ParseContext
-from knowledge.parsing.text import looks_like_title
 
 _FURNITURE = {"date-time", "footer", "header", "page-number"}
 _ROW_CM = 0.85  # shapes whose tops are nearer than this stand side by side
@@ -41,26 +41,13 @@ def parse(path: Path, context: ParseContext) -> Iterator[Element]:
             heading = " ".join(words_of(titles[0]).split()) if titles else ""
             if number == 1:
                 title = heading
-            rest = [
-                element
-                for shape in _in_reading_order(slide)
-                if shape not in titles[:1]
-                for element in blocks.block(shape)
-            ]
+            shapes = in_reading_order(filter(_is_read, slide), _place, _ROW_CM)
+            rest = [element for shape in shapes if shape not in titles[:1] for element in blocks.block(shape)]
             for notes in slide.iterfind(f"{PRESENTATION}notes/{DRAW}frame"):
                 if notes.get(f"{PRESENTATION}class") == "notes" and _is_filled(notes):
                     rest += blocks.block(notes)
-            if heading:
-                yield Heading(page=number, text=heading, level=1)
-            elif rest:
-                first = rest[0]
-                named = len(rest) > 1 and isinstance(first, Paragraph) and not _ITEM.match(first.text)
-                if named and isinstance(first, Paragraph) and looks_like_title(first.text):
-                    rest[0] = Heading(page=number, text=first.text, level=1)
-                else:
-                    yield Heading(page=number, text=f"Slide {number}", level=1)
             found = found or bool(heading) or any(not isinstance(element, Notice) for element in rest)
-            yield from rest
+            yield from under_heading(number, heading, rest, _ITEM)
         if not found:
             raise ParseError("no_text.slides")
         yield Title(text=title)
@@ -71,26 +58,16 @@ def _is_filled(shape: etree._Element) -> bool:
     return shape.get(f"{PRESENTATION}placeholder") != "true" and bool(words_of(shape).strip())
 
 
-def _in_reading_order(slide: etree._Element) -> list[etree._Element]:
-    """Return a slide's shapes from top to bottom, those side by side from left to right."""
-    shapes = [
-        shape
-        for shape in slide
-        if isinstance(shape.tag, str)
+def _is_read(shape: etree._Element) -> bool:
+    return (
+        isinstance(shape.tag, str)
         and shape.tag.startswith(DRAW)
         and shape.get(f"{PRESENTATION}class") not in _FURNITURE
         and shape.get(f"{PRESENTATION}placeholder") != "true"
-    ]
-    placed: list[tuple[float, float, int, etree._Element]] = []
-    row_top = None
-    for number, shape in sorted(enumerate(shapes), key=lambda item: (_place(item[1], "y"), item[0])):
-        top = _place(shape, "y")
-        if row_top is None or top - row_top > _ROW_CM:
-            row_top = top
-        placed.append((row_top, _place(shape, "x"), number, shape))
-    return [shape for *_, shape in sorted(placed, key=lambda item: item[:3])]
+    )
 
 
-def _place(shape: etree._Element, side: str) -> float:
-    found = _LENGTH.match(shape.get(f"{SVG}{side}", ""))
-    return float(found[1]) * _CENTIMETRES.get(found[2], 1.0) if found else 0.0
+def _place(shape: etree._Element) -> tuple[float, float]:
+    found = (_LENGTH.match(shape.get(f"{SVG}{side}", "")) for side in "yx")
+    top, left = (float(length[1]) * _CENTIMETRES.get(length[2], 1.0) if length else 0.0 for length in found)
+    return top, left

@@ -1,5 +1,6 @@
 """PowerPoint (pptx): each slide a page under its title, its shapes in reading order, then its notes."""
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -11,20 +12,21 @@ from pptx.exc import PythonPptxError
 
 from knowledge.parsing.charts import read_chart
 from knowledge.parsing.decoding import as_shown, clean, raised
-from knowledge.parsing.elements import Element, Heading, Notice, PageBreak, Paragraph, Title
+from knowledge.parsing.elements import Element, Notice, PageBreak, Paragraph, Title
 from knowledge.parsing.errors import ParseError
 from knowledge.parsing.limits import TOO_DEEP
 from knowledge.parsing.ooxml import BROKEN, COMPATIBILITY, MATH, A, R, blob, broken, check_package, parse_xml, whole
 from knowledge.parsing.pictures import PictureStore
+from knowledge.parsing.pptx.slides import in_reading_order, under_heading
 from knowledge.parsing.registry import ParseContext
 from knowledge.parsing.tables import Cell, table_of
-from knowledge.parsing.text import looks_like_title
 from ragsite.markup import tex
 
 _DIAGRAM = "http://schemas.openxmlformats.org/drawingml/2006/diagram"
 _FURNITURE = {PP_PLACEHOLDER.DATE, PP_PLACEHOLDER.FOOTER, PP_PLACEHOLDER.SLIDE_NUMBER, PP_PLACEHOLDER.HEADER}
 _TITLES = {PP_PLACEHOLDER.TITLE, PP_PLACEHOLDER.CENTER_TITLE, PP_PLACEHOLDER.VERTICAL_TITLE}
 _ROW = 300_000  # EMU, a third of an inch: shapes whose tops are nearer than this stand side by side
+_ITEM = re.compile(r"- | |1\. ")
 _DEEPEST = 10  # groups within groups
 
 
@@ -75,21 +77,12 @@ class _Slide:
         """Yield the title, the shapes from top to bottom, and the notes."""
         title = _title_of(self.slide)
         rest: list[Element] = []
-        for shape in _in_reading_order(self.slide.shapes):
+        for shape in in_reading_order(self.slide.shapes, _place, _ROW):
             if title is None or shape.shape_id != title.shape_id:
                 rest += self._shape(shape, 0)
         frame = self.slide.notes_slide.notes_text_frame if self.slide.has_notes_slide else None
         rest += self._text(frame) if frame is not None else ()
-        if title is not None:
-            yield Heading(page=self.page, text=_in_one_line(title), level=1)
-        elif rest:
-            first = rest[0]
-            named = first.text if len(rest) > 1 and isinstance(first, Paragraph) else ""
-            if named and looks_like_title(named) and not named.startswith(("- ", " ", "1. ")):
-                rest[0] = Heading(page=self.page, text=named, level=1)
-            else:
-                yield Heading(page=self.page, text=f"Slide {self.page}", level=1)
-        yield from rest
+        yield from under_heading(self.page, "" if title is None else _in_one_line(title), rest, _ITEM)
 
     def _shape(self, shape: Any, depth: int) -> Iterator[Element]:
         if shape.is_placeholder and shape.placeholder_format.type in _FURNITURE:
@@ -98,7 +91,7 @@ class _Slide:
             if depth >= _DEEPEST:
                 yield TOO_DEEP
                 return
-            for inner in _in_reading_order(shape.shapes):
+            for inner in in_reading_order(shape.shapes, _place, _ROW):
                 yield from self._shape(inner, depth + 1)
         elif shape.has_text_frame:
             yield from self._text(shape.text_frame)
@@ -153,15 +146,8 @@ class _Slide:
             yield from self.pictures.save(blob(shape.part, node.get(f"{R}embed")), alt, self.page)
 
 
-def _in_reading_order(shapes: Any) -> list[Any]:
-    """Shapes from top to bottom, those side by side from left to right; shapes that inherit their place keep theirs."""
-    rows: list[tuple[int, int, int, Any]] = []
-    row_top = None
-    for number, shape in sorted(enumerate(shapes), key=lambda item: item[1].top or 0):
-        if row_top is None or (shape.top or 0) - row_top > _ROW:
-            row_top = shape.top or 0
-        rows.append((row_top, shape.left or 0, number, shape))
-    return [shape for *_, shape in sorted(rows)]
+def _place(shape: Any) -> tuple[float, float]:
+    return shape.top or 0, shape.left or 0  # None where they are inherited
 
 
 def _text_of(paragraph: etree._Element) -> str:
