@@ -18,7 +18,7 @@ from knowledge import services
 from knowledge.invitations import invitations
 from knowledge.models import Chunk, Document, Invitation, KnowledgeBase, Membership, Picture
 from ragsite.accounts.roles import ROLES_EXPLAINED
-from ragsite.admin_base import ModelAdmin, ValuesFilter, link_to
+from ragsite.admin_base import ModelAdmin, ValuesFilter, column, link_to
 
 
 class ReadOnly(ModelAdmin):
@@ -63,15 +63,12 @@ class KnowledgeBaseAdmin(ModelAdmin):
     list_select_related = ["owner"]
     inlines = [MembershipInline]
 
+    document_count = column(_("documents"), lambda base: base.documents_here, ordering="documents_here")
+
     def get_queryset(self, request: HttpRequest) -> QuerySet[KnowledgeBase]:
         """Count the documents. The files of chats belong to these."""
         bases: QuerySet[KnowledgeBase] = super().get_queryset(request).filter(of_chat=False)
         return bases.annotate(documents_here=Count("documents"))
-
-    @admin.display(description=_("documents"), ordering="documents_here")
-    def document_count(self, base: KnowledgeBase) -> int:
-        """Return the number of documents."""
-        return int(getattr(base, "documents_here", 0))
 
     def get_deleted_objects(self, objs: Any, request: HttpRequest) -> Any:
         """Count what goes along instead of listing it, and asking whether passages, which nobody deletes, may go."""
@@ -257,19 +254,12 @@ class InvitationAdmin(ModelAdmin):
     filter_horizontal = ["groups"]
     actions = ["revoke_links"]
 
-    @admin.display(description=_("State"))
-    def state_shown(self, invitation: Invitation) -> str:
-        """Say what has become of it."""
-        return str(invitation.state.label)
+    state_shown = column(_("State"), lambda invitation: str(invitation.state.label))
+    groups_shown = column(_("groups"), lambda invitation: ", ".join(group.name for group in invitation.groups.all()))
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Invitation]:
         """Fetch the groups for the list."""
         return super().get_queryset(request).prefetch_related("groups")
-
-    @admin.display(description=_("groups"))
-    def groups_shown(self, invitation: Invitation) -> str:
-        """Name the groups it lets into."""
-        return ", ".join(group.name for group in invitation.groups.all())
 
     def get_fields(self, request: HttpRequest, obj: Invitation | None = None) -> Any:
         """Show what became of one that is there."""

@@ -25,7 +25,7 @@ from django.utils.translation import gettext_lazy as _
 from django_q.admin import FailAdmin, QueueAdmin, TaskAdmin
 from django_q.models import Failure, OrmQ, Schedule, Success, Task
 
-from ragsite.admin_base import ModelAdmin, RecordAdmin
+from ragsite.admin_base import ModelAdmin, RecordAdmin, column
 from ragsite.audit.log import record
 from ragsite.models import ApiToken, AuditEntry, Limit, SettingChange
 from ragsite.words.labels import VERBS
@@ -163,16 +163,13 @@ class AuditEntryAdmin(RecordAdmin):
     readonly_fields = ["kind", "called", "told"]
     change_list_template = "admin/ragsite/auditentry/change_list.html"
 
+    called = column(_("what"), lambda row: str(CALLED.get(row.object_name, row.object_name)), ordering="object_name")
+
     @admin.display(description=_("kind"), ordering="object_type")
     def kind(self, entry: AuditEntry) -> str:
         """Name what it was done to as people do, not as programs."""
         model = _model_of(entry)
         return str(model._meta.verbose_name) if model is not None else entry.object_type
-
-    @admin.display(description=_("what"), ordering="object_name")
-    def called(self, entry: AuditEntry) -> str:
-        """Name what it was done to."""
-        return str(CALLED.get(entry.object_name, entry.object_name))
 
     @admin.display(description=_("details"))
     def told(self, entry: AuditEntry) -> str:
@@ -224,6 +221,14 @@ class AuditEntryAdmin(RecordAdmin):
 admin.site.unregister(Group)
 
 
+def _limit(name: str) -> Any:
+    """Return a column with a limit of groups, empty for those without one."""
+    field: Any = Limit._meta.get_field(name)
+    return column(
+        field.verbose_name, lambda group: getattr(getattr(group, "limit", None), name, None), ordering=f"limit__{name}"
+    )
+
+
 @admin.register(Group)
 class GroupAdmin(auth.GroupAdmin):
     """Groups of people, how many are in each, and what they may use."""
@@ -243,35 +248,15 @@ class GroupAdmin(auth.GroupAdmin):
         )
     ]
 
+    people = column(_("people"), lambda group: group.people_count, ordering="people_count")
+    questions_per_day = _limit("questions_per_day")
+    tokens_per_month = _limit("tokens_per_month")
+    storage_mb = _limit("storage_mb")
+
     def get_queryset(self, request: HttpRequest) -> QuerySet[Group]:
         """Count the people along."""
         groups: QuerySet[Group] = super().get_queryset(request)
         return groups.annotate(people_count=Count("user"))
-
-    @admin.display(description=_("people"), ordering="people_count")
-    def people(self, group: Any) -> int:
-        """Show how many people are in it."""
-        return int(group.people_count)
-
-    @admin.display(description=_("questions per day"), ordering="limit__questions_per_day")
-    def questions_per_day(self, group: Group) -> Any:
-        """Show the limit of the group, if it has one."""
-        return _limit(group, "questions_per_day")
-
-    @admin.display(description=_("tokens per month"), ordering="limit__tokens_per_month")
-    def tokens_per_month(self, group: Group) -> Any:
-        """Show the limit of the group, if it has one."""
-        return _limit(group, "tokens_per_month")
-
-    @admin.display(description=_("storage in MB"), ordering="limit__storage_mb")
-    def storage_mb(self, group: Group) -> Any:
-        """Show the limit of the group, if it has one."""
-        return _limit(group, "storage_mb")
-
-
-def _limit(group: Group, name: str) -> Any:
-    limit = getattr(group, "limit", None)
-    return getattr(limit, name) if limit is not None else None
 
 
 @admin.register(Limit)
@@ -310,10 +295,7 @@ class _SucceededAdmin(_NeverChanged, TaskAdmin):  # type: ignore[misc]
     list_display = ["name", "func", "group", "started", "stopped", "took"]
     list_filter = ["started"]
 
-    @admin.display(description=_("seconds"))
-    def took(self, task: Task) -> str:
-        """Show how long it took."""
-        return f"{task.time_taken():.1f}"
+    took = column(_("seconds"), lambda task: f"{task.time_taken():.1f}")
 
 
 class _FailedAdmin(_NeverChanged, FailAdmin):  # type: ignore[misc]
@@ -353,6 +335,11 @@ class ScheduleAdmin(ModelAdmin):
     search_fields = ["name", "func"]
     exclude = ["cron"]  # which takes a package that the site does without
 
+    runs_left = column(
+        _("runs left"), lambda row: gettext("no end") if row.repeats < 0 else str(row.repeats), ordering="repeats"
+    )
+    succeeded = column(_("succeeded"), lambda schedule: schedule.ran_well, ordering="ran_well", boolean=True)
+
     def get_queryset(self, request: HttpRequest) -> QuerySet[Schedule]:
         """Fetch the last run along."""
         last = Task.objects.filter(id=OuterRef("task"))
@@ -371,11 +358,6 @@ class ScheduleAdmin(ModelAdmin):
         count = schedule.minutes or 1
         return gettext("Every minute") if count == 1 else gettext("Every %(count)d minutes") % {"count": count}
 
-    @admin.display(description=_("runs left"), ordering="repeats")
-    def runs_left(self, schedule: Any) -> str:
-        """Say how many times it still runs."""
-        return gettext("no end") if schedule.repeats < 0 else str(schedule.repeats)
-
     @admin.display(description=_("last run"), ordering="ran_at")
     def last_run(self, schedule: Any) -> SafeString | None:
         """Lead to what came of its last run."""
@@ -384,12 +366,6 @@ class ScheduleAdmin(ModelAdmin):
         name = "success" if schedule.ran_well else "failure"
         address = reverse(f"admin:django_q_{name}_change", args=[schedule.task])
         return format_html('<a href="{}">{}</a>', address, localize(timezone.localtime(schedule.ran_at)))
-
-    @admin.display(description=_("succeeded"), boolean=True, ordering="ran_well")
-    def succeeded(self, schedule: Any) -> bool | None:
-        """Show how its last run ended."""
-        well: bool | None = schedule.ran_well
-        return well
 
 
 def _model_of(entry: AuditEntry) -> type[Model] | None:

@@ -304,6 +304,16 @@ def link_to(obj: Model | None) -> SafeString | str:
     )
 
 
+def column(
+    description: Any, show: Callable[[Any], Any], *, ordering: str | None = None, boolean: bool | None = None
+) -> Any:
+    """Return a column or read-only field, to be assigned in an admin class: it shows what `show` makes of a row.
+
+    The description is kept on `show`, a function for this column alone.
+    """
+    return staticmethod(admin.display(show, description=description, ordering=ordering, boolean=boolean))
+
+
 def rounded(model: type[Model], name: str) -> Any:
     """Return a column that shows a number of a model to four digits behind the point, and is ordered by all of them."""
     field: Any = model._meta.get_field(name)

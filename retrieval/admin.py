@@ -8,7 +8,7 @@ from django.utils.translation import gettext_lazy as _
 import retrieval.embedding_models.admin
 import retrieval.evaluation.admin
 import retrieval.readers.admin  # noqa: F401 - all register theirs
-from ragsite.admin_base import RecordAdmin
+from ragsite.admin_base import RecordAdmin, column
 from retrieval.models import CorpusSize, EmbeddingSpace, IndexEntry, TermFrequency
 
 
@@ -22,15 +22,12 @@ class EmbeddingSpaceAdmin(RecordAdmin):
     list_filter = ["provider", "active"]
     fields = ["model", "provider", "base_url", "dimension", "languages", "active", "filled", "vectors", "created_at"]
 
+    vectors = column(_("vectors"), lambda space: space.vector_total or 0)
+
     def get_queryset(self, request: HttpRequest) -> QuerySet[EmbeddingSpace]:
         """Count the vectors by the counts that are kept."""
         found: QuerySet[EmbeddingSpace] = super().get_queryset(request)
         return found.annotate(vector_total=Sum("counts__vectors"))
-
-    @admin.display(description=_("vectors"))
-    def vectors(self, space: EmbeddingSpace) -> int:
-        """How many chunks have a vector in this space."""
-        return getattr(space, "vector_total", None) or 0
 
 
 @admin.register(IndexEntry)
@@ -43,14 +40,11 @@ class IndexEntryAdmin(RecordAdmin):
     search_fields = ["=chunk__id", "document__original_filename"]
     fields = ["chunk", "document", "knowledge_base"]
 
+    number = column(_("chunk"), lambda entry: entry.chunk_id, ordering="chunk_id")  # without fetching the chunk
+
     def get_queryset(self, request: HttpRequest) -> QuerySet[IndexEntry]:
         """Leave the wide columns where they are."""
         return super().get_queryset(request).defer("terms", "weights")
-
-    @admin.display(description=_("chunk"), ordering="chunk_id")
-    def number(self, entry: IndexEntry) -> int:
-        """Which chunk it is, without fetching it."""
-        return entry.chunk_id
 
     def page_name(self, obj: IndexEntry) -> str:
         """Give the file and which of its passages it is."""

@@ -8,7 +8,7 @@ from django.utils.translation import gettext_lazy
 
 from conversations.assistants.forms import AssistantForm
 from conversations.models import Assistant, AssistantVersion, Rehearsal
-from ragsite.admin_base import ModelAdmin, RecordAdmin, pretty_json
+from ragsite.admin_base import ModelAdmin, RecordAdmin, column, pretty_json
 
 
 @admin.register(Assistant)
@@ -60,10 +60,7 @@ class AssistantVersionAdmin(RecordAdmin):
     fields = ["assistant", "number", "user", "created_at", "says"]
     readonly_fields = ["says"]
 
-    @admin.display(description=gettext_lazy("configuration"))
-    def says(self, version: AssistantVersion) -> str:
-        """Show the configuration."""
-        return pretty_json(version.configuration)
+    says = column(gettext_lazy("configuration"), lambda version: pretty_json(version.configuration))
 
 
 @admin.register(Rehearsal)
@@ -76,7 +73,4 @@ class RehearsalAdmin(RecordAdmin):
     fields = ["assistant", "version", "user", "created_at", "run", "beside", "says"]
     readonly_fields = ["says"]
 
-    @admin.display(description=gettext_lazy("configuration"))
-    def says(self, rehearsal: Rehearsal) -> str:
-        """Show the configuration."""
-        return pretty_json(rehearsal.configuration)
+    says = column(gettext_lazy("configuration"), lambda rehearsal: pretty_json(rehearsal.configuration))

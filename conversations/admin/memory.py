@@ -8,7 +8,7 @@ from django.http import HttpRequest
 from django.utils.translation import gettext_lazy
 
 from conversations.models import MemorySwitch, TokenCalibration
-from ragsite.admin_base import ModelAdmin, RecordAdmin, rounded
+from ragsite.admin_base import ModelAdmin, RecordAdmin, column, rounded
 
 
 @admin.register(TokenCalibration)
@@ -34,14 +34,11 @@ class MemorySwitchAdmin(RecordAdmin):
     list_select_related = ["user"]
     search_fields = ["user__username"]
 
+    facts = column(gettext_lazy("facts"), lambda switch: switch.fact_count, ordering="fact_count")
+
     def get_queryset(self, request: HttpRequest) -> QuerySet[MemorySwitch]:
         """Count the facts along."""
         switches: QuerySet[MemorySwitch] = (
             super().get_queryset(request).annotate(fact_count=Count("user__memory_facts"))
         )
         return switches
-
-    @admin.display(description=gettext_lazy("facts"), ordering="fact_count")
-    def facts(self, switch: Any) -> int:
-        """Show how many facts are remembered."""
-        return int(switch.fact_count)

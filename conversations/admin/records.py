@@ -4,7 +4,6 @@ from django.contrib import admin, messages
 from django.db.models import Prefetch, Q, QuerySet
 from django.http import HttpRequest
 from django.utils import timezone
-from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
@@ -20,7 +19,7 @@ from conversations.message_search import having_word
 from conversations.models import CITATION_TEXTS, ROLES, Citation, ContextEntry, Feedback, ShareLink, TraceStep, Turn
 from conversations.web.progress import duration
 from conversations.web.trace import STATUSES, node_name
-from ragsite.admin_base import RecordAdmin, ValuesFilter, link_to, pretty_json, rounded, shortened
+from ragsite.admin_base import RecordAdmin, ValuesFilter, column, link_to, pretty_json, rounded, shortened
 
 
 def named(turn_id: int | None) -> Turn | None:
@@ -50,6 +49,11 @@ class ContextEntryAdmin(WordSearch, RecordAdmin):
         "session", "turn_page", "covers_from_page", "type", "spoken_by", "content", "tokens", "edited_at", "created_at",
     )  # fmt: skip
 
+    turn_page = column(gettext_lazy("turn"), lambda entry: link_to(named(entry.turn_id)))
+    covers_from_page = column(gettext_lazy("covers from"), lambda entry: link_to(named(entry.covers_from_id)))
+    spoken_by = column(gettext_lazy("role"), lambda entry: str(ROLES.get(entry.role, entry.role)), ordering="role")
+    said = column(gettext_lazy("content"), lambda entry: shortened(entry.content))
+
     @staticmethod
     def found_by(word: str) -> Q:
         """Conversation is found by its turn's messages, whose text it is; the rest, one of a session, by its own."""
@@ -68,29 +72,9 @@ class ContextEntryAdmin(WordSearch, RecordAdmin):
         text = ngettext("%(count)d summary cleared.", "%(count)d summaries cleared.", len(cleared))
         messages.success(request, text % {"count": len(cleared)})
 
-    @admin.display(description=gettext_lazy("turn"))
-    def turn_page(self, entry: ContextEntry) -> str:
-        """Link to the turn, by its question."""
-        return link_to(named(entry.turn_id))
-
-    @admin.display(description=gettext_lazy("covers from"))
-    def covers_from_page(self, entry: ContextEntry) -> str:
-        """Link to the oldest turn that a summary tells of."""
-        return link_to(named(entry.covers_from_id))
-
     def has_clear_permission(self, request: HttpRequest) -> bool:
         """Allow those who hold Django's permission to change entries."""
         return request.user.has_perm("conversations.change_contextentry")
-
-    @admin.display(description=gettext_lazy("role"), ordering="role")
-    def spoken_by(self, entry: ContextEntry) -> str:
-        """Give the role in words."""
-        return str(ROLES.get(entry.role, entry.role))
-
-    @admin.display(description=gettext_lazy("content"))
-    def said(self, entry: ContextEntry) -> str:
-        """Show how the entry begins."""
-        return shortened(entry.content)
 
 
 @admin.register(Citation)
@@ -106,21 +90,14 @@ class CitationAdmin(WordSearch, RecordAdmin):
         rounded(Citation, "score"), "retrievers", "request_id",
     )  # fmt: skip
 
+    message_page = column(gettext_lazy("message"), lambda citation: link_to(citation.message))
+    retrievers = column(gettext_lazy("sources"), lambda citation: pretty_json(citation.sources, digits=4))
+
     @staticmethod
     def found_by(word: str) -> Q:
         """By what was cited, or the request of its turn."""
         said = Q(pk__in=looked_up(having_word(Citation.objects.all(), word, *CITATION_TEXTS)))
         return said | Q(message__turn__in=turns_requested(word).values("pk")) if is_part_of_uuid(word) else said
-
-    @admin.display(description=gettext_lazy("message"))
-    def message_page(self, citation: Citation) -> str:
-        """Link to the answer."""
-        return link_to(citation.message)
-
-    @admin.display(description=gettext_lazy("sources"))
-    def retrievers(self, citation: Citation) -> SafeString:
-        """Show each retriever's rank and score."""
-        return pretty_json(citation.sources, digits=4)
 
 
 class NodeFilter(ValuesFilter):
@@ -142,25 +119,10 @@ class StatusFilter(ValuesFilter):
 class InWords:
     """Columns of trace steps that say in words which node ran and how it ended."""
 
-    @admin.display(description=gettext_lazy("node"), ordering="key")
-    def node(self, step: TraceStep) -> str:
-        """Name the node."""
-        return node_name(step.key)
-
-    @admin.display(description=gettext_lazy("status"), ordering="status")
-    def ended(self, step: TraceStep) -> str:
-        """Say how it ended."""
-        return str(STATUSES.get(step.status, step.status))
-
-    @admin.display(description=gettext_lazy("duration"), ordering="ms")
-    def took(self, step: TraceStep) -> str:
-        """Show how long it took."""
-        return duration(step.ms)
-
-    @admin.display(description=gettext_lazy("detail"))
-    def what(self, step: TraceStep) -> SafeString:
-        """Show what the node saw."""
-        return pretty_json(step.detail, digits=4)
+    node = column(gettext_lazy("node"), lambda step: node_name(step.key), ordering="key")
+    ended = column(gettext_lazy("status"), lambda step: str(STATUSES.get(step.status, step.status)), ordering="status")
+    took = column(gettext_lazy("duration"), lambda step: duration(step.ms), ordering="ms")
+    what = column(gettext_lazy("detail"), lambda step: pretty_json(step.detail, digits=4))
 
 
 @admin.register(TraceStep)
@@ -172,6 +134,9 @@ class TraceStepAdmin(InWords, WordSearch, RecordAdmin):
     list_filter = [("key", NodeFilter), ("status", StatusFilter), "started_at"]
     search_fields = ["key", "turn__request_id"]
     fields = readonly_fields = ("turn_page", "order", "node", "ended", "started_at", "took", "what")
+
+    asked = column(gettext_lazy("question"), lambda step: str(step.turn))
+    turn_page = column(gettext_lazy("turn"), lambda step: link_to(step.turn))
 
     def page_name(self, obj: TraceStep) -> str:
         """Name the node."""
@@ -191,16 +156,6 @@ class TraceStepAdmin(InWords, WordSearch, RecordAdmin):
             steps = steps.defer("detail")
         return steps.prefetch_related(Prefetch("turn", Turn.objects.named().defer("embedding")))
 
-    @admin.display(description=gettext_lazy("question"))
-    def asked(self, step: TraceStep) -> str:
-        """Show the question."""
-        return str(step.turn)
-
-    @admin.display(description=gettext_lazy("turn"))
-    def turn_page(self, step: TraceStep) -> str:
-        """Link to the turn."""
-        return link_to(step.turn)
-
 
 @admin.register(Feedback)
 class FeedbackAdmin(WordSearch, RecordAdmin):
@@ -213,31 +168,16 @@ class FeedbackAdmin(WordSearch, RecordAdmin):
     date_hierarchy = "created_at"
     fields = readonly_fields = ("message_page", "turn_page", "user", "value", "reason", "comment", "created_at")
 
+    remark = column(gettext_lazy("comment"), lambda feedback: shortened(feedback.comment), ordering="comment")
+    said = column(gettext_lazy("answer"), lambda feedback: shortened(feedback.message.content))
+    message_page = column(gettext_lazy("message"), lambda feedback: link_to(feedback.message))
+    turn_page = column(gettext_lazy("turn"), lambda feedback: link_to(named(feedback.message.turn_id)))
+
     @staticmethod
     def found_by(word: str) -> Q:
         """By what was said, who said it, or the text of the answer."""
         own = Q(comment__icontains=word) | Q(reason__icontains=word) | Q(user__username__icontains=word)
         return own | Q(message__in=messages_found(word))
-
-    @admin.display(description=gettext_lazy("comment"), ordering="comment")
-    def remark(self, feedback: Feedback) -> str:
-        """Show how the comment begins."""
-        return shortened(feedback.comment)
-
-    @admin.display(description=gettext_lazy("answer"))
-    def said(self, feedback: Feedback) -> str:
-        """Show how the answer begins."""
-        return shortened(feedback.message.content)
-
-    @admin.display(description=gettext_lazy("message"))
-    def message_page(self, feedback: Feedback) -> str:
-        """Link to the answer."""
-        return link_to(feedback.message)
-
-    @admin.display(description=gettext_lazy("turn"))
-    def turn_page(self, feedback: Feedback) -> str:
-        """Link to the turn, which has citations and trace."""
-        return link_to(named(feedback.message.turn_id))
 
 
 @admin.register(ShareLink)
@@ -252,6 +192,9 @@ class ShareLinkAdmin(WordSearch, RecordAdmin):
     fields = readonly_fields = ("session", "turn_page", "uuid", "created_at", "revoked_at")
     actions = ["revoke"]
 
+    owner = column(gettext_lazy("owner"), lambda link: str(link.session.owner), ordering="session__owner__username")
+    turn_page = column(gettext_lazy("last turn"), lambda link: link_to(named(link.last_turn_id)))
+
     @staticmethod
     def found_by(word: str) -> Q:
         """By the session, or the link's own id."""
@@ -261,16 +204,6 @@ class ShareLinkAdmin(WordSearch, RecordAdmin):
     def page_name(self, obj: ShareLink) -> str:
         """Name the session; of the link itself there are only its digits."""
         return str(obj.session)
-
-    @admin.display(description=gettext_lazy("owner"), ordering="session__owner__username")
-    def owner(self, link: ShareLink) -> str:
-        """Show whose session it is."""
-        return str(link.session.owner)
-
-    @admin.display(description=gettext_lazy("last turn"))
-    def turn_page(self, link: ShareLink) -> str:
-        """Link to the last turn that it shows."""
-        return link_to(named(link.last_turn_id))
 
     @admin.action(description=gettext_lazy("Revoke selected links"), permissions=["view"])
     def revoke(self, request: HttpRequest, queryset: QuerySet[ShareLink]) -> None:

@@ -26,6 +26,7 @@ from ragsite.admin_base import (
     RecordAdmin,
     RecordInline,
     ValuesFilter,
+    column,
     link_to,
     pretty_json,
     rounded,
@@ -105,15 +106,8 @@ class MessageInline(RecordInline):
         "role", "status", "answer_state", "content", "thinking", "error_message", "tokens", "took",
     )  # fmt: skip
 
-    @admin.display(description=gettext_lazy("duration"))
-    def took(self, message: Message) -> str:
-        """Show how long the answer took."""
-        return took(message)
-
-    @admin.display(description=gettext_lazy("tokens"))
-    def tokens(self, message: Message) -> str:
-        """Show what models read and wrote for it."""
-        return tokens_told(message.usage)
+    took = column(gettext_lazy("duration"), lambda message: took(message))
+    tokens = column(gettext_lazy("tokens"), lambda message: tokens_told(message.usage))
 
 
 class TraceInline(InWords, RecordInline):
@@ -156,6 +150,8 @@ class ChatSessionAdmin(WordSearch, RecordAdmin):
     change_form_template = "admin/conversations/chatsession/change_form.html"
     fieldsets = [(gettext_lazy("About this session"), {"fields": _FACTS, "classes": ["collapse"]})]
     readonly_fields = _FACTS
+
+    turns = column(gettext_lazy("turns"), lambda session: session.turn_count, ordering="turn_count")
 
     @staticmethod
     def found_by(word: str) -> Q:
@@ -210,11 +206,6 @@ class ChatSessionAdmin(WordSearch, RecordAdmin):
         """Show how many answers were helpful, and how many were not."""
         return f"+{session.thumbs_up} / −{session.thumbs_down}" if session.thumbs_up or session.thumbs_down else ""
 
-    @admin.display(description=gettext_lazy("turns"), ordering="turn_count")
-    def turns(self, session: Any) -> int:
-        """Show how many questions were asked."""
-        return int(session.turn_count)
-
 
 class ActionFilter(ValuesFilter):
     """By what was done with the question."""
@@ -241,6 +232,11 @@ class TurnAdmin(WordSearch, RecordAdmin):
         "citations",
     )  # fmt: skip
 
+    asked = column(gettext_lazy("question"), lambda turn: shortened(turn.question or ""))
+    done = column(gettext_lazy("action"), lambda turn: str(ACTIONS.get(turn.action, turn.action)), ordering="action")
+    parent_page = column(gettext_lazy("parent turn"), lambda turn: link_to(named(turn.parent_turn_id)))
+    session_page = column(gettext_lazy("session"), lambda turn: link_to(turn.session))
+
     @staticmethod
     def found_by(word: str) -> Q:
         """By title, messages, the query it was searched with, or request."""
@@ -265,16 +261,6 @@ class TurnAdmin(WordSearch, RecordAdmin):
         )
         return turns
 
-    @admin.display(description=gettext_lazy("question"))
-    def asked(self, turn: Any) -> str:
-        """Show the question."""
-        return shortened(turn.question or "")
-
-    @admin.display(description=gettext_lazy("action"), ordering="action")
-    def done(self, turn: Turn) -> str:
-        """Say what was done with the question."""
-        return str(ACTIONS.get(turn.action, turn.action))
-
     @admin.display(description=gettext_lazy("answer"), ordering="answer_status")
     def status(self, turn: Any) -> str:
         """Show how the answer stands."""
@@ -284,16 +270,6 @@ class TurnAdmin(WordSearch, RecordAdmin):
     def answer_state(self, turn: Any) -> str:
         """Show what was found for the question."""
         return str(dict(AnswerState.choices).get(turn.message_state, "–"))
-
-    @admin.display(description=gettext_lazy("parent turn"))
-    def parent_page(self, turn: Turn) -> str:
-        """Link to the turn before, by its question."""
-        return link_to(named(turn.parent_turn_id))
-
-    @admin.display(description=gettext_lazy("session"))
-    def session_page(self, turn: Turn) -> str:
-        """Link to the session."""
-        return link_to(turn.session)
 
     @admin.display(description=gettext_lazy("citations"))
     def citations(self, turn: Turn) -> SafeString | str:
@@ -320,6 +296,12 @@ class MessageAdmin(WordSearch, RecordAdmin):
         "error_message", "tokens", "took", "last_seq", "heartbeat_at", "created_at",
     )  # fmt: skip
 
+    said = column(gettext_lazy("content"), lambda message: shortened(message.content))
+    turn_page = column(gettext_lazy("turn"), lambda message: link_to(named(message.turn_id)))
+    took = column(gettext_lazy("duration"), lambda message: took(message), ordering="duration_ms")
+    tokens = column(gettext_lazy("tokens"), lambda message: tokens_told(message.usage))
+    blocks_json = column(gettext_lazy("blocks"), lambda message: pretty_json(message.blocks))
+
     @staticmethod
     def found_by(word: str) -> Q:
         """By text, the session's title, or the turn's request."""
@@ -331,33 +313,8 @@ class MessageAdmin(WordSearch, RecordAdmin):
         """Leave the event log out, which can be long."""
         return super().get_queryset(request).defer("stream_log")
 
-    @admin.display(description=gettext_lazy("content"))
-    def said(self, message: Message) -> str:
-        """Show how the message begins."""
-        return shortened(message.content)
-
-    @admin.display(description=gettext_lazy("turn"))
-    def turn_page(self, message: Message) -> str:
-        """Link to the turn."""
-        return link_to(named(message.turn_id))
-
-    @admin.display(description=gettext_lazy("duration"), ordering="duration_ms")
-    def took(self, message: Message) -> str:
-        """Show how long the answer took."""
-        return took(message)
-
-    @admin.display(description=gettext_lazy("tokens"))
-    def tokens(self, message: Message) -> str:
-        """Show what models read and wrote for it."""
-        return tokens_told(message.usage)
-
     @admin.display(description=gettext_lazy("checked citations"))
     def checked(self, message: Message) -> SafeString | str:
         """Show the verdict on each cited sentence, and why."""
         rows = labels.rows(message.checks)
         return format_html_join("\n", "<div><strong>{}</strong> · {} {} <em>{}</em></div>", rows) or "–"
-
-    @admin.display(description=gettext_lazy("blocks"))
-    def blocks_json(self, message: Message) -> SafeString:
-        """Show the blocks as stored."""
-        return pretty_json(message.blocks)

@@ -32,6 +32,7 @@ from django.views.decorators.http import require_POST
 from knowledge import services
 from knowledge.models import Document
 from ragsite.accounts.roles import CURATE, ROLES_EXPLAINED, Role, assign, is_last_administrator, role_of
+from ragsite.admin_base import column
 from ragsite.web.requests import absolute
 
 if TYPE_CHECKING:
@@ -163,16 +164,13 @@ class UserAdmin(BaseUserAdmin):
     list_display = ["username", "email", "role", "groups_shown", "is_active", "last_login"]
     list_filter = ["is_active", "is_superuser", "is_staff", "groups"]
 
+    groups_shown = column(gettext_lazy("groups"), lambda user: _(", ").join(group.name for group in user.groups.all()))
+
     def get_queryset(self, request: HttpRequest) -> QuerySet[User]:
         """Note of each user whether a permission of their own makes them a curator."""
         app, codename = CURATE.split(".")
         own = Permission.objects.filter(user=OuterRef("pk"), content_type__app_label=app, codename=codename)
         return super().get_queryset(request).annotate(curates=Exists(own)).prefetch_related("groups")
-
-    @admin.display(description=gettext_lazy("groups"))
-    def groups_shown(self, obj: User) -> str:
-        """Name the groups of a user in the list."""
-        return _(", ").join(group.name for group in obj.groups.all())
 
     @admin.display(description=gettext_lazy("Role"))
     def role(self, obj: Any) -> str:

@@ -16,6 +16,7 @@ from ragsite.admin_base import (
     ModelAdmin,
     RecordAdmin,
     RecordInline,
+    column,
     link_to,
     pretty_json,
     rounded,
@@ -49,10 +50,7 @@ class RunInline(RecordInline):
     fields = readonly_fields = ("created_at", "status", "label", *_FIGURES, "question_count")
     ordering = ["-created_at", "-id"]
 
-    @admin.display(description=_("settings"))
-    def label(self, run: EvaluationRun) -> str:
-        """Return the settings in words."""
-        return RunOptions.from_stored(run.settings).label
+    label = column(_("settings"), lambda run: RunOptions.from_stored(run.settings).label)
 
 
 @admin.register(EvaluationSet)
@@ -66,6 +64,8 @@ class EvaluationSetAdmin(ModelAdmin):
     readonly_fields = ["owner", "knowledge_base", "questions", "created_at"]
     inlines = [RunInline]
 
+    question_count = column(_("questions"), lambda evaluation_set: evaluation_set.counted, ordering="counted")
+
     def has_add_permission(self, request: HttpRequest) -> bool:
         """Sets are made on the pages, by API and by commands, where their passages are looked up."""
         return False
@@ -75,44 +75,26 @@ class EvaluationSetAdmin(ModelAdmin):
         counted: QuerySet[EvaluationSet] = super().get_queryset(request).annotate(counted=Count("questions"))
         return counted
 
-    @admin.display(description=_("questions"), ordering="counted")
-    def question_count(self, evaluation_set: EvaluationSet) -> int:
-        """Return the number of questions."""
-        return int(getattr(evaluation_set, "counted", 0))
-
     @admin.display(description=_("questions"))
-    def questions(self, evaluation_set: EvaluationSet) -> SafeString:
+    def questions(self, obj: Any) -> SafeString:
         """Link to the questions."""
         url = reverse("admin:retrieval_evaluationquestion_changelist")
-        count = self.question_count(evaluation_set)
-        return format_html('<a href="{}?evaluation_set__id__exact={}">{}</a>', url, evaluation_set.pk, count)
-
-
-@admin.display(description=_("question"), ordering="text")
-def short_text(row: EvaluationQuestion | EvaluationResult) -> str:
-    """Return the beginning of the question."""
-    return shortened(row.text)
+        return format_html('<a href="{}?evaluation_set__id__exact={}">{}</a>', url, obj.pk, obj.counted)
 
 
 @admin.register(EvaluationQuestion)
 class EvaluationQuestionAdmin(RecordAdmin):
     """Questions with what answers them."""
 
-    list_display = [short_text, "evaluation_set", "answers", "created_at"]
+    list_display = ["short_text", "evaluation_set", "answers", "created_at"]
     list_filter = ["evaluation_set__knowledge_base"]
     list_select_related = ["evaluation_set"]
     search_fields = ["text", "evaluation_set__name"]
     fields = ["evaluation_set", "key", "text", "right_passages", "created_at"]
 
-    @admin.display(description=_("right passages"))
-    def answers(self, question: EvaluationQuestion) -> int:
-        """Return how many passages or documents answer it."""
-        return len(question.relevant)
-
-    @admin.display(description=_("right passages"))
-    def right_passages(self, question: EvaluationQuestion) -> SafeString:
-        """Return what answers it, as it is kept."""
-        return pretty_json(question.relevant)
+    short_text = column(_("question"), lambda question: shortened(question.text), ordering="text")
+    answers = column(_("right passages"), lambda question: len(question.relevant))
+    right_passages = column(_("right passages"), lambda question: pretty_json(question.relevant))
 
 
 @admin.register(EvaluationRun)
@@ -130,30 +112,13 @@ class EvaluationRunAdmin(RecordAdmin):
         "results", "started_by", "created_at", "finished_at",
     ]  # fmt: skip
 
-    @admin.display(description=_("settings"))
-    def label(self, run: EvaluationRun) -> str:
-        """Return the settings in words."""
-        return RunOptions.from_stored(run.settings).label
-
-    @admin.display(description=_("evaluation set"))
-    def set_link(self, run: EvaluationRun) -> SafeString | str:
-        """Link to the set."""
-        return link_to(run.evaluation_set)
-
-    @admin.display(description=_("error"))
-    def error_shown(self, run: EvaluationRun) -> str:
-        """Say why it failed."""
-        return run.error_said or "–"
-
-    @admin.display(description=_("notes"))
-    def all_notes(self, run: EvaluationRun) -> str:
-        """Return what makes the figures less than whole."""
-        return " ".join(run.notes_said) or "–"
-
-    @admin.display(description=_("figures"))
-    def all_figures(self, run: EvaluationRun) -> SafeString:
-        """Return the figures to four digits, which tell runs apart."""
-        return pretty_json(run.figures, digits=4)
+    label = column(_("settings"), lambda run: RunOptions.from_stored(run.settings).label)
+    set_link = column(_("evaluation set"), lambda run: link_to(run.evaluation_set))
+    error_shown = column(_("error"), lambda run: run.error_said or "–")
+    # What makes the figures less than whole.
+    all_notes = column(_("notes"), lambda run: " ".join(run.notes_said) or "–")
+    all_figures = column(_("figures"), lambda run: pretty_json(run.figures, digits=4))  # which tell runs apart
+    tokens = column(_("tokens"), lambda run: tokens_told(run.usage))
 
     @admin.display(description=_("outcomes"))
     def outcomes(self, run: EvaluationRun) -> str:
@@ -161,11 +126,6 @@ class EvaluationRunAdmin(RecordAdmin):
         counted = ((str(state.label), run.answer_states.get(state, 0)) for state in AnswerState)
         said = [gettext("%(name)s: %(value)s") % {"name": name, "value": count} for name, count in counted if count]
         return " · ".join(said) or "–"
-
-    @admin.display(description=_("tokens"))
-    def tokens(self, run: EvaluationRun) -> str:
-        """Show what models read and wrote."""
-        return tokens_told(run.usage)
 
     @admin.display(description=_("results"))
     def results(self, run: EvaluationRun) -> SafeString:
@@ -181,7 +141,7 @@ _SCORES: list[Any] = [rounded(EvaluationResult, name) for name in ("ndcg_10", "r
 class EvaluationResultAdmin(RecordAdmin):
     """What runs found, the worst first."""
 
-    list_display = [short_text, "run", *_SCORES, "answer_state", "took"]
+    list_display = ["short_text", "run", *_SCORES, "answer_state", "took"]
     list_filter = ["answer_state"]
     list_select_related = ["run__evaluation_set"]
     search_fields = ["text"]
@@ -191,22 +151,8 @@ class EvaluationResultAdmin(RecordAdmin):
         "citations", "error", "tokens", "found", "not_found",
     ]  # fmt: skip
 
-    @admin.display(description=_("milliseconds"), ordering="took_ms")
-    def took(self, result: EvaluationResult) -> str:
-        """Show how long the search took."""
-        return f"{result.took_ms:.0f}"
-
-    @admin.display(description=_("tokens"))
-    def tokens(self, result: EvaluationResult) -> str:
-        """Show what models read and wrote."""
-        return tokens_told(result.usage)
-
-    @admin.display(description=_("hits"))
-    def found(self, result: EvaluationResult) -> SafeString:
-        """Return the first hits with their grades."""
-        return pretty_json(result.hits, digits=4)
-
-    @admin.display(description=_("missed"))
-    def not_found(self, result: EvaluationResult) -> SafeString:
-        """Return the right passages that are not among them."""
-        return pretty_json(result.missed)
+    short_text = column(_("question"), lambda result: shortened(result.text), ordering="text")
+    took = column(_("milliseconds"), lambda result: f"{result.took_ms:.0f}", ordering="took_ms")
+    tokens = column(_("tokens"), lambda result: tokens_told(result.usage))
+    found = column(_("hits"), lambda result: pretty_json(result.hits, digits=4))
+    not_found = column(_("missed"), lambda result: pretty_json(result.missed))
