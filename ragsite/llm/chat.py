@@ -6,7 +6,6 @@ provider's work. Servers differ: requests that some of them refuse are handled h
 """
 
 import asyncio
-import json
 import time
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
@@ -17,7 +16,7 @@ import httpx
 
 from ragsite.llm import http
 from ragsite.llm.connection import Connection
-from ragsite.llm.errors import BadReply, BadRequest, Busy, ContextTooLong, LLMError, TimedOut
+from ragsite.llm.errors import BadRequest, Busy, ContextTooLong, LLMError, TimedOut
 from ragsite.llm.stream.reader import read_pieces
 from ragsite.llm.stream.replies import ReplyParser
 from ragsite.llm.stream.think import ThinkSplitter, split_thinking
@@ -28,7 +27,6 @@ ATTEMPTS = 3
 # Nobody waits longer than this before a silent page; the error then says when to come back.
 MAX_WAIT = 20.0
 _NO_SUCH_PATH = (404, 405, 501)
-_MAX_MODELS_BYTES = 8 * 1024 * 1024
 # The field to leave out when a refusal speaks of the word.
 _OPTIONAL = {
     "reasoning_effort": "reasoning_effort",
@@ -137,18 +135,6 @@ class ChatClient:
         reason = next((piece.reason for piece in pieces if isinstance(piece, FinishPiece)), "")
         usage = next((piece for piece in pieces if isinstance(piece, UsagePiece)), None)
         return Reply(text, "\n\n".join(filter(None, (thinking, thought))), reason, usage)
-
-    async def models(self) -> list[str]:
-        """Return the names that the endpoint offers, in its order."""
-        deadline = asyncio.get_running_loop().time() + self.endpoint.idle_timeout
-        async with self._connection.send("GET", "/models", deadline) as incoming:
-            if not incoming.ok:
-                raise await incoming.refusal()
-            body = await incoming.read(_MAX_MODELS_BYTES)
-        try:
-            return [str(row["id"]) for row in json.loads(body)["data"] or []]
-        except (ValueError, KeyError, TypeError) as error:
-            raise BadReply("No list of models.", where=http.host(self.endpoint)) from error
 
     async def aclose(self) -> None:
         """Let go of the connection, which the event loop keeps for the next who asks."""

@@ -8,10 +8,9 @@ from typing import Any
 import httpx
 from django.conf import settings
 
-from ragsite.llm.chat import ChatClient
 from ragsite.llm.errors import ModelNotFound
 from ragsite.llm.http import host
-from ragsite.llm.offers import Kind, kind_of
+from ragsite.llm.offers import Kind, kind_of, listed
 from ragsite.llm.types import Endpoint
 from ragsite.runtime import caches
 from ragsite.site_settings.config import config
@@ -50,11 +49,7 @@ async def resolve_model(endpoint: Endpoint) -> Endpoint:
         return endpoint
     key = (endpoint.base_url, endpoint.api_key)
     if key not in _resolved:
-        client = ChatClient(endpoint)
-        try:
-            offered = await client.models()
-        finally:
-            await client.aclose()
+        offered = [offer.name for offer in await listed(replace(endpoint, total_timeout=endpoint.idle_timeout))]
         if not offered:
             raise ModelNotFound("The server offers no model.", where=host(endpoint))
         _resolved[key] = next((name for name in offered if kind_of(name) is Kind.CHAT), offered[0])

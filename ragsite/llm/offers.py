@@ -66,14 +66,15 @@ async def offers(
     failed: LLMError | None = None
     for each in tried:
         try:
-            return each, await _ask(each, transport)
+            return each, await listed(each, transport)
         except (ModelNotFound, BadReply) as error:
             failed = failed or error
     assert failed is not None
     raise failed
 
 
-async def _ask(endpoint: Endpoint, transport: httpx.AsyncBaseTransport | None) -> list[Offer]:
+async def listed(endpoint: Endpoint, transport: httpx.AsyncBaseTransport | None = None) -> list[Offer]:
+    """Return what the list at an endpoint's address offers, in its order. Raises `LLMError`."""
     deadline = asyncio.get_running_loop().time() + endpoint.total_timeout
     connection = Connection(endpoint, transport)
     try:

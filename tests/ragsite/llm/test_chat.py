@@ -239,11 +239,6 @@ async def test_a_server_that_has_learned_to_chat_is_found_out(provider: FakeProv
     assert (await collect(client))[1] is None
 
 
-async def test_models(provider: FakeProvider, client: ChatClient) -> None:
-    provider.models = ["b", "a"]
-    assert await client.models() == ["b", "a"]
-
-
 async def test_a_frame_of_many_megabytes_passes(provider: FakeProvider, client: ChatClient) -> None:
     long = {"choices": [{"delta": {"content": "Hello."}}], "padding": "x" * 3_000_000}
     provider.garbage(b"data: " + json.dumps(long).encode() + b"\n\n", b"data: [DONE]\n\n")

@@ -7,8 +7,9 @@ import httpx
 import pytest
 
 from ragsite.llm.errors import BadReply, ModelNotFound, Unauthorized
-from ragsite.llm.offers import Kind, Offer, kind_of, offers
+from ragsite.llm.offers import Kind, Offer, kind_of, listed, offers
 from ragsite.llm.types import Endpoint
+from tests.fakes.provider import FakeProvider
 
 
 def answering(body: Any, status: int = 200, at: str = "/v1/models") -> httpx.MockTransport:
@@ -41,6 +42,11 @@ def answering(body: Any, status: int = 200, at: str = "/v1/models") -> httpx.Moc
 async def test_lists_of_several_servers_are_read(body: Any, expected: Offer) -> None:
     _endpoint, found = await offers(Endpoint("https://api.example.org/v1"), answering(body))
     assert list(found) == [expected]
+
+
+async def test_models_come_in_the_order_of_the_list(provider: FakeProvider) -> None:
+    provider.models = ["b", "a"]
+    assert [offer.name for offer in await listed(Endpoint(provider.base_url))] == ["b", "a"]
 
 
 async def test_no_models_are_no_error() -> None:
