@@ -87,8 +87,7 @@ class KnowledgeBaseDetail(generics.RetrieveUpdateDestroyAPIView[KnowledgeBase]):
         services.delete_knowledge_base(instance)
 
 
-@extend_schema_view(post=extend_schema(responses={201: MembershipSerializer, 409: ApiErrorSerializer}))
-class MemberList(generics.ListCreateAPIView[Membership]):
+class MemberList(generics.ListAPIView[Membership]):
     """With whom a base is shared; its owner shares it."""
 
     serializer_class = MembershipSerializer
@@ -96,20 +95,16 @@ class MemberList(generics.ListCreateAPIView[Membership]):
 
     def get_queryset(self) -> QuerySet[Membership]:
         """Return the members by name."""
-        people = queries.members(access.get_knowledge_base(self.request.user, self.kwargs["pk"]))
-        return people.filter(user__isnull=False)
+        base = access.get_knowledge_base(self.request.user, self.kwargs["pk"])
+        return queries.members(base).filter(user__isnull=False)
 
-    def post(self, request: Request, *args: Any, **kwargs: Any) -> Response:
+    @extend_schema(responses={201: MembershipSerializer, 409: ApiErrorSerializer})
+    def post(self, request: Request, pk: int) -> Response:
         """Share with a user by name, or change their role; permission is checked before the data."""
-        access.get_owned_knowledge_base(request.user, self.kwargs["pk"])
-        return super().post(request, *args, **kwargs)
-
-    def perform_create(self, serializer: BaseSerializer[Membership]) -> None:
-        """Store the share."""
-        base = access.get_owned_knowledge_base(self.request.user, self.kwargs["pk"])
-        data = serializer.validated_data
-        role = data.get("role", Membership.Role.VIEWER)
-        serializer.instance = services.set_member(base, data["user"]["username"], role)
+        base = access.get_owned_knowledge_base(request.user, pk)
+        given = validated(MembershipSerializer(data=request.data))
+        shared = services.set_member(base, given["user"]["username"], given.get("role", Membership.Role.VIEWER))
+        return Response(MembershipSerializer(shared).data, status=status.HTTP_201_CREATED)
 
 
 class MemberDetail(APIView):
@@ -124,7 +119,7 @@ class MemberDetail(APIView):
         return Response(status=status.HTTP_204_NO_CONTENT)
 
 
-class SharedGroupList(generics.ListCreateAPIView[Membership]):
+class SharedGroupList(generics.ListAPIView[Membership]):
     """The groups with which a base is shared."""
 
     serializer_class = SharedGroupSerializer
@@ -134,18 +129,14 @@ class SharedGroupList(generics.ListCreateAPIView[Membership]):
         """Return them by name."""
         return queries.members(access.get_knowledge_base(self.request.user, self.kwargs["pk"])).filter(user=None)
 
-    def post(self, request: Request, *args: Any, **kwargs: Any) -> Response:
+    @extend_schema(responses={201: SharedGroupSerializer})
+    def post(self, request: Request, pk: int) -> Response:
         """Share with a group by name, or change its role; permission is checked before the data."""
-        access.get_owned_knowledge_base(request.user, self.kwargs["pk"])
-        return super().post(request, *args, **kwargs)
-
-    def perform_create(self, serializer: BaseSerializer[Membership]) -> None:
-        """Store the share."""
-        base = access.get_owned_knowledge_base(self.request.user, self.kwargs["pk"])
-        data = serializer.validated_data
-        role = data.get("role", Membership.Role.VIEWER)
-        shared = services.set_group(base, data["group"]["name"], role)
-        serializer.instance = queries.members(base).get(pk=shared.pk)
+        base = access.get_owned_knowledge_base(request.user, pk)
+        given = validated(SharedGroupSerializer(data=request.data))
+        shared = services.set_group(base, given["group"]["name"], given.get("role", Membership.Role.VIEWER))
+        listed = queries.members(base).get(pk=shared.pk)
+        return Response(SharedGroupSerializer(listed).data, status=status.HTTP_201_CREATED)
 
 
 class SharedGroupDetail(APIView):
