@@ -6,14 +6,11 @@ from collections.abc import Iterator
 from itertools import chain, product
 from pathlib import Path
 from typing import Any
-from xml.etree.ElementTree import iterparse
 
 import openpyxl
 from openpyxl.cell.read_only import EmptyCell
-from openpyxl.reader import strings
 from openpyxl.utils.cell import range_boundaries
 from openpyxl.utils.exceptions import InvalidFileException
-from openpyxl.worksheet import _reader
 from openpyxl.worksheet._read_only import ReadOnlyWorksheet
 
 from knowledge.parsing.decoding import as_shown, clean
@@ -26,11 +23,6 @@ from knowledge.parsing.registry import ParseContext
 from knowledge.parsing.tables import SheetTables
 from knowledge.parsing.xlsx.drawings import drawings_of
 from knowledge.parsing.xlsx.format import show
-
-# Where defusedxml is installed, openpyxl parses in pure Python, four times slower. `check_package` has refused
-# every file with a document type, so that the standard library's parser is as safe here.
-vars(_reader)["iterparse"] = iterparse
-vars(strings)["iterparse"] = iterparse
 
 _CELL = re.compile(rb"<(?:\w+:)?c[\s/>]")
 _MERGE = re.compile(rb"<(?:\w+:)?mergeCell\s[^>]*?ref=\"([A-Z]+\d+:[A-Z]+\d+)\"")
