@@ -3,7 +3,6 @@
 import sys
 from collections.abc import AsyncGenerator, AsyncIterator
 from typing import Any
-from urllib.parse import quote
 
 from allauth.account.decorators import reauthentication_required
 from allauth.account.signals import password_changed
@@ -42,7 +41,7 @@ from ragsite.db import DATABASE_UNAVAILABLE, database_unavailable_message
 from ragsite.exceptions import Refused
 from ragsite.models import ApiToken, AuditEntry
 from ragsite.runtime import samples
-from ragsite.web.requests import absolute
+from ragsite.web.requests import absolute, refusal
 
 _FRAME_POLICY = {
     "default-src": [NONE],
@@ -223,59 +222,46 @@ def set_theme(request: HttpRequest) -> HttpResponse:
     return response
 
 
-def is_api(path: str) -> bool:
-    """Whether what is answered at a path is for programs."""
-    return path == "/api" or path.startswith("/api/")
+def _error_without_page(request: HttpRequest, status: int, code: str, words: str) -> HttpResponse | None:
+    """Return an error in the API's shape to programs, a message where a part of a page is forbidden, else None."""
+    if request.path == "/api" or request.path.startswith("/api/"):
+        return JsonResponse({"detail": words, "code": code}, status=status)
+    return refusal(words, status) if status == 403 and request.headers.get("HX-Request") else None
 
 
 def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
     """Answer for what can't be read or is too much: a page, or an error in the API's shape, 413 where it is size."""
-    if not is_api(request.path):
-        return default_bad_request(request, exception)
+    status, code, words = 400, "bad_request", _("The request can't be read.")
     if isinstance(exception, RequestDataTooBig | TooManyFieldsSent | TooManyFilesSent):
-        body = {"detail": _("The request is larger than this site takes."), "code": "too_large"}
-        return JsonResponse(body, status=413)
-    return JsonResponse({"detail": _("The request can't be read."), "code": "bad_request"}, status=400)
+        status, code, words = 413, "too_large", _("The request is larger than this site takes.")
+    return _error_without_page(request, status, code, words) or default_bad_request(request, exception)
 
 
 def csrf_failure(request: HttpRequest, reason: str = "") -> HttpResponse:
     """Answer for a form that has expired: a page, a message where a part of one asked, or an error to programs."""
     words = _("This page has expired. Reload it and try again.")
-    if is_api(request.path):
-        return JsonResponse({"detail": words, "code": "csrf_failed"}, status=403)
-    if request.headers.get("HX-Request"):
-        return HttpResponse(words, status=403, headers={"X-Message": quote(words)})
-    return HttpResponse(render_to_string("403_csrf.html", request=request), status=403)
+    return _error_without_page(request, 403, "csrf_failed", words) or render(request, "403_csrf.html", status=403)
 
 
 def forbidden(request: HttpRequest, exception: Exception) -> HttpResponse:
     """Answer for what the person may not do: a page that says why, a message where a part of one asked, or an error."""
-    words = str(exception) or _("You may not do this.")
-    if is_api(request.path):
-        return JsonResponse({"detail": words, "code": "permission_denied"}, status=403)
-    if request.headers.get("HX-Request"):
-        return HttpResponse(words, status=403, headers={"X-Message": quote(words)})
-    return HttpResponse(render_to_string("403.html", {"message": str(exception)}, request), status=403)
+    error = _error_without_page(request, 403, "permission_denied", str(exception) or _("You may not do this."))
+    return error or render(request, "403.html", {"message": str(exception)}, status=403)
 
 
 def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
     """Answer for what is nowhere: a page, or an error in the API's shape to programs."""
-    if is_api(request.path):
-        detail = _("There is nothing at %(path)s.") % {"path": request.path}
-        return JsonResponse({"detail": detail, "code": "not_found"}, status=404)
-    return page_not_found(request, exception)
+    words = _("There is nothing at %(path)s.") % {"path": request.path}
+    return _error_without_page(request, 404, "not_found", words) or page_not_found(request, exception)
 
 
 def server_error(request: HttpRequest) -> HttpResponse:
     """Answer for what failed, without the database: 503 when that is what is away, else 500; in the API's shape too."""
+    status, code, words = 500, "error", _("The error has been logged. Please try again.")
     if isinstance(sys.exc_info()[1], DATABASE_UNAVAILABLE):
-        status, code, message = 503, "database_away", database_unavailable_message()
-    else:
-        status, code, message = 500, "error", _("The error has been logged. Please try again.")
-    if is_api(request.path):
-        response: HttpResponse = JsonResponse({"detail": message, "code": code}, status=status)
-    else:
-        response = HttpResponse(render_to_string("500.html", {"message": message}), status=status)
+        status, code, words = 503, "database_away", database_unavailable_message()
+    page = HttpResponse(render_to_string("500.html", {"message": words}), status=status)
+    response = _error_without_page(request, status, code, words) or page
     if status == 503:
         response["Retry-After"] = "5"
     return response
