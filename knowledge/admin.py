@@ -18,19 +18,11 @@ from knowledge import services
 from knowledge.invitations import invitations
 from knowledge.models import Chunk, Document, Invitation, KnowledgeBase, Membership, Picture
 from ragsite.accounts.roles import ROLES_EXPLAINED
-from ragsite.admin_base import ModelAdmin, ValuesFilter, column, link_to
+from ragsite.admin_base import ModelAdmin, ReadOnly, RecordAdmin, ValuesFilter, column, link_to
 
 
-class ReadOnly(ModelAdmin):
+class IngestedAdmin(ReadOnly, ModelAdmin):
     """What ingestion makes is looked at, not edited."""
-
-    def has_add_permission(self, request: HttpRequest) -> bool:
-        """Nobody adds by hand."""
-        return False
-
-    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        """Nobody changes by hand."""
-        return False
 
     def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         """Deleting goes through the document."""
@@ -185,7 +177,7 @@ class DocumentAdmin(ModelAdmin):
 
 
 @admin.register(Chunk)
-class ChunkAdmin(ReadOnly):
+class ChunkAdmin(IngestedAdmin):
     """Passages, to look up."""
 
     list_display = ["id", "document", "ordinal", "kind", "heading", "page_from", "token_count"]
@@ -199,7 +191,7 @@ class ChunkAdmin(ReadOnly):
 
 
 @admin.register(Picture)
-class PictureAdmin(ReadOnly):
+class PictureAdmin(IngestedAdmin):
     """Pictures taken out of documents."""
 
     list_display = ["id", "document", "page", "alt", "width", "height"]
@@ -242,9 +234,11 @@ class InvitationForm(forms.ModelForm[Invitation]):
 
 
 @admin.register(Invitation)
-class InvitationAdmin(ModelAdmin):
+class InvitationAdmin(RecordAdmin):
     """Invitations to the site and to bases; administrators make them, and take back those that are open."""
 
+    # What a link gives is not changed once it is on its way. One that is revoked stays listed; it goes with its base
+    # or with who made it.
     form = InvitationForm
     list_display = ["__str__", "state_shown", "role", "groups_shown", "made_by", "used_by", "expires_at"]
     list_filter = ["role", "created_at", "used_at"]
@@ -269,19 +263,9 @@ class InvitationAdmin(ModelAdmin):
         """Let nothing of one that is there be changed."""
         return [] if obj is None else [*InvitationForm.Meta.fields, *_RECORDED]
 
-    def has_add_permission(self, request: HttpRequest) -> bool:
+    def has_add_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         """Let administrators invite; owners do so on the pages of their bases."""
         return bool(request.user.is_active and request.user.is_superuser)
-
-    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        """Refuse: what a link gives is not changed once it is on its way."""
-        return False
-
-    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        """Refuse on its own pages: one that is revoked stays listed; it goes with its base or with who made it."""
-        match = request.resolver_match
-        own = match is None or (match.url_name or "").startswith("knowledge_invitation_")
-        return False if own else super().has_delete_permission(request, obj)
 
     def save_model(self, request: HttpRequest, obj: Invitation, form: Any, change: bool) -> None:
         """Make the invitation, and keep its link for the page that shows it."""

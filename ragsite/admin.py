@@ -25,7 +25,7 @@ from django.utils.translation import gettext_lazy as _
 from django_q.admin import FailAdmin, QueueAdmin, TaskAdmin
 from django_q.models import Failure, OrmQ, Schedule, Success, Task
 
-from ragsite.admin_base import ModelAdmin, RecordAdmin, column
+from ragsite.admin_base import ModelAdmin, ReadOnly, RecordAdmin, column
 from ragsite.audit.log import record
 from ragsite.models import ApiToken, AuditEntry, Limit, SettingChange
 from ragsite.words.labels import VERBS
@@ -40,9 +40,10 @@ for model in (EmailAddress, SocialAccount, SocialApp, SocialToken, UserSession, 
 
 
 @admin.register(ApiToken)
-class ApiTokenAdmin(ModelAdmin):
+class ApiTokenAdmin(ReadOnly, ModelAdmin):
     """API tokens and their owners; deleting one revokes it. Only owners create tokens, and keys can't be shown."""
 
+    # A key is shown once, to its owner, on the account page or by `create_token`.
     list_display = ["name", "user", "created_at", "last_used_at"]
     list_filter = ["created_at", "last_used_at"]
     list_select_related = ["user"]
@@ -61,14 +62,6 @@ class ApiTokenAdmin(ModelAdmin):
         title = {"title": gettext("View API token")}
         return super().change_view(request, object_id, form_url, title | (extra_context or {}))
 
-    def has_add_permission(self, request: HttpRequest) -> bool:
-        """Refuse: a key is shown once, to its owner, on the account page or by `create_token`."""
-        return False
-
-    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        """Refuse: a token is revoked, not edited."""
-        return False
-
 
 @admin.register(SettingChange)
 class SettingChangeAdmin(RecordAdmin):
@@ -81,23 +74,16 @@ class SettingChangeAdmin(RecordAdmin):
 
 
 @admin.register(Authenticator)
-class AuthenticatorAdmin(ModelAdmin):
+class AuthenticatorAdmin(ReadOnly, ModelAdmin):
     """Second factors; deleting those of someone who has lost them lets them in by the password alone."""
 
+    # People set up their own.
     list_display = ["user", "type", "created_at", "last_used_at"]
     list_filter = ["type", "created_at"]
     list_select_related = ["user"]
     search_fields = ["user__username"]
     fields = ["user", "type", "created_at", "last_used_at"]
     readonly_fields = ["user", "type", "created_at", "last_used_at"]
-
-    def has_add_permission(self, request: HttpRequest) -> bool:
-        """Refuse: people set up their own."""
-        return False
-
-    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        """Refuse: a second factor is taken away, not edited."""
-        return False
 
 
 # What the audit log keeps in plain words, whatever the language of who reads it; another word stands as it is.
@@ -281,15 +267,8 @@ class LimitAdmin(ModelAdmin):
     ]
 
 
-class _NeverChanged(ModelAdmin):
-    """Tasks are read, submitted again and deleted; there is nothing to save."""
-
-    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        """Refuse: what is queued is the workers', and what ran has run."""
-        return False
-
-
-class _SucceededAdmin(_NeverChanged, TaskAdmin):  # type: ignore[misc]
+# Tasks are read, submitted again and deleted: what is queued is the workers', and what ran has run.
+class _SucceededAdmin(ReadOnly, ModelAdmin, TaskAdmin):  # type: ignore[misc]
     """Tasks that ran; all of them in the one cluster that there is, and with groups of their own."""
 
     list_display = ["name", "func", "group", "started", "stopped", "took"]
@@ -298,14 +277,14 @@ class _SucceededAdmin(_NeverChanged, TaskAdmin):  # type: ignore[misc]
     took = column(_("seconds"), lambda task: f"{task.time_taken():.1f}")
 
 
-class _FailedAdmin(_NeverChanged, FailAdmin):  # type: ignore[misc]
+class _FailedAdmin(ReadOnly, ModelAdmin, FailAdmin):  # type: ignore[misc]
     """Tasks that failed, with what they said."""
 
     list_display = ["name", "func", "group", "started", "stopped", "short_result"]
     list_filter = ["started"]
 
 
-class _QueuedAdmin(_NeverChanged, QueueAdmin):  # type: ignore[misc]
+class _QueuedAdmin(ReadOnly, ModelAdmin, QueueAdmin):  # type: ignore[misc]
     """Tasks that wait, or are being worked on until their lock."""
 
     list_display = ["name", "func", "group", "lock", "task_id"]

@@ -214,16 +214,20 @@ def _section(key: str, name: Any, models: list[Any]) -> dict[str, Any]:
     return {"name": name, "app_label": key, "app_url": "", "has_module_perms": True, "models": models}
 
 
-class RecordAdmin(ModelAdmin):
-    """Records of what happened: no adding, no editing, and deleting only along with what they belong to."""
+class ReadOnly:
+    """Neither adding nor editing; whether rows may be deleted is left to the class that this is mixed into."""
 
-    def has_add_permission(self, request: HttpRequest) -> bool:
-        """Refuse: records make themselves."""
+    def has_add_permission(self, request: HttpRequest, obj: Any = None) -> bool:
+        """Refuse."""
         return False
 
     def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        """Refuse: editing would falsify history."""
+        """Refuse."""
         return False
+
+
+class RecordAdmin(ReadOnly, ModelAdmin):
+    """Records of what happened, which editing would falsify; they are deleted only along with what they belong to."""
 
     def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         """Refuse on the record's own pages; allow when its session or user is being deleted by someone who may."""
@@ -234,20 +238,12 @@ class RecordAdmin(ModelAdmin):
         return super().has_delete_permission(request, obj)
 
 
-class RecordInline(TabularInline):
+class RecordInline(ReadOnly, TabularInline):
     """Records shown on the page of what they belong to."""
 
     extra = 0
     can_delete = False
     show_change_link = True
-
-    def has_add_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        """Refuse: records make themselves."""
-        return False
-
-    def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        """Refuse: editing would falsify history."""
-        return False
 
 
 class ValuesFilter(admin.AllValuesFieldListFilter):

@@ -1,27 +1,21 @@
 """What the site learns and remembers, in the admin: how models count, and how much it remembers, never what."""
 
-from typing import Any
-
 from django.contrib import admin
 from django.db.models import Count, QuerySet
 from django.http import HttpRequest
 from django.utils.translation import gettext_lazy
 
 from conversations.models import MemorySwitch, TokenCalibration
-from ragsite.admin_base import ModelAdmin, RecordAdmin, column, rounded
+from ragsite.admin_base import ModelAdmin, ReadOnly, RecordAdmin, column, rounded
 
 
 @admin.register(TokenCalibration)
-class TokenCalibrationAdmin(RecordAdmin):
+class TokenCalibrationAdmin(ReadOnly, ModelAdmin):
     """How many tokens a model makes of one of ours. Deleting a row has it learned anew."""
 
     list_display = ["model", rounded(TokenCalibration, "factor"), "samples", "updated_at"]
     fields = readonly_fields = ("model", rounded(TokenCalibration, "factor"), "samples", "updated_at")
     search_fields = ["model"]
-
-    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        """Allow those who hold Django's permission."""
-        return ModelAdmin.has_delete_permission(self, request, obj)
 
 
 @admin.register(MemorySwitch)

@@ -22,7 +22,7 @@ from conversations.models import ChatSession, Citation, Feedback, Message, Trace
 from conversations.pipeline.understanding.plans import ACTIONS
 from conversations.web.progress import duration
 from ragsite.admin_base import (
-    ModelAdmin,
+    ReadOnly,
     RecordAdmin,
     RecordInline,
     ValuesFilter,
@@ -138,7 +138,7 @@ _FACTS = (
 
 
 @admin.register(ChatSession)
-class ChatSessionAdmin(WordSearch, RecordAdmin):
+class ChatSessionAdmin(ReadOnly, WordSearch):
     """Sessions can be deleted, with all that is in them."""
 
     list_display = ["name", "owner", "status", "pinned", "turns", "thumbs", "last_activity_at", "created_at"]
@@ -185,10 +185,6 @@ class ChatSessionAdmin(WordSearch, RecordAdmin):
         if session is not None and request.user.has_perms(["conversations.view_message", "conversations.view_turn"]):
             extra_context = transcript.context(request, session) | (extra_context or {})
         return super().change_view(request, object_id, form_url, extra_context)
-
-    def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        """Allow those who hold Django's permission."""
-        return ModelAdmin.has_delete_permission(self, request, obj)
 
     def get_deleted_objects(self, objs: Any, request: HttpRequest) -> Any:
         """Count what goes along instead of listing it, which for one session is pages of steps and ids."""
