@@ -49,7 +49,7 @@ class MemoryFacts(APIView):
     @extend_schema(request=FactSerializer, responses={201: FactSerializer, 409: ApiErrorSerializer})
     def post(self, request: Request) -> Response:
         """Remember a fact."""
-        fact = facts.remember(key(request.user), _content(request))
+        fact = facts.remember(key(request.user), validated(FactSerializer(data=request.data))["content"])
         return Response(FactSerializer(fact).data, status=status.HTTP_201_CREATED)
 
     @extend_schema(operation_id="memory_facts_destroy_all", responses={204: None})
@@ -66,7 +66,7 @@ class MemoryFact(APIView):
     def put(self, request: Request, pk: int) -> Response:
         """Change its words."""
         fact = facts.get_fact(request.user, pk)
-        facts.change(fact, _content(request))
+        facts.change(fact, validated(FactSerializer(data=request.data))["content"])
         return Response(FactSerializer(fact).data)
 
     @extend_schema(responses={204: None})
@@ -104,10 +104,6 @@ class SessionSummary(APIView):
 def _memory(user: Any) -> dict[str, Any]:
     listed = FactSerializer(facts.facts_of(user), many=True).data
     return {"enabled": facts.is_memory_on(user.pk), "limit": settings.MEMORY_MAX_FACTS, "facts": listed}
-
-
-def _content(request: Request) -> str:
-    return str(validated(FactSerializer(data=request.data))["content"])
 
 
 def _summary(request: Request, pk: int) -> tuple[list[int], ContextEntry]:

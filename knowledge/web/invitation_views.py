@@ -100,7 +100,13 @@ def invitation(request: HttpRequest, key: str) -> HttpResponse:
         if not request.user.is_authenticated:
             return _newcomer(request, found)
     except invitations.InvitationRefused as refusal:
-        return _refused(request, key, refusal)
+        # Who has used it themselves is led to what it gave them.
+        mine = invitations.used_by(key, request.user) if request.user.is_authenticated else None
+        if mine is not None:
+            return _lead_to(mine.knowledge_base)
+        status = {"unknown": 404, "not_for_you": 403, "is_owner": 409}.get(refusal.code, 410)
+        told = {"message": refusal.message}
+        return _private(render(request, "knowledge/invitation_refused.html", told, status=status))
     context = {"invitation": found, "base": found.knowledge_base, "is_for": invitations.is_for(found, request.user)}
     return _private(render(request, "knowledge/invitation.html", context))
 
@@ -122,15 +128,6 @@ def _newcomer(request: HttpRequest, found: Invitation) -> HttpResponse:
     invitations.hold(request, found)
     context = {"invitation": found, "base": found.knowledge_base, "form": form, "here": request.get_full_path()}
     return _private(render(request, "knowledge/invitation.html", context, status=422 if form.errors else 200))
-
-
-def _refused(request: HttpRequest, key: str, refusal: invitations.InvitationRefused) -> HttpResponse:
-    """Say why a link doesn't work; who has used it themselves is led to what it gave them."""
-    mine = invitations.used_by(key, request.user) if request.user.is_authenticated else None
-    if mine is not None:
-        return _lead_to(mine.knowledge_base)
-    status = {"unknown": 404, "not_for_you": 403, "is_owner": 409}.get(refusal.code, 410)
-    return _private(render(request, "knowledge/invitation_refused.html", {"message": refusal.message}, status=status))
 
 
 def _lead_to(base: KnowledgeBase | None) -> HttpResponse:
