@@ -232,9 +232,11 @@ def _edges(nodes: Sequence[Node]) -> list[Edge]:
     found: dict[tuple[str, str], Edge] = {}
     for previous, node in zip((None, *nodes), nodes, strict=False):
         for place in (PREVIOUS,) if node.after is None else node.after:
-            edge = _edge(place, node.key, previous.key if previous else None)
-            if edge is not None:
-                found[edge.parent, edge.child] = edge
+            named = place.node if isinstance(place, When) else place
+            parent = (previous.key if previous else None) if named == PREVIOUS else named
+            if parent is not None:  # there is nothing before the first node
+                choice = (place.condition, place.label) if isinstance(place, When) else ()
+                found[parent, node.key] = Edge(parent, node.key, *choice)
     for node in nodes:
         for key in node.branches or ():
             found.setdefault((node.key, key), Edge(node.key, key))
@@ -247,13 +249,3 @@ def _edges(nodes: Sequence[Node]) -> list[Edge]:
             message = f"The pipeline node {edge.child!r} runs after {edge.parent!r}, which is not in the pipeline."
             raise GraphError(message, f"Add the node with this key, or change the `after` of {edge.child!r}.")
     return list(found.values())
-
-
-def _edge(place: str | When, child: str, previous: str | None) -> Edge | None:
-    """Return the edge of one entry of `after`; None for the place before the first node."""
-    when = place if isinstance(place, When) else None
-    named = place.node if isinstance(place, When) else place
-    parent = previous if named == PREVIOUS else named
-    if parent is None:
-        return None
-    return Edge(parent, child, when.condition, when.label) if when else Edge(parent, child)

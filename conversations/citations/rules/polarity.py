@@ -152,19 +152,16 @@ def contradicts(claim: Sequence[Word], source: Sequence[Sequence[Word]], weight:
         if other.score > max(alike.score, 0.0) and not (
             _has_both(word, claim) and _has_both(word, source[other.clause])
         ):
-            if other.word.unsure or (word.opposite and _is_converse(word, other.word)):
+            # "A is larger than B" and "B is smaller than A" say the same.
+            straight = len(word.before & other.word.before) + len(word.after & other.word.after)
+            crossed = len(word.before & other.word.after) + len(word.after & other.word.before)
+            if other.word.unsure or (word.opposite and crossed > straight):
                 continue
             # Far from a negation, another sign tells least.
             turned[other.clause] += ENOUGH if word.opposite or word.first or other.word.first else 1
         elif word.denied and alike.score > 0 and negations(claim) >= negations(source[alike.clause]):
             turned[alike.clause] -= 2 * ENOUGH
     return any(count >= ENOUGH for count in turned.values())
-
-
-def _is_converse(word: Word, other: Word) -> bool:
-    """Whether what stands before the one stands after the other: "A is larger than B", "B is smaller than A"."""
-    straight = len(word.before & other.before) + len(word.after & other.after)
-    return len(word.before & other.after) + len(word.after & other.before) > straight
 
 
 def _has_both(word: Word, clause: Sequence[Word]) -> bool:

@@ -12,11 +12,10 @@ from django.utils.formats import number_format
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
-from conversations.history import PastTurn
 from conversations.pipeline.description import Description, reason
 from conversations.pipeline.graph import Context, Node, elapsed
 from conversations.pipeline.node_run import step_event
-from conversations.pipeline.state import Request, State
+from conversations.pipeline.state import State
 from conversations.pipeline.understanding.scope import Scope
 from conversations.pipeline.whole_documents.comparison import Comparison, compare
 from conversations.pipeline.whole_documents.documents import Meant, meant, passages_of
@@ -44,7 +43,6 @@ from conversations.prompts.compose import NEWEST_SHARE
 from conversations.prompts.endpoints import endpoint_for
 from conversations.prompts.no_reply import NoReply
 from conversations.prompts.templates import get_prompt
-from knowledge.models import Document
 from ragsite.db import in_database
 from ragsite.llm.types import Endpoint
 from ragsite.site_settings.config import config
@@ -83,7 +81,8 @@ class ReadDocuments(Node):
     async def run(self, state: State, ctx: Context) -> None:
         """Fill `whole`, `reading` and `hits`; or `reply`, where documents are meant that can't be read."""
         began = time.perf_counter()
-        found, scope = await in_database(_meant, state.request, state.past.turns, reply_language(state))
+        in_language = translation.override(reply_language(state))(meant)
+        found, scope = await in_database(in_language, state.request, state.past.turns)
         if found is None:
             return
         if found.reply:
@@ -102,7 +101,10 @@ class ReadDocuments(Node):
         await ctx.emit(replace(step, status="completed", message=message, ms=elapsed(began)))
 
     async def _read(self, state: State, ctx: Context, meant: Meant, scope: Scope) -> None:
-        titles = _titles(meant.documents)
+        titles = {document.pk: document.name for document in meant.documents}
+        for told_apart in (lambda each: each.path, lambda each: f"{each.path} ({each.created_at:%F})"):
+            if len(set(titles.values())) < len(titles):  # some are called alike
+                titles = {document.pk: told_apart(document) for document in meant.documents}
         kind = meant.request.kind
         ctx.note(kind=kind, documents=list(titles), files=[document.path for document in meant.documents])
         read, rest = await in_database(passages_of, meant.documents, config.READ_MAX_TOKENS)
@@ -245,11 +247,6 @@ class ReadDocuments(Node):
         return told
 
 
-def _meant(request: Request, past: Sequence[PastTurn], language: str) -> tuple[Meant | None, Scope]:
-    with translation.override(language):
-        return meant(request, past)
-
-
 def _room(endpoint: Endpoint, question: str, language: str, follows: bool, groups: Groups) -> tuple[int, bool]:
     """Return the tokens that documents may take in the prompt of the answer, and whether they fit as they are."""
     window = Window.of(endpoint.context_window, endpoint.max_tokens, calibration.factor_of(endpoint.model))
@@ -302,15 +299,6 @@ def _by_document(sections: Iterable[Section]) -> dict[int, list[Section]]:
     for section in sections:
         found[section.document_id].append(section)
     return found
-
-
-def _titles(documents: Sequence[Document]) -> dict[int, str]:
-    """Return what the documents are called, by their ids; those that are called alike are told apart."""
-    titles = {document.pk: document.name for document in documents}
-    for told_apart in (lambda document: document.path, lambda document: f"{document.path} ({document.created_at:%F})"):
-        if len(set(titles.values())) < len(titles):
-            titles = {document.pk: told_apart(document) for document in documents}
-    return titles
 
 
 def _sections(count: int) -> str:

@@ -157,15 +157,23 @@ def _plan(item: dict[str, Any], question: str, background: str, reply: str) -> M
     except Unusable as unusable:
         if unusable.reason != "empty":
             notes.append(f"rewrite: {unusable.reason}")
+    confidence = number(item.get("confidence"))
+    if confidence is not None and 1 < confidence <= 100:
+        confidence /= 100
+    told = item.get("translations")
+    translations: dict[str, str] = {}  # by the languages that they are in, whatever the model names these
+    for text in map(line, told.values() if isinstance(told, dict) else told if isinstance(told, list) else [told]):
+        if text and len(text) <= MAX_TRANSLATION and not refuses(text, question):
+            translations.setdefault(language_of(text), text)
     wanted = number(arguments.get("k", inner.get("k", item.get("k"))))
     found = words(item.get("queries")) or words(arguments.get("queries"))
     return ModelPlan(
         action=action,
         intent=INTENTS[action],
-        confidence=_confidence(item.get("confidence")),
+        confidence=confidence if confidence is not None and 0 <= confidence <= 1 else None,
         queries=tuple(term for term in found if len(term) <= MAX_QUERY)[:MAX_QUERIES],
         rewrite=rewrite,
-        translations=_translations(item.get("translations"), question),
+        translations=tuple((language, text) for language, text in translations.items() if language),
         followup=truth(item.get("followup")),
         k=int(wanted) if wanted is not None and wanted >= 1 else None,
         notes=tuple(notes),
@@ -174,21 +182,3 @@ def _plan(item: dict[str, Any], question: str, background: str, reply: str) -> M
 
 def _slug(value: Any) -> str:
     return line(value).lower().replace(" ", "_").replace("-", "_")
-
-
-def _confidence(value: Any) -> float | None:
-    """Return a confidence from 0 to 1; one out of 100 is scaled, another is none."""
-    found = number(value)
-    if found is None or not 0 <= found <= 100:
-        return None
-    return found if found <= 1 else found / 100
-
-
-def _translations(value: Any, question: str) -> tuple[tuple[str, str], ...]:
-    """Return the texts of a field by the languages that they are in, whatever the model names these."""
-    texts = value.values() if isinstance(value, dict) else value if isinstance(value, list) else [value]
-    found: dict[str, str] = {}
-    for text in map(line, texts):
-        if text and len(text) <= MAX_TRANSLATION and not refuses(text, question):
-            found.setdefault(language_of(text), text)
-    return tuple((language, text) for language, text in found.items() if language)

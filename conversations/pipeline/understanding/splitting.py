@@ -126,9 +126,12 @@ class Split:
 def split(question: str) -> Split:
     """Split a question in English or Chinese."""
     text = " ".join(question.split())
-    if (listed := _LISTED.match(text)) and len(aspects := _aspects(listed["aspects"])) > 1:
-        topic, space = _EMPTY.sub("", listed["topic"]), "" if language_of(text) == "zh" else " "
-        return Split(tuple(f"{topic}{space}{aspect}" for aspect in aspects[:MOST_PARTS]), "aspects")
+    if listed := _LISTED.match(text):
+        aspects = [aspect.strip(" ?？.。!！") for aspect in _BETWEEN_ASPECTS.split(listed["aspects"])]
+        # Also a sentence that is no list may have a comma.
+        if len(aspects) > 1 and all(aspect and len(aspect) <= LONGEST_MEMBER for aspect in aspects):
+            topic, space = _EMPTY.sub("", listed["topic"]), "" if language_of(text) == "zh" else " "
+            return Split(tuple(f"{topic}{space}{aspect}" for aspect in aspects[:MOST_PARTS]), "aspects")
     asked = list(_questions(text))[:MOST_PARTS]
     if len(asked) > 1:
         dependent = tuple(place for place, (_text, depends) in enumerate(asked) if depends)
@@ -155,12 +158,6 @@ def usable_parts(parts: Sequence[str], question: str) -> tuple[str, ...]:
         if (named := frozenset(content_terms(part))) and len(part) <= 2 * max(len(question), LONGEST_MEMBER):
             found.setdefault(named, part)
     return tuple(found.values())[:MOST_PARTS]
-
-
-def _aspects(text: str) -> list[str]:
-    """Return the items of a list; nothing of a sentence that happens to have a comma."""
-    items = [item.strip(" ?？.。!！") for item in _BETWEEN_ASPECTS.split(text)]
-    return items if len(items) > 1 and all(item and len(item) <= LONGEST_MEMBER for item in items) else []
 
 
 def _questions(text: str) -> Iterator[tuple[str, bool]]:

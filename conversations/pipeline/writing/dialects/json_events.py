@@ -148,7 +148,11 @@ def salvage(raw: str, *, cut: bool = False) -> dict[str, Any] | None:
         found["text"] = _unescaped(_END_OF_OBJECT.sub("", match[1]))
         rest = raw[: match.start()]
     elif match := _LIST.search(raw):
-        found[match[1]], end = _strings(raw, match.end())
+        strings, end = [], match.end()
+        while string := _STRING.match(raw, end):  # up to where the list breaks off
+            strings.append(_unescaped(string[1]))
+            end = string.end()
+        found[match[1]] = strings
         rest = raw[: match.start()] + raw[end:]
     for name in ("t", "type", "id", "kind", "language", "alt", "url"):
         if match := re.search(_FIELD.format(name), rest):
@@ -159,15 +163,6 @@ def salvage(raw: str, *, cut: bool = False) -> dict[str, Any] | None:
     attributed = found.get("kind", "text") not in KINDS
     framed = {"t", "type"} & found.keys() and (attributed or not re.search(r"\w", _SIZES.sub("", rest)))
     return found if framed else None
-
-
-def _strings(raw: str, start: int) -> tuple[list[str], int]:
-    """Return the strings of a list that may break off, and the position behind the last."""
-    strings: list[str] = []
-    while match := _STRING.match(raw, start):
-        strings.append(_unescaped(match[1]))
-        start = match.end()
-    return strings, start
 
 
 def _parsed(raw: str) -> dict[str, Any] | None:
