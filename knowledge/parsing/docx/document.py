@@ -1,6 +1,6 @@
 """Word documents (docx): headings, lists, tables, pictures, text boxes and notes in reading order."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 from itertools import groupby
 from pathlib import Path
@@ -35,7 +35,12 @@ def parse(path: Path, context: ParseContext) -> Iterator[Element]:
     try:
         document = docx.Document(str(whole(path, context.output_dir)))
         reader = _Reader(document.part, PictureStore(context.output_dir))
-        found = list(_join_code(with_captions(reader.run())))
+        found: list[Element] = []
+        for is_code, group in groupby(with_captions(reader.run()), lambda element: isinstance(element, Code)):
+            if is_code:  # Word has a paragraph for each line
+                found.append(Code(text="\n".join(element.text for element in group if isinstance(element, Code))))
+            else:
+                found.extend(group)
     except (*BROKEN, OpcError, PackageNotFoundError, InvalidXmlError) as error:
         raise broken(error) from error
     if all(isinstance(element, Notice) for element in found):
@@ -188,15 +193,6 @@ class _Reader:
                     lines.append(element.text)
             line.append((Cell("\n".join(lines), int(span) if span.isdigit() and len(span) < 4 else 1), kind))
         return line
-
-
-def _join_code(elements: Iterable[Element]) -> Iterator[Element]:
-    """Word has a paragraph for each line of code: make them one block."""
-    for is_code, group in groupby(elements, lambda element: isinstance(element, Code)):
-        if is_code:
-            yield Code(text="\n".join(element.text for element in group if isinstance(element, Code)))
-        else:
-            yield from group
 
 
 def _related(part: Any, kind: str) -> etree._Element | None:

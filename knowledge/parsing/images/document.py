@@ -6,7 +6,7 @@ from pathlib import Path
 
 from PIL import Image, ImageOps, ImageSequence, UnidentifiedImageError
 
-from knowledge.parsing.elements import Element, Notice, PageBreak, Picture, Scanned
+from knowledge.parsing.elements import Element, PageBreak, Scanned
 from knowledge.parsing.errors import ParseError
 from knowledge.parsing.pdf.document import read_picture
 from knowledge.parsing.pictures import PictureStore
@@ -31,7 +31,12 @@ def parse(path: Path, context: ParseContext) -> Iterator[Element]:
                     break
                 yield PageBreak(page=number, total=total)
                 picture = ImageOps.exif_transpose(frame).convert("RGB")
-                yield from _shown(store, picture, path, total, number)
+                data = path.read_bytes()
+                if total > 1:  # a picture that is not the whole file is written as one
+                    with BytesIO() as png:
+                        picture.save(png, "PNG")
+                        data = png.getvalue()
+                yield from store.save(data, page=number)
                 if context.ocr == "later":
                     yield Scanned(page=number)
                 else:
@@ -40,15 +45,3 @@ def parse(path: Path, context: ParseContext) -> Iterator[Element]:
         raise ParseError("too_large.picture") from error
     except (UnidentifiedImageError, OSError, ValueError, SyntaxError, EOFError) as error:
         raise ParseError("broken.picture") from error
-
-
-def _shown(
-    store: PictureStore, picture: Image.Image, path: Path, total: int, number: int
-) -> Iterator[Picture | Notice]:
-    """Yield the element of the picture: as it was sent, where it is one of itself."""
-    data = path.read_bytes()
-    if total > 1:
-        with BytesIO() as png:
-            picture.save(png, "PNG")
-            data = png.getvalue()
-    yield from store.save(data, page=number)

@@ -35,7 +35,15 @@ def parse(path: Path, context: ParseContext) -> Iterator[Element]:
     message = _message(data)
     if not any(message[name] for name in _MAIL_HEADERS):
         raise ParseError("broken.not_office", kind="EML")
-    found = list(elements_of(_read(message), context, len(data)))
+    mail = Mail(
+        subject=_header(message, "Subject"),
+        sender=_header(message, "From"),
+        to=_header(message, "To"),
+        cc=_header(message, "Cc"),
+        date=_header(message, "Date"),
+    )
+    _collect(message, mail, 0)
+    found = list(elements_of(mail, context, len(data)))
     if not found:
         raise ParseError("no_text.document")
     return iter(found)
@@ -70,18 +78,6 @@ def _message(data: bytes) -> Message:
     if data.startswith(b"From "):  # the line before a mail in a mailbox
         data = data.partition(b"\n")[2]
     return message_from_bytes(data)
-
-
-def _read(message: Message) -> Mail:
-    mail = Mail(
-        subject=_header(message, "Subject"),
-        sender=_header(message, "From"),
-        to=_header(message, "To"),
-        cc=_header(message, "Cc"),
-        date=_header(message, "Date"),
-    )
-    _collect(message, mail, 0)
-    return mail
 
 
 def _collect(part: Message, mail: Mail, depth: int) -> None:

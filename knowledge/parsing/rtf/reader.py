@@ -28,7 +28,7 @@ _DEFINED = frozenset({"f", "fcharset", "s", "cs", "ts", "ds", "outlinelevel"})  
 _LEFT_OUT = destinations - _ENTERED - _KEPT - {"info"}
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class CellProperties:
     """How a cell is declared before its row's text: its right edge (twips), and whether it joins its neighbour."""
 
@@ -356,14 +356,6 @@ def _end_properties(reader: Reader, value: int | None) -> None:
     reader.pending = CellProperties(0)
 
 
-def _joins_left(reader: Reader, value: int | None) -> None:
-    reader.pending = replace(reader.pending, joins_left=True)
-
-
-def _joins_above(reader: Reader, value: int | None) -> None:
-    reader.pending = replace(reader.pending, joins_above=True)
-
-
 def _on(target: str, attribute: str) -> Callable[[Reader, int | None], None]:
     """Return what turns an attribute on, or off where the word's number is 0."""
 
@@ -411,7 +403,7 @@ _FORMATS: dict[str, Callable[[Reader, int | None], None]] = {
     "intbl": _on("paragraph", "in_table"),
     "trowd": _begin_row,
     "cellx": _end_properties,
-    "clmrg": _joins_left,
-    "clvmrg": _joins_above,
+    "clmrg": _on("pending", "joins_left"),
+    "clvmrg": _on("pending", "joins_above"),
     "trhdr": _on("", "is_header"),
 }
