@@ -204,9 +204,7 @@ def settle() -> None:
 
 def _shared_buffers_mb() -> int:
     """Return the size of the server's page cache in MB: searches are slow if the index doesn't stay in it."""
-    if settings.POSTGRES_MEMORY_MB:
-        return int(settings.POSTGRES_MEMORY_MB)
-    return max(128, min(2048, psutil.virtual_memory().total // 8 // 2**20))
+    return int(settings.POSTGRES_MEMORY_MB or max(128, min(2048, psutil.virtual_memory().total // 8 // 2**20)))
 
 
 def _server(pgdata: Path) -> Any:

@@ -123,7 +123,13 @@ def prepare() -> None:
     global _prepared
     root = Path(settings.STATIC_ROOT)
     marker = root / ".collected"
-    signature = _signature()
+    # The names, sizes and times of all files, and of this module.
+    known = [f"{Path(__file__).stat().st_mtime:.0f}"]
+    for finder in finders.get_finders():
+        for path, storage in finder.list(list(IGNORED)):
+            stat = Path(storage.path(path)).stat()
+            known.append(f"{path} {stat.st_size} {stat.st_mtime:.0f}")
+    signature = hashlib.sha256("\n".join(known).encode()).hexdigest()
     root.mkdir(parents=True, exist_ok=True)
     with (root / ".lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
@@ -131,16 +137,6 @@ def prepare() -> None:
             call_command("collectstatic", interactive=False, verbosity=0, ignore_patterns=list(IGNORED))
             marker.write_text(signature)
     _prepared = True
-
-
-def _signature() -> str:
-    """Return a digest of all files' names, sizes and times, and of this module."""
-    known = [f"{Path(__file__).stat().st_mtime:.0f}"]
-    for finder in finders.get_finders():
-        for path, storage in finder.list(list(IGNORED)):
-            stat = Path(storage.path(path)).stat()
-            known.append(f"{path} {stat.st_size} {stat.st_mtime:.0f}")
-    return hashlib.sha256("\n".join(known).encode()).hexdigest()
 
 
 def _with_imports(name: str, text: str, paths: dict[str, Any]) -> str:

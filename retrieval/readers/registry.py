@@ -100,7 +100,12 @@ def _reader(name: str, *, is_configured: bool) -> KnownReader:
     if folder is None:
         return _by_name(name, state)
     card, four = ModelCard.of(folder), has_heads(folder)
-    problem = _lacking(folder, four)
+    weights = weights_in(folder)
+    needed = [weights if (folder / weights).is_file() else "model.onnx", "tokenizer.json"]
+    # A model with one score per pair is loaded by fastembed, which wants to know more of its tokens.
+    needed += ["config.json"] if four else ["tokenizer_config.json"]
+    missing = [file for file in needed if not (folder / file).is_file()]
+    problem = _("It lacks {files}.").format(files=", ".join(missing)) if missing else ""
     if not problem and state == State.IN_USE:  # the process has it loaded, or will for the next question
         try:
             reading.check(name)
@@ -120,16 +125,6 @@ def _reader(name: str, *, is_configured: bool) -> KnownReader:
         is_calibrated=card.reader.answers is not None,
         problem=problem,
     )
-
-
-def _lacking(folder: Path, four: bool) -> str:
-    """Return which files a reader lacks, for a person; empty where all are there."""
-    weights = weights_in(folder)
-    needed = [weights if (folder / weights).is_file() else "model.onnx", "tokenizer.json"]
-    # A model with one score per pair is loaded by fastembed, which wants to know more of its tokens.
-    needed += ["config.json"] if four else ["tokenizer_config.json"]
-    missing = [name for name in needed if not (folder / name).is_file()]
-    return _("It lacks {files}.").format(files=", ".join(missing)) if missing else ""
 
 
 def _by_name(name: str, state: State) -> KnownReader:
