@@ -4,7 +4,7 @@ import json
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from django.conf import settings
 from django.contrib import admin
@@ -21,15 +21,6 @@ from django.utils.module_loading import import_string
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
-
-if TYPE_CHECKING:
-    DjangoModelAdmin = admin.ModelAdmin[Any]
-    TabularInline = admin.TabularInline[Any, Any]
-    DjangoPaginator = Paginator[Any]
-else:
-    DjangoModelAdmin = admin.ModelAdmin
-    TabularInline = admin.TabularInline
-    DjangoPaginator = Paginator
 
 # Rows from which on a table that is shown whole isn't counted any more: counting reads them all.
 LARGE = 50_000
@@ -102,7 +93,7 @@ def add_page(page: Page) -> None:
     _pages.append(page)
 
 
-class EstimatingPaginator(DjangoPaginator):
+class EstimatingPaginator(Paginator[Any]):
     """Pages of a large table take the server's estimate for its count; what is narrowed is counted, as are others."""
 
     is_estimate = False
@@ -132,7 +123,7 @@ class _ChangeList(ChangeList):
             self.full_result_count = self.result_count
 
 
-class ModelAdmin(DjangoModelAdmin):
+class ModelAdmin(admin.ModelAdmin[Any]):
     """Django's, for lists of any length: a narrowed one doesn't count the whole table beside it."""
 
     paginator = EstimatingPaginator
@@ -238,7 +229,7 @@ class RecordAdmin(ReadOnly, ModelAdmin):
         return super().has_delete_permission(request, obj)
 
 
-class RecordInline(ReadOnly, TabularInline):
+class RecordInline(ReadOnly, admin.TabularInline[Any, Any]):
     """Records shown on the page of what they belong to."""
 
     extra = 0

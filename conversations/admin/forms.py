@@ -1,6 +1,6 @@
 """Forms of the admin: prompts that are checked, and model profiles whose key can be written but not read."""
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from django import forms
 from django.conf import settings
@@ -15,12 +15,6 @@ from conversations.prompts import templates
 from conversations.prompts.profiles import reply_settings
 from ragsite.llm import secrets
 from ragsite.llm.addresses import objections, same_server
-
-if TYPE_CHECKING:
-    PromptForm = forms.ModelForm[PromptTemplate]
-    ProfileForm = forms.ModelForm[ModelProfile]
-else:
-    PromptForm = ProfileForm = forms.ModelForm
 
 # As the settings have it for the model that they name: less makes every question fail.
 _LEAST = {
@@ -43,7 +37,7 @@ def _listed(purpose: str) -> str:
     return " ".join([*names, *([templates.LOOP] if purpose in templates.LOOPING else [])])
 
 
-class PromptTemplateForm(PromptForm):
+class PromptTemplateForm(forms.ModelForm[PromptTemplate]):
     """A prompt, refused when it uses a variable that its purpose doesn't have, lacks one, or does not parse."""
 
     class Meta:
@@ -71,7 +65,7 @@ class PromptTemplateForm(PromptForm):
         return data
 
 
-class ModelProfileForm(ProfileForm):
+class ModelProfileForm(forms.ModelForm[ModelProfile]):
     """A profile; its key is encrypted when given and never sent back to the page."""
 
     base_url = forms.URLField(label=gettext_lazy("Base URL"), max_length=500, assume_scheme="https")

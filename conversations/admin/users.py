@@ -1,6 +1,6 @@
 """Users in the admin: who leaves takes their chats along, and what becomes of their knowledge bases is asked."""
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from allauth.account.forms import default_token_generator
 from allauth.account.utils import user_pk_to_url_str
@@ -34,16 +34,6 @@ from knowledge.models import Document
 from ragsite.accounts.roles import CURATE, ROLES_EXPLAINED, Role, assign, is_last_administrator, role_of
 from ragsite.admin_base import column
 from ragsite.web.requests import absolute
-
-if TYPE_CHECKING:
-    BaseUserAdmin = DjangoUserAdmin[User]
-    BaseUserForm = UserChangeForm[User]
-    BasePasswordForm = AdminPasswordChangeForm[User]
-    BaseNewUserForm = AdminUserCreationForm[User]
-else:
-    BaseUserAdmin, BaseUserForm, BasePasswordForm = DjangoUserAdmin, UserChangeForm, AdminPasswordChangeForm
-    BaseNewUserForm = AdminUserCreationForm
-
 
 _EXPERT = ("is_staff", "is_superuser", "user_permissions")
 
@@ -88,7 +78,7 @@ class BasesForm(forms.Form):
         return data
 
 
-class PersonForm(RoleForm, BaseUserForm):
+class PersonForm(RoleForm, UserChangeForm[User]):
     """A person with their role on the site; the last administrator keeps theirs."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
@@ -108,7 +98,7 @@ class PersonForm(RoleForm, BaseUserForm):
         return data
 
 
-class NewPersonForm(RoleForm, BaseNewUserForm):
+class NewPersonForm(RoleForm, AdminUserCreationForm[User]):
     """A new person, who sets their password themselves by a link, or gets one."""
 
     usable_password = forms.ChoiceField(
@@ -127,7 +117,7 @@ class NewPersonForm(RoleForm, BaseNewUserForm):
         self.fields["role"].initial = Role.MEMBER
 
 
-class PasswordForm(BasePasswordForm):
+class PasswordForm(AdminPasswordChangeForm):  # type: ignore[type-arg]
     """Django's, with its help in the reader's language: its own is put together in English when the module loads."""
 
     usable_password_help_text = lazy(format_html, SafeString)(
@@ -142,7 +132,7 @@ admin.site.unregister(User)
 
 
 @admin.register(User)
-class UserAdmin(BaseUserAdmin):
+class UserAdmin(DjangoUserAdmin[User]):
     """Users are deleted one at a time, since of each it is asked what becomes of their knowledge bases."""
 
     form = PersonForm

@@ -1,6 +1,6 @@
 """The form of an assistant: who it is for, and a version of how it answers. Empty fields follow the site."""
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from django import forms
 from django.conf import settings
@@ -18,11 +18,6 @@ from ragsite import env
 from ragsite.site_settings.forms import field_of, text_of
 from retrieval.evaluation.access import visible_sets
 from retrieval.evaluation.models import EvaluationSet
-
-if TYPE_CHECKING:
-    _AssistantForm = forms.ModelForm[Assistant]
-else:
-    _AssistantForm = forms.ModelForm
 
 _OPTION, _MODEL = "option_", "model_"
 # Settings that everyone who makes an assistant looks for, with their values in words.
@@ -51,7 +46,7 @@ _WORDS: dict[str, tuple[Any, dict[str, Any]]] = {
 _FIRST = tuple(_OPTION + name for name in _WORDS)
 
 
-class AssistantForm(_AssistantForm):
+class AssistantForm(forms.ModelForm[Assistant]):
     """An assistant with its newest version; saving one that differs adds a version.
 
     `user` is who fills it in: they choose among the knowledge bases that they may read.

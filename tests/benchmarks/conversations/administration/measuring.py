@@ -22,7 +22,6 @@ from django.urls import reverse
 from tqdm import tqdm
 
 from conversations.models import Turn
-from ragsite.admin_base import DjangoModelAdmin
 from tests.benchmarks.conversations.administration import filling
 from tests.benchmarks.conversations.administration.texts import FREQUENT, FREQUENT_HAN, RARE, RARE_HAN
 from tests.benchmarks.retrieval import scratch
@@ -159,7 +158,7 @@ def _dates(shown: ChangeList) -> Iterator[tuple[str, str, str]]:
 def _list(model: type[Model], staff: User) -> ChangeList:
     request = RequestFactory().get(_url(model, "changelist"))
     request.user = staff
-    shown: DjangoModelAdmin = admin.site._registry[model]
+    shown: admin.ModelAdmin[Any] = admin.site._registry[model]
     return shown.get_changelist_instance(request)
 
 
