@@ -65,16 +65,24 @@ class PromptTemplateForm(forms.ModelForm[PromptTemplate]):
         return data
 
 
+class KeyField(forms.CharField):
+    """The key of an endpoint, which a page takes and never contains."""
+
+    widget = forms.PasswordInput(attrs={"autocomplete": "new-password", "size": 60})
+
+    def clean(self, value: Any) -> str:
+        """Refuse what can't be sent, such as a line's end or a space without width that was copied along."""
+        key = str(super().clean(value))
+        if not secrets.is_key(key):
+            raise forms.ValidationError(_("The key contains invalid characters. Copy it again."))
+        return key
+
+
 class ModelProfileForm(forms.ModelForm[ModelProfile]):
     """A profile; its key is encrypted when given and never sent back to the page."""
 
     base_url = forms.URLField(label=gettext_lazy("Base URL"), max_length=500, assume_scheme="https")
-    key = forms.CharField(
-        label=gettext_lazy("Key"),
-        required=False,
-        strip=True,
-        widget=forms.PasswordInput(attrs={"autocomplete": "new-password", "size": 60}),
-    )
+    key = KeyField(label=gettext_lazy("Key"), required=False)
     remove_key = forms.BooleanField(label=gettext_lazy("Remove the key"), required=False)
 
     class Meta:
@@ -113,13 +121,6 @@ class ModelProfileForm(forms.ModelForm[ModelProfile]):
         for name, least in _LEAST.items():
             self.fields[name].validators.append(MinValueValidator(least))
         self.fields["temperature"].validators.append(MaxValueValidator(_HOTTEST))
-
-    def clean_key(self) -> str:
-        """Refuse what can't be sent, such as a line's end or a space without width that was copied along."""
-        key = str(self.cleaned_data["key"])
-        if not secrets.is_key(key):
-            raise forms.ValidationError(_("The key contains invalid characters. Copy it again."))
-        return key
 
     def clean_base_url(self) -> str:
         """Take the address without its last slash."""

@@ -8,11 +8,11 @@ from django.core.validators import MinValueValidator
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
+from conversations.admin.forms import KeyField
 from conversations.admin.model_setup import plan
 from conversations.admin.model_setup.draft import Draft, Offered
 from conversations.admin.model_setup.plan import Change, signature
 from conversations.models import ModelProfile
-from ragsite.llm import secrets
 
 QUESTION_CHARACTERS = 2000
 
@@ -27,11 +27,9 @@ class AddressForm(forms.Form):
         widget=forms.URLInput(attrs={"placeholder": "http://127.0.0.1:11434/v1", "autocomplete": "off", "size": 60}),
         help_text=gettext_lazy("Any OpenAI-compatible API. The address usually ends in “/v1”."),
     )
-    key = forms.CharField(
+    key = KeyField(
         label=gettext_lazy("Key"),
         required=False,
-        strip=True,
-        widget=forms.PasswordInput(attrs={"autocomplete": "new-password", "size": 60}),
         help_text=gettext_lazy("Stored encrypted and never shown again. Your own servers usually need none."),
     )
     own = forms.BooleanField(label=gettext_lazy("Our own server"), required=False, widget=forms.CheckboxInput)
@@ -44,13 +42,6 @@ class AddressForm(forms.Form):
         if "@" in address.split("//", 1)[1].split("/", 1)[0]:
             raise forms.ValidationError(_("Leave the name and password out of the address; a key has its own field."))
         return address.removesuffix("/completions").removesuffix("/chat").removesuffix("/models")
-
-    def clean_key(self) -> str:
-        """Refuse what can't be sent, such as a line's end or a space without width that was copied along."""
-        key = str(self.cleaned_data["key"])
-        if not secrets.is_key(key):
-            raise forms.ValidationError(_("The key contains invalid characters. Copy it again."))
-        return key
 
 
 class ChoiceForm(forms.Form):
