@@ -91,10 +91,6 @@ class FakeLLM:
             next((piece.reason for piece in pieces if isinstance(piece, FinishPiece)), ""),
         )
 
-    async def models(self) -> list[str]:
-        """Return the one model."""
-        return [self.endpoint.model]
-
     async def aclose(self) -> None:
         """Count the call."""
         self.closed += 1

@@ -14,7 +14,7 @@ from tests.fakes.provider import FakeProvider
 from tests.ragsite.llm.helpers import QUESTION, collect, text_of, thinking_of
 
 
-@pytest.mark.parametrize("name", ["stream", "complete", "models", "aclose"])
+@pytest.mark.parametrize("name", ["stream", "complete", "aclose"])
 def test_same_signatures(name: str) -> None:
     fake, real = getattr(FakeLLM, name), getattr(ChatClient, name)
     assert inspect.signature(fake) == inspect.signature(real)
