@@ -72,6 +72,8 @@ class SetUp:
 
     def address(self, request: HttpRequest) -> HttpResponse:
         """Take the address and the key, and ask there what is offered."""
+        from ragsite.llm.default import notice_ollama
+
         _check(request)
         provider = PROVIDERS.get(request.GET.get("provider", ""))
         initial = {"base_url": provider[1]} if provider else {}
@@ -80,8 +82,13 @@ class SetUp:
         form = AddressForm(request.POST or None, initial=initial)
         # Of one's own servers it is asked at once whether they are that.
         context: dict[str, Any] = {"own_network": request.GET.get("provider") in ("ollama", "vllm")}
+        with_key = ModelProfile.objects.exclude(encrypted_key=b"")
         if request.method == "POST" and form.is_valid():
-            draft = Draft(form.cleaned_data["base_url"], self._key(form))
+            address = form.cleaned_data["base_url"]
+            # Where no key is entered, the one that is stored for just this address.
+            stored = with_key.filter(base_url=address).order_by("-enabled", "-pk")
+            key = secrets.encrypt(form.cleaned_data["key"]) or stored.values_list("encrypted_key", flat=True).first()
+            draft = Draft(address, bytes(key or b"").decode())
             without_list = "without_list" in request.POST
             if async_to_sync(self._ask_first)(request, form, draft, context, without_list=without_list):
                 draft.keep(request)
@@ -91,8 +98,8 @@ class SetUp:
         context |= {
             "form": form,
             "providers": [(key, *told) for key, told in PROVIDERS.items()],
-            "known": _known_addresses(),
-            "ollama": self._ollama(request),
+            "known": list(with_key.order_by("base_url").values_list("base_url", flat=True).distinct()[:20]),
+            "ollama": async_to_sync(notice_ollama)() if request.method == "GET" else [],
         }
         return self._page(request, "address", _("Connect a model"), context, 422 if form.errors else 200)
 
@@ -102,7 +109,13 @@ class SetUp:
         draft = Draft.of(request)
         if draft is None:
             return redirect(ADDRESS)
-        form = ChoiceForm(draft, request.POST or None, initial=_chosen(draft))
+        # What was chosen before is to be seen again.
+        own = [draft.models[each] for each in plan.chat_purposes() if each in draft.models]
+        usual = max(own, key=own.count) if own else ""
+        chosen: dict[str, Any] = {f"for_{each}": model for each, model in draft.models.items() if model != usual}
+        chosen |= {"model": usual} if usual else {}
+        chosen |= {"question": draft.question} if draft.question else {}
+        form = ChoiceForm(draft, request.POST or None, initial=chosen | {"context_window": draft.context_window})
         if request.method == "POST" and form.is_valid():
             draft.models, draft.question = form.models(), form.cleaned_data["question"]
             draft.context_window, draft.trials = form.cleaned_data["context_window"], []
@@ -208,15 +221,6 @@ class SetUp:
             return False
         return True
 
-    def _key(self, form: AddressForm) -> str:
-        """Return the key encrypted; where none is entered, the one that is stored for just this address."""
-        if key := form.cleaned_data["key"]:
-            return secrets.encrypt(key).decode()
-        address = form.cleaned_data["base_url"]
-        stored = ModelProfile.objects.filter(base_url=address).exclude(encrypted_key=b"").order_by("-enabled", "-pk")
-        kept = stored.values_list("encrypted_key", flat=True).first()
-        return bytes(kept).decode() if kept else ""
-
     def _saved(self, request: HttpRequest, draft: Draft, stored: list[ModelProfile]) -> HttpResponse:
         for profile in stored:
             self._admin.log_change(request, profile, "Set up.")
@@ -232,11 +236,6 @@ class SetUp:
         link = format_html('<a href="{}">{}</a>', reverse("chat"), _("Ask it something"))
         messages.success(request, format_html("{} {}", told % {"count": count}, link))
         return redirect("admin:conversations_modelprofile_changelist")
-
-    def _ollama(self, request: HttpRequest) -> list[str]:
-        from ragsite.llm.default import notice_ollama
-
-        return async_to_sync(notice_ollama)() if request.method == "GET" else []
 
     def _page(self, request: HttpRequest, step: str, title: str, context: dict[str, Any], status: int) -> HttpResponse:
         steps = [
@@ -263,22 +262,6 @@ def _facts(trial: Trial) -> list[tuple[str, str]]:
     facts += [(_("Whole answer"), trial.total_ms)]
     told = [(name, duration(ms)) for name, ms in facts if ms is not None]
     return [*told, (_("Tokens written"), f"{trial.tokens:,}")] if trial.tokens else told
-
-
-def _known_addresses() -> list[str]:
-    """Return the addresses for which a key is stored."""
-    stored = ModelProfile.objects.exclude(encrypted_key=b"").order_by("base_url").values_list("base_url", flat=True)
-    return list(stored.distinct()[:20])
-
-
-def _chosen(draft: Draft) -> dict[str, Any]:
-    """Return what was chosen before, to be seen again."""
-    own = [draft.models[each] for each in plan.chat_purposes() if each in draft.models]
-    usual = max(own, key=own.count) if own else ""
-    chosen: dict[str, Any] = {f"for_{each}": model for each, model in draft.models.items() if model != usual}
-    chosen |= {"model": usual} if usual else {}
-    chosen |= {"question": draft.question} if draft.question else {}
-    return chosen | {"context_window": draft.context_window}
 
 
 def _asks(draft: Draft) -> str:
