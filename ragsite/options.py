@@ -387,7 +387,7 @@ env.section(
     after=(
         "A folder of a cross-encoder may hold a `calibration.json`: "
         '`{"reader": {"answers": [slope, intercept], "blend": weight}}` turns its score into the log odds that a '
-        "passage answers, and weighs its order against the one before."
+        "passage answers, and weighs it against what passages were worth before."
     ),
 )
 ENABLE_READER = env.boolean(

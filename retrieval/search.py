@@ -170,7 +170,7 @@ async def reordered(
     # In a thread, for it takes milliseconds of work, during which others want to be served.
     ranked = await asyncio.to_thread(reorder, request.ordered_by, first, rankings)
     stage = Stage("reorder", ms_since(began), [(hit.chunk_id, worth) for hit, worth in ranked])
-    return [*(hit for hit, _worth in ranked), *rest], [stage]
+    return [*(replace(hit, worth=worth) for hit, worth in ranked), *rest], [stage]
 
 
 def is_read(request: SearchRequest) -> bool:

@@ -92,7 +92,8 @@ class Hit:
     """A passage found, with all that is needed to show, quote and explain it.
 
     `title` is what its document is called, which is the file's name or path where it has no title of its own.
-    `score` is the fused one, `rerank_score` (0 to 1) that of a reranker where one judged it. `ordinal` is its place in
+    `score` is the fused one, `worth` what its features make of it where hits were reordered, `rerank_score` (0 to 1)
+    that of a reranker where one judged it. `ordinal` is its place in
     the document, from 0. A hit that neighbours were joined to has their ids, and its own, as `merged`. `reading` is
     what the reader made of it, with places in `content`, where it was read.
     """
@@ -112,6 +113,7 @@ class Hit:
     picture: Picture | None = None
     ordinal: int = 0
     merged: tuple[int, ...] = ()
+    worth: float | None = None
     rerank_score: float | None = None
     title: str = ""
     reading: Reading | None = None

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
 from itertools import accumulate
+from statistics import fmean, pstdev
 from typing import Any
 
 from asgiref.sync import async_to_sync
@@ -23,9 +24,6 @@ from ragsite.llm.reranking.reader import OFF, Passage, get_reader
 from ragsite.site_settings.config import config
 from retrieval.ranking.rerank import Reranked
 from retrieval.types import Hit
-
-# The constant of reciprocal rank fusion by which the reader's order is joined with the one before it.
-CONSTANT = 60
 
 _REASONS: dict[str, Any] = {
     "busy": gettext_lazy("other questions are being read"),
@@ -56,11 +54,12 @@ def check(model: str) -> None:
 async def read_hits(
     question: str, hits: Sequence[Hit], most: int, *, patient: bool = False, model: str = ""
 ) -> Reranked:
-    """Read the first `most` hits (best first) and order them by 1/(61 + place before) + blend/(61 + place by rank).
+    """Read the first `most` hits (best first) and order them by what they were worth before + blend × their reading.
 
-    Those that were read have a `reading`. Places count from 0, and the model's calibration has the blend. At most
-    `READER_TIMEOUT` seconds are taken, unless who asks is `patient`. The model is that of the settings unless one is
-    named.
+    Where not all of them were reordered, the fused score is what a hit was worth; a reading counts by its rank and
+    twice what it `answers`. Both are taken as standard scores (from the mean, in deviations), so that any model's may
+    be joined; its calibration has the blend. Those that were read have a `reading`. At most `READER_TIMEOUT` seconds
+    are taken, unless who asks is `patient`. The model is that of the settings unless one is named.
     """
     began = time.perf_counter()
     first = list(hits[:most])
@@ -77,10 +76,10 @@ async def read_hits(
         why = str(_REASONS.get(error.code, _("the reader failed")))
         ms = round((time.perf_counter() - began) * 1000, 2)
         return Reranked(list(hits), {}, ms, _("The passages were not read: %(why)s.") % {"why": why})
-    scores = [1 / (CONSTANT + 1 + place) for place in range(len(first))]
-    by_rank = sorted(range(len(first)), key=lambda place: -readings[place].rank)
-    for rank, place in enumerate(by_rank):
-        scores[place] += reader.calibration.blend / (CONSTANT + 1 + rank)
+    worths = [hit.worth for hit in first if hit.worth is not None]
+    before = _standard(worths if len(worths) == len(first) else [hit.score for hit in first])
+    now = _standard([reading.rank + 2 * (reading.answers or 0.0) for reading in readings])
+    scores = [worth + reader.calibration.blend * read for worth, read in zip(before, now, strict=True)]
     read = [replace(hit, reading=reading) for hit, reading in zip(first, readings, strict=True)]
     order = sorted(range(len(first)), key=lambda place: -scores[place])
     return Reranked(
@@ -88,6 +87,12 @@ async def read_hits(
         {first[place].chunk_id: scores[place] for place in order},
         round((time.perf_counter() - began) * 1000, 2),
     )
+
+
+def _standard(values: Sequence[float]) -> list[float]:
+    """Return values as standard scores, 0 where all are the same."""
+    deviation = pstdev(values) if len(values) > 1 else 0.0
+    return [(value - fmean(values)) / (deviation or 1.0) for value in values]
 
 
 def passage_of(hit: Hit) -> Passage:

@@ -46,7 +46,7 @@ class ReaderCalibration:
 
     `answers` is slope and intercept of the line from its score (of one that finds the answer, the strengths of its best
     short answer and of its best sentence, added) to the log odds that a passage answers; None where that is not known.
-    `blend` is what its order counts beside the order before it.
+    `blend` is what its scores count beside what passages were worth before.
     """
 
     answers: tuple[float, float] | None = None

@@ -38,16 +38,37 @@ def numbers(hits: list[Hit]) -> list[int]:
     return [found.chunk_id for found in hits]
 
 
-async def test_the_order_is_blended_with_the_one_before_and_the_rest_stays_below(folder: Path) -> None:
+async def test_the_order_is_blended_with_the_one_before_and_the_rest_stays_below(
+    tmp_path: Path, settings: Settings
+) -> None:
+    folder = reading_model.write(tmp_path, {"nine": 2.0, "ports": 1.0}, calibration={"answers": [0, 0]})
+    settings.READER_MODEL, settings.READER_TIMEOUT = str(folder), 60
     outcome = await read_hits("how many?", HITS, 4)
-    # Places before: 0 1 2 3, by rank: 2 1 3 0.
-    assert numbers(outcome.hits) == [1, 2, 4, 3, 5]
-    assert outcome.scores == pytest.approx(
-        {1: 1 / 61 + 1 / 63, 2: 1 / 62 + 1 / 62, 3: 1 / 63 + 1 / 64, 4: 1 / 64 + 1 / 61}
-    )
+    # Fused scores 1, 1/2, 1/3, 1/4 and ranks 1, 2, 1, 4, both in deviations from their means.
+    assert outcome.scores == pytest.approx({1: 0.831, 2: -0.072, 4: 0.702, 3: -1.461}, abs=0.001)
+    assert numbers(outcome.hits) == [1, 4, 2, 3, 5]
     read = {found.chunk_id: found.reading for found in outcome.hits}
     assert read[4] is not None and read[4].rank == 4.0 and read[5] is None  # under a heading with "Ports"
     assert outcome.note == ""
+
+
+async def test_what_hits_were_worth_counts_where_all_were_reordered(folder: Path) -> None:
+    worths = [replace(found, worth=found.score**-1) for found in HITS]
+    assert numbers((await read_hits("how many?", worths, 4)).hits) == [4, 3, 2, 1, 5]
+    some = [*worths[:3], replace(worths[3], worth=None)]
+    assert numbers((await read_hits("how many?", some, 4)).hits) == [1, 4, 2, 3]
+
+
+async def test_what_answers_counts_beside_the_rank(
+    tmp_path: Path, settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def read(self: Reader, question: str, passages: list[Any], *, patient: bool) -> list[Reading]:
+        return [Reading(2.0, -3.0), Reading(0.0, 1.0), Reading(1.0, None), Reading(1.5, -2.0)]
+
+    monkeypatch.setattr(Reader, "read", read)
+    alike = [replace(found, score=1.0) for found in HITS]
+    settings.READER_MODEL = str(reading_model.write(tmp_path, {}))
+    assert numbers((await read_hits("how many?", alike, 4)).hits) == [2, 3, 4, 1, 5]
 
 
 async def test_the_model_says_what_its_order_counts(tmp_path: Path, settings: Settings) -> None:
