@@ -272,6 +272,7 @@ async def test_the_first_hits_are_read_after_they_were_reordered(
     assert before.hits[0].content == PASSAGES[1] and result.hits[0].content == PASSAGES[2]
     first = result.hits[0].reading
     assert first is not None and first.rank == 9.0 and first.end == len(PASSAGES[2])
+    assert {hit.chunk_id: hit.worth for hit in result.hits} == dict(result.stages[2].hits)
     stage = result.stages[-1]
     assert [chunk_id for chunk_id, _score in stage.hits] == [hit.chunk_id for hit in result.hits]
     assert [score for _chunk_id, score in stage.hits] == sorted((score for _id, score in stage.hits), reverse=True)
