@@ -273,11 +273,15 @@ def _quote(
         elif hit.kind == "table" and hit.rows:
             if best.score - mine[0].score > KEEP_ROW:
                 continue
-            rows = [unit for unit in ranked if unit.hit == position and best.score - unit.score <= KEEP_ROW]
-            listed = is_broad(question) or _WANTS_LIST.search(question)
-            # Beside the row of what is named, others speak of something else.
+            rows = [unit for unit in ranked if unit.hit == position]
             named = [unit for unit in rows if any(is_named(name, unit.text) for name in names(question))]
-            rows = named if named and not listed else rows
+            listed = is_broad(question) or _WANTS_LIST.search(question)
+            if not named and len(rows) <= MAX_LISTED_ROWS and not _is_one_meant(rows):
+                listed = True
+            else:
+                rows = [unit for unit in rows if best.score - unit.score <= KEEP_ROW]
+                # Beside the row of what is named, others speak of something else.
+                rows = rows if listed else [unit for unit in rows if unit in named] or rows
             shown = sorted(unit.position for unit in (rows if listed else rows[:MAX_ROWS]))[:MAX_LISTED_ROWS]
             result.tables[position] = [list(map(str, hit.rows[number])) for number in shown]
         else:
@@ -292,6 +296,13 @@ def _quote(
             mine = [unit for unit in mine if unit is mine[0] or not _is_label(unit.text) or (unit.own and not steps)]
             result.quotes.append(_quote_of(position, units(hit), mine, ranked, procedural, whole=steps))
         result.hits.append(position)
+
+
+def _is_one_meant(rows: Sequence[_Unit]) -> bool:
+    """Whether a question is about some rows of a table (the best first): it names few, or the reader finds them."""
+    most = max(row.own for row in rows)
+    is_found = rows[0].strength is not None and rows[0].strength >= 0
+    return is_found or 2 * sum(row.own == most for row in rows) < len(rows)
 
 
 def _quote_of(

@@ -237,10 +237,32 @@ def test_a_table_that_says_less_does_not_follow_a_sentence() -> None:
 
 
 def test_of_rows_that_answer_alike_only_a_few_are_shown_unless_a_list_is_asked_for() -> None:
-    rows = [[f"Fan {number}", "3 years"] for number in range(6)]
+    rows = [[f"Fan {number}", "3 years"] for number in range(20)]
     table = hit("Part | Warranty", kind="table", columns=["Part", "Warranty"], rows=rows, heading="Warranty")
     assert len(extract("How long is the warranty of a fan?", [table]).tables[0]) == 3
-    assert len(extract("List the warranty of every fan", [table]).tables[0]) == 6
+    assert len(extract("List the warranty of every fan", [table]).tables[0]) == 12
+
+
+@pytest.mark.parametrize(
+    ("question", "shown"),
+    [
+        ("年假有多少天？", 4),  # what it is by is not asked, and most rows have days
+        ("How many days of annual leave do staff get?", 4),
+        ("工作六年以上年假有多少天？", 3),  # those that hold as much of it as the row that is meant
+    ],
+)
+def test_of_a_small_table_all_is_shown_unless_a_row_is_meant(question: str, shown: int) -> None:
+    rows = [["不满一年", "按月折算"], ["一年至三年", "12 天"], ["三年至六年", "15 天"], ["六年以上", "20 天"]]
+    table = hit("年假", kind="table", columns=["工作年限", "年假天数"], rows=rows)
+    assert len(extract(question, [table]).tables[0]) == shown
+
+
+@pytest.mark.parametrize(("strengths", "shown"), [((-9.0, 3.0, -4.0), 1), ((-9.0, -3.0, -7.0), 3)])
+def test_the_reader_means_a_row_where_it_finds_the_answer_there(strengths: tuple[float, ...], shown: int) -> None:
+    rows = [["Kettle", "40"], ["Lamp", "9"], ["Fan", "12"]]
+    read = Reading(1.0, 1.0, sentences=tuple(enumerate(strengths)))
+    table = hit("Cost", kind="table", columns=["Part", "Cost"], rows=rows, reading=read)
+    assert len(extract("What do I pay for light?", [table]).tables[0]) == shown
 
 
 def test_a_section_on_how_it_is_done_is_quoted_on_from_where_it_begins() -> None:
