@@ -398,7 +398,7 @@ READER_MODEL = env.text(
     "bundled",
     _("`bundled`, the folder or name of a cross-encoder to take its place, or `off`, which saves its memory"),
 )
-READER_PASSAGES = env.integer("READER_PASSAGES", 10, (1, 100), _("first passages that are read"), live="assistant")
+READER_PASSAGES = env.integer("READER_PASSAGES", 15, (1, 100), _("first passages that are read"), live="assistant")
 READER_TIMEOUT = env.decimal("READER_TIMEOUT", 2.0, (0.05, None), _("seconds for a reading"), live="site")
 
 env.section(

@@ -17,7 +17,7 @@ from retrieval.engine.result_cache import Work, answered_once, index_state
 from retrieval.ranking import fusion
 from retrieval.ranking.fusion import FusedChunk, Query, Ranking
 from retrieval.ranking.neighbours import at_most_per_document, merge_neighbours
-from retrieval.ranking.query_words import asks
+from retrieval.ranking.query_words import asks, is_broad
 from retrieval.ranking.reading import is_available, read_hits
 from retrieval.ranking.reorder import reorder
 from retrieval.ranking.rerank import rerank
@@ -181,16 +181,20 @@ def is_read(request: SearchRequest) -> bool:
     return request.read and (bool(request.reader) or is_available()) and asks(request.judged_by)
 
 
-async def read(request: SearchRequest, hits: list[Hit]) -> tuple[list[Hit], list[Stage]]:
-    """Return the hits with the first `read_top_n` read together with the question, and put in order by that too."""
+async def read(request: SearchRequest, hits: list[Hit], *, brief: bool = False) -> tuple[list[Hit], list[Stage]]:
+    """Return the hits with the first `read_top_n` read together with the question, and put in order by that too.
+
+    Who is `brief` wants no more read than an answer takes.
+    """
     if not hits or not is_read(request):
         return hits, []
+    brief = brief and not is_broad(request.judged_by)
     outcome = await read_hits(
-        request.judged_by, hits, request.read_top_n, patient=request.patient, model=request.reader
+        request.judged_by, hits, request.read_top_n, brief=brief, patient=request.patient, model=request.reader
     )
     ordered = [(hit.chunk_id, outcome.scores.get(hit.chunk_id, hit.score)) for hit in outcome.hits]
     if outcome.scores:
-        ordered = ordered[: request.read_top_n]
+        ordered = ordered[: len(outcome.scores)]
     return outcome.hits, [Stage("reader", outcome.ms, ordered, outcome.note)]
 
 

@@ -16,14 +16,18 @@ from typing import Any
 from asgiref.sync import async_to_sync
 from django.conf import settings
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
+from django.utils.translation import gettext_lazy, ngettext
 
 from knowledge.chunking.sentences import split_sentences
-from ragsite.llm.errors import LLMError, TimedOut
-from ragsite.llm.reranking.reader import OFF, Passage, get_reader
+from ragsite.llm.errors import LLMError
+from ragsite.llm.reranking.reader import OFF, Passage, Reading, get_reader
 from ragsite.site_settings.config import config
 from retrieval.ranking.rerank import Reranked
 from retrieval.types import Hit
+
+# How many passages are read at first where only an answer is wanted, and what one must have as `answers` to be all that
+# is read: docs/decisions/reader.md.
+FIRST, CLEARLY = 4, 1.0
 
 _REASONS: dict[str, Any] = {
     "busy": gettext_lazy("other questions are being read"),
@@ -52,41 +56,53 @@ def check(model: str) -> None:
 
 
 async def read_hits(
-    question: str, hits: Sequence[Hit], most: int, *, patient: bool = False, model: str = ""
+    question: str, hits: Sequence[Hit], most: int, *, brief: bool = False, patient: bool = False, model: str = ""
 ) -> Reranked:
     """Read the first `most` hits (best first) and order them by what they were worth before + blend × their reading.
 
     Where not all of them were reordered, the fused score is what a hit was worth; a reading counts by its rank and
     twice what it `answers`. Both are taken as standard scores (from the mean, in deviations), so that any model's may
-    be joined; its calibration has the blend. Those that were read have a `reading`. At most `READER_TIMEOUT` seconds
-    are taken, unless who asks is `patient`. The model is that of the settings unless one is named.
+    be joined; its calibration has the blend. Those that were read have a `reading`. What takes longer than
+    `READER_TIMEOUT` seconds stays unread, unless who asks is `patient`. Who only wants an answer is `brief`: where one
+    of the first passages clearly answers, no others are read. The model is that of the settings unless one is named.
     """
     began = time.perf_counter()
-    first = list(hits[:most])
+    readings: list[Reading | None] = []
+    reason = ""
     try:
-        async with asyncio.timeout(None if patient else config.READER_TIMEOUT):
-            reader = get_reader(model or settings.READER_MODEL)
-            # In a thread, for finding sentences takes milliseconds, during which others want to be served.
-            passages = await asyncio.to_thread(lambda: [passage_of(hit) for hit in first])
-            readings = await reader.read(question, passages, patient=patient)
-    except (LLMError, TimeoutError) as caught:
-        error = TimedOut() if isinstance(caught, TimeoutError) else caught
-        if error.code not in ("busy", "timed_out"):
+        reader = get_reader(model or settings.READER_MODEL)
+        # In a thread, for finding sentences takes milliseconds, during which others want to be served.
+        passages = await asyncio.to_thread(lambda: [passage_of(hit) for hit in hits[:most]])
+        for step in (passages[:FIRST], passages[FIRST:]) if brief else (passages,):
+            if any(reading and (reading.answers or 0.0) >= CLEARLY for reading in readings):
+                break
+            left = None if patient else max(0.0, config.READER_TIMEOUT - (time.perf_counter() - began))
+            readings += await reader.read(question, step, patient=patient, seconds=left)
+        reason = "timed_out" if None in readings else ""
+    except LLMError as error:
+        if error.code != "busy":
             logger.warning("Reading failed: %s %s", type(error).__name__, error.details)
-        why = str(_REASONS.get(error.code, _("the reader failed")))
-        ms = round((time.perf_counter() - began) * 1000, 2)
-        return Reranked(list(hits), {}, ms, _("The passages were not read: %(why)s.") % {"why": why})
-    worths = [hit.worth for hit in first if hit.worth is not None]
-    before = _standard(worths if len(worths) == len(first) else [hit.score for hit in first])
-    now = _standard([reading.rank + 2 * (reading.answers or 0.0) for reading in readings])
-    scores = [worth + reader.calibration.blend * read for worth, read in zip(before, now, strict=True)]
-    read = [replace(hit, reading=reading) for hit, reading in zip(first, readings, strict=True)]
-    order = sorted(range(len(first)), key=lambda place: -scores[place])
-    return Reranked(
-        [*(read[place] for place in order), *hits[most:]],
-        {first[place].chunk_id: scores[place] for place in order},
-        round((time.perf_counter() - began) * 1000, 2),
-    )
+        reason = error.code
+    read = [replace(hit, reading=reading) for hit, reading in zip(hits, readings, strict=False) if reading is not None]
+    note = ""
+    if reason:
+        why = str(_REASONS.get(reason, _("the reader failed")))
+        note = _("The passages were not read: %(why)s.") % {"why": why}
+        if read:
+            words = ngettext(
+                "Only %(count)d passage was read: %(why)s.", "Only %(count)d passages were read: %(why)s.", len(read)
+            )
+            note = words % {"count": len(read), "why": why}
+    worths = [hit.worth for hit in read if hit.worth is not None]
+    before = _standard(worths if len(worths) == len(read) else [hit.score for hit in read])
+    now = _standard([hit.reading.rank + 2 * (hit.reading.answers or 0.0) for hit in read if hit.reading is not None])
+    scores = {
+        hit.chunk_id: worth + reader.calibration.blend * value
+        for hit, worth, value in zip(read, before, now, strict=True)
+    }
+    ordered = sorted(read, key=lambda hit: -scores[hit.chunk_id])
+    rest = [hit for hit in hits if hit.chunk_id not in scores]
+    return Reranked([*ordered, *rest], scores, round((time.perf_counter() - began) * 1000, 2), note)
 
 
 def _standard(values: Sequence[float]) -> list[float]:

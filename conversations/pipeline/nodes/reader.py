@@ -9,6 +9,7 @@ from django.utils.translation import gettext_lazy, ngettext
 from conversations.pipeline.description import Description, Passage, PassageList, previous_rank
 from conversations.pipeline.graph import Context, Node
 from conversations.pipeline.state import State
+from conversations.prompts import endpoints
 from retrieval.search import is_read, read
 
 
@@ -32,7 +33,9 @@ class Reader(Node):
         """Change the order of `hits`, and fill their `reading`."""
         assert state.found.search_request is not None
         ranks = {hit.chunk_id: rank for rank, hit in enumerate(state.found.hits, 1)}
-        state.found.hits, stages = await read(state.found.search_request, state.found.hits)
+        # A model is given many passages in their best order; what is quoted is the first that answers.
+        brief = await endpoints.endpoint_for("answer") is None
+        state.found.hits, stages = await read(state.found.search_request, state.found.hits, brief=brief)
         judged = [
             {"chunk_id": hit.chunk_id, "before": ranks[hit.chunk_id], "score": round(hit.reading.rank, 3),
              "answers": None if hit.reading.answers is None else round(hit.reading.answers, 3),

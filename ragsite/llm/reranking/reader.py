@@ -120,16 +120,18 @@ class Reader:
         self._running = 0
         self._lock = threading.Lock()
 
-    async def read(self, question: str, passages: Sequence[Passage], *, patient: bool = False) -> list[Reading]:
-        """Return a reading for each passage, in order; when cancelled, the passages under way are the last.
+    async def read(
+        self, question: str, passages: Sequence[Passage], *, patient: bool = False, seconds: float | None = None
+    ) -> list[Reading | None]:
+        """Return a reading for each passage, in order, None for those that weren't read within so many `seconds`.
 
+        When cancelled, the passages under way are the last.
         Raises `LLMError`; `Busy` at once where twice as many other questions are being read as there are threads, since
         this one would only keep them waiting. Who is `patient` waits for these.
         """
         keys = {passage: self._key(question, passage) for passage in passages}
         found = {passage: reading for passage, key in keys.items() if (reading := _recall(key)) is not None}
-        # The longest first, so that the threads end together.
-        missing = sorted(keys.keys() - found.keys(), key=lambda passage: (-len(passage.content), passage.content))
+        missing = [passage for passage in keys if passage not in found]
         if missing:
             stop = threading.Event()
 
@@ -140,12 +142,14 @@ class Reader:
             with self._place(patient):
                 tasks = [asyncio.create_task(read_one(passage)) for passage in missing]
                 try:
-                    await asyncio.gather(*tasks)
+                    done, _late = await asyncio.wait(tasks, timeout=seconds, return_when=asyncio.FIRST_EXCEPTION)
+                    for task in done:
+                        task.result()
                 finally:
                     stop.set()
                     for task in tasks:
                         task.cancel()
-        return [found[passage] for passage in passages]
+        return [found.get(passage) for passage in passages]
 
     @contextmanager
     def _place(self, patient: bool) -> Iterator[None]:

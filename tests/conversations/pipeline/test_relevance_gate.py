@@ -48,6 +48,12 @@ def test_what_the_reader_made_of_the_passages_decides() -> None:
     assert judged(question, [read(-4.5, -4.5)], None).state == "nothing"
 
 
+def test_of_many_passages_that_were_read_the_ten_that_were_best_before_count() -> None:
+    question, others = "What must I press?", [replace(read(-4.0), worth=2.0)] * 10
+    assert judged(question, [replace(read(1.0), worth=1.0), *others], 2.0).state == "nearest"
+    assert judged(question, [replace(read(1.0), worth=3.0), *others], 2.0).state == "answered"
+
+
 def test_more_is_asked_of_what_is_far_in_meaning() -> None:
     assert judged("怎么恢复出厂设置？", [read(0.3)], 0.8).state == "nearest"
     assert judged("怎么恢复出厂设置？", [read(0.3)], 2.0).state == "answered"

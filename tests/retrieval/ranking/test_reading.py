@@ -1,6 +1,5 @@
 """Hits read together with the question: their order, what is told of them, and what leaves them as they were."""
 
-import asyncio
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -9,7 +8,7 @@ import pytest
 from pytest_django import Settings
 
 from ragsite.llm.errors import Busy
-from ragsite.llm.reranking.reader import Reader, Reading, get_reader
+from ragsite.llm.reranking.reader import Passage, Reader, Reading, get_reader
 from retrieval.checks import reader_is_there
 from retrieval.ranking import reading as module
 from retrieval.ranking.reading import passage_of, read_hits, warm_up
@@ -62,7 +61,7 @@ async def test_what_hits_were_worth_counts_where_all_were_reordered(folder: Path
 async def test_what_answers_counts_beside_the_rank(
     tmp_path: Path, settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async def read(self: Reader, question: str, passages: list[Any], *, patient: bool) -> list[Reading]:
+    async def read(self: Reader, question: str, passages: list[Any], **kwargs: Any) -> list[Reading]:
         return [Reading(2.0, -3.0), Reading(0.0, 1.0), Reading(1.0, None), Reading(1.5, -2.0)]
 
     monkeypatch.setattr(Reader, "read", read)
@@ -77,18 +76,55 @@ async def test_the_model_says_what_its_order_counts(tmp_path: Path, settings: Se
     assert numbers((await read_hits("how many?", HITS, 5)).hits)[:2] == [5, 4]
 
 
-async def test_what_takes_too_long_leaves_the_order_and_says_so(
+async def test_what_takes_too_long_is_left_below_what_was_read_and_said(
     folder: Path, settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async def sleep(*args: Any, **kwargs: Any) -> list[Reading]:
-        await asyncio.sleep(60 if settings.READER_TIMEOUT == 0.05 else 0)
-        return []
+    async def read(
+        self: Reader, question: str, passages: list[Passage], *, seconds: float, **kwargs: Any
+    ) -> list[Reading | None]:
+        assert 0 < seconds <= 2
+        return [Reading(1.0) if passage.content in read_in_time else None for passage in passages]
 
-    settings.READER_TIMEOUT = 0.05
-    monkeypatch.setattr(Reader, "read", sleep)
+    settings.READER_TIMEOUT = 2
+    monkeypatch.setattr(Reader, "read", read)
+    read_in_time = {"Ports.", "Nine ports."}
+    outcome = await read_hits("how many?", HITS, 4)
+    assert numbers(outcome.hits) == [2, 4, 1, 3, 5] and set(outcome.scores) == {2, 4}
+    assert outcome.note == "Only 2 passages were read: it took too long."
+    read_in_time = set()
     outcome = await read_hits("how many?", HITS, 4)
     assert (outcome.hits, outcome.scores) == (HITS, {})
     assert outcome.note == "The passages were not read: it took too long."
+
+
+@pytest.mark.parametrize(
+    ("said", "brief", "steps"), [(0.9, True, [4, 1]), (1.0, True, [4]), (1.0, False, [5]), (None, True, [4, 1])]
+)
+async def test_who_is_brief_has_the_rest_read_where_none_of_the_first_clearly_answers(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, said: float | None, brief: bool, steps: list[int]
+) -> None:
+    async def read(self: Reader, question: str, passages: list[Passage], **kwargs: Any) -> list[Reading | None]:
+        taken.append(len(passages))
+        return [Reading(1.0, said) for _passage in passages]
+
+    taken: list[int] = []
+    monkeypatch.setattr(Reader, "read", read)
+    outcome = await read_hits("how many?", HITS, 10, brief=brief)
+    assert taken == steps and len(outcome.scores) == sum(steps) and outcome.note == ""
+
+
+async def test_a_reader_that_becomes_busy_leaves_what_it_has_read(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def read(self: Reader, question: str, passages: list[Passage], **kwargs: Any) -> list[Reading | None]:
+        if len(passages) == 1:
+            raise Busy
+        return [Reading(float(number)) for number, _passage in enumerate(passages)]
+
+    monkeypatch.setattr(Reader, "read", read)
+    outcome = await read_hits("how many?", HITS, 10, brief=True)
+    assert outcome.hits[-1].reading is None and len(outcome.scores) == 4
+    assert outcome.note == "Only 4 passages were read: other questions are being read."
 
 
 async def test_who_is_patient_is_not_hurried(folder: Path, settings: Settings) -> None:

@@ -80,8 +80,8 @@ async def test_it_is_skipped_where_nothing_is_asked_and_where_it_is_off(
 async def test_a_busy_reader_says_so_and_the_answer_is_written(
     owner: User, handbook: KnowledgeBase, tiny: Path, session: ChatSession, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async def refuse(*args: Any, patient: bool) -> list[Any]:
-        assert not patient
+    async def refuse(*args: Any, **kwargs: Any) -> list[Any]:
+        assert not kwargs["patient"]
         raise Busy
 
     monkeypatch.setattr(runtime.Reader, "read", refuse)
