@@ -17,6 +17,7 @@ from conversations.pipeline.understanding.question_terms import QuestionWord, co
 from conversations.pipeline.writing.similarity import Similarity
 from knowledge.chunking.sections import MARK
 from knowledge.chunking.sentences import split_sentences
+from ragsite.language import language_of
 from retrieval.engine.analysis import terms
 from retrieval.ranking.query_words import is_broad
 from retrieval.search import Hit
@@ -41,7 +42,7 @@ PROCEDURE, OF_THE_SECTION = 620, 0.5
 # How many lines of a list its announcement brings.
 LISTED = 7
 # How many sentences are compared in meaning: each costs an embedding.
-COMPARED = 24
+COMPARED = 8
 
 _WANTS_PROCEDURE = re.compile(
     r"\bhow (do|can|to|should|would|does)\b|\bsteps?\b|怎么|怎样|如何|步骤|方法", re.IGNORECASE
@@ -115,7 +116,7 @@ class _Unit:
         The weights are of the answerable questions of the `dev` sets: docs/decisions/reader.md.
         """
         if self.strength is not None:
-            return 0.39 * self.strength + 3.0 * self.own + 1.89 / (1 + self.hit)
+            return 0.39 * self.strength + 3.0 * self.own + 3.0 * self.meaning + 1.89 / (1 + self.hit)
         return 5.0 * self.own + 4.5 * self.context + 1.8 * self.meaning + 3.5 / (1 + self.hit)
 
 
@@ -191,8 +192,12 @@ def _ranked(
     is_read = any(hit.reading and hit.reading.sentences for _position, hit in told)
     found = [unit for position, hit in told for unit in _units_of(position, hit, asked, is_read)]
     found.sort(key=lambda unit: -unit.score)
-    if similarity is not None and not is_read:
-        compared = found[:COMPARED]
+    compared = found[:COMPARED]
+    # Within a language the reader knows better than meaning does which sentence answers; across languages they add up.
+    language = language_of(question)
+    if similarity is not None and not (
+        is_read and all(language_of(hits[unit.hit].content) in ("", language) for unit in compared)
+    ):
         for unit, near in zip(compared, similarity([unit.text for unit in compared]), strict=True):
             unit.meaning = max(0.0, near)
         found.sort(key=lambda unit: -unit.score)
