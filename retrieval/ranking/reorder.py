@@ -1,11 +1,10 @@
 """Putting the first hits in a better order by features that need no model. Pure.
 
-The features and their weights were chosen on seven collections together, English, Chinese and mixed: public sets,
-learnt (linear LambdaRank) on one half of every set's questions and judged on the other, and two software manuals as
-people upload them. Figures, and what was tried and dropped: docs/decisions/reorder.md.
+The features and their weights were chosen on ten collections together, English, Chinese and mixed, read and unread.
+Figures, and what was tried and dropped: docs/decisions/reorder.md.
 """
 
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
 from functools import lru_cache
@@ -17,56 +16,30 @@ from retrieval.ranking.fusion import Query, Ranking, Retriever
 from retrieval.ranking.query_words import question_words
 from retrieval.types import Hit
 
-# What a passage opens with, about a sentence.
-_OPENING_TERMS = 20
-# Feedback: the first hits tell by their terms what the others should speak of.
-_TELLING_HITS = 5
-_TELLING_TERMS = 20
-_SATURATION = 1.2  # the k1 of BM25
-
 
 @dataclass(frozen=True, slots=True)
 class Features:
     """What speaks for a hit, each from 0 to 1.
 
-    `fused` and `bm25` are its scores against the best hit's, `similarity` that of its meaning (of a hit that the
-    vectors did not find, the lowest of those that they did). Of several queries these two are means by the queries'
-    weights: with the best instead, what fits the history of a conversation outran what fits the question (measured
-    on later turns and on unrelated ones, see `bench_followups`). `coverage`, `heading` and `opening` are shares of the
-    query's terms: in the passage under its headings, in the headings alone, in its first words under them;
-    `rare_heading` weighs those in the headings by their rarity among the hits, so that
-    of all functions the one that is asked for comes first. `pairs` is the share of the query's pairs of neighbouring
-    terms that are neighbours in the passage. `feedback` is the share of what the first hits speak of beside the query
-    (as in Lavrenko and Croft, "Relevance-Based Language Models", SIGIR 2001), and `document` how many of the hits are
-    of its document, against the document with most.
+    `bm25` is its score against the best hit's, `similarity` that of its meaning (of a hit that the vectors did not
+    find, the lowest of those that they did). Of several queries these two are means by the queries' weights: with the
+    best instead, what fits the history of a conversation outran what fits the question (measured on later turns and on
+    unrelated ones, see `bench_followups`). `coverage` is the share of the query's terms in the passage under its
+    headings; `rare_heading` that in the headings alone, weighed by the terms' rarity among the hits, so that of all
+    functions the one that is asked for comes first. `pairs` is the share of the query's pairs of neighbouring terms
+    that are neighbours in the passage.
     """
 
-    fused: float
     bm25: float
     similarity: float
     coverage: float
-    heading: float
     rare_heading: float
-    opening: float
     pairs: float
-    feedback: float
-    document: float
 
     @property
     def worth(self) -> float:
         """The weighted sum by which hits are ordered."""
-        return (
-            0.5 * self.fused
-            + self.bm25
-            + 2 * self.similarity
-            + 2 * self.coverage
-            + 0.5 * self.heading
-            + self.rare_heading
-            + 0.5 * self.opening
-            + 2 * self.pairs
-            + 0.5 * self.feedback
-            + 0.5 * self.document
-        )
+        return self.bm25 + 2 * self.similarity + self.coverage + self.rare_heading + 2 * self.pairs
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +70,6 @@ class _Wording:
     terms: Set[str]
     pairs: frozenset[tuple[str, str]]
     rarity: Mapping[str, float]
-    spoken_of: Mapping[str, float]
 
 
 def reorder(queries: Sequence[Query], hits: Sequence[Hit], rankings: Sequence[Ranking]) -> list[tuple[Hit, float]]:
@@ -111,24 +83,16 @@ def reorder(queries: Sequence[Query], hits: Sequence[Hit], rankings: Sequence[Ra
     wordings = [wording for query in queries if (wording := _worded(query, passages)).terms and wording.weight > 0]
     if not wordings or not hits:
         return [(hit, 0.0) for hit in hits]
-    documents = Counter(hit.document_id for hit in hits)
-    most = max(documents.values())
-    best_fused = max(hit.score for hit in hits) or 1.0
     words, nearness = _mean(hits, rankings, "bm25"), _mean(hits, rankings, "vector")
 
     def features(hit: Hit, passage: _Passage, asked: _Wording) -> Features:
         pairs = asked.pairs.intersection(chain(pairwise(passage.heading), pairwise(passage.content)))
         return Features(
-            fused=hit.score / best_fused,
             bm25=words[hit.chunk_id],
             similarity=max(0.0, nearness[hit.chunk_id]),
             coverage=len(asked.terms & passage.known) / len(asked.terms),
-            heading=len(asked.terms & set(passage.heading)) / len(asked.terms),
             rare_heading=share(passage.heading, asked.rarity),
-            opening=len(asked.terms & {*passage.heading, *passage.content[:_OPENING_TERMS]}) / len(asked.terms),
             pairs=len(pairs) / len(asked.pairs) if asked.pairs else 0.0,
-            feedback=share(passage.known, asked.spoken_of),
-            document=documents[hit.document_id] / most,
         )
 
     def worth(hit: Hit, passage: _Passage) -> float:
@@ -146,22 +110,11 @@ def _worded(query: Query, passages: Sequence[_Passage]) -> _Wording:
     known = frozenset[str]().union(*(passage.known for passage in passages))
     # What the passages hold of the Chinese that is cut into a term that none holds.
     wanted = wanted | (pieces(query.text, wanted - known) & known - question_words())
-    # Other terms that the first passages speak of most. A term's weight is its saturated frequency in each of them,
-    # less for later ones, times its rarity among all.
-    frequencies = Counter(term for passage in passages for term in passage.known)
-    weights: dict[str, float] = defaultdict(float)
-    for rank, passage in enumerate(passages[:_TELLING_HITS]):
-        for term, count in Counter([*passage.heading, *passage.content]).items():
-            if term not in wanted and frequencies[term] > 1:
-                weights[term] += count / (count + _SATURATION) / (1 + rank / 2)
-    for term in weights:
-        weights[term] *= inverse_document_frequency(len(passages), frequencies[term])
     return _Wording(
         weight=query.weight,
         terms=wanted,
         pairs=frozenset(pairwise(term for term in said if term in wanted)),
         rarity=rarity(wanted, [passage.known for passage in passages]),
-        spoken_of=dict(sorted(weights.items(), key=lambda item: (-item[1], item[0]))[:_TELLING_TERMS]),
     )
 
 

@@ -1,6 +1,5 @@
 """Reordering the first hits: what covers the question goes up, and nothing is lost."""
 
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -63,25 +62,9 @@ def test_a_hit_that_the_vectors_missed_counts_as_the_farthest_that_they_found() 
     assert order("ports", missed, far, near) == [7, 5, 6]
 
 
-def test_what_is_said_early_counts() -> None:
-    late = hit(5, "The canteen serves lunch at noon every day of the year. " * 3 + "It has ports.")
-    assert order("ports", late, hit(6, "It has ports." + " The canteen serves lunch at noon every day." * 3)) == [6, 5]
-
-
 def test_neighbouring_terms_count() -> None:
     apart, together = hit(5, "Switch off the nine ports."), hit(6, "Nine switch ports.")
     assert order("switch ports", apart, together) == [6, 5]
-
-
-def test_what_the_first_hits_speak_of_counts() -> None:
-    telling = [hit(number, "The router has antennas and firmware for ports.") for number in (1, 2, 3)]
-    other, alike = hit(5, "Ports of wine."), hit(6, "Ports with antennas.")
-    assert order("ports", *telling, other, alike)[-1] == 5
-
-
-def test_passages_of_the_document_that_most_hits_come_from_go_up() -> None:
-    stranger = replace(hit(4, "One port."), document_id=2)
-    assert order("ports", stranger, hit(5, "One port."), hit(6, "One port.")) == [5, 6, 4]
 
 
 def test_hits_of_equal_worth_keep_their_order() -> None:
