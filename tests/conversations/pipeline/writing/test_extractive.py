@@ -161,6 +161,22 @@ def test_the_row_that_the_reader_points_at_comes_first() -> None:
     assert extract("What do I pay for light?", [read]).tables == {0: [["Lamp", "9"]]}
 
 
+def test_meaning_counts_beside_the_reader_where_a_passage_is_in_another_language() -> None:
+    def nearest_last(texts: list[str]) -> list[float]:
+        compared.append(len(texts))
+        return [float(text.startswith(("加班", "Extra"))) for text in texts]
+
+    for content, length, first in (
+        ("每天工作八小时。加班按两倍工资计算。", 8, "加班按两倍工资计算。"),
+        ("Eight hours a day. Extra ones count twice.", 19, "Eight hours a day. "),
+    ):
+        compared: list[int] = []
+        read = hit(content, reading=Reading(1.0, 1.0, sentences=((0, 2.0), (length, -1.0))))
+        chosen = extract("How is overtime paid?", [read], nearest_last)
+        assert chosen.quotes[0].sentences[0] == first
+        assert bool(compared) == (length == 8)  # within a language nothing is embedded for it
+
+
 def test_a_row_is_found_by_what_its_columns_are_called_beside_a_sentence_that_leads_to_it() -> None:
     text, content = "What a hotel may cost a night is in table 2.", "City | Hotel a night\nTromso | 130\n"
     leads = hit(text, reading=Reading(0.0, -0.4, sentences=((0, -11.0),)))
