@@ -107,7 +107,7 @@ class _Unit:
     own: float  # the share of the question that it holds, a row with the names of its columns
     context: float  # what its headings add to that
     strength: float | None  # by how much the reader prefers an answer within it to none, where it read some
-    meaning: float = 0.0  # its similarity to the question, where it was compared
+    meaning: float | None = None  # its similarity to the question, where sentences were compared
 
     @property
     def score(self) -> float:
@@ -116,8 +116,9 @@ class _Unit:
         The weights are of the answerable questions of the `dev` sets: docs/decisions/reader.md.
         """
         if self.strength is not None:
-            return 0.39 * self.strength + 3.0 * self.own + 3.0 * self.meaning + 1.89 / (1 + self.hit)
-        return 5.0 * self.own + 4.5 * self.context + 1.8 * self.meaning + 3.5 / (1 + self.hit)
+            read = 0.39 * self.strength + 3.0 * self.own + 1.89 / (1 + self.hit)
+            return read if self.meaning is None else 0.67 * read + 2.0 * self.meaning
+        return 5.0 * self.own + 4.5 * self.context + 1.8 * (self.meaning or 0.0) + 3.5 / (1 + self.hit)
 
 
 def extract(
@@ -198,8 +199,9 @@ def _ranked(
     if similarity is not None and not (
         is_read and all(language_of(hits[unit.hit].content) in ("", language) for unit in compared)
     ):
-        for unit, near in zip(compared, similarity([unit.text for unit in compared]), strict=True):
-            unit.meaning = max(0.0, near)
+        nearness = similarity([unit.text for unit in compared])
+        for number, unit in enumerate(found):
+            unit.meaning = max(0.0, nearness[number]) if number < len(nearness) else 0.0
         found.sort(key=lambda unit: -unit.score)
     return found
 
@@ -248,7 +250,7 @@ def _taken(ranked: Sequence[_Unit], most: int) -> list[_Unit]:
     for unit in ranked[1:]:
         if len(taken) >= most or unit.score < ranked[0].score - KEEP:
             break
-        if not (unit.own or unit.context or unit.meaning >= SPEAKS_OF_IT):
+        if not (unit.own or unit.context or (unit.meaning or 0.0) >= SPEAKS_OF_IT):
             continue
         passages = {other.hit for other in taken}
         if unit.hit not in passages and len(passages) >= MAX_PASSAGES:
@@ -304,9 +306,14 @@ def _quote(
 
 
 def _is_one_meant(rows: Sequence[_Unit]) -> bool:
-    """Whether a question is about some rows of a table (the best first): it names few, or the reader finds them."""
+    """Whether a question is about some rows of a table (the best first): it names few, or the reader finds them.
+
+    Where it shares no word with any, as in another language, it is about the first if that is far better than the next.
+    """
     most = max(row.own for row in rows)
     is_found = rows[0].strength is not None and rows[0].strength >= 0
+    if not most and len(rows) > 1:
+        return is_found or rows[0].score - rows[1].score > KEEP_ROW
     return is_found or 2 * sum(row.own == most for row in rows) < len(rows)
 
 

@@ -273,7 +273,9 @@ def test_of_a_small_table_all_is_shown_unless_a_row_is_meant(question: str, show
     assert len(extract(question, [table]).tables[0]) == shown
 
 
-@pytest.mark.parametrize(("strengths", "shown"), [((-9.0, 3.0, -4.0), 1), ((-9.0, -3.0, -7.0), 3)])
+@pytest.mark.parametrize(
+    ("strengths", "shown"), [((-9.0, 3.0, 2.0), 2), ((-9.0, -3.0, -7.0), 1), ((-5.0, -3.0, -4.0), 3)]
+)
 def test_the_reader_means_a_row_where_it_finds_the_answer_there(strengths: tuple[float, ...], shown: int) -> None:
     rows = [["Kettle", "40"], ["Lamp", "9"], ["Fan", "12"]]
     read = Reading(1.0, 1.0, sentences=tuple(enumerate(strengths)))
