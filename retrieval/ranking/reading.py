@@ -25,9 +25,9 @@ from ragsite.site_settings.config import config
 from retrieval.ranking.rerank import Reranked
 from retrieval.types import Hit
 
-# How many passages are read at first where only an answer is wanted, and what one must have as `answers` to be all that
-# is read: docs/decisions/reader.md.
-FIRST, CLEARLY = 4, 1.0
+# Where only an answer is wanted: how many passages are read at first, what one of them must have as `answers` to be
+# enough, and how many are read otherwise. docs/decisions/reader.md.
+FIRST, CLEARLY, ENOUGH = 4, 1.0, 10
 
 _REASONS: dict[str, Any] = {
     "busy": gettext_lazy("other questions are being read"),
@@ -64,7 +64,8 @@ async def read_hits(
     twice what it `answers`. Both are taken as standard scores (from the mean, in deviations), so that any model's may
     be joined; its calibration has the blend. Those that were read have a `reading`. What takes longer than
     `READER_TIMEOUT` seconds stays unread, unless who asks is `patient`. Who only wants an answer is `brief`: where one
-    of the first passages clearly answers, no others are read. The model is that of the settings unless one is named.
+    of the first passages clearly answers, no others are read, and ten at most. The model is that of the settings
+    unless one is named.
     """
     began = time.perf_counter()
     readings: list[Reading | None] = []
@@ -73,7 +74,7 @@ async def read_hits(
         reader = get_reader(model or settings.READER_MODEL)
         # In a thread, for finding sentences takes milliseconds, during which others want to be served.
         passages = await asyncio.to_thread(lambda: [passage_of(hit) for hit in hits[:most]])
-        for step in (passages[:FIRST], passages[FIRST:]) if brief else (passages,):
+        for step in (passages[:FIRST], passages[FIRST:ENOUGH]) if brief else (passages,):
             if any(reading and (reading.answers or 0.0) >= CLEARLY for reading in readings):
                 break
             left = None if patient else max(0.0, config.READER_TIMEOUT - (time.perf_counter() - began))
