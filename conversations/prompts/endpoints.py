@@ -25,6 +25,11 @@ def profile_endpoint(purpose: str) -> Endpoint | None:
     return endpoint_of(profile) if profile is not None else None
 
 
+async def has_model(purpose: str) -> bool:
+    """Whether a model is configured for a purpose; no server is asked."""
+    return bool((await active.asetup()).profiles.get(purpose)) or default_endpoint() is not None
+
+
 async def endpoint_for(purpose: str) -> Endpoint | None:
     """Return where the model of a purpose is; None means that no model is configured for it."""
     setup = await active.asetup()

@@ -34,7 +34,7 @@ class Reader(Node):
         assert state.found.search_request is not None
         ranks = {hit.chunk_id: rank for rank, hit in enumerate(state.found.hits, 1)}
         # A model is given many passages in their best order; what is quoted is the first that answers.
-        brief = await endpoints.endpoint_for("answer") is None
+        brief = not await endpoints.has_model("answer")
         state.found.hits, stages = await read(state.found.search_request, state.found.hits, brief=brief)
         judged = [
             {"chunk_id": hit.chunk_id, "before": ranks[hit.chunk_id], "score": round(hit.reading.rank, 3),

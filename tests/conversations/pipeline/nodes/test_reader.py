@@ -20,6 +20,7 @@ from knowledge.models import KnowledgeBase
 from ragsite.db import in_database
 from ragsite.llm.errors import Busy
 from ragsite.llm.reranking import reader as runtime
+from retrieval.ranking import reading
 from retrieval.search import Hit
 from tests.conversations.conftest import HANDBOOK, run_turn
 from tests.ragsite.llm import reading_model
@@ -66,6 +67,18 @@ async def test_the_order_changes_and_what_answers_is_quoted(
     await run_turn(owner, session, PORTS)
     first = (await step())["judged"][0]
     assert first["key_passage"] == HANDBOOK[1] and first["score"] == 8.0 and first["before"] > 1
+
+
+@pytest.mark.parametrize(("model", "count"), [("", 1), ("http://127.0.0.1:9/v1", 4)])
+async def test_what_is_quoted_needs_no_more_read_than_answers_and_a_model_is_given_all(
+    owner: User, handbook: KnowledgeBase, tiny: Path, session: ChatSession, settings: Settings,
+    monkeypatch: pytest.MonkeyPatch, model: str, count: int,
+) -> None:  # fmt: skip
+    settings.LLM_BASE_URL = model
+    monkeypatch.setattr(reading, "FIRST", 1)
+    monkeypatch.setattr(reading, "CLEARLY", -100.0)
+    await run_turn(owner, session, PORTS)
+    assert len((await step())["judged"]) == count
 
 
 @pytest.mark.parametrize("asked", ["How many ports?", "The switch has had nine ports since the first year."])
