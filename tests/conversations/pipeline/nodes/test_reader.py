@@ -112,7 +112,7 @@ async def test_the_parts_of_a_question_are_read_too(
     asked: list[str] = []
     read = runtime.Reader.read
 
-    async def note(self: runtime.Reader, question: str, *args: Any, **kwargs: Any) -> list[runtime.Reading]:
+    async def note(self: runtime.Reader, question: str, *args: Any, **kwargs: Any) -> list[runtime.Reading | None]:
         asked.append(question)
         return await read(self, question, *args, **kwargs)
 
