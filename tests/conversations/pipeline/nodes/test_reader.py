@@ -69,15 +69,22 @@ async def test_the_order_changes_and_what_answers_is_quoted(
     assert first["key_passage"] == HANDBOOK[1] and first["score"] == 8.0 and first["before"] > 1
 
 
-@pytest.mark.parametrize(("model", "count"), [("", 1), ("http://127.0.0.1:9/v1", 4)])
+@pytest.mark.parametrize(
+    ("question", "model", "count"),
+    [
+        (PORTS, "", 1),
+        (PORTS, "http://127.0.0.1:9/v1", 4),
+        ("Which models are there? Summarize all the switches.", "", 4),
+    ],
+)
 async def test_what_is_quoted_needs_no_more_read_than_answers_and_a_model_is_given_all(
     owner: User, handbook: KnowledgeBase, tiny: Path, session: ChatSession, settings: Settings,
-    monkeypatch: pytest.MonkeyPatch, model: str, count: int,
+    monkeypatch: pytest.MonkeyPatch, question: str, model: str, count: int,
 ) -> None:  # fmt: skip
     settings.LLM_BASE_URL = model
     monkeypatch.setattr(reading, "FIRST", 1)
     monkeypatch.setattr(reading, "CLEARLY", -100.0)
-    await run_turn(owner, session, PORTS)
+    await run_turn(owner, session, question)
     assert len((await step())["judged"]) == count
 
 
