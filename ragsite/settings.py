@@ -442,9 +442,6 @@ PIPELINES = {
         *_writing,
     ],
 }
-# Says of what an evaluation found for a question what an answer from it would be, as the pipeline would:
-# `async def judge(question, request, result)`, which returns "answered", "nearest" or "nothing".
-ANSWER_JUDGE = "conversations.pipeline.relevance_gate.judge_result"
 # Answers the questions of an evaluation as an assistant would: a class as `retrieval.evaluation.answering.Answerer`.
 EVALUATION_ANSWERER = "conversations.turns.evaluated.AssistantAnswerer"
 # Returns what the first page of the administration shows above its lists, for a request.

@@ -1,6 +1,6 @@
 """System checks of retrieval.
 
-A site whose rerankers, judge of answers or answerer can't be found does not start; one whose model changed is told.
+A site whose rerankers or answerer can't be found does not start; one whose model changed gets a warning.
 """
 
 from collections.abc import Sequence
@@ -29,18 +29,14 @@ def rerankers_are_there(app_configs: Sequence[Any] | None, **kwargs: Any) -> lis
 
 
 @register()
-def answers_can_be_judged(app_configs: Sequence[Any] | None, **kwargs: Any) -> list[CheckMessage]:
-    """Look up the function of `ANSWER_JUDGE`, and the class of `EVALUATION_ANSWERER`."""
-    problems: list[CheckMessage] = []
-    for name, what, number in (
-        ("ANSWER_JUDGE", "The judge of answers", 2), ("EVALUATION_ANSWERER", "Who answers for an evaluation", 3)
-    ):  # fmt: skip
-        try:
-            import_string(getattr(settings, name))
-        except ImportError as error:
-            message = f"{what} can't be imported: {error}"
-            problems.append(Error(message, hint=f"Correct the setting {name}.", id=f"retrieval.E00{number}"))
-    return problems
+def answerer_is_there(app_configs: Sequence[Any] | None, **kwargs: Any) -> list[CheckMessage]:
+    """Look up the class of `EVALUATION_ANSWERER`."""
+    try:
+        import_string(settings.EVALUATION_ANSWERER)
+    except ImportError as error:
+        message = f"The answerer of evaluations can't be imported: {error}"
+        return [Error(message, hint="Correct the setting EVALUATION_ANSWERER.", id="retrieval.E003")]
+    return []
 
 
 @register()

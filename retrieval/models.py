@@ -13,12 +13,10 @@ from pgvector.django import HalfVectorField, SparseVectorField
 
 import retrieval.embedding_models.models
 import retrieval.evaluation.models  # noqa: F401 - models of this app, too
+from ragsite.language.analysis import TERM_DIMENSIONS
 
 if TYPE_CHECKING:
     from ragsite.llm.embedding.embedding import EmbeddingModel
-
-# Dimensions of the sparse vectors: a term's dimension is its stable hash below this.
-TERM_DIMENSIONS = 1_000_000_000
 
 
 class EmbeddingSpace(models.Model):

@@ -12,13 +12,14 @@ from dataclasses import replace
 from django.conf import settings
 
 from knowledge.models import Chunk
+from ragsite.language.answer_types import is_broad
+from ragsite.language.questions import asks
 from ragsite.site_settings.config import config
+from retrieval.answerability.reading import is_available, read_hits
 from retrieval.engine.result_cache import Work, answered_once, index_state
 from retrieval.ranking import fusion
 from retrieval.ranking.fusion import FusedChunk, Query, Ranking
 from retrieval.ranking.neighbours import at_most_per_document, merge_neighbours
-from retrieval.ranking.query_words import asks, is_broad
-from retrieval.ranking.reading import is_available, read_hits
 from retrieval.ranking.reorder import reorder
 from retrieval.ranking.rerank import rerank
 from retrieval.ranking.rerank_options import RerankOptions

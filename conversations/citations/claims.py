@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from conversations.citations.markers import MARKER, numbers_in
-from knowledge.chunking.sentences import split_sentences
+from ragsite.language.sentences import split_sentences
 
 # Markers right at the beginning of a sentence belong to the one before: "It has nine ports. [1] It is red.",
 # unless the first sentence has them there, too.

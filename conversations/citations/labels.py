@@ -8,8 +8,8 @@ from typing import Any
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from conversations.citations.facts import letters_and_digits
 from conversations.citations.underline import SentenceMark
+from ragsite.language.facts import letters_and_digits
 
 # Reasons that stand beside a sentence; the list of all has the rest.
 _SHOWN = 3

@@ -6,13 +6,13 @@ from collections.abc import Set
 from dataclasses import dataclass
 from functools import cached_property
 
-from conversations.citations.facts import names
-from conversations.citations.quantities import Quantity, quantities
 from conversations.citations.rules.polarity import Word, read
-from conversations.citations.word_tokens import WordToken, is_han, word_tokens
-from knowledge.chunking.sentences import split_sentences
-from ragsite.language import language_of
-from retrieval.engine.analysis import terms
+from ragsite.language.analysis import terms
+from ragsite.language.detection import language_of
+from ragsite.language.facts import names
+from ragsite.language.quantities import Quantity, quantities
+from ragsite.language.sentences import split_sentences
+from ragsite.language.word_tokens import WordToken, is_han, word_tokens
 from retrieval.engine.bm25 import inverse_document_frequency
 
 # Within a sentence, where one statement ends and the next begins; commas within numbers don't count.

@@ -7,7 +7,7 @@ from typing import Any
 from conversations.citations.claims import plain
 from conversations.citations.markers import MARKER, numbers_of
 from conversations.citations.source import split_clauses
-from retrieval.engine.analysis import terms
+from ragsite.language.analysis import terms
 from retrieval.engine.bm25 import inverse_document_frequency
 
 # A clause stands on a sentence that holds this share of its words, each weighed by its rarity in the passage.

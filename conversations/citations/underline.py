@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from markdown_it.token import Token
 
 from conversations.citations.claims import sentences
-from conversations.citations.facts import letters_and_digits
 from conversations.citations.markers import MARKER
+from ragsite.language.facts import letters_and_digits
 
 # A full stop after a marker is not worth a line of its own.
 _WORDS = re.compile(r"\w")

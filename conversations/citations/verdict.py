@@ -12,14 +12,14 @@ from functools import lru_cache
 from typing import Any, Literal
 
 from conversations.citations.claims import Claim, statements
-from conversations.citations.facts import is_named, is_quoted, names, quotations
-from conversations.citations.quantities import fold, is_rough, quantities
 from conversations.citations.rules.attribution import counterpart, misplaced
 from conversations.citations.rules.derived import is_worked_out
 from conversations.citations.rules.polarity import contradicts, exceptions, read
 from conversations.citations.rules.substitutions import exchanged
 from conversations.citations.source import Source, split_clauses, terms_without_numbers
-from ragsite.language import language_of
+from ragsite.language.detection import language_of
+from ragsite.language.facts import is_named, is_quoted, names, quotations
+from ragsite.language.quantities import fold, is_rough, quantities
 
 Status = Literal["supported", "partly", "not_found", "contradicted", "uncited"]
 Problem = Literal["quotation", "number", "name", "word", "polarity", "words", "language", "source", "model"]

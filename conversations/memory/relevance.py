@@ -12,12 +12,12 @@ from pgvector.django import CosineDistance
 from conversations.history import TOLD, PastTurn, grouped, with_texts
 from conversations.models import Message, Turn
 from ragsite.db import in_database
-from ragsite.language import language_of
+from ragsite.language.analysis import terms
+from ragsite.language.detection import language_of
+from ragsite.language.questions import question_words
 from ragsite.site_settings.config import config
 from retrieval.engine import spaces
-from retrieval.engine.analysis import terms
 from retrieval.engine.bm25 import inverse_document_frequency
-from retrieval.ranking.query_words import question_words
 
 # The share of a question's words, each weighed by its rarity among the turns, that one of them must hold where no
 # vectors tell: of 40 English and 15 Chinese questions that go back to a turn 54 have it there, of other turns 1 %.

@@ -3,12 +3,12 @@
 import re
 from dataclasses import dataclass
 
-from ragsite.language import ASKS_ZH, GREETS_EN, GREETS_ZH
+from ragsite.language.word_lists import GREETINGS_EN, GREETINGS_ZH, INTERROGATIVES_ZH
 
 _ASKED = re.compile(
     rf"""^\W*
-    (?:(?:(?:from\s+now\s+on|by\s+the\s+way|and|also|ok(?:ay)?|{GREETS_EN})\b
-        |从现在(?:起|开始)|以后|今后|另外|对了|顺便|{GREETS_ZH}|好的?)[\s,，.。:：!！]*){{0,3}}
+    (?:(?:(?:from\s+now\s+on|by\s+the\s+way|and|also|ok(?:ay)?|{GREETINGS_EN})\b
+        |从现在(?:起|开始)|以后|今后|另外|对了|顺便|{GREETINGS_ZH}|好的?)[\s,，.。:：!！]*){{0,3}}
     (?:
         (?:(?:please|kindly|(?P<politely>can|could|would|will)\s+you|i\s+want\s+you\s+to|i['’]d\s+like\s+you\s+to)\s+)*
         (?:remember|memori[sz]e|keep\s+in\s+mind|bear\s+in\s+mind|don['’]?t\s+forget)
@@ -25,7 +25,7 @@ _THANKS = re.compile(
 )
 _QUESTION = re.compile(r"[?？]\W*$|[吗嘛呢]\W*$")
 # What English asks so is told by its mark alone: "remember what I said" is no question.
-_ASKING = re.compile(f"{ASKS_ZH}|几个")
+_ASKING = re.compile(f"{INTERROGATIVES_ZH}|几个")
 _SENTENCE_END = re.compile(r"(?<=[.!?])\s+|(?<=[。！？])|\n+")
 
 

@@ -7,7 +7,7 @@ from typing import Any
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from ragsite.language import join_sentences
+from ragsite.language.sentences import join_sentences
 
 # Why a small question to a model has no usable answer, by the slugs of `NoReply` and `rewriting.Unusable`.
 REASONS: dict[str, Any] = {

@@ -16,7 +16,7 @@ from conversations.history import PastTurn
 from conversations.pipeline.whole_documents.sections import Reading
 from conversations.turn_store import Started
 from knowledge.labels import LabelFilter
-from ragsite.language import language_of
+from ragsite.language.detection import language_of
 from ragsite.llm.types import ChatMessage
 from retrieval.engine.fulltext import Frequencies
 from retrieval.search import Hit, Query, Ranking, SearchRequest

@@ -13,7 +13,7 @@ from conversations.prompts.endpoints import default_endpoint_for, endpoint_for, 
 from conversations.prompts.passages import fenced
 from conversations.prompts.templates import get_prompt
 from ragsite.db import in_database
-from ragsite.language import language_of
+from ragsite.language.detection import language_of
 from ragsite.llm.chat import ChatClient
 from ragsite.llm.errors import NotConfigured
 from ragsite.llm.passage_tokens import count_tokens, truncate_to_tokens

@@ -9,7 +9,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from conversations.prompts.compose import Composed
-from ragsite.language import join_sentences
+from ragsite.language.sentences import join_sentences
 
 _NAMES = {"evidence": "passages", "summary": "summaries", "facts": "facts", "relevant": "turns", "recent": "turns"}
 

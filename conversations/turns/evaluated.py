@@ -17,7 +17,7 @@ from conversations.turn_store import TurnRefused
 from conversations.turns import unstored
 from conversations.turns.lifecycle import find_node
 from ragsite.db import in_database
-from ragsite.language import language_of
+from ragsite.language.detection import language_of
 from retrieval.evaluation import answering
 from retrieval.evaluation.answering import Answered, AnswererRefused, Step
 

@@ -14,8 +14,8 @@ from functools import lru_cache
 from typing import Literal
 
 from knowledge.chunking.sections import MARK, SubHeading, fold, heads_section
-from knowledge.chunking.sentences import cut_long, split_sentences, windows
 from knowledge.parsing.elements import Code, Element, Heading, Paragraph, Picture, Table
+from ragsite.language.sentences import cut_long, split_sentences, windows
 
 Measure = Callable[[str], int]
 

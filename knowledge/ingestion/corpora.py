@@ -12,7 +12,7 @@ from django.utils import timezone
 from knowledge.access import Actor, key
 from knowledge.ingestion.passages import clean
 from knowledge.models import Chunk, Document, KnowledgeBase
-from ragsite.language import language_of
+from ragsite.language.detection import language_of
 from ragsite.llm.passage_tokens import count_tokens
 
 _LONGEST_NAME = 255

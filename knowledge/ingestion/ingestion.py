@@ -41,7 +41,7 @@ from knowledge.parsing.elements import (
 from knowledge.parsing.errors import ParseError
 from knowledge.parsing.sandbox.runner import Ocr, ParseLimits, parse_file, too_slow
 from ragsite.db import is_away
-from ragsite.language import language_of
+from ragsite.language.detection import language_of
 from ragsite.llm.errors import LLMError
 from ragsite.llm.passage_tokens import count_tokens
 from ragsite.site_settings.config import config, refresh

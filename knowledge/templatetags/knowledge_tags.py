@@ -15,10 +15,10 @@ from django.utils.translation import ngettext
 
 from knowledge import queries
 from knowledge.chunking.sections import MARK
-from knowledge.chunking.sentences import split_sentences
 from knowledge.models import Chunk, Document
 from knowledge.web import locations
 from knowledge.web.highlights import BULLET, Marks, bare
+from ragsite.language.sentences import split_sentences
 from ragsite.markup.highlighting import highlighted
 from ragsite.markup.mathematics import marked
 

@@ -12,8 +12,8 @@ from typing import Self
 from urllib.parse import urlencode
 
 from knowledge.chunking.sections import MARK
-from knowledge.chunking.sentences import split_sentences
 from knowledge.models import Chunk
+from ragsite.language.sentences import split_sentences
 
 # The sign of a list's item.
 BULLET = re.compile(r"^\s*[-*•]\s+")

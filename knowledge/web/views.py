@@ -27,7 +27,7 @@ from knowledge.parsing import registry
 from knowledge.web import files
 from knowledge.web.forms import GroupForm, KnowledgeBaseForm, MemberForm, NewKnowledgeBaseForm
 from ragsite.exceptions import Refused
-from ragsite.language import join_sentences
+from ragsite.language.sentences import join_sentences
 from ragsite.web.requests import ids, is_htmx
 
 PER_PAGE = 50

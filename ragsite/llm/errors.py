@@ -27,7 +27,7 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 from django.utils.translation import ngettext
 
-from ragsite.language import join_sentences
+from ragsite.language.sentences import join_sentences
 from ragsite.llm.stream.unicode_repair import whole
 
 

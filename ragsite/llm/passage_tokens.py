@@ -13,7 +13,7 @@ from django.conf import settings
 from numpy.typing import NDArray
 from tokenizers import Encoding, Tokenizer
 
-from ragsite.language import HAN
+from ragsite.language.detection import HAN
 
 _UNKNOWN = "<unk>"
 _SPACE = "\u2581"  # stands for white space in the vocabulary

@@ -102,8 +102,8 @@ def serve(listener: socket.socket, when_loaded: Callable[[], object]) -> None:
 def _warm_up() -> None:
     from conversations.pipeline.whole_documents import requests
     from conversations.prompts import endpoints
+    from retrieval.answerability import reading
     from retrieval.engine import spaces
-    from retrieval.ranking import reading
 
     spaces.warm_up()
     reading.warm_up()

@@ -9,7 +9,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
 from itertools import islice
 
-from retrieval.engine.analysis import border_pairs, importance, term_id, terms
+from ragsite.language.analysis import border_pairs, importance, term_id, terms
 
 K1 = 1.2
 B = 0.75

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from knowledge.labels import LabelFilter
 from knowledge.queries import languages_of
 from ragsite.db import in_database
-from ragsite.language import language_of
+from ragsite.language.detection import language_of
 from retrieval.engine import fulltext, spaces, vectors
 from retrieval.models import EmbeddingSpace
 

@@ -15,9 +15,8 @@ from django.db import connection
 from pgvector import SparseVector
 
 from knowledge.labels import LabelFilter
+from ragsite.language.analysis import TERM_DIMENSIONS, border_pairs, pieces, term_id, terms
 from retrieval.engine import bm25
-from retrieval.engine.analysis import border_pairs, pieces, term_id, terms
-from retrieval.models import TERM_DIMENSIONS
 
 # The rarest terms are taken as long as they have no more passages than this.
 CANDIDATES = 3_000

@@ -15,8 +15,9 @@ from itertools import islice
 from django.db import connection, transaction
 
 from knowledge.models import Chunk
+from ragsite.language.analysis import TERM_DIMENSIONS
 from retrieval.engine import bm25, vectors
-from retrieval.models import TERM_DIMENSIONS, CorpusSize
+from retrieval.models import CorpusSize
 
 # Chunks per transaction: enough to amortise its cost, few enough that other workers wait less than a second.
 BATCH = 500

@@ -20,12 +20,12 @@ from django.utils.module_loading import import_string
 from numpy.typing import NDArray
 
 from ragsite.db import in_database
+from ragsite.language.analysis import terms
 from ragsite.llm import secrets
 from ragsite.llm.embedding.embedding import Embedder, EmbeddingModel, configured, get_embedder
 from ragsite.llm.errors import LLMError
 from ragsite.runtime import caches
 from retrieval.engine import partitions
-from retrieval.engine.analysis import terms
 from retrieval.models import CorpusSize, EmbeddingSpace
 
 P = ParamSpec("P")

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from knowledge.labels import LabelFilter
 from knowledge.models import Chunk
-from ragsite.language import language_of
+from ragsite.language.detection import language_of
 from retrieval.models import EmbeddingSpace, IndexEntry, Vector
 
 # Measured on 100,000 vectors of real sentences, see `manage.py bench recall`.

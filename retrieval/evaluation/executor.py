@@ -6,12 +6,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from django.conf import settings
 from django.utils import timezone
-from django.utils.module_loading import import_string
 
 from ragsite.db import in_database
 from ragsite.site_settings.config import config
+from retrieval.answerability.gate import judge_result
 from retrieval.evaluation.answering import Answered, answerer
 from retrieval.evaluation.loading.references import SNIPPET, Target
 from retrieval.evaluation.metrics import Figures
@@ -54,8 +53,8 @@ async def ask_all(
 ) -> list[Outcome]:
     """Ask every question, `SIDE_BY_SIDE` at a time, and return their outcomes in order; the run shows how far it is.
 
-    What was found for each is put to `ANSWER_JUDGE`, which says what an answer from it would be; where an assistant
-    answers, it is asked as who started the run, and says so itself.
+    The relevance gate judges what an answer from the hits would be; an assistant is asked on behalf of the user who
+    started the run, and judges that itself.
 
     Raises `SearchFailed`, `AnswererRefused`, and `EvaluationRun.DoesNotExist` once the run is deleted or was given up.
     """
@@ -64,7 +63,7 @@ async def ask_all(
     report = _Report(run.pk, len(questions), progress)
     outcomes: list[Outcome | None] = [None] * len(questions)
     waiting = iter(enumerate(questions))
-    by, judge, asked_by = options.by, import_string(settings.ANSWER_JUDGE), answerer()
+    by, asked_by = options.by, answerer()
 
     async def work() -> None:
         for index, question in waiting:
@@ -74,7 +73,7 @@ async def ask_all(
             else:
                 request = options.request(question.text, base_id, question.depth)
                 result = await search(request)
-                state = await judge(question.text, request, result)
+                state = await judge_result(question.text, request, result)
                 found = Answered(result.hits, answer_state=state, took_ms=result.took_ms)
                 outcomes[index] = _outcome(run, question, found, result.notes)
             await report.one_more()

@@ -21,6 +21,7 @@ from knowledge.models import Chunk
 from ragsite.llm.errors import LLMError
 from ragsite.llm.reranking.reader import forget_readers, forget_readings
 from ragsite.site_settings.config import refresh
+from retrieval.answerability.reading import check
 from retrieval.evaluation.answering import AnswererRefused, answerer
 from retrieval.evaluation.executor import Asked, ask_all
 from retrieval.evaluation.loading.references import SNIPPET, Reference, resolve
@@ -28,7 +29,6 @@ from retrieval.evaluation.metrics import Figures
 from retrieval.evaluation.models import EvaluationQuestion, EvaluationResult, EvaluationRun, EvaluationSet, say
 from retrieval.evaluation.options import RunOptions
 from retrieval.evaluation.sets import SetRefused
-from retrieval.ranking.reading import check
 from retrieval.types import SearchFailed
 
 STALE_AFTER = timedelta(seconds=20)

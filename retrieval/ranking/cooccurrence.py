@@ -1,7 +1,7 @@
 """Which of some words passages hold together, by the index alone: no passage is read."""
 
+from ragsite.language.analysis import term_id, terms
 from retrieval.engine import fulltext
-from retrieval.engine.analysis import term_id, terms
 from retrieval.engine.fulltext import Frequencies
 
 # Number of passages examined; more than this, such as 20, dilutes what the first ones show.

@@ -10,10 +10,10 @@ from dataclasses import dataclass
 from functools import lru_cache
 from itertools import chain, pairwise
 
-from retrieval.engine.analysis import pieces, terms
+from ragsite.language.analysis import pieces, terms
+from ragsite.language.questions import question_words
 from retrieval.engine.bm25 import inverse_document_frequency
 from retrieval.ranking.fusion import Query, Ranking, Retriever
-from retrieval.ranking.query_words import question_words
 from retrieval.types import Hit
 
 

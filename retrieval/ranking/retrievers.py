@@ -12,7 +12,7 @@ from django.db import Error as DatabaseFailure
 from django.utils.translation import gettext as _
 
 from ragsite.db import in_database
-from ragsite.language import LANGUAGES, language_of
+from ragsite.language.detection import LANGUAGES, language_of
 from ragsite.llm.errors import LLMError
 from retrieval.engine import engine, spaces
 from retrieval.engine.engine import Hits

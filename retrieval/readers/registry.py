@@ -18,8 +18,8 @@ from ragsite.llm.embedding.model_card import ModelCard
 from ragsite.llm.errors import LLMError
 from ragsite.llm.reranking.reader import OFF, has_heads, own_folder, reader_folder
 from ragsite.site_settings.config import config
+from retrieval.answerability import reading
 from retrieval.embedding_models.models import RegisteredModel
-from retrieval.ranking import reading
 
 Source = RegisteredModel.Source
 

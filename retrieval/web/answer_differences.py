@@ -4,7 +4,7 @@ import re
 from dataclasses import dataclass, replace
 from difflib import SequenceMatcher
 
-from knowledge.chunking.sentences import split_sentences
+from ragsite.language.sentences import split_sentences
 
 _LEADING = re.compile(r"(?:\[\d+\]\s*)+")
 _MARKER = re.compile(r"\s*\[\d+\]")

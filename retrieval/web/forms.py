@@ -11,9 +11,9 @@ from django.utils.translation import gettext_lazy
 
 from knowledge.models import KnowledgeBase
 from ragsite.site_settings.config import config
+from retrieval.answerability.reading import is_available
 from retrieval.evaluation.answering import Assistant, answerer
 from retrieval.evaluation.options import RunOptions
-from retrieval.ranking.reading import is_available
 
 MODES = [
     ("hybrid", gettext_lazy("Hybrid")),

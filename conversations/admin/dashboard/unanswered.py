@@ -19,11 +19,11 @@ from django.db.models import OuterRef, Subquery
 from pgvector import HalfVector
 
 from conversations.models import Message
-from ragsite.language import language_of
+from ragsite.language.analysis import terms
+from ragsite.language.detection import language_of
 from ragsite.llm.embedding.model_card import Calibration
 from ragsite.llm.errors import LLMError
 from retrieval.engine import spaces
-from retrieval.engine.analysis import terms
 from retrieval.models import EmbeddingSpace
 from retrieval.types import AnswerState
 

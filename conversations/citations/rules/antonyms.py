@@ -4,8 +4,8 @@ import re
 from dataclasses import dataclass
 from functools import cache
 
-from conversations.citations.word_tokens import cut, is_han, key_of
-from ragsite.language import lines_of
+from ragsite.language.word_lists import lines_of
+from ragsite.language.word_tokens import cut, is_han, key_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +36,7 @@ def phrases() -> re.Pattern[str]:
 @cache
 def _sides() -> dict[str, Side]:
     sides: dict[str, Side] = {}
-    for number, line in enumerate(lines_of(__file__, "antonyms")):
+    for number, line in enumerate(lines_of("antonyms")):
         for second, items in enumerate(line.split(" / ")):
             for key in map(_key, items.split(", ")):
                 known = sides[key].pairs if key in sides else frozenset()

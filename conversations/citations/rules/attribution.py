@@ -4,10 +4,10 @@ import re
 from collections.abc import Iterator, Sequence, Set
 from typing import Literal
 
-from conversations.citations.facts import are_alike, is_named, names
-from conversations.citations.quantities import Quantity, is_rough, quantities
 from conversations.citations.source import Clause, Source, split_clauses, terms_without_numbers
-from conversations.citations.word_tokens import word_tokens
+from ragsite.language.facts import are_alike, is_named, names
+from ragsite.language.quantities import Quantity, is_rough, quantities
+from ragsite.language.word_tokens import word_tokens
 
 # A clause of a claim rests on one of the source from this share of its words on.
 RESTS = 0.5

@@ -3,8 +3,8 @@
 import re
 from collections.abc import Sequence
 
-from conversations.citations.quantities import Quantity
 from conversations.citations.source import Source
+from ragsite.language.quantities import Quantity
 
 _TOTAL = re.compile(r"\b(?:total(?:l?ing|s)?|altogether|in all|overall|combined|together|sum)\b|共|总计|合计", re.I)
 _NEXT_YEAR = re.compile(r"\b(?:next|following) year\b|\b(?:a|one) year later\b|\byear after\b|[次翌]年|第二年", re.I)

@@ -14,9 +14,9 @@ from math import fsum
 from operator import attrgetter
 
 from conversations.citations.rules.antonyms import phrases, side_of
-from conversations.citations.word_tokens import PARTICLES, cut
-from retrieval.engine.analysis import terms
-from retrieval.ranking.query_words import question_words
+from ragsite.language.analysis import terms
+from ragsite.language.questions import question_words
+from ragsite.language.word_tokens import PARTICLES, cut
 
 _NEGATIONS = re.compile(
     r"\b(?:no longer|not yet|not|no|never|none|neither|nor|without|cannot|nobody|nothing|hardly|lacks?|\w+n[’']t"

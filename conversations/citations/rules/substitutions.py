@@ -9,9 +9,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 
-from conversations.citations.quantities import quantities
-from conversations.citations.word_tokens import WordToken, word_tokens
-from ragsite.language import words_of
+from ragsite.language.quantities import quantities
+from ragsite.language.word_lists import words_of
+from ragsite.language.word_tokens import WordToken, word_tokens
 
 # The share of a clause's words that must stand in a sentence of the source for the two to be laid side by side, and
 # that for what may be but another word for the same.
@@ -23,7 +23,7 @@ FRAME, WIDE_FRAME = 2, 3
 # More words than these are said in another way rather than exchanged.
 LONGEST = 3
 # Before these, an English noun phrase begins.
-_BEFORE_NOUNS = frozenset(words_of(__file__, "before_nouns"))
+_BEFORE_NOUNS = frozenset(words_of("words_before_nouns"))
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from django.conf import settings
 from conversations.citations.verdict import SOME, Status
 from conversations.citations.verifiers import Verified, Written
 from conversations.citations.verifiers.rules import Rules
-from knowledge.chunking.sentences import split_sentences
+from ragsite.language.sentences import split_sentences
 from ragsite.llm.errors import LLMError
 from ragsite.llm.passage_tokens import count_tokens
 from ragsite.llm.reranking.entailment import local_entailment

@@ -12,14 +12,14 @@ from django.utils.translation import gettext_lazy
 
 from conversations.pipeline.description import Description
 from conversations.pipeline.graph import Context, Node
-from conversations.pipeline.relevance_gate import STATES, Judgement, judge, similarity
 from conversations.pipeline.state import State
-from conversations.pipeline.understanding.context_dependence import dependence_on_context
 from conversations.pipeline.understanding.plans import asks_for_facts
 from conversations.prompts.endpoints import endpoint_for
 from knowledge.queries import languages_of
 from ragsite.db import in_database
-from ragsite.language import language_of
+from ragsite.language.context_dependence import dependence_on_context
+from ragsite.language.detection import language_of
+from retrieval.answerability.gate import STATES, Judgement, judge, similarity
 from retrieval.search import selected
 
 # The similarity from which a passage proves wrong a model that would rather not search.

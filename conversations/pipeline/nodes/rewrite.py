@@ -14,11 +14,11 @@ from conversations.pipeline.description import Description, reason
 from conversations.pipeline.graph import Context, Node
 from conversations.pipeline.nodes.understand import WHY, note_queries, query_facts, search_for_rewrite
 from conversations.pipeline.state import State
-from conversations.pipeline.understanding.context_dependence import dependence_on_context
 from conversations.pipeline.understanding.plans import UNSURE
 from conversations.pipeline.understanding.rewriting import usable_rewrite
 from conversations.prompts import side_calls
 from conversations.prompts.no_reply import NoReply
+from ragsite.language.context_dependence import dependence_on_context
 from ragsite.site_settings.config import config
 
 # Seconds for which a rewriting is kept; the cache bounds how many there are.

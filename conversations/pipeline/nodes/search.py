@@ -16,10 +16,10 @@ from conversations.pipeline.graph import PREVIOUS, Context, Node, When, elapsed
 from conversations.pipeline.state import State
 from conversations.pipeline.understanding.scope import searchable
 from ragsite.db import in_database
+from ragsite.language.analysis import terms
+from ragsite.language.answer_types import is_broad
 from ragsite.site_settings.config import config
-from retrieval.engine.analysis import terms
 from retrieval.engine.fulltext import frequencies
-from retrieval.ranking.query_words import is_broad
 from retrieval.ranking.rerank_options import RerankOptions
 from retrieval.ranking.retrievers import in_database_within_timeout
 from retrieval.search import Ranking, SearchRequest, rankings_of

@@ -14,20 +14,20 @@ from conversations.pipeline.description import Description, Passage, PassageList
 from conversations.pipeline.graph import Context, Node
 from conversations.pipeline.node_run import step_event
 from conversations.pipeline.nodes.load_passages import pictures_of
-from conversations.pipeline.relevance_gate import STATES, judge, similarity
 from conversations.pipeline.state import FoundPart, State
 from conversations.pipeline.understanding.coreference import with_carried_words
-from conversations.pipeline.understanding.question_terms import question_words
 from conversations.pipeline.understanding.scope import look_up
 from conversations.pipeline.writing.extractive import extract
 from conversations.prompts import side_calls
 from conversations.prompts.no_reply import NoReply
 from conversations.prompts.passages import fenced
 from ragsite.db import in_database
+from ragsite.language.analysis import terms
 from ragsite.llm.passage_tokens import truncate_to_tokens
 from ragsite.llm.stream.json_reply import line, number, objects
 from ragsite.site_settings.config import config
-from retrieval.engine.analysis import terms
+from retrieval.answerability.gate import STATES, judge, similarity
+from retrieval.answerability.question_weights import weigh_words
 from retrieval.engine.fulltext import Frequencies, frequencies
 from retrieval.ranking.retrievers import in_database_within_timeout
 from retrieval.search import Hit, Query, SearchFailed, SearchRequest, search
@@ -168,7 +168,7 @@ class SearchParts(Node):
         wanted = []
         for place in state.plan.dependent_parts:
             before, part = looking.parts[place - 1], looking.parts[place]
-            asked = question_words(before.question, looking.frequencies)
+            asked = weigh_words(before.question, looking.frequencies)
             best = extract(before.question, asked, looking.of(before)[:SHOWN])
             answers = [quote.sentences[0] for quote in best.quotes[:1]]
             known = await in_database(look_up, part.question, answers, looking.request.knowledge_base_ids)

@@ -11,7 +11,6 @@ from conversations.pipeline.description import REASONS, Description, reason
 from conversations.pipeline.graph import Context, Node
 from conversations.pipeline.state import State
 from conversations.pipeline.understanding import rules
-from conversations.pipeline.understanding.context_dependence import dependence_on_context
 from conversations.pipeline.understanding.plans import (
     ACTIONS,
     INTENTS,
@@ -21,12 +20,13 @@ from conversations.pipeline.understanding.plans import (
     reconcile,
 )
 from conversations.pipeline.understanding.scope import known_words
-from conversations.pipeline.writing import small_talk
 from conversations.prompts import side_calls
 from conversations.prompts.defaults import TRANSLATIONS
 from conversations.prompts.no_reply import NoReply
+from ragsite.language.analysis import terms
+from ragsite.language.context_dependence import dependence_on_context
+from ragsite.language.small_talk import asks_to_translate
 from ragsite.site_settings.config import config
-from retrieval.engine.analysis import terms
 from retrieval.search import Query
 
 # The usual number of passages: what a model says that wants as many as the site is set to.
@@ -94,7 +94,7 @@ class Understand(Node):
         except NoReply as none:
             if none.reason != "no model":
                 ctx.note(fallback=none.reason, fallback_detail=none.detail)
-            elif small_talk.asks_to_translate(request.question):
+            elif asks_to_translate(request.question):
                 action = "answer_chat"
         if plan is not None:
             asks = may_ask_for_facts(request.question)

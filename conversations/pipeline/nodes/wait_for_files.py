@@ -18,7 +18,7 @@ from conversations.pipeline.state import State
 from conversations.pipeline.writing.blocks import BlockWriter, escape_markdown
 from conversations.pipeline.writing.extractive_answer import reply_language
 from ragsite.db import in_database
-from ragsite.language import join_sentences
+from ragsite.language.sentences import join_sentences
 from ragsite.site_settings.config import config
 
 # Seconds between two looks at how far they are.

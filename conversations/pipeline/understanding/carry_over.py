@@ -19,7 +19,8 @@ passages), with a manual .77 and .54 (.38 and .33), and with no documents .82 an
 from collections.abc import Sequence, Set
 from dataclasses import dataclass
 
-from conversations.pipeline.understanding.keywords import content_terms, lacking, rarest_lacking, rarity_of, top_words
+from conversations.pipeline.understanding.keywords import lacking, rarest_lacking, rarity_of, top_words
+from ragsite.language.content_words import content_terms
 from retrieval.engine.fulltext import Frequencies
 
 # At most so many words are carried over, each with at least this share of the highest weight.

@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 
 from conversations.pipeline.understanding.carry_over import Known, needed
-from conversations.pipeline.understanding.keywords import content_terms, words
+from ragsite.language.content_words import content_terms, words
 
 _ALONE = r"(?=\W|$|的|呢|怎|如|是|有)"
 _FORMER = re.compile(rf"\b(?:the\s+)?(?:former|first\s+one)\b|前者|前一[个种]|第一[个种]{_ALONE}", re.I)

@@ -5,32 +5,23 @@ were independent, `N · Π df/N` passages would contain them all, which is one w
 """
 
 import math
-import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from retrieval.engine.analysis import LONGEST_WORD, terms
+from ragsite.language.analysis import terms
+from ragsite.language.content_words import content_terms, naming_likelihood, words
+from ragsite.language.detection import HAN
 from retrieval.engine.bm25 import inverse_document_frequency
 from retrieval.engine.fulltext import Frequencies
-from retrieval.ranking.query_words import question_words
 
 # Factor of a word's weight for each turn that it is older.
 DECAY = 0.5
 # A question returns to an earlier turn if the words they share are this specific; from .3 on results are the same.
 COMES_BACK = 0.5
-# How often people carry over a verb, a particle, or something that a turn names later, relative to a noun or name that
-# it names first (docs/decisions/followups.md). The kind of English words isn't known.
-VERB, PARTICLE, LATER = 0.3, 0.1, 0.5
-
-_HAN = "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
-_NOT_HAN = rf"(?:(?![{_HAN}])\w)"
-# Chinese titles are one word, and so are names with their marks: TL-SE2109, pg_hba.conf, C++.
-_IS_HAN = re.compile(f"[{_HAN}]")
-_TOKEN = re.compile(rf"《[^《》\s]{{1,40}}》|[{_HAN}]+|{_NOT_HAN}+(?:[.'’/+#@&:-]{_NOT_HAN}+)*(?:\+\+|\#)?", re.UNICODE)
-# The dictionary's marks of what names something, nouns, names, set phrases and roots, and of words without a matter.
-_NAMES = re.compile(r"n|[ijlxz]|[av]n$|eng|.*g$")
-_PARTICLES = re.compile(r"[cdefmopruy]")
+# How often people carry over something that a turn names later, relative to what it names first
+# (docs/decisions/followups.md).
+LATER = 0.5
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,11 +39,6 @@ class Word:
     age: int
     likely: float = 1.0
     phrase: tuple[int, int] | None = None
-
-
-def content_terms(text: str) -> list[str]:
-    """Return the terms of a text without question words, in order, including repeats."""
-    return [term for term in terms(text) if term not in question_words()]
 
 
 def specificity(question: str, frequencies: Frequencies) -> float:
@@ -114,46 +100,18 @@ def top_words(weighted: Iterable[tuple[float, Word]], count: int, least: float =
     return tuple(taken)
 
 
-@lru_cache(256)  # the same turns are looked at for each question of a conversation
-def words(text: str) -> tuple[str, ...]:
-    """Split a text into words, in order; Chinese by jieba, with guesses at names.
-
-    Longer strings, such as hashes, are left out.
-    """
-    import rjieba  # reads its dictionary when loaded
-
-    found: list[str] = []
-    for match in _TOKEN.finditer(text):
-        token = match.group()
-        found += rjieba.cut(token, True) if _IS_HAN.match(token) else [token]
-    return tuple(word for word in found if len(word) <= LONGEST_WORD)
-
-
 def _placed(turn: str) -> list[tuple[str, float, int]]:
     """Return a turn's words, each with how likely it is needed and the number of the phrase that it is of, from 1."""
     found: list[tuple[str, float, int]] = []
     phrases, within = 0, False
     for word in words(turn):
-        likely = likely_needed(word)
+        likely = naming_likelihood(word)
         names = likely == 1.0 and bool(_named(word))
         phrases += names and not within
         within = names
-        is_later = names and phrases > 1 and _IS_HAN.match(word)
+        is_later = names and phrases > 1 and HAN.match(word)
         found.append((word, LATER if is_later else likely, phrases if names else 0))
     return found
-
-
-@lru_cache(4_096)
-def likely_needed(word: str) -> float:
-    """Return how likely a Chinese word of its kind names what is spoken of: 1 for nouns and names, and for Latin."""
-    import rjieba  # reads its dictionary when loaded
-
-    if not _IS_HAN.match(word):
-        return 1.0
-    kind = rjieba.tag(word, True)[-1][1]
-    if _NAMES.match(kind):
-        return 1.0
-    return PARTICLE if _PARTICLES.match(kind) else VERB
 
 
 def _narrowing(found: Iterable[str], frequencies: Frequencies) -> float:

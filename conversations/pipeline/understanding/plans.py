@@ -7,7 +7,8 @@ from typing import Any
 from django.utils.translation import gettext_lazy
 
 from conversations.pipeline.understanding.rewriting import Unusable, refuses, usable_rewrite
-from ragsite.language import ASKS_EN, ASKS_ZH, language_of
+from ragsite.language.detection import language_of
+from ragsite.language.word_lists import INTERROGATIVES_EN, INTERROGATIVES_ZH
 from ragsite.llm.stream.json_reply import line, number, objects, truth, words
 
 MAX_QUERIES = 5
@@ -28,7 +29,7 @@ _ACTIONS = {
     "clarify": "clarify", "clarification": "clarify",
 }  # fmt: skip
 _ASKS = re.compile(
-    rf"[?？]\s*$|\b({ASKS_EN})\b|{ASKS_ZH}|几|是否|吗",
+    rf"[?？]\s*$|\b({INTERROGATIVES_EN})\b|{INTERROGATIVES_ZH}|几|是否|吗",
     re.IGNORECASE,
 )
 _OF_THE_TALK = re.compile(r"\b(i|me|my|you|your|we|us|our)\b|我|你|您|咱|刚才|刚刚|这次对话", re.IGNORECASE)

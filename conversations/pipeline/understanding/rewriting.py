@@ -4,9 +4,9 @@ import re
 
 from conversations.events import NUMBER, in_brackets
 from conversations.prompts.no_reply import NoReply
+from ragsite.language.analysis import terms
+from ragsite.language.questions import question_words
 from ragsite.llm.stream.json_reply import line, objects
-from retrieval.engine.analysis import terms
-from retrieval.ranking.query_words import question_words
 
 # Columns that a rewrite may take, or this multiple of those of the question; a Chinese character is two wide.
 MAX_COLUMNS = 240

@@ -5,17 +5,18 @@ on the turns before it is searched as it stands and, beside it, with the words o
 are in `manage.py bench_followups`.
 """
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from conversations.history import PastTurn
 from conversations.pipeline.understanding.carry_over import Known, agreement, joint_query
-from conversations.pipeline.understanding.context_dependence import dependence_on_context, introduces, names_another
 from conversations.pipeline.understanding.coreference import resolve, with_carried_words
-from conversations.pipeline.understanding.keywords import content_terms, specificity
-from conversations.pipeline.understanding.missing_object import lacks_object
-from ragsite.language import GREETS_EN, GREETS_ZH, language_of
+from conversations.pipeline.understanding.keywords import specificity
+from ragsite.language.content_words import content_terms
+from ragsite.language.context_dependence import dependence_on_context, introduces, names_another
+from ragsite.language.detection import language_of
+from ragsite.language.missing_object import lacks_object
+from ragsite.language.small_talk import is_small_talk
 from retrieval.engine.fulltext import Frequencies
 
 # Reasons for which the words carried over count as much as the question.
@@ -35,24 +36,6 @@ LEAST_WEIGHT = 0.05
 INTRODUCES = 0.25
 # The weight of the question beside its rewritten form, and of a fully dependent one beside its expanded form.
 BESIDE = 0.5
-
-_CHAT = re.compile(
-    rf"""^\W*(
-        {GREETS_EN}|good\s+night
-        |(hi|hello|hey)\s+(there|all|everyone|ragsite)
-        |((ok(ay)?|great|perfect|nice|cool|good|yes|got\s+it)\W+)?
-            (thanks?(\s+(you|a\s+lot|so\s+much|very\s+much))*|thank\s+you(\s+(so|very)\s+much)?|cheers|thx)
-            (\s+for\s+(all\s+)?(your|the)\s+((quick|great|good)\s+)?(help|answers?|support|explanations?))?
-            (\W+(that|this|it)(['’]s|\s+(was|is|really))*\s+(all|help(ed|s|ful)|work(ed|s)|useful|great|perfect)(\s+a\s+lot)?)?
-        |ok(ay)?|great|perfect|nice|cool|got\s+it|bye|goodbye|see\s+you
-        |who\s+are\s+you|what\s+(are\s+you|can\s+you\s+do)(\s+for\s+(me|us))?|how\s+are\s+you(\s+doing)?|help
-        |(({GREETS_ZH})[啊呀哈]?\W*)?在吗|({GREETS_ZH})啊?|晚安
-        |((好的?|好吧|明白了?|知道了|行|嗯)\W*)?(谢谢|多谢|感谢)(你们?|您|大家|啦|了)?(的?(帮助|帮忙|回答|解答|支持))?(\W*(很|非常|真|太)?(有帮助|有用|好用|好))?
-        |好的?|好吧|明白了?|知道了|再见|拜拜
-        |你是谁|你叫什么(名字)?|你能(做|干)(什么|些什么|啥)|你会(做)?什么|帮助
-    )(\W*(ragsite|呀|啊|哦|了|吗|呢|ok))?\W*$""",
-    re.IGNORECASE | re.VERBOSE,
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +61,7 @@ def understand(question: str, history: Sequence[PastTurn], known: Known) -> Unde
     passages join question and conversation.
     """
     text = question.strip()
-    if _CHAT.match(text):
+    if is_small_talk(text):
         return Understanding("answer_chat", reason="greeting")
     named = content_terms(text)
     earlier = spoken_of(history)
@@ -114,7 +97,7 @@ def understand(question: str, history: Sequence[PastTurn], known: Known) -> Unde
 
 def spoken_of(history: Sequence[PastTurn]) -> list[str]:
     """Return the questions of a conversation (oldest first) that a later one may depend on, without greetings."""
-    return [turn.question for turn in history if not _CHAT.match(turn.question.strip())]
+    return [turn.question for turn in history if not is_small_talk(turn.question)]
 
 
 def context_probe_query(question: str, earlier: Sequence[str], frequencies: Frequencies) -> str:

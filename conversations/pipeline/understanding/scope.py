@@ -9,12 +9,12 @@ from django.db.models import Exists, OuterRef, Q, QuerySet
 
 from conversations.pipeline.state import Request, State
 from conversations.pipeline.understanding.carry_over import Known
-from conversations.pipeline.understanding.keywords import content_terms
 from conversations.pipeline.understanding.rules import context_probe_query, spoken_of
 from knowledge import access
 from knowledge.labels import LabelFilter
 from knowledge.models import Document, KnowledgeBase
 from knowledge.queries import languages_of
+from ragsite.language.content_words import content_terms
 from ragsite.site_settings.config import config
 from retrieval.engine import fulltext
 from retrieval.engine.fulltext import Frequencies

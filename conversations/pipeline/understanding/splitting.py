@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Literal
 
-from conversations.citations.facts import names
-from conversations.pipeline.understanding.keywords import content_terms
-from ragsite.language import language_of
+from ragsite.language.content_words import content_terms
+from ragsite.language.detection import language_of
+from ragsite.language.facts import names
 
 Kind = Literal["", "questions", "comparison", "aspects", "chain"]
 

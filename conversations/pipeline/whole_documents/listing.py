@@ -5,8 +5,8 @@ from dataclasses import dataclass, field
 
 from conversations.pipeline.whole_documents.sections import ITEM, Passage, Section
 from knowledge.chunking.sections import MARK
-from knowledge.chunking.sentences import split_sentences
-from retrieval.engine.analysis import terms
+from ragsite.language.analysis import terms
+from ragsite.language.sentences import split_sentences
 
 
 @dataclass(slots=True)

@@ -19,9 +19,9 @@ from conversations.prompts.no_reply import NoReply
 from conversations.prompts.passages import numbered_passage
 from conversations.prompts.templates import aget_prompt
 from ragsite.db import in_database
+from ragsite.language.analysis import terms
 from ragsite.llm.prompt_tokens import shorten
 from ragsite.site_settings.config import config
-from retrieval.engine.analysis import terms
 from retrieval.search import Hit
 
 # Tokens of a part at most: of a longer one a model notes the less, the more there is in it.

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Literal
 
-from ragsite.language import alternatives
+from ragsite.language.word_lists import alternatives
 
 Kind = Literal["summary", "list", "changes", "documents"]
 # How a request says which documents it means: by their names, as documents that were spoken of ("this report"), as
@@ -25,12 +25,12 @@ _NAME = "\ue000"
 _LONGEST = 400
 _QUOTED = re.compile(rf"[《「『“\"'‘]\s*{_NAME}\s*[》」』”\"'’]")
 
-_DOC, _DOC_ZH = alternatives(__file__, "documents")
-_SUM, _SUM_ZH = alternatives(__file__, "summarise")
-_SUMMARY, _SUMMARY_ZH = alternatives(__file__, "summaries")
-_POINTS, _POINTS_ZH = alternatives(__file__, "points")
-_LIST, _LIST_ZH = alternatives(__file__, "lists")
-_DIFFERENCE, _DIFFERENCE_ZH = alternatives(__file__, "differences")
+_DOC, _DOC_ZH = alternatives("document_nouns")
+_SUM, _SUM_ZH = alternatives("summary_verbs")
+_SUMMARY, _SUMMARY_ZH = alternatives("summary_nouns")
+_POINTS, _POINTS_ZH = alternatives("point_nouns")
+_LIST, _LIST_ZH = alternatives("list_verbs")
+_DIFFERENCE, _DIFFERENCE_ZH = alternatives("difference_nouns")
 
 _NUMBER = r"(?:a|an|one|two|three|four|five|ten|both|all|\d+)"
 _POLITE = (

@@ -7,7 +7,7 @@ from functools import reduce
 from itertools import groupby
 
 from knowledge.chunking.sections import MARK, plain
-from knowledge.chunking.sentences import split_sentences
+from ragsite.language.sentences import split_sentences
 from retrieval.types import Hit
 
 # Tokens of a section, as passages are counted: of a longer one a citation would say little, and a shorter one is joined

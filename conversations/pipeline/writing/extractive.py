@@ -9,17 +9,15 @@ import re
 from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache
-from itertools import accumulate, zip_longest
+from itertools import accumulate
 
-from conversations.citations.facts import is_named, names
-from conversations.pipeline.understanding.question_terms import QuestionWord, coverage
 from conversations.pipeline.writing.similarity import Similarity
 from knowledge.chunking.sections import MARK
-from knowledge.chunking.sentences import split_sentences
-from ragsite.language import language_of
-from retrieval.engine.analysis import terms
-from retrieval.ranking.query_words import is_broad
+from ragsite.language.answer_types import is_broad, wants_explanation, wants_list, wants_picture, wants_procedure
+from ragsite.language.detection import language_of
+from ragsite.language.facts import is_named, names
+from retrieval.answerability.question_weights import QuestionWord, coverage
+from retrieval.answerability.units import terms_above, unit_terms, units
 from retrieval.search import Hit
 
 # Passages whose sentences are looked at, and of which sentences are quoted.
@@ -44,19 +42,6 @@ LISTED = 7
 # How many sentences are compared in meaning: each costs an embedding.
 COMPARED = 8
 
-_WANTS_PROCEDURE = re.compile(
-    r"\bhow (do|can|to|should|would|does)\b|\bsteps?\b|怎么|怎样|如何|步骤|方法", re.IGNORECASE
-)
-_WANTS_EXPLANATION = re.compile(
-    r"\bwhy\b|\bexplain\b|\bdescribe\b|\bwhat (?:is|are|does)\b|为什么|为何|解释|说明|介绍|什么是|是什么", re.IGNORECASE
-)
-_WANTS_PICTURE = re.compile(
-    r"\b(picture|figure|diagram|image|photo|screenshot|chart|drawing|look like)\b|图|照片|截图|长什么样", re.IGNORECASE
-)
-_WANTS_LIST = re.compile(
-    r"\b(?:which|what) (?:\w+ ){1,3}(?:are|were|do|have)\b|\b(?:list|all|every|each)\b|哪些|所有|全部|列出",
-    re.IGNORECASE,
-)
 # The beginning of a definition: what is defined, and a colon.
 _TERM = re.compile(r"[^\s-][^.。:：\n]{1,80}[:：] ?\S")
 _STEP = re.compile(r"\s*(?:[-*•]\s|\d{1,2}[.)、](?!\d)|[(（]?[a-z\d]{1,2}[)）]|步骤)\s*\S", re.IGNORECASE)
@@ -65,10 +50,8 @@ _LEANS = re.compile(
     r"(?:It|They|Th(?:is|ese|at|ose)|He|She|Its|Their|In this case|If so|Otherwise|The (?:default|same|[lf]\w+er))\b"
     r"|[它他她这该此其]|默认|否则|如果是"
 )
-_UNIT_ABOVE = re.compile(r"[(（]([^()（）]{1,12})[)）]\s*$")
 _LIST_ITEM = re.compile(r"\s*(?:[-*•]\s|\d{1,2}[.)、](?!\d))")
 _SENTENCE_END = re.compile(r"[.!?。！？…；;][\"'”’」』）)\]]*\s*$")
-_FENCED = re.compile(r"^```.*?^```[^\S\n]*\n*", re.MULTILINE | re.DOTALL)
 
 
 @dataclass(slots=True)
@@ -136,10 +119,10 @@ def extract(
     ranked = _ranked(question, asked, hits[:PASSAGES], similarity)
     result = Extract()
     if ranked:
-        explained = bool(_WANTS_PROCEDURE.search(question) or _WANTS_EXPLANATION.search(question))
+        explained = wants_procedure(question) or wants_explanation(question)
         _quote(result, question, asked, hits, _taken(ranked, MAX_SENTENCES[length][explained]), ranked)
     # A picture is shown when the question asks for one, or when its caption covers most of the question.
-    wanted = 0.3 if _WANTS_PICTURE.search(question) else 0.6
+    wanted = 0.3 if wants_picture(question) else 0.6
     for position, hit in enumerate(hits):
         if hit.kind != "image" or len(result.pictures) >= 2 or position in result.pictures:
             continue
@@ -149,46 +132,12 @@ def extract(
     return result
 
 
-def units(hit: Hit) -> list[str]:
-    """Return what can be quoted of a passage: its sentences, each block of fenced code whole, or its table's rows.
-
-    Those of a text keep the white space after them, so that joined they are the passage. The figures of a table have
-    the units that stand above them, "Price (EUR)".
-    """
-    if hit.kind == "table" and hit.rows:
-        above = [_UNIT_ABOVE.search(str(column)) for column in hit.columns or ()]
-        measured = [f" {found[1]}" if found else "" for found in above]
-        return [
-            " | ".join(f"{cell}{unit}" for cell, unit in zip_longest(map(str, row), measured[: len(row)], fillvalue=""))
-            for row in hit.rows
-        ]
-    found: list[str] = []
-    end = 0
-    for match in _FENCED.finditer(hit.content):
-        found += split_sentences(hit.content[end : match.start()])
-        found.append(match.group())
-        end = match.end()
-    return found + split_sentences(hit.content[end:])
-
-
-@lru_cache(4_096)  # they are looked at when it is judged whether there is an answer, and when it is quoted
-def unit_terms(unit: str) -> frozenset[str]:
-    """Return the terms of a sentence."""
-    return frozenset(terms(unit))
-
-
-def terms_above(hit: Hit) -> frozenset[str]:
-    """Return the terms under which a passage's sentences stand: of its headings, its file, and a table's columns."""
-    columns = " ".join(map(str, hit.columns or ())) if hit.kind == "table" else ""
-    return unit_terms(f"{hit.heading} {hit.filename.rpartition('.')[0]} {columns}")
-
-
 def _ranked(
     question: str, asked: Sequence[QuestionWord], hits: Sequence[Hit], similarity: Similarity | None
 ) -> list[_Unit]:
     """Return the sentences of the hits, the most likely to answer first."""
     # Of a picture that isn't asked for the caption is no sentence; `extract` shows one that covers the question.
-    pictured = _WANTS_PICTURE.search(question) or all(hit.kind == "image" for hit in hits)
+    pictured = wants_picture(question) or all(hit.kind == "image" for hit in hits)
     told = [(position, hit) for position, hit in enumerate(hits) if pictured or hit.kind != "image"]
     is_read = any(hit.reading and hit.reading.sentences for _position, hit in told)
     found = [unit for position, hit in told for unit in _units_of(position, hit, asked, is_read)]
@@ -269,7 +218,7 @@ def _quote(
     ranked: Sequence[_Unit],
 ) -> None:
     """Fill the quotes and tables of what is taken, passage by passage, the best first."""
-    procedural = bool(_WANTS_PROCEDURE.search(question))
+    procedural = wants_procedure(question)
     best = taken[0]
     for position in dict.fromkeys(unit.hit for unit in taken):
         hit, mine = hits[position], [unit for unit in taken if unit.hit == position]
@@ -282,7 +231,7 @@ def _quote(
                 continue
             rows = [unit for unit in ranked if unit.hit == position]
             named = [unit for unit in rows if any(is_named(name, unit.text) for name in names(question))]
-            listed = is_broad(question) or _WANTS_LIST.search(question)
+            listed = is_broad(question) or wants_list(question)
             if not named and len(rows) <= MAX_LISTED_ROWS and not _is_one_meant(rows):
                 listed = True
             else:

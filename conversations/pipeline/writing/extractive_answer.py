@@ -12,7 +12,6 @@ from conversations.events import SourcesEvent
 from conversations.history import ENDINGS
 from conversations.pipeline.graph import Emit
 from conversations.pipeline.state import State
-from conversations.pipeline.understanding.question_terms import question_words
 from conversations.pipeline.writing import small_talk
 from conversations.pipeline.writing.blocks import BlockWriter, escape_markdown
 from conversations.pipeline.writing.extractive import Extract, Quote, extract
@@ -20,6 +19,7 @@ from conversations.pipeline.writing.similarity import similarity_to
 from conversations.prompts.passages import citations
 from ragsite.llm.errors import LLMError
 from ragsite.site_settings.config import config
+from retrieval.answerability.question_weights import weigh_words
 from retrieval.engine import spaces
 from retrieval.search import Hit
 
@@ -145,7 +145,7 @@ def _as_title(part: str) -> str:
 
 async def _chosen(question: str, hits: list[Hit], state: State) -> Extract:
     """Choose what to quote; by the words alone where the embedding model fails, or takes longer than a search may."""
-    asked = question_words(question, state.found.frequencies)
+    asked = weigh_words(question, state.found.frequencies)
     try:
         async with asyncio.timeout(settings.SEARCH_TIMEOUT):
             similarity = await similarity_to(question)

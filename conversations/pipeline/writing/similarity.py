@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from ragsite.language import language_of
+from ragsite.language.detection import language_of
 from retrieval.engine import spaces
 
 # Takes texts, returns their similarities to the question, as a search does. Blocks; computes embeddings.

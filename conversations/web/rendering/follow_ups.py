@@ -8,11 +8,11 @@ from django.utils.translation import gettext as _
 from django.utils.translation import override
 
 from conversations.models import Message
-from conversations.pipeline.understanding.keywords import content_terms
 from conversations.web.rendering.answer import AnswerPage
 from knowledge import access as knowledge_access
 from knowledge.models import Chunk
-from ragsite.language import lines_of
+from ragsite.language.content_words import content_terms
+from ragsite.language.word_lists import lines_of
 from retrieval.types import AnswerState
 
 OFFERED = 3
@@ -22,7 +22,7 @@ _NUMBERING = re.compile(r"^(?:[\d.]+\s+|[\d.]+$|[一二三四五六七八九十]
 _HAN = re.compile(r"[㐀-鿿]")
 _WORD = re.compile(r"[㐀-鿿]|[^\W\d_]{2,}")
 # Headings that name a part of any document, and say nothing of this one.
-SECTION_NAMES = frozenset(lines_of(__file__, "section_names"))
+SECTION_NAMES = frozenset(lines_of("section_names"))
 
 
 def follow_ups(user: Any, page: AnswerPage) -> list[str]:

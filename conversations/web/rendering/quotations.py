@@ -8,8 +8,8 @@ from django.utils.html import escape
 from django.utils.safestring import SafeString, mark_safe
 
 from conversations.citations.supporting_sentences import grounds
-from knowledge.chunking.sentences import split_sentences
-from retrieval.engine.analysis import terms
+from ragsite.language.analysis import terms
+from ragsite.language.sentences import split_sentences
 
 _HAN = "㐀-䶿一-鿿"
 # Han characters, words and numbers, and what stands between them.

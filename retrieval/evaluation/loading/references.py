@@ -9,7 +9,7 @@ from django.db.models import BigIntegerField
 
 from knowledge.ingestion import corpora
 from knowledge.models import Chunk, Document
-from retrieval.engine.analysis import terms
+from ragsite.language.analysis import terms
 
 # Of two passages' pairs of neighbouring terms, the share of the shorter one's that makes them the same passage.
 SAME = 0.5

@@ -22,9 +22,9 @@ from conversations import services
 from conversations.citations.markers import MARKER
 from conversations.models import ChatSession, Citation, Message, TraceStep
 from conversations.turns import broker, lifecycle
-from knowledge.chunking.sentences import split_sentences
 from knowledge.models import Chunk
 from ragsite.db import in_database
+from ragsite.language.sentences import split_sentences
 from retrieval.types import AnswerState
 from tests import database_threads
 

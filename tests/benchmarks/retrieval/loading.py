@@ -17,8 +17,9 @@ from numpy.typing import NDArray
 from tqdm import tqdm
 
 from knowledge.models import Chunk, Document, KnowledgeBase
+from ragsite.language.analysis import TERM_DIMENSIONS
 from retrieval.engine import bm25, spaces, vectors
-from retrieval.models import TERM_DIMENSIONS, CorpusSize, EmbeddingSpace, IndexEntry, TermFrequency, Vector, VectorCount
+from retrieval.models import CorpusSize, EmbeddingSpace, IndexEntry, TermFrequency, Vector, VectorCount
 from tests.benchmarks.retrieval import embeddings
 from tests.benchmarks.retrieval.passages import Crossover, crossovers, halves
 

@@ -10,9 +10,9 @@ from pathlib import Path
 from django.utils.translation import gettext as _
 
 from knowledge.chunking.chunking import chunk
-from knowledge.chunking.sentences import split_sentences
 from knowledge.parsing.errors import ParseError
 from knowledge.parsing.registry import ParseContext, extensions, format_of
+from ragsite.language.sentences import split_sentences
 from ragsite.llm.passage_tokens import count_tokens
 
 # A knowledge base's defaults.

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from django.utils.translation import gettext as _
 
-from retrieval.engine.analysis import CHINESE_STOP_WORDS, STOP_WORDS
+from ragsite.language.analysis import CHINESE_STOP_WORDS, STOP_WORDS
 from tests.benchmarks.retrieval.passages import NoTexts
 
 FEWEST, MOST = 3, 8

@@ -19,8 +19,8 @@ from django.db import connection
 from django.utils.translation import gettext as _
 from numpy.typing import NDArray
 
-from knowledge.chunking.sentences import split_sentences
 from knowledge.models import KnowledgeBase
+from ragsite.language.sentences import split_sentences
 from retrieval.engine import partitions, spaces, vectors
 from retrieval.models import EmbeddingSpace, VectorCount
 from tests.benchmarks.retrieval import embeddings, passages, scratch

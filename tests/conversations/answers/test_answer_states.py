@@ -20,7 +20,7 @@ from conversations.sharing import export, links
 from conversations.turns import broker, checkpoints, lifecycle
 from knowledge.models import KnowledgeBase
 from ragsite.db import in_database
-from ragsite.language import language_of
+from ragsite.language.detection import language_of
 from ragsite.llm.errors import Unreachable
 from retrieval.engine import spaces
 from retrieval.models import EmbeddingSpace

@@ -19,7 +19,7 @@ from conversations.turns import lifecycle
 from conversations.web import trace
 from knowledge.models import KnowledgeBase
 from ragsite.db import in_database
-from ragsite.language import language_of
+from ragsite.language.detection import language_of
 from ragsite.llm.errors import Unreachable
 from retrieval.engine import spaces
 from tests import factories

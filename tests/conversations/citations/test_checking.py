@@ -6,11 +6,11 @@ from pathlib import Path
 import pytest
 
 from conversations.citations.claims import Claim, claims
-from conversations.citations.facts import is_named, names, quotations
-from conversations.citations.quantities import fold, quantities
 from conversations.citations.rules.substitutions import exchanged
 from conversations.citations.verdict import check
-from conversations.citations.word_tokens import word_tokens
+from ragsite.language.facts import is_named, names, quotations
+from ragsite.language.quantities import fold, quantities
+from ragsite.language.word_tokens import word_tokens
 from tests.benchmarks.conversations.citations import TRUE, check_claim, measure, read_pairs
 
 PAIRS = Path(__file__).parents[1] / "data"

@@ -14,9 +14,9 @@ from django_q.signals import post_spawn
 from knowledge.ingestion import claims
 from knowledge.ingestion.claims import Claim
 from knowledge.models import Chunk, Document, KnowledgeBase
+from ragsite.language.analysis import border_pairs, importance, pieces, terms
 from retrieval import tasks
 from retrieval.engine import bm25, fulltext, index
-from retrieval.engine.analysis import border_pairs, importance, pieces, terms
 from retrieval.engine.index import IndexRow
 from retrieval.indexer import Indexer
 from retrieval.models import CorpusSize, IndexEntry, TermFrequency

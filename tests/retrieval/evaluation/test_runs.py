@@ -19,7 +19,7 @@ from knowledge.ingestion import claims
 from knowledge.models import Chunk, KnowledgeBase
 from ragsite.db import in_database
 from retrieval import tasks
-from retrieval.checks import answers_can_be_judged
+from retrieval.checks import answerer_is_there
 from retrieval.evaluation import executor, runs, sets
 from retrieval.evaluation.models import EvaluationRun, EvaluationSet
 from retrieval.evaluation.options import RunOptions
@@ -75,30 +75,19 @@ def test_a_run_keeps_figures_and_hits_of_the_real_search(golden: EvaluationSet, 
     assert run.figures["nDCG@10"] == pytest.approx((first.ndcg_10 + second.ndcg_10) / 2)
 
 
-judged: list[tuple[str, str, int]] = []
-
-
-async def judge(question: str, request: SearchRequest, result: SearchResult) -> str:
-    """A judge that keeps what it is asked."""
-    judged.append((question, request.queries[0].text, len(result.hits)))
-    return "nearest" if "warranty or" in question else "answered"
-
-
-def test_what_was_found_is_put_to_the_judge_of_the_settings(golden: EvaluationSet, settings: Any) -> None:
-    settings.ANSWER_JUDGE = f"{__name__}.judge"
-    judged.clear()
+def test_the_gate_judges_what_was_found(golden: EvaluationSet) -> None:
+    sets.add_question(golden, "How high is Mount Everest above the sea?", [])
     run = runs.run(golden, WORDS)
-    first, second = "How long does the warranty last?", "warranty or goods"
-    assert sorted(judged) == [(first, first, 1), (second, second, 2)]
-    assert run.answer_states == {"answered": 1, "nearest": 1}
-    assert [result.answer_state for result in run.results.order_by("pk")] == ["answered", "nearest"]
+    states = [result.answer_state for result in run.results.order_by("pk")]
+    assert states[0] == "answered" and states[2] == "nothing"
+    assert sum(run.answer_states.values()) == 3 and run.answer_states["nothing"] == 1
 
 
-def test_a_judge_that_is_not_there_stops_the_start(settings: Any) -> None:
-    assert answers_can_be_judged(None) == []
-    settings.ANSWER_JUDGE = f"{__name__}.nobody"
-    (error,) = answers_can_be_judged(None)
-    assert error.id == "retrieval.E002" and "nobody" in error.msg
+def test_an_answerer_that_is_not_there_stops_the_start(settings: Any) -> None:
+    assert answerer_is_there(None) == []
+    settings.EVALUATION_ANSWERER = f"{__name__}.Nobody"
+    (error,) = answerer_is_there(None)
+    assert error.id == "retrieval.E003" and "Nobody" in error.msg
 
 
 def test_the_options_reach_the_search(golden: EvaluationSet, monkeypatch: pytest.MonkeyPatch) -> None:

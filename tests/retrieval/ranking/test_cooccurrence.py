@@ -3,8 +3,8 @@
 import pytest
 from django.contrib.auth.models import User
 
+from ragsite.language.analysis import terms
 from retrieval.engine import fulltext
-from retrieval.engine.analysis import terms
 from retrieval.engine.fulltext import Frequencies
 from retrieval.models import IndexEntry
 from retrieval.ranking import cooccurrence

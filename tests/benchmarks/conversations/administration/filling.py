@@ -24,11 +24,12 @@ from conversations.models import (
     TokenCalibration,
 )
 from knowledge.models import Chunk, Document, Invitation, KnowledgeBase, Membership, Picture
+from ragsite.language.analysis import TERM_DIMENSIONS
 from ragsite.models import ApiToken, AuditEntry, Limit, SettingChange
 from retrieval.embedding_models.models import RegisteredModel
 from retrieval.engine import bm25
 from retrieval.evaluation.models import EvaluationQuestion, EvaluationResult, EvaluationRun, EvaluationSet
-from retrieval.models import TERM_DIMENSIONS, CorpusSize, EmbeddingSpace, IndexEntry, TermFrequency, VectorCount
+from retrieval.models import CorpusSize, EmbeddingSpace, IndexEntry, TermFrequency, VectorCount
 from retrieval.types import AnswerState
 from tests.benchmarks.conversations.administration import talks
 from tests.benchmarks.conversations.administration.texts import FREQUENT, RARE, Writer

@@ -9,7 +9,7 @@ from django.utils.translation import gettext as _
 from numpy.typing import NDArray
 
 from knowledge.models import KnowledgeBase
-from retrieval.engine.analysis import terms
+from ragsite.language.analysis import terms
 from retrieval.engine.bm25 import K1, B
 from retrieval.models import IndexEntry, Vector
 from tests.benchmarks.retrieval.baselines.base import DEPTH, MissingPackage, Way, fused, vector_of

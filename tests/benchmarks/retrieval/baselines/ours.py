@@ -8,8 +8,9 @@ from collections.abc import Sequence
 from django.db import connection
 
 from knowledge.models import KnowledgeBase
+from ragsite.language.analysis import TERM_DIMENSIONS
 from retrieval.engine import bm25, fulltext
-from retrieval.models import TERM_DIMENSIONS, CorpusSize, TermFrequency
+from retrieval.models import CorpusSize, TermFrequency
 from retrieval.ranking.fusion import Query
 from retrieval.search import SearchRequest, SearchResult, search
 from tests.benchmarks.retrieval.baselines.base import Way, vector_of

@@ -20,7 +20,7 @@ from knowledge.models import KnowledgeBase
 from ragsite.db import in_database
 from ragsite.llm.errors import Busy
 from ragsite.llm.reranking import reader as runtime
-from retrieval.ranking import reading
+from retrieval.answerability import reading
 from retrieval.search import Hit
 from tests.conversations.conftest import HANDBOOK, run_turn
 from tests.ragsite.llm import reading_model

@@ -3,9 +3,9 @@
 import pytest
 
 from conversations.pipeline.understanding.carry_over import CARRIED, TOLD, Known, agreement, joint_query, needed
-from conversations.pipeline.understanding.keywords import content_terms
 from conversations.pipeline.understanding.scope import look_up
 from knowledge.models import KnowledgeBase
+from ragsite.language.content_words import content_terms
 from retrieval.engine.fulltext import Frequencies
 from tests.conversations.conftest import index_document
 

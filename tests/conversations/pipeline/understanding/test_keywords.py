@@ -7,8 +7,9 @@ import pytest
 from conversations.pipeline.understanding import keywords
 from conversations.pipeline.understanding.carry_over import Known
 from conversations.pipeline.understanding.coreference import pair, resolve, with_carried_words
-from conversations.pipeline.understanding.keywords import content_terms, specificity, words
+from conversations.pipeline.understanding.keywords import specificity
 from conversations.pipeline.understanding.rules import context_probe_query
+from ragsite.language.content_words import content_terms, words
 from retrieval.engine.fulltext import Frequencies
 
 

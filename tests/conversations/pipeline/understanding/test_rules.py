@@ -8,7 +8,6 @@ from hypothesis import strategies as st
 
 from conversations.history import PastTurn
 from conversations.pipeline.understanding.carry_over import Known
-from conversations.pipeline.understanding.keywords import content_terms
 from conversations.pipeline.understanding.rules import (
     BESIDE,
     INTRODUCES,
@@ -18,6 +17,7 @@ from conversations.pipeline.understanding.rules import (
     queries_with_rewrite,
     understand,
 )
+from ragsite.language.content_words import content_terms
 from retrieval.engine.fulltext import Frequencies
 
 SWITCH = "How do I reset the TL-SE2109 switch?"

@@ -6,12 +6,13 @@ from typing import Any
 
 import pytest
 
-from conversations.pipeline.understanding.question_terms import question_words
-from conversations.pipeline.writing.extractive import Extract, units
+from conversations.pipeline.writing.extractive import Extract
 from conversations.pipeline.writing.extractive import extract as extract_of
 from conversations.pipeline.writing.similarity import Similarity
+from ragsite.language.analysis import terms
 from ragsite.llm.reranking.reader import Reading
-from retrieval.engine.analysis import terms
+from retrieval.answerability.question_weights import weigh_words
+from retrieval.answerability.units import units
 from retrieval.engine.fulltext import Frequencies
 from retrieval.search import Hit
 
@@ -22,7 +23,7 @@ def extract(
     """Quote hits as of a base of fifty passages, of which no other holds a word of the question."""
     held = [set(terms(f"{hit.filename} {hit.heading} {hit.content}")) for hit in hits]
     holding = {term: sum(term in passage for passage in held) for term in terms(question)}
-    return extract_of(question, question_words(question, Frequencies(50, holding)), hits, similarity, length)
+    return extract_of(question, weigh_words(question, Frequencies(50, holding)), hits, similarity, length)
 
 
 def hit(content: str, **fields: Any) -> Hit:

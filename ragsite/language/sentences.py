@@ -1,4 +1,4 @@
-"""Where sentences end in English and Chinese text, and how to cut one that is too long. Pure, no Django."""
+"""Where sentences end in English and Chinese text, how to cut one that is too long, and how to join some. Pure."""
 
 import math
 import re
@@ -6,11 +6,11 @@ from bisect import bisect_right
 from collections.abc import Callable
 from itertools import pairwise
 
-from ragsite.language import words_of
+from ragsite.language.word_lists import words_of
 
 # A full stop after the first never ends a sentence; after the others a number, or a name, usually follows.
-_NEVER_LAST = frozenset(words_of(__file__, "never_last"))
-_BEFORE_NUMBER = frozenset(words_of(__file__, "before_number"))
+_NEVER_LAST = frozenset(words_of("abbreviations"))
+_BEFORE_NUMBER = frozenset(words_of("abbreviations_before_numbers"))
 
 _CLOSERS = "\"'”’」』）)】》〉\\]"
 _END = re.compile(
@@ -58,6 +58,12 @@ def split_sentences(text: str) -> list[str]:
     if start < len(text):
         pieces.append(text[start:])
     return pieces
+
+
+def join_sentences(*sentences: object) -> str:
+    """Return sentences as one text, without empty ones: separated by spaces, but for one after a Chinese full stop."""
+    texts = [text for sentence in sentences if (text := str(sentence or ""))]
+    return "".join(text if text.endswith(("。", "！", "？")) else f"{text} " for text in texts).rstrip()
 
 
 def cut_long(text: str, limit: int, measure: Callable[[str], int]) -> list[str]:

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from conversations.pipeline.understanding.missing_object import lacks_object
+from ragsite.language.missing_object import lacks_object
 
 
 @pytest.mark.parametrize(

@@ -4,10 +4,10 @@ import re
 from functools import lru_cache
 from itertools import pairwise
 
-from conversations.citations.quantities import fold, is_unit
-from conversations.citations.word_tokens import PARTICLES
-from ragsite.language import words_of
-from retrieval.engine.analysis import STOP_WORDS
+from ragsite.language.analysis import STOP_WORDS
+from ragsite.language.quantities import fold, is_unit
+from ragsite.language.word_lists import words_of
+from ragsite.language.word_tokens import PARTICLES
 
 _QUOTED = re.compile(r"“([^“”]{2,})”|\"([^\"]{2,})\"|「([^「」]{2,})」|『([^『』]{2,})』|‘([^‘’]{2,})’")
 # Text in quotation marks with fewer words or characters is a term rather than a quotation.
@@ -32,12 +32,12 @@ _PEOPLE_ENDINGS = "e|a|o|y|an|ian|ean|n|ese|ish|i"
 _PEOPLE = re.compile(rf"(?:{_PEOPLE_ENDINGS})$")
 _ROOT = 4
 # Capitalised without being names.
-_CALENDAR = frozenset(words_of(__file__, "calendar"))
+_CALENDAR = frozenset(words_of("calendar_words"))
 # jieba's tags of places and organisations; words that it takes for people's names must begin with a usual surname.
 _PLACE_TAGS = frozenset({"ns", "nt"})
-_SURNAMES = frozenset(words_of(__file__, "surnames"))
+_SURNAMES = frozenset(words_of("surnames"))
 # Words of every day that jieba takes for names.
-_NO_NAMES = frozenset(words_of(__file__, "everyday"))
+_NO_NAMES = frozenset(words_of("everyday_words"))
 # 张 and others also count things: 这张表.
 _COUNTED = re.compile(r"[这那该每某几两一二三四五六七八九十\d]$")
 

@@ -11,8 +11,8 @@ from dataclasses import dataclass, replace
 from decimal import Decimal
 from functools import lru_cache
 
-from conversations.citations.times_of_day import DAY_TIME, DIAL, HALF_DAY, times_of_day
-from ragsite.language import lines_of
+from ragsite.language.times_of_day import DAY_TIME, DIAL, HALF_DAY, times_of_day
+from ragsite.language.word_lists import lines_of
 
 _SMALL = {
     word: value
@@ -51,7 +51,7 @@ _HAN_PLACES = {"十": 10, "百": 100, "千": 1_000, "万": 10_000, "亿": 100_00
 _PLACES_BELOW = {100: "十", 1_000: "百", 10_000: "千", 100_000_000: "千万"}
 
 # What counts as the same unit, by its first name; longer spellings are tried first.
-_UNITS = {name: group.split()[0] for group in lines_of(__file__, "units") for name in group.split()}
+_UNITS = {name: group.split()[0] for group in lines_of("units") for name in group.split()}
 # What units measure, and how much of it, so that 24 hours are a day.
 _MEASURES = {
     "year": ("months", "12"), "month": ("months", "1"),

@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from retrieval.engine import analysis
-from retrieval.engine.analysis import border_pairs, importance, pieces, term_id, terms
+from ragsite.language import analysis
+from ragsite.language.analysis import border_pairs, importance, pieces, term_id, terms
 
 # Text, the query that must find it by at least one term of its own, and whole terms that must be there.
 CASES = [

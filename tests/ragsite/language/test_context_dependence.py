@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from conversations.pipeline.understanding.context_dependence import dependence_on_context, introduces
+from ragsite.language.context_dependence import dependence_on_context, introduces
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
 
-from conversations.pipeline.understanding.keywords import content_terms, likely_needed, words
+from ragsite.language.content_words import content_terms, naming_likelihood, words
 from retrieval.engine.bm25 import inverse_document_frequency
 from retrieval.engine.fulltext import Frequencies
 
@@ -33,7 +33,7 @@ class QuestionWord:
         return IN_PARTS * held / (sum(parts.values()) or 1.0)
 
 
-def question_words(question: str, frequencies: Frequencies) -> tuple[QuestionWord, ...]:
+def weigh_words(question: str, frequencies: Frequencies) -> tuple[QuestionWord, ...]:
     """Return the words of a question that name something, each once; `frequencies` are of what is searched."""
     found: dict[frozenset[str], QuestionWord] = {}
     for word in words(question):
@@ -45,7 +45,7 @@ def question_words(question: str, frequencies: Frequencies) -> tuple[QuestionWor
         # Parts of a Chinese word overlap: 班费 of 加班费 is none where passages hold 加班.
         real = [term for term in named if term in known or not any(_overlaps(word, term, each) for each in known)]
         rarity = {term: inverse_document_frequency(size, frequencies.holding.get(term, 0)) for term in real}
-        found[named] = QuestionWord(word, rarity, likely_needed(word) * max(rarity.values()))
+        found[named] = QuestionWord(word, rarity, naming_likelihood(word) * max(rarity.values()))
     return tuple(found.values())
 
 

@@ -5,13 +5,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 
-from ragsite.language import words_of
-from retrieval.engine.analysis import STOP_WORDS, terms
+from ragsite.language.analysis import STOP_WORDS, terms
+from ragsite.language.word_lists import words_of
 
 _HAN = r"\u3400-\u9fff"
 _WORD = re.compile(rf"[{_HAN}]+|[^\W{_HAN}]+(?:[.,'’/-][^\W{_HAN}]+)*")
 # Words that bind other words, or that paraphrases add and leave out. Of English, most are stop words.
-PARTICLES = frozenset(words_of(__file__, "chinese_particles")) | {"one", "ones", "other", "others", "another"}
+PARTICLES = frozenset(words_of("chinese_particles")) | {"one", "ones", "other", "others", "another"}
 # jieba's tags of people, places, organisations and other names.
 _NAMES = frozenset({"nr", "ns", "nt", "nz"})
 

@@ -15,11 +15,12 @@ from itertools import chain, pairwise
 
 import Stemmer
 
-from ragsite.language import words_of
-from retrieval.models import TERM_DIMENSIONS
+from ragsite.language.word_lists import words_of
 
-STOP_WORDS = frozenset(words_of(__file__, "stop_words"))
-CHINESE_STOP_WORDS = frozenset(words_of(__file__, "stop_words_zh"))
+STOP_WORDS = frozenset(words_of("stop_words"))
+CHINESE_STOP_WORDS = frozenset(words_of("stop_words_zh"))
+# Dimensions of the sparse vectors: a term's dimension is its stable hash below this.
+TERM_DIMENSIONS = 1_000_000_000
 # Longer tokens are data (hashes, base64), not words: they are indexed whole only.
 LONGEST_WORD = 64
 # PostgreSQL's lexemes have at most 2 KB; nobody searches for more than the beginning.

@@ -7,14 +7,16 @@ import pytest
 from django.contrib.auth.models import User
 from pytest_django import Settings
 
-from conversations.pipeline.relevance_gate import Judgement, judge, judge_result, similarity
-from conversations.pipeline.understanding.question_terms import coverage, question_words
 from knowledge.models import KnowledgeBase
+from ragsite.db import in_database
+from ragsite.language.analysis import terms
 from ragsite.llm.reranking.reader import Reading
-from retrieval.engine.analysis import terms
+from retrieval.answerability.gate import Judgement, judge, judge_result, similarity
+from retrieval.answerability.question_weights import coverage, weigh_words
 from retrieval.engine.fulltext import Frequencies
 from retrieval.ranking.fusion import Query, Ranking
 from retrieval.search import Hit, SearchRequest, search
+from tests import factories
 
 
 def hit(content: str, heading: str = "", filename: str = "manual.pdf") -> Hit:
@@ -88,25 +90,23 @@ def test_thresholds_are_settings(settings: Settings) -> None:
 
 
 def test_words_weigh_by_their_rarity_and_count_in_parts() -> None:
-    asked = question_words(
-        "Which pg_basebackup option sets the speed?", Frequencies(1000, {"option": 500, "speed": 10})
-    )
+    asked = weigh_words("Which pg_basebackup option sets the speed?", Frequencies(1000, {"option": 500, "speed": 10}))
     whole, part, common = ({"pg_basebackup"}, {"basebackup"}, {"option"})
     assert coverage(asked, whole) > coverage(asked, part) > coverage(asked, common) > 0
     assert coverage((), whole) == 0.0
 
 
 def test_chinese_words_that_name_nothing_weigh_less() -> None:
-    weights = {word.text: word.weight for word in question_words("交换机恢复", Frequencies(1000, {}))}
+    weights = {word.text: word.weight for word in weigh_words("交换机恢复", Frequencies(1000, {}))}
     assert weights["恢复"] < weights["交换机"]
 
 
 def test_parts_of_a_chinese_word_that_only_its_cut_made_do_not_count() -> None:
-    (word,) = question_words("加班费", Frequencies(1000, {"加班": 5}))
-    assert "班费" not in word.rarity and word.held_by({"加班"}) > question_words("加班费", Frequencies(1000, {}))[
+    (word,) = weigh_words("加班费", Frequencies(1000, {"加班": 5}))
+    assert "班费" not in word.rarity and word.held_by({"加班"}) > weigh_words("加班费", Frequencies(1000, {}))[
         0
     ].held_by({"加班"})
-    both = question_words("加班费", Frequencies(1000, {"加班": 5, "班费": 5}))[0]
+    both = weigh_words("加班费", Frequencies(1000, {"加班": 5, "班费": 5}))[0]
     assert {"加班", "班费"} <= set(both.rarity)
 
 
@@ -121,10 +121,21 @@ def test_the_nearest_of_the_wordings_counts_where_the_model_knows_the_language()
 
 
 @pytest.mark.django_db(transaction=True)
-async def test_what_an_evaluation_found_is_judged_alike(owner: User, handbook: KnowledgeBase) -> None:
+async def test_what_an_evaluation_found_is_judged_alike(owner: User) -> None:
+    handbook = await in_database(_handbook, owner)
+
     async def state(question: str) -> str:
         request = SearchRequest((Query(question),), (handbook.pk,), k=5)
         return await judge_result(question, request, await search(request))
 
     assert await state("How do I restore the factory settings?") == "answered"
     assert await state("Who painted the Mona Lisa?") == "nothing"
+
+
+def _handbook(owner: User) -> KnowledgeBase:
+    base = factories.make_knowledge_base(owner, "Handbook")
+    document = factories.make_document(base, "handbook.txt")
+    passages = "The switch has nine ports.", "Hold the button for ten seconds to restore the factory settings."
+    factories.make_chunks(document, passages)
+    factories.index_document(document.pk)
+    return base

@@ -9,9 +9,9 @@ from pytest_django import Settings
 
 from ragsite.llm.errors import Busy
 from ragsite.llm.reranking.reader import Passage, Reader, Reading, get_reader
+from retrieval.answerability import reading as module
+from retrieval.answerability.reading import passage_of, read_hits, warm_up
 from retrieval.checks import reader_is_there
-from retrieval.ranking import reading as module
-from retrieval.ranking.reading import passage_of, read_hits, warm_up
 from retrieval.types import Hit
 from tests.ragsite.llm import reading_model
 

@@ -2,7 +2,8 @@
 
 import pytest
 
-from retrieval.ranking.query_words import asks, is_broad
+from ragsite.language.answer_types import is_broad
+from ragsite.language.questions import asks
 
 
 @pytest.mark.parametrize(

@@ -3,26 +3,21 @@
 import re
 from functools import cache
 
-from ragsite.language import ASKS_EN, ASKS_ZH, HAN, words_of
-from retrieval.engine.analysis import terms
+from ragsite.language.analysis import terms
+from ragsite.language.detection import HAN
+from ragsite.language.word_lists import INTERROGATIVES_EN, INTERROGATIVES_ZH, words_of
 
 # The characters that jieba may cut off question words.
 _CHARACTERS = "什么怎样如何哪些个里几多少为是否吗呢请问告诉介绍说明一下有的了和在可以能需要应该谁何时候我们你要用"
-_BROAD = re.compile(
-    r"\b(?:overview|summar(?:y|ise|ize)|compar(?:e|ed|ison)|differ(?:ence|ences|ent|s)?|versus|vs|respectively"
-    r"|all (?:the )?\w+s|every|which (?:documents|files|products|models|versions))\b"
-    r"|概述|概括|总结|综述|汇总|比较|对比|区别|差异|不同|分别|所有|全部|各个|各种|哪些(?:文档|文件|产品|型号|版本)",
-    re.IGNORECASE,
-)
 # What makes a question or a request of a text, in it or at its beginning; and what makes a statement of a long one that
 # has none of it: a finite verb, or a full stop at its end.
 _AUXILIARY = r"is|are|was|were|am|do|does|did|can|could|may|must|should|shall|will|would|has|have|had"
 _ASKS = re.compile(
     rf"[?？]|\b(?:what|how|why)\b|\b(?:when|where)\s+(?:{_AUXILIARY})\b|(?:^\W*|[,;.]\s+)(?:{_AUXILIARY})\b"
-    rf"|^\W*(?:(?:and|but|so|in|for|from|to|by|at|on|under|with|until|since|about)\s+)?(?:{ASKS_EN})\b"
+    rf"|^\W*(?:(?:and|but|so|in|for|from|to|by|at|on|under|with|until|since|about)\s+)?(?:{INTERROGATIVES_EN})\b"
     r"|^\W*(?:please|tell|show|give|list|find|explain|describe|summari[sz]e|compare|name|look\s+up|search"
     r"|i\s+(?:want|need|would\s+like)|i['’]d\s+like)\b"
-    rf"|{ASKS_ZH}|几|吗|呢|是否|[能可]否|有没有|是不是|请|想|告诉|介绍|说明|列出|列举|查|找|总结|概括|比较|解释",
+    rf"|{INTERROGATIVES_ZH}|几|吗|呢|是否|[能可]否|有没有|是不是|请|想|告诉|介绍|说明|列出|列举|查|找|总结|概括|比较|解释",
     re.IGNORECASE,
 )
 _STATES = re.compile(
@@ -36,12 +31,7 @@ _LONG = 7  # words; a Chinese word has about two characters
 @cache  # made when first asked for, since jieba reads its dictionary for it: a quarter of a second at each start
 def question_words() -> frozenset[str]:
     """Return the terms that only ask."""
-    return frozenset([*terms(" ".join(words_of(__file__, "question_words"))), *_CHARACTERS])
-
-
-def is_broad(question: str) -> bool:
-    """Whether a question asks for an overview or a comparison, which one document seldom answers alone."""
-    return bool(_BROAD.search(question))
+    return frozenset([*terms(" ".join(words_of("question_words"))), *_CHARACTERS])
 
 
 def asks(text: str) -> bool:

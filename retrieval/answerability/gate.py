@@ -9,12 +9,12 @@ dropped: docs/decisions/relevance.md.
 from collections.abc import Collection, Sequence
 from dataclasses import asdict, dataclass
 
-from conversations.pipeline.understanding.question_terms import coverage, question_words
 from ragsite.db import in_database
-from ragsite.language import language_of
+from ragsite.language.analysis import terms
+from ragsite.language.detection import language_of
 from ragsite.site_settings.config import config
+from retrieval.answerability.question_weights import coverage, weigh_words
 from retrieval.engine import fulltext
-from retrieval.engine.analysis import terms
 from retrieval.engine.fulltext import Frequencies
 from retrieval.ranking.reorder import passage_terms
 from retrieval.search import Hit, Ranking, SearchRequest, SearchResult
@@ -117,7 +117,7 @@ def judge(question: str, hits: Sequence[Hit], frequencies: Frequencies, nearest:
     `frequencies` are those of the question's terms in the passages searched, and `nearest` is the similarity of the
     nearest passage, None if the embedding model doesn't know the question's language.
     """
-    asked = question_words(question, frequencies)
+    asked = weigh_words(question, frequencies)
     passages = [passage_terms(hit) for hit in hits[:PASSAGES]]
     read = [hit for hit in hits if hit.reading is not None]
     read.sort(key=lambda hit: -(hit.score if hit.worth is None else hit.worth))

@@ -8,22 +8,23 @@ questions only: a later one may have its object in the conversation.
 
 import re
 
-from conversations.pipeline.understanding.context_dependence import dependence_on_context, introduces
-from conversations.pipeline.understanding.keywords import content_terms
-from ragsite.language import ASKS_EN, ASKS_ZH, language_of, words_of
-from retrieval.engine.analysis import terms
+from ragsite.language.analysis import terms
+from ragsite.language.content_words import content_terms
+from ragsite.language.context_dependence import dependence_on_context, introduces
+from ragsite.language.detection import language_of
+from ragsite.language.word_lists import INTERROGATIVES_EN, INTERROGATIVES_ZH, words_of
 
 # Words that name no thing to look up. Of English by their stems; particles are of a verb, and tell nothing beside a
 # pronoun: "turn it off", but not "days off". Of Chinese those that the dictionary takes for things, times and deeds.
-_NAMES_NOTHING = frozenset(terms(" ".join(words_of(__file__, "names_nothing"))))
+_NAMES_NOTHING = frozenset(terms(" ".join(words_of("names_nothing_en"))))
 _PARTICLES = frozenset(terms("off up down out away back over"))
-_NAMES_NOTHING_ZH = frozenset(words_of(__file__, "names_nothing_zh"))
+_NAMES_NOTHING_ZH = frozenset(words_of("names_nothing_zh"))
 # The dictionary's marks of words that stand for things, count, place or describe, and of those that hold a sentence
 # together.
 _TELLS_OF_THINGS = re.compile(r"[acdefmopqruyz]")
 
 _ASKS = re.compile(
-    rf"[?？]|\b({ASKS_EN}|can|could|would|please|tell|explain|give)\b|{ASKS_ZH}|几|多久|是否|吗|呢|请|再",
+    rf"[?？]|\b({INTERROGATIVES_EN}|can|could|would|please|tell|explain|give)\b|{INTERROGATIVES_ZH}|几|多久|是否|吗|呢|请|再",
     re.IGNORECASE,
 )
 _PRONOUN = re.compile(
@@ -35,7 +36,7 @@ _PRONOUN_ZH = re.compile("[它他她]们?|[这那](?![里儿曲]).*|前者|后�
 _YEAR = re.compile(r"(?:19|20)\d\d年?")
 _WORD = re.compile(r"\w+(?:[-.'’/+#@&:]\w+)*|[^\w\s]")
 # What a noun follows. The words between say nothing of it: "the other two lamps".
-_BEFORE_A_NOUN = frozenset(words_of(__file__, "before_a_noun"))
+_BEFORE_A_NOUN = frozenset(words_of("determiners"))
 # After "is this", "why does that" the only content word is a predicate, not a noun.
 _POINTS_AT_ONE = frozenset(["this", "that", "these", "those"])
 _ITS_PREDICATE = re.compile(

@@ -2,8 +2,8 @@
 
 import re
 
-from conversations.pipeline.understanding.keywords import content_terms, words
-from ragsite.language import ASKS_EN, ASKS_ZH
+from ragsite.language.content_words import content_terms, words
+from ragsite.language.word_lists import INTERROGATIVES_EN, INTERROGATIVES_ZH
 
 # A pronoun refers to something in the question itself if at least this many terms precede it: "mice without interferon
 # or its receptor". And a question that begins like a continuation stands alone if it has more terms than the latter.
@@ -35,7 +35,7 @@ _BEGINS = re.compile(
 )
 _ANOTHER = re.compile(r"^\W*(?:and|but|so)?\s*(?:what|how)\s+about\b|^\W*(?:那么?|还有|而).{1,20}呢\W*$", re.IGNORECASE)
 _ASKS = re.compile(
-    rf"\b({ASKS_EN}|is|are|does|do|did|can|could|should|will)\b|{ASKS_ZH}|几|是否|吗",
+    rf"\b({INTERROGATIVES_EN}|is|are|does|do|did|can|could|should|will)\b|{INTERROGATIVES_ZH}|几|是否|吗",
     re.IGNORECASE,
 )
 # What is asked for by a name of its own, or to be done to something that is named: "what is a cursor", "how do I create

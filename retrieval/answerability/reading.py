@@ -18,7 +18,7 @@ from django.conf import settings
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
-from knowledge.chunking.sentences import split_sentences
+from ragsite.language.sentences import split_sentences
 from ragsite.llm.errors import LLMError
 from ragsite.llm.reranking.reader import OFF, Passage, Reading, get_reader
 from ragsite.site_settings.config import config

@@ -1,0 +1,46 @@
+"""What kind of answer a question wants, in English and Chinese. Pure."""
+
+import re
+
+_PROCEDURE = re.compile(r"\bhow (do|can|to|should|would|does)\b|\bsteps?\b|怎么|怎样|如何|步骤|方法", re.IGNORECASE)
+_EXPLANATION = re.compile(
+    r"\bwhy\b|\bexplain\b|\bdescribe\b|\bwhat (?:is|are|does)\b|为什么|为何|解释|说明|介绍|什么是|是什么", re.IGNORECASE
+)
+_PICTURE = re.compile(
+    r"\b(picture|figure|diagram|image|photo|screenshot|chart|drawing|look like)\b|图|照片|截图|长什么样", re.IGNORECASE
+)
+_LIST = re.compile(
+    r"\b(?:which|what) (?:\w+ ){1,3}(?:are|were|do|have)\b|\b(?:list|all|every|each)\b|哪些|所有|全部|列出",
+    re.IGNORECASE,
+)
+_BROAD = re.compile(
+    r"\b(?:overview|summar(?:y|ise|ize)|compar(?:e|ed|ison)|differ(?:ence|ences|ent|s)?|versus|vs|respectively"
+    r"|all (?:the )?\w+s|every|which (?:documents|files|products|models|versions))\b"
+    r"|概述|概括|总结|综述|汇总|比较|对比|区别|差异|不同|分别|所有|全部|各个|各种|哪些(?:文档|文件|产品|型号|版本)",
+    re.IGNORECASE,
+)
+
+
+def is_broad(question: str) -> bool:
+    """Whether a question asks for an overview or a comparison, which one document seldom answers alone."""
+    return bool(_BROAD.search(question))
+
+
+def wants_procedure(question: str) -> bool:
+    """Whether a question asks how something is done."""
+    return bool(_PROCEDURE.search(question))
+
+
+def wants_explanation(question: str) -> bool:
+    """Whether a question asks what something is, or why."""
+    return bool(_EXPLANATION.search(question))
+
+
+def wants_picture(question: str) -> bool:
+    """Whether a question asks for a picture."""
+    return bool(_PICTURE.search(question))
+
+
+def wants_list(question: str) -> bool:
+    """Whether a question asks for all things of a kind."""
+    return bool(_LIST.search(question))
