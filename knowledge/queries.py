@@ -35,10 +35,10 @@ from django.utils.translation import gettext_lazy as _
 
 from knowledge import access
 from knowledge.access import Actor
+from knowledge.highlights import Marks
 from knowledge.ingestion.ingestion import STORED
 from knowledge.labels import LabelFilter
 from knowledge.models import Chunk, Document, Invitation, KnowledgeBase, Membership
-from knowledge.web.highlights import Marks
 
 NEIGHBOURS = 1
 _PACE_KEY, _BACKLOG_KEY, _LANGUAGES_KEY = "knowledge:pace", "knowledge:backlog", "knowledge:languages:"

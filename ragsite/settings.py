@@ -94,6 +94,16 @@ TEMPLATES = [
 
 ROOT_URLCONF = "ragsite.urls"
 ASGI_APPLICATION = "ragsite.asgi.application"
+# What a web server calls, by dotted path: in a thread of its own while it starts, once it can answer, and before it
+# stops; the last are coroutine functions.
+WARM_UP = [
+    "retrieval.engine.spaces.warm_up",
+    "retrieval.answerability.reading.warm_up",
+    "conversations.prompts.endpoints.warm_up",
+    "conversations.pipeline.whole_documents.requests.warm_up",
+]
+WATCHES = ["conversations.turns.orphans.start"]
+BEFORE_STOP = ["conversations.turns.lifecycle.interrupt_all", "ragsite.llm.http_pool.close"]
 
 # --- Data -----------------------------------------------------------------------------------------
 

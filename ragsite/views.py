@@ -40,8 +40,8 @@ from ragsite.audit.log import record
 from ragsite.db import DATABASE_UNAVAILABLE, database_unavailable_message
 from ragsite.exceptions import Refused
 from ragsite.models import ApiToken, AuditEntry
+from ragsite.requests import absolute, refusal
 from ragsite.runtime import samples
-from ragsite.web.requests import absolute, refusal
 
 _FRAME_POLICY = {
     "default-src": [NONE],

@@ -16,7 +16,6 @@ TOP = (
     "ragsite.admin",
     "ragsite.api.urls",
     "ragsite.asgi",
-    "ragsite.runtime.http_server",
     "ragsite.management",
     "ragsite.runtime.samples",
     "ragsite.runtime.supervisor",
@@ -30,6 +29,7 @@ ROOMS = (
     ("pipeline",),
     ("turns",),
     ("sharing",),
+    ("rendering",),
     ("api",),
     ("own_data",),
     ("web",),
@@ -77,19 +77,6 @@ def _names(node: ast.AST, module: str) -> Iterator[str]:
             yield full if full in MODULES else base
 
 
-def _at_import(tree: ast.Module) -> Iterator[ast.AST]:
-    """Yield the statements that run when the module is loaded."""
-    waiting: list[ast.AST] = list(tree.body)
-    while waiting:
-        node = waiting.pop()
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
-            continue
-        if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test):
-            continue
-        yield node
-        waiting.extend(ast.iter_child_nodes(node))
-
-
 def _rank(module: str) -> int | None:
     if any(module == top or module.startswith(f"{top}.") for top in TOP):
         return 4
@@ -124,11 +111,27 @@ def test_language_models_import_no_app() -> None:
         assert not [name for name in _imports(module) if name.split(".")[0] in APPS and not name.startswith("ragsite.")]
 
 
+def test_language_imports_nothing_of_the_project() -> None:
+    for module in (name for name in MODULES if name.startswith("ragsite.language")):
+        found = {name for name in _imports(module) if name.split(".")[0] in APPS}
+        assert {name for name in found if not name.startswith("ragsite.language.")} == set(), module
+
+
+def test_pages_are_imported_by_pages_only() -> None:
+    """What `web` holds is of use to pages and the API, and to what puts the rooms together."""
+    found = [
+        f"{module} imports {name}"
+        for module in MODULES
+        if not {"web", "api"} & set(module.split(".")) and module not in TOP
+        for name in _imports(module)
+        if name.split(".")[0] in APPS and "web" in name.split(".")
+    ]
+    assert found == []
+
+
 def test_no_circles() -> None:
-    graph: dict[str, set[str]] = {}
-    for module, path in MODULES.items():
-        found = {name for node in _at_import(_tree(path)) for name in _names(node, module) if name in MODULES}
-        graph[module] = found - {module}
+    """Nor any that only functions or annotations close: such modules can't be read one after the other."""
+    graph = {module: {name for name in _imports(module) if name in MODULES} - {module} for module in MODULES}
     try:
         TopologicalSorter(graph).prepare()
     except CycleError as error:

@@ -17,8 +17,8 @@ from conversations.admin.word_search import (
 )
 from conversations.message_search import having_word
 from conversations.models import CITATION_TEXTS, ROLES, Citation, ContextEntry, Feedback, ShareLink, TraceStep, Turn
-from conversations.web.progress import duration
-from conversations.web.trace import STATUSES, node_name
+from conversations.rendering.progress import duration
+from conversations.rendering.trace import STATUSES, node_name
 from ragsite.admin_base import RecordAdmin, ValuesFilter, column, link_to, pretty_json, rounded, shortened
 
 

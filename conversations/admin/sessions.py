@@ -20,7 +20,7 @@ from conversations.admin.word_search import WordSearch, messages_found, sessions
 from conversations.citations import labels
 from conversations.models import ChatSession, Citation, Feedback, Message, TraceStep, Turn
 from conversations.pipeline.understanding.plans import ACTIONS
-from conversations.web.progress import duration
+from conversations.rendering.progress import duration
 from ragsite.admin_base import (
     ReadOnly,
     RecordAdmin,

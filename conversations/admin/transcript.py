@@ -11,11 +11,11 @@ from django.utils.safestring import SafeString
 from conversations import queries
 from conversations.citations import labels
 from conversations.models import ChatSession, TraceStep
-from conversations.web.progress import duration
-from conversations.web.rendering import markdown
-from conversations.web.rendering.answer import AnswerPage, may_change_models
-from conversations.web.trace import node_name
-from ragsite.web.requests import number_in
+from conversations.rendering import markdown
+from conversations.rendering.answer import AnswerPage, may_change_models
+from conversations.rendering.progress import duration
+from conversations.rendering.trace import node_name
+from ragsite.requests import number_in
 
 # Turns that are shown at once, the newest first asked for.
 SHOWN_TURNS = 20

@@ -33,7 +33,7 @@ from knowledge import services
 from knowledge.models import Document
 from ragsite.accounts.roles import CURATE, ROLES_EXPLAINED, Role, assign, is_last_administrator, role_of
 from ragsite.admin_base import column
-from ragsite.web.requests import absolute
+from ragsite.requests import absolute
 
 _EXPERT = ("is_staff", "is_superuser", "user_permissions")
 

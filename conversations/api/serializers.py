@@ -26,8 +26,8 @@ from ragsite.api.fields import (
     TextField,
     UUIDField,
 )
-from ragsite.web.requests import absolute
-from retrieval.serializers import AnswerStateField, SourceSerializer
+from ragsite.requests import absolute
+from retrieval.api.serializers import AnswerStateField, SourceSerializer
 
 # That a request may have an answer given: reading more takes models long, and says little.
 MOST_PASSAGES = 50

@@ -33,7 +33,7 @@ from ragsite.api.async_views import FirstRenderer
 from ragsite.api.base import ID, ApiErrorSerializer, Conflict, counted, validated
 from ragsite.audit.log import record
 from ragsite.models import AuditEntry
-from ragsite.web.requests import absolute
+from ragsite.requests import absolute
 
 _MARKDOWN: dict[Any, Any] = {(200, "text/markdown"): OpenApiTypes.STR}
 

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from retrieval.search import Hit
-from retrieval.web.snippets import snippet
+from retrieval.snippets import snippet
 
 
 def numbered_passage(number: int, hit: Hit) -> str:

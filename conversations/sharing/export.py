@@ -18,7 +18,7 @@ from conversations.models import ChatSession, Citation, Message
 from conversations.pipeline.writing.blocks import escape_markdown
 from conversations.queries import TurnView
 from conversations.sharing import withheld
-from knowledge.web.locations import place
+from knowledge.locations import place
 from ragsite.audit.log import record
 from ragsite.models import AuditEntry
 from retrieval.types import AnswerState

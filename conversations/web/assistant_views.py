@@ -16,7 +16,7 @@ from conversations.assistants.forms import AssistantForm
 from conversations.models import Assistant, AssistantVersion
 from conversations.turn_store import TurnRefused
 from conversations.web import contexts, rehearsal_views
-from ragsite.web.requests import is_htmx, number_in, refusal
+from ragsite.requests import is_htmx, number_in, refusal
 
 
 @login_required

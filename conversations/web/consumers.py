@@ -23,13 +23,13 @@ from conversations.events import DELTA_INTERVAL, Answer, Delta, DoneEvent, Think
 from conversations.files import chat_files
 from conversations.groups import session_group
 from conversations.models import ChatSession
+from conversations.rendering.answer import AnswerPage, may_change_models
+from conversations.rendering.follow_ups import follow_ups
+from conversations.rendering.fragments import Stream, answer_html, messages, toast_html, turn_html
 from conversations.turn_tree import TurnTree
 from conversations.turns import broker, lifecycle
 from conversations.turns.coalesce import joined
 from conversations.web import contexts
-from conversations.web.rendering.answer import AnswerPage, may_change_models
-from conversations.web.rendering.follow_ups import follow_ups
-from conversations.web.rendering.fragments import Stream, answer_html, messages, toast_html, turn_html
 from ragsite.accounts import stream_auth
 from ragsite.db import DATABASE_UNAVAILABLE, database_unavailable_message, in_database
 

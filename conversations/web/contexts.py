@@ -29,8 +29,8 @@ from conversations.message_search import passage_with
 from conversations.models import ChatSession, ModelProfile, Turn
 from conversations.pipeline.writing import extractive_answer
 from conversations.prompts.endpoints import profile_endpoint
-from conversations.web.rendering.answer import AnswerPage
-from conversations.web.rendering.follow_ups import SECTION_NAMES
+from conversations.rendering.answer import AnswerPage
+from conversations.rendering.follow_ups import SECTION_NAMES
 from knowledge import access as knowledge_access
 from knowledge.chunking.sections import MARK
 from knowledge.labels import LabelFilter

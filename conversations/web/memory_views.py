@@ -16,7 +16,7 @@ from conversations.history import branch_of
 from conversations.memory import facts, summaries
 from conversations.memory.facts import FactRefused
 from knowledge.access import key
-from ragsite.web.requests import is_htmx, number_in
+from ragsite.requests import is_htmx, number_in
 
 
 @login_required

@@ -14,9 +14,9 @@ from django.views.decorators.http import require_GET, require_http_methods
 
 from conversations import access
 from conversations.pipeline.drawing import mermaid
+from conversations.rendering import markdown
 from conversations.turns.lifecycle import pipeline
 from conversations.web import settings_page as pipeline_settings
-from conversations.web.rendering import markdown
 from ragsite.audit.log import record
 from ragsite.models import AuditEntry, SettingChange, SiteSetting
 from ragsite.site_settings import config

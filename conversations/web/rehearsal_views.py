@@ -15,7 +15,7 @@ from django.views.decorators.http import require_http_methods
 from conversations.assistants import choice, rehearsals
 from conversations.assistants.forms import AssistantForm
 from conversations.models import Assistant, Rehearsal
-from ragsite.web.requests import number_in
+from ragsite.requests import number_in
 from retrieval.evaluation.access import visible_runs
 from retrieval.evaluation.models import EvaluationRun
 from retrieval.evaluation.runs import fail_stalled

@@ -12,10 +12,10 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 
 from conversations import access, queries, services
 from conversations.models import ChatSession
+from conversations.rendering.follow_ups import follow_ups
 from conversations.web import contexts
-from conversations.web.rendering.follow_ups import follow_ups
 from knowledge import access as knowledge_access
-from ragsite.web.requests import ids, is_htmx, lead_to, number_in
+from ragsite.requests import ids, is_htmx, lead_to, number_in
 
 
 @login_required

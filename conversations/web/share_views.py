@@ -13,10 +13,10 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 
 from conversations import access
 from conversations.api.sharing import exported
+from conversations.rendering.shared_answer import shared_answers
 from conversations.sharing import export, links
-from conversations.web.rendering.shared_answer import shared_answers
 from knowledge import access as knowledge_access
-from ragsite.web.requests import absolute, is_htmx, number_in, refusal
+from ragsite.requests import absolute, is_htmx, number_in, refusal
 
 
 @login_required

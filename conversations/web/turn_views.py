@@ -18,15 +18,15 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 from conversations import access, queries, services
 from conversations.citations.supporting_sentences import grounds
 from conversations.models import Feedback, Message, Turn
+from conversations.rendering import markdown
+from conversations.rendering.answer import AnswerPage
+from conversations.rendering.trace import steps
 from conversations.sharing import export
 from conversations.turns import lifecycle
-from conversations.web.rendering import markdown
-from conversations.web.rendering.answer import AnswerPage
-from conversations.web.trace import steps
 from knowledge import access as knowledge_access
-from knowledge.web.highlights import Marks, sentences_of
+from knowledge.highlights import Marks, sentences_of
 from ragsite.db import in_database
-from ragsite.web.requests import absolute, is_htmx, number_in
+from ragsite.requests import absolute, is_htmx, number_in
 from retrieval.web.question_views import offer, render_offer
 
 

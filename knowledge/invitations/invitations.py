@@ -38,8 +38,8 @@ from ragsite.audit.log import explain, record
 from ragsite.context import SITE_NAME
 from ragsite.exceptions import Refused
 from ragsite.models import AuditEntry
+from ragsite.requests import absolute
 from ragsite.site_settings.config import config, refresh
-from ragsite.web.requests import absolute
 
 DAYS, MOST_DAYS = 7, 90
 # Where a visitor's session keeps the digest of the invitation that they are about to use.

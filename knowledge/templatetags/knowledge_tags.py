@@ -13,11 +13,10 @@ from django.utils.safestring import SafeString, mark_safe
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from knowledge import queries
+from knowledge import locations, queries
 from knowledge.chunking.sections import MARK
+from knowledge.highlights import BULLET, Marks, bare
 from knowledge.models import Chunk, Document
-from knowledge.web import locations
-from knowledge.web.highlights import BULLET, Marks, bare
 from ragsite.language.sentences import split_sentences
 from ragsite.markup.highlighting import highlighted
 from ragsite.markup.mathematics import marked

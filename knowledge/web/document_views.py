@@ -9,13 +9,13 @@ from django.utils.translation import gettext_lazy, ngettext
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from knowledge import access, queries, services
+from knowledge.highlights import Marks, ids_in
 from knowledge.ingestion import ingestion
 from knowledge.labels import LabelError, kind_of, read_value, tags_in
 from knowledge.models import Document
 from knowledge.web import files
-from knowledge.web.highlights import Marks, ids_in
 from knowledge.web.views import confirm
-from ragsite.web.requests import is_htmx, number_in
+from ragsite.requests import is_htmx, number_in
 
 _FIELD_KINDS = [
     ("text", gettext_lazy("Text")),

@@ -11,10 +11,10 @@ from django.core.files.storage import default_storage
 from django.http import Http404
 from PIL import Image, ImageChops, ImageDraw
 
+from knowledge.highlights import Marks, bare, sentences_of
 from knowledge.models import Chunk, Document
 from knowledge.parsing.errors import ParseError
 from knowledge.parsing.pdf.render import Fractions, find_boxes, find_in_lines, render_page
-from knowledge.web.highlights import Marks, bare, sentences_of
 
 MEDIA_TYPE = "image/png"
 _WIDTH = 1400  # pixels

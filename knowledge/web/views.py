@@ -28,7 +28,7 @@ from knowledge.web import files
 from knowledge.web.forms import GroupForm, KnowledgeBaseForm, MemberForm, NewKnowledgeBaseForm
 from ragsite.exceptions import Refused
 from ragsite.language.sentences import join_sentences
-from ragsite.web.requests import ids, is_htmx
+from ragsite.requests import ids, is_htmx
 
 PER_PAGE = 50
 _REFUSALS_TOLD = 10

@@ -29,8 +29,8 @@ from ragsite.audit.log import explain
 from ragsite.audit.models import AuditEntry
 from ragsite.context import SITE_NAME
 from ragsite.llm import secrets
+from ragsite.requests import absolute
 from ragsite.site_settings.config import config, refresh
-from ragsite.web.requests import absolute
 
 logger = logging.getLogger(__name__)
 # Kept in the session between the provider and the end of signing in, which may take a second factor.

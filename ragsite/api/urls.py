@@ -26,7 +26,7 @@ __all__ = ["schema", "urlpatterns"]
 
 urlpatterns: list[URLPattern | URLResolver] = [
     path("", include("knowledge.api.urls")),
-    path("", include("retrieval.api_urls")),
+    path("", include("retrieval.api.urls")),
     path("", include("conversations.api.urls")),
     path("schema/", _Schema.as_view(), name="api-schema"),
     path("docs/", docs, name="api-docs"),

@@ -11,6 +11,8 @@ from typing import Any, cast
 
 from daphne import http_protocol
 from daphne import server as daphne  # before the reactor, which it installs
+from django.conf import settings
+from django.utils.module_loading import import_string
 from twisted.internet import reactor
 from twisted.internet.defer import Deferred
 from twisted.internet.endpoints import AdoptedStreamServerEndpoint
@@ -77,14 +79,13 @@ def serve(listener: socket.socket, when_loaded: Callable[[], object]) -> None:
 
     `when_loaded` is called once the site is loaded, and may block until the site can answer.
     """
-    from conversations.turns import orphans
-    from ragsite.asgi import application
-
+    application = import_string(settings.ASGI_APPLICATION)
     gc.enable()  # again, now that all is loaded; see `manage.py web`
     # In the background: the site answers at once, and the first question does not wait for models to load.
     threading.Thread(target=_warm_up, name="warm-up", daemon=True).start()
     when_loaded()
-    orphans.start()
+    for path in settings.WATCHES:
+        import_string(path)()
     endpoint = cast(Any, AdoptedStreamServerEndpoint)(reactor, os.dup(listener.fileno()), listener.family)
     daphne.serverFromString = lambda _reactor, _description: endpoint  # a description can't name an IPv6 socket
     http_protocol.WebRequest = Request  # the class that Daphne's factory uses for requests
@@ -94,21 +95,14 @@ def serve(listener: socket.socket, when_loaded: Callable[[], object]) -> None:
         server_name="ragsite",
         request_buffer_size=PIECE,
         websocket_handshake_timeout=HANDSHAKE,
-        before_stop=_interrupt_turns,
+        before_stop=_before_stop,
     )
     server.run()
 
 
 def _warm_up() -> None:
-    from conversations.pipeline.whole_documents import requests
-    from conversations.prompts import endpoints
-    from retrieval.answerability import reading
-    from retrieval.engine import spaces
-
-    spaces.warm_up()
-    reading.warm_up()
-    endpoints.warm_up()
-    requests.may_want_whole("")
+    for path in settings.WARM_UP:
+        import_string(path)()
     # Objects that exist by now stay: checking them for garbage would block all streams for 0.2 seconds now and then.
     gc.collect()
     gc.freeze()
@@ -116,10 +110,6 @@ def _warm_up() -> None:
     gc.set_threshold(*gc.get_threshold()[:2], 100)
 
 
-async def _interrupt_turns() -> None:
-    """End the running turns: their answers are stored as interrupted, and their listeners are notified."""
-    from conversations.turns import lifecycle
-    from ragsite.llm import http_pool
-
-    await lifecycle.interrupt_all()
-    await http_pool.close()
+async def _before_stop() -> None:
+    for path in settings.BEFORE_STOP:
+        await import_string(path)()

@@ -21,7 +21,7 @@ from django.utils.translation import gettext as _
 from django_q.tasks import async_task
 
 from knowledge.ingestion.claims import Work, heartbeat, release_tasks
-from ragsite.llm.embedding import hub, model_files
+from ragsite.llm.embedding import hub, model_check, model_files
 from ragsite.llm.embedding.embedding import get_embedder
 from ragsite.llm.embedding.hub import HubFailed
 from ragsite.llm.embedding.model_files import Progress, Refused
@@ -218,9 +218,9 @@ def _add(model: RegisteredModel, progress: Progress, details: dict[str, Any]) ->
     """Fetch, unpack or ask a model, check it, and have it ready."""
     if model.source == RegisteredModel.Source.ENDPOINT:
         vector = get_embedder(replace(model.reached(), dimension=details.get("dimension"))).embed_query("ready")
-        if len(vector) > model_files.MOST_DIMENSIONS:
+        if len(vector) > model_check.MOST_DIMENSIONS:
             message = _("Its vectors have {n} numbers; this site takes up to {most}.")
-            raise Refused(message.format(n=len(vector), most=model_files.MOST_DIMENSIONS))
+            raise Refused(message.format(n=len(vector), most=model_check.MOST_DIMENSIONS))
         model.dimension = len(vector)
         EmbeddingSpace.objects.filter(provider="openai", model=model.name).update(
             base_url=model.base_url,
@@ -234,7 +234,7 @@ def _add(model: RegisteredModel, progress: Progress, details: dict[str, Any]) ->
         else:
             staging = model_files.gather(Path(details["origin"]), model.name, progress)
         try:
-            model.dimension = model_files.check(staging, model.name)
+            model.dimension = model_check.check(staging, model.name)
         except Refused:
             model_files.remove_staging(model.name)
             raise

@@ -16,8 +16,8 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 
 from knowledge import access as knowledge_access
 from knowledge.web.views import confirm
+from ragsite.requests import is_htmx, lead_to, refusal
 from ragsite.site_settings.config import config
-from ragsite.web.requests import is_htmx, lead_to, refusal
 from retrieval.evaluation import editing, runs, sets
 from retrieval.evaluation.access import alterable_sets, get_alterable_set, get_set
 from retrieval.evaluation.models import EvaluationRun, EvaluationSet

@@ -8,15 +8,15 @@ from django.urls import reverse
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext_lazy
 
-from knowledge.web.highlights import Marks
+from knowledge.highlights import Marks
 from retrieval.evaluation.answering import Answered, AnswererRefused, Assistant, answerer
 from retrieval.ranking.fusion import Query
 from retrieval.ranking.rerank_options import RerankOptions
 from retrieval.search import search
+from retrieval.snippets import excerpt
 from retrieval.types import Hit, SearchFailed, SearchRequest, SearchResult
 from retrieval.web.evaluation_contexts import StateCount, state_of
 from retrieval.web.forms import SideForm
-from retrieval.web.snippets import excerpt
 
 SNIPPET = 280  # characters
 _SHOWN_MS = 0.5  # steps of an answer that took less are left out

@@ -19,12 +19,12 @@ from django.views.decorators.http import require_http_methods, require_POST
 
 from knowledge import access
 from knowledge.models import Chunk, KnowledgeBase
-from ragsite.web.requests import ids, is_htmx, refusal
+from ragsite.requests import ids, is_htmx, refusal
 from retrieval.evaluation import editing, sets
 from retrieval.evaluation.access import alterable_sets, get_alterable_set, visible_sets
 from retrieval.evaluation.models import EvaluationQuestion, EvaluationSet
+from retrieval.snippets import excerpt
 from retrieval.web import evaluation_contexts as pages
-from retrieval.web.snippets import excerpt
 
 NEW = "new"
 _SNIPPET = 160  # characters

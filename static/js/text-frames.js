@@ -1,4 +1,4 @@
-// Text as it is written: only the end that changed is sent. See conversations/web/rendering/text_frames.py.
+// Text as it is written: only the end that changed is sent. See conversations/rendering/text_frames.py.
 
 import { catchUp } from "./connection.js";
 

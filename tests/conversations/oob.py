@@ -5,7 +5,7 @@ import re
 from bs4 import BeautifulSoup, Tag
 from bs4.element import PageElement
 
-from conversations.web.rendering.text_frames import MARK, NAMED, SEPARATOR
+from conversations.rendering.text_frames import MARK, NAMED, SEPARATOR
 
 _CITATION = re.compile(
     rf'{NAMED}([^{NAMED}]*){NAMED}|<sup class="citation([^"]*)"><a [^<>]*?data-citation="(\d+)".*?</sup>', re.DOTALL

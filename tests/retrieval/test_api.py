@@ -9,7 +9,7 @@ from django.test import Client
 from pytest_django import Settings
 
 from knowledge.models import KnowledgeBase
-from retrieval import api
+from retrieval.api import views
 from retrieval.engine import engine
 from retrieval.search import SearchOverloaded
 from tests import factories
@@ -178,7 +178,7 @@ def test_when_too_many_search_the_caller_is_told_to_come_again(
     async def busy(request: object) -> None:
         raise SearchOverloaded("Too many searches are running.")
 
-    monkeypatch.setattr(api, "search", busy)
+    monkeypatch.setattr(views, "search", busy)
     answer = post(as_owner, query="gigabit")
     assert (answer.status_code, answer["Retry-After"]) == (503, "1")
     assert answer.json() == {"detail": "Too many searches are running.", "code": "search_overloaded"}

@@ -17,8 +17,8 @@ from django_q.models import OrmQ
 
 from conversations.models import ChatSession, Feedback, Message, ModelProfile, Turn
 from conversations.pipeline.writing import extractive_answer
+from conversations.rendering.progress import duration
 from conversations.turns.lifecycle import find_node
-from conversations.web.progress import duration
 from knowledge.models import Document
 
 # Times are told of the newest turns: more of them don't make a percentile truer, only slower.

@@ -5,7 +5,7 @@ With scripts, the last one first shows what the models write as it comes.
 
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from asgiref.sync import async_to_sync
 from django.conf import settings
@@ -26,13 +26,11 @@ from conversations.admin.model_setup.draft import Draft, Trial
 from conversations.admin.model_setup.forms import AddressForm, ChoiceForm, SaveForm
 from conversations.models import ModelProfile
 from conversations.prompts import profiles
-from conversations.web.progress import duration
+from conversations.rendering.progress import duration
+from ragsite.admin_base import ModelAdmin
 from ragsite.db import in_database
 from ragsite.llm import secrets
 from ragsite.llm.errors import AddressRefused, LLMError
-
-if TYPE_CHECKING:
-    from conversations.admin.profiles import ModelProfileAdmin
 
 # What is mostly connected, and where it mostly is.
 PROVIDERS = {
@@ -59,7 +57,7 @@ def may_set_up(user: Any) -> bool:
 class SetUp:
     """The pages, within the list of model profiles."""
 
-    def __init__(self, admin: "ModelProfileAdmin") -> None:
+    def __init__(self, admin: ModelAdmin) -> None:
         self._admin = admin
 
     def urls(self) -> list[URLPattern]:

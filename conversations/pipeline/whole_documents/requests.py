@@ -186,6 +186,11 @@ def _patterns_without_names() -> list[re.Pattern[str]]:
     ]
 
 
+def warm_up() -> None:
+    """Compile the patterns, so that the first question does not wait for that."""
+    may_want_whole("")
+
+
 def may_want_whole(question: str) -> bool:
     """Whether a question may be such a request, whatever documents are called; most can't."""
     text = " ".join(question.split())

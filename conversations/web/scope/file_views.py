@@ -19,7 +19,7 @@ from knowledge.ingestion import ingestion
 from knowledge.models import Document
 from knowledge.queries import seconds_silent
 from ragsite.exceptions import Refused
-from ragsite.web.requests import is_htmx, number_in, refusal
+from ragsite.requests import is_htmx, number_in, refusal
 
 
 @login_required

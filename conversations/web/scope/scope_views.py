@@ -15,7 +15,7 @@ from conversations.web import contexts
 from knowledge import access as knowledge_access
 from knowledge import queries
 from knowledge.labels import OPERATORS, LabelError, is_date, read_value
-from ragsite.web.requests import ids, is_htmx, refusal
+from ragsite.requests import ids, is_htmx, refusal
 
 # Documents, folders and tags that are offered at once.
 MOST_FOUND = 8

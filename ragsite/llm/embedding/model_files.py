@@ -14,12 +14,10 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path, PurePosixPath
 from typing import IO, Any, TypeVar
 
-import numpy as np
 from django.conf import settings
 from django.utils.translation import gettext as _
 
 from ragsite.llm.embedding.model_card import ModelCard, read_json
-from ragsite.llm.errors import LocalModelNotFound
 
 T = TypeVar("T")
 # Takes how many bytes, passages or steps are done by now, and how many there are; may raise to put an end to the work.
@@ -36,12 +34,9 @@ _KEPT = re.compile(r"(onnx/)?model[\w.-]*\.onnx[_.]data|(LICEN[CS]E|NOTICE)[\w.-
 _SUMS = "SHA256SUMS"
 # What licence files begin with, by the names that model cards have for them.
 _LICENCES = {"apache-2.0": r"Apache License.*2\.0", "mit": r"\bMIT License", "cc-by-nc-4.0": r"NonCommercial 4\.0"}
-# pgvector indexes vectors up to this.
-MOST_DIMENSIONS = 4000
 # What a model has of files that are not its weights.
 MOST_FILES = 2000
 _PIECE = 1 << 20
-_TEXTS = ("The switch has nine ports.", "午餐在中午。", "Lunch is at noon.")
 
 
 class Refused(Exception):
@@ -132,31 +127,6 @@ def gather(origin: Path, name: str, progress: Progress) -> Path:
         shutil.rmtree(staging, ignore_errors=True)
         raise
     return staging
-
-
-def check(staging: Path, name: str) -> int:
-    """Load a model that was put together and have it compute vectors; return its dimension. Raises `Refused`."""
-    from ragsite.llm.embedding.local import LocalEmbedder
-
-    try:
-        embedder = LocalEmbedder(name, files=staging)
-        vectors = embedder.embed_documents(_TEXTS)
-        query = embedder.embed_query(_TEXTS[0])
-    except LocalModelNotFound as error:
-        raise Refused(str(error.detail or error)) from error
-    except Exception as error:  # of ONNX Runtime and tokenizers: a file of theirs may be anything
-        if "shape mismatch" in str(error):
-            raise Refused(_("Its vectors are of another dimension than is told of it.")) from error
-        kind = type(error).__name__
-        raise Refused(_("It can't be loaded: {error}").format(error=f"{kind}: {str(error)[:300]}")) from error
-    if not 1 <= embedder.dimension <= MOST_DIMENSIONS:
-        message = _("Its vectors have {n} numbers; this site takes up to {most}.")
-        raise Refused(message.format(n=embedder.dimension, most=MOST_DIMENSIONS))
-    if not np.isfinite(vectors).all() or not np.allclose(np.linalg.norm(vectors, axis=1), 1, atol=1e-3):
-        raise Refused(_("What it computes are no vectors."))
-    if float(vectors[0] @ vectors[2]) > 0.9999 or float(vectors[0] @ query) < float(vectors[2] @ query):
-        raise Refused(_("It gives different texts the same vector."))
-    return embedder.dimension
 
 
 def install_checked_files(staging: Path, name: str) -> Path:

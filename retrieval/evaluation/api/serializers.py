@@ -7,11 +7,11 @@ from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
 from ragsite.api.fields import BooleanField, ChoiceField, FloatField, IdsField, IntegerField, ModelSerializer, TextField
+from retrieval.api.serializers import AnswerStateField
 from retrieval.evaluation.models import EvaluationQuestion, EvaluationResult, EvaluationRun, EvaluationSet
 from retrieval.evaluation.options import LARGEST, MODES, NUMBERS, RunOptions
 from retrieval.evaluation.questions import MOST_QUESTIONS
 from retrieval.ranking.rerank_options import METHODS
-from retrieval.serializers import AnswerStateField
 
 
 class EvaluationSetSerializer(ModelSerializer[EvaluationSet]):

@@ -15,8 +15,8 @@ from pytest_django import Settings
 
 from conversations.events import StepEvent, fold
 from conversations.models import ChatSession, Message, TraceStep, Turn
+from conversations.rendering import trace
 from conversations.turns import lifecycle
-from conversations.web import trace
 from knowledge.models import KnowledgeBase
 from ragsite.db import in_database
 from ragsite.language.detection import language_of

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from conversations.citations.underline import SentenceMark
-from conversations.web.rendering.markdown import Context, Marker, render, render_inline
+from conversations.rendering.markdown import Context, Marker, render, render_inline
 from tests.conversations.records import make_session, make_turn
 
 SURE = SentenceMark("supported", "Supported", "Supported")

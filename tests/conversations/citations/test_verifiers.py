@@ -18,7 +18,7 @@ from conversations.citations.verifiers.judge import Judge, read_judgement
 from conversations.citations.verifiers.rules import Rules
 from conversations.models import ChatSession, Message, TraceStep
 from conversations.pipeline.nodes import check_citations as check_node
-from conversations.web.rendering.markdown import Context, render
+from conversations.rendering.markdown import Context, render
 from knowledge.models import KnowledgeBase
 from tests.benchmarks.conversations.citations import check_claim
 from tests.conversations.conftest import run_turn

@@ -21,9 +21,9 @@ from django.test import Client
 from conversations import services
 from conversations.events import DELTA_INTERVAL
 from conversations.models import ChatSession, Message
+from conversations.rendering.text_frames import MARK
 from conversations.turns import lifecycle
 from conversations.web import contexts
-from conversations.web.rendering.text_frames import MARK
 from conversations.web.routing import websocket_urlpatterns, websockets
 from knowledge.models import KnowledgeBase
 from ragsite.accounts import stream_auth

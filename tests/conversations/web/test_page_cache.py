@@ -11,7 +11,7 @@ from django.utils import timezone
 
 from conversations import services
 from conversations.models import ChatSession, Message
-from conversations.web.rendering.answer import AnswerPage
+from conversations.rendering.answer import AnswerPage
 from knowledge import services as knowledge_services
 from knowledge.models import Chunk
 from tests import factories

@@ -13,8 +13,8 @@ from tqdm import tqdm
 
 from conversations.models import ChatSession, Citation, ContextEntry, Feedback, Message, ShareLink, TraceStep, Turn
 from knowledge.models import Chunk
+from retrieval.snippets import SNIPPET_CHARACTERS
 from retrieval.types import AnswerState
-from retrieval.web.snippets import SNIPPET_CHARACTERS
 from tests.benchmarks.conversations.administration.texts import Writer
 
 _YEARS = timedelta(days=3 * 365)

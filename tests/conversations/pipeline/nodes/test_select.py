@@ -8,7 +8,7 @@ from conversations.events import StepEvent
 from conversations.models import ChatSession, TraceStep, Turn
 from conversations.pipeline.nodes.select import Select
 from conversations.pipeline.state import Found
-from conversations.web.trace import steps
+from conversations.rendering.trace import steps
 from knowledge.models import KnowledgeBase
 from ragsite.db import in_database
 from tests.conversations.conftest import run_turn

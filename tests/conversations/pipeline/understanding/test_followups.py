@@ -10,7 +10,7 @@ from conversations.history import PastTurn
 from conversations.models import ChatSession, Turn
 from conversations.pipeline.state import Past, Request, State
 from conversations.pipeline.understanding.scope import Scope, known_words, searchable
-from conversations.web.trace import steps
+from conversations.rendering.trace import steps
 from knowledge.models import KnowledgeBase
 from ragsite.db import in_database
 from retrieval.engine import fulltext

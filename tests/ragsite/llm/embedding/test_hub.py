@@ -7,7 +7,7 @@ import pytest
 from huggingface_hub import constants
 from pytest_django import Settings
 
-from ragsite.llm.embedding import hub, model_files
+from ragsite.llm.embedding import hub, model_check, model_files
 from ragsite.llm.embedding.embedding import LocalEmbedder
 from ragsite.llm.embedding.hub import HubFailed
 from ragsite.llm.embedding.model_files import Refused
@@ -46,7 +46,7 @@ def test_a_model_is_fetched_checked_and_works(fake_hub: FakeHub, settings: Setti
     assert told == sorted(told)
     assert len({total for _done, total in told}) == 1
     assert told[-1][0] == told[-1][1] > 43_000_000
-    assert model_files.check(folder, NAME) == 384
+    assert model_check.check(folder, NAME) == 384
     model_files.install_checked_files(folder, NAME)
     fake_hub.repositories.clear()
     assert LocalEmbedder(NAME).embed_query("Hello").shape == (384,)

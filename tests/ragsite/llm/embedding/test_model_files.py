@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from pytest_django import Settings
 
-from ragsite.llm.embedding import model_files
+from ragsite.llm.embedding import model_check, model_files
 from ragsite.llm.embedding.embedding import EmbeddingModel, LocalEmbedder, get_embedder
 from ragsite.llm.embedding.model_files import Refused
 from tests.ragsite.llm import embedder
@@ -35,7 +35,7 @@ def nothing(done: int, total: int) -> None:
 
 def add(origin: Path, name: str = "words") -> Path:
     staging = model_files.gather(origin, name, nothing)
-    model_files.check(staging, name)
+    model_check.check(staging, name)
     return model_files.install_checked_files(staging, name)
 
 
@@ -60,7 +60,7 @@ def test_a_model_comes_as_folder_or_archive_and_works(folder: Path, made: Callab
     told: list[tuple[int, int]] = []
     staging = model_files.gather(made(folder), "words", lambda done, total: told.append((done, total)))
     assert model_files.added("words") is None
-    assert model_files.check(staging, "words") == 16
+    assert model_check.check(staging, "words") == 16
     placed = model_files.install_checked_files(staging, "words")
     assert placed == model_files.added("words")
     assert "pytorch_model.bin" not in model_files.digests(placed)

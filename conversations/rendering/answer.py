@@ -20,12 +20,12 @@ from conversations.pipeline import failures
 from conversations.pipeline.writing.extractive_answer import MODEL as QUOTING
 from conversations.prompts import truncation
 from conversations.queries import TurnView
+from conversations.rendering import markdown
+from conversations.rendering.blocks import block_html, texts
+from conversations.rendering.progress import duration, progress
+from conversations.rendering.quotations import marked
 from conversations.turn_store import Started, citation_dict
-from conversations.web.progress import duration, progress
-from conversations.web.rendering import markdown
-from conversations.web.rendering.blocks import block_html, texts
-from conversations.web.rendering.quotations import marked
-from knowledge.web.locations import place_in_line, places_in_line
+from knowledge.locations import place_in_line, places_in_line
 from retrieval.types import AnswerState
 
 _MARKS: dict[str, str] = {Message.Status.COMPLETED: "check", Message.Status.STOPPED: "circle-stop"}

@@ -10,9 +10,9 @@ from django.utils.translation import gettext_lazy
 
 from conversations.models import Turn
 from conversations.pipeline.description import Passage
+from conversations.rendering.progress import duration
 from conversations.turns import redaction
 from conversations.turns.lifecycle import find_node
-from conversations.web.progress import duration
 from knowledge import access
 from knowledge.models import Chunk
 

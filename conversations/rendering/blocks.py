@@ -7,7 +7,7 @@ from typing import Any
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
-from conversations.web.rendering import markdown
+from conversations.rendering import markdown
 
 
 def block_html(name: str, block: dict[str, Any], context: markdown.Context, *, is_open: bool) -> SafeString:

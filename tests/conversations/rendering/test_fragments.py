@@ -24,10 +24,10 @@ from conversations.events import (
     ThinkEvent,
     fold,
 )
-from conversations.web.progress import duration
-from conversations.web.rendering.answer import AnswerPage
-from conversations.web.rendering.fragments import Stream, answer_html, messages
-from conversations.web.rendering.quotations import marked
+from conversations.rendering.answer import AnswerPage
+from conversations.rendering.fragments import Stream, answer_html, messages
+from conversations.rendering.progress import duration
+from conversations.rendering.quotations import marked
 from tests.conversations.oob import Page, squeeze
 
 REQUEST = uuid.uuid4()

@@ -23,10 +23,10 @@ from conversations.events import (
     StepEvent,
     ThinkEvent,
 )
-from conversations.web.rendering import markdown
-from conversations.web.rendering.answer import AnswerPage
-from conversations.web.rendering.blocks import row_html
-from conversations.web.rendering.text_frames import MARK, SEPARATOR, Records, Tail
+from conversations.rendering import markdown
+from conversations.rendering.answer import AnswerPage
+from conversations.rendering.blocks import row_html
+from conversations.rendering.text_frames import MARK, SEPARATOR, Records, Tail
 
 
 def turn_html(page: AnswerPage) -> str:

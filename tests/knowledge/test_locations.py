@@ -3,7 +3,7 @@
 import pytest
 from django.utils.translation import override
 
-from knowledge.web.locations import place, place_in_line
+from knowledge.locations import place, place_in_line
 
 
 @pytest.mark.parametrize(

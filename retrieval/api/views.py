@@ -11,8 +11,8 @@ from rest_framework.views import APIView
 from knowledge import access
 from ragsite.api.base import ApiErrorSerializer, validated
 from ragsite.site_settings.config import refresh
+from retrieval.api.serializers import SearchRequestSerializer, SearchResultSerializer
 from retrieval.search import SearchFailed, SearchOverloaded, search
-from retrieval.serializers import SearchRequestSerializer, SearchResultSerializer
 
 
 class SearchUnavailable(APIException):

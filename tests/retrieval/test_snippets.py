@@ -1,6 +1,6 @@
 """Snippets: which stretch is shown, and which of its words are marked."""
 
-from retrieval.web.snippets import excerpt, marked, snippet
+from retrieval.snippets import excerpt, marked, snippet
 
 
 def test_a_snippet_shows_the_stretch_that_speaks_of_the_question() -> None:

@@ -8,7 +8,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import override
 
 from conversations.models import Message
-from conversations.web.rendering.answer import AnswerPage
+from conversations.rendering.answer import AnswerPage
 from knowledge import access as knowledge_access
 from knowledge.models import Chunk
 from ragsite.language.content_words import content_terms

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from conversations.web.rendering import markdown
-from conversations.web.rendering.markdown import (
+from conversations.rendering import markdown
+from conversations.rendering.markdown import (
     Context,
     Incremental,
     Marker,

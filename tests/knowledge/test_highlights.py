@@ -7,8 +7,8 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
+from knowledge.highlights import Marks, sentences_of
 from knowledge.models import Chunk, Document, KnowledgeBase
-from knowledge.web.highlights import Marks, sentences_of
 from tests import factories
 
 TEXT = """\

@@ -6,8 +6,8 @@ from django.test import Client
 
 from conversations import queries
 from conversations.models import Citation, Message
-from conversations.web.rendering.answer import AnswerPage
-from conversations.web.rendering.follow_ups import follow_ups
+from conversations.rendering.answer import AnswerPage
+from conversations.rendering.follow_ups import follow_ups
 from knowledge.models import Chunk
 from tests import factories
 from tests.conversations.records import make_session, make_turn

@@ -8,9 +8,9 @@ from django.utils.safestring import SafeString
 
 from conversations import queries
 from conversations.models import Message, ShareLink
+from conversations.rendering import markdown
+from conversations.rendering.answer import AnswerPage
 from conversations.sharing import withheld
-from conversations.web.rendering import markdown
-from conversations.web.rendering.answer import AnswerPage
 
 
 @dataclass

@@ -2,7 +2,7 @@
 
 from django.urls import include, path
 
-from retrieval.api import SearchView
+from retrieval.api.views import SearchView
 
 urlpatterns = [
     path("search", SearchView.as_view(), name="api-search"),
