@@ -39,9 +39,10 @@ class Weights:
     words: float = 0.0
 
 
-# By whether passages were read, and whether similarities are known. Fitted on sets whose names begin with `dev`, those
-# of read passages on the small and mixed ones (730 questions), the others on the large ones too (1,320); the constants
-# so that 1 to 2 % of the answerable ones are told "nothing", 10 % "nearest".
+# By whether passages were read, and whether similarities are known. Fitted on tests/conversations/data/answers/dev-*,
+# by `manage.py bench_answers --json`; of read passages on the small and mixed ones (730 questions), commit 9463f448, of
+# others on the large ones too (1,320), commit 3e47c02a; the constants so that of answerable questions 1 to 2 % get
+# "nothing" and 10 % "nearest".
 RELEVANCE = {
     (True, True): Weights(-1.6, similarity=1.15, related=0.46, answers=0.2),
     (True, False): Weights(-1.1, related=0.98),

@@ -18,7 +18,7 @@ from ragsite.runtime import caches
 class CheckCitations(Node):
     """Checks the citations. It runs also after a failure or a stop, for what came."""
 
-    key = "check"
+    key = "check_citations"
     title = gettext_lazy("Check the citations")
     timeout = 30.0  # verifiers have bounds of their own
     on_error = "skip"

@@ -29,7 +29,7 @@ PURPOSES = {"retrieve_vector": "answer", "answer_chat": "chat", "clarify": "clar
 class ComposePrompt(Node):
     """Chooses the evidence and composes the messages; without a model it only chooses."""
 
-    key = "budget"
+    key = "compose_prompt"
     step = 7
     title = gettext_lazy("Choose the evidence")
     progress = gettext_lazy("Reading the passages")

@@ -16,7 +16,7 @@ from retrieval.search import Hit, describe
 class LoadPassages(Node):
     """Adds text, heading, file name, page, tables and pictures to the hits."""
 
-    key = "metadata"
+    key = "load_passages"
     step = 6
     title = gettext_lazy("Look up the passages")
     progress = gettext_lazy("Weighing what was found")

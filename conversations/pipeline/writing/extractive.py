@@ -54,6 +54,25 @@ _LIST_ITEM = re.compile(r"\s*(?:[-*•]\s|\d{1,2}[.)、](?!\d))")
 _SENTENCE_END = re.compile(r"[.!?。！？…；;][\"'”’」』）)\]]*\s*$")
 
 
+@dataclass(frozen=True, slots=True)
+class Weights:
+    """What each feature of a sentence adds to its score; see `_Unit`. `place` is that of its passage: 1, 1/2, 1/3 …"""
+
+    strength: float = 0.0
+    own: float = 0.0
+    context: float = 0.0
+    meaning: float = 0.0
+    place: float = 0.0
+
+
+# Fitted as a choice of one sentence among a question's (softmax), on the answerable questions of
+# tests/conversations/data/answers/dev-*, by `manage.py bench_answers --json`: commit cb506880 where a reader read them,
+# 3b1f9d03 across languages, 1255aa00 where none did. docs/decisions/reader.md.
+READ = Weights(strength=0.39, own=3.0, place=1.89)
+READ_AND_COMPARED = Weights(strength=0.67 * 0.39, own=0.67 * 3.0, place=0.67 * 1.89, meaning=2.0)
+UNREAD = Weights(own=5.0, context=4.5, meaning=1.8, place=3.5)
+
+
 @dataclass(slots=True)
 class Quote:
     """Sentences of one passage, the one that answers first, then others in their order there.
@@ -94,14 +113,18 @@ class _Unit:
 
     @property
     def score(self) -> float:
-        """The weighted sum by which sentences are ordered, fitted as in a choice of one of them (softmax).
-
-        The weights are of the answerable questions of the `dev` sets: docs/decisions/reader.md.
-        """
-        if self.strength is not None:
-            read = 0.39 * self.strength + 3.0 * self.own + 1.89 / (1 + self.hit)
-            return read if self.meaning is None else 0.67 * read + 2.0 * self.meaning
-        return 5.0 * self.own + 4.5 * self.context + 1.8 * (self.meaning or 0.0) + 3.5 / (1 + self.hit)
+        """The weighted sum by which sentences are ordered."""
+        if self.strength is None:
+            weights = UNREAD
+        else:
+            weights = READ if self.meaning is None else READ_AND_COMPARED
+        return (
+            weights.strength * (self.strength or 0.0)
+            + weights.own * self.own
+            + weights.context * self.context
+            + weights.meaning * (self.meaning or 0.0)
+            + weights.place / (1 + self.hit)
+        )
 
 
 def extract(

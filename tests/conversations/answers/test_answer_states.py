@@ -166,7 +166,7 @@ async def test_a_turn_that_fails_before_has_none_and_one_that_fails_after_keeps_
 
 async def break_off(node: Node, state: State, proceed: Any) -> None:
     """A hook that fails the turn before anything is judged."""
-    if node.key == "metadata":
+    if node.key == "load_passages":
         raise RuntimeError("no")
     await proceed()
 
@@ -233,7 +233,7 @@ async def test_a_model_is_told_that_the_passages_may_not_answer(
         judgement["state"] = state
         fake_llm.enqueue("Nine [1].")
         await run_turn(owner, session, PORTS)
-        step = await TraceStep.objects.filter(key="budget").alatest("id")
+        step = await TraceStep.objects.filter(key="compose_prompt").alatest("id")
         assert ("may not answer the question" in step.detail["messages"][-1]["content"]) is warned
 
 

@@ -62,7 +62,7 @@ async def test_a_repeated_question_is_searched_once(
     kept, taken = await traces("search")
     assert (kept["cached"], taken["cached"]) == (False, True)
     assert taken["rankings"] == kept["rankings"] and taken["knowledge_bases"] == [handbook.pk]
-    for key in ("fusion", "metadata", "reorder", "select"):
+    for key in ("fusion", "load_passages", "reorder", "select"):
         one, other = await traces(key)
         assert one == other and one
     answers = [message.content async for message in Message.objects.filter(role="assistant")]

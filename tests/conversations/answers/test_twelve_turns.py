@@ -106,7 +106,7 @@ class Talk:
 
     async def sent(self, message: Message) -> list[dict[str, str]]:
         """Return the messages that the model was asked the answer with: those of the trace, but for the facts."""
-        traced = (await detail(message, "budget"))["messages"]
+        traced = (await detail(message, "compose_prompt"))["messages"]
         asked = [body["messages"] for body in self.provider.requests if body["messages"][1:] == traced[1:]]
         assert asked, "the trace shows other messages than were sent"
         return list(asked[-1])
@@ -193,7 +193,7 @@ async def test_twelve_turns(talk: Talk, language: str, words: Words) -> None:
     summary = await in_database(summaries.summary_of, talk.session.pk, branch)
     assert summary
     back = await talk.ask(words.back, language=language)
-    budget = await detail(back, "budget")
+    budget = await detail(back, "compose_prompt")
     assert budget["kept"]["summary"] == 1 and budget["kept"]["recent"] <= 3
     assert summary in (await talk.sent(back))[0]["content"]
     assert await Turn.objects.filter(session=talk.session).acount() >= 12

@@ -134,7 +134,7 @@ async def test_an_answer_is_shown_with_what_is_uncited_and_contradicted(
     message = await Message.objects.aget(role="assistant")
     assert [item["status"] for item in message.checks] == ["contradicted", "uncited"]
     assert message.checks[0]["problems"] == [{"kind": "number", "what": "twelve", "says": "nine"}]
-    step = await TraceStep.objects.aget(key="check")
+    step = await TraceStep.objects.aget(key="check_citations")
     told = check_node.CheckCitations().describe(step.detail)
     assert told is not None and ("Uncited", "1") in told.facts
 

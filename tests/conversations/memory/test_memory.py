@@ -110,7 +110,7 @@ class TestInAChat:
         assert "I have the flu" in fake_llm.calls[0].messages[0].content
         steps = {step.key: step.detail async for step in TraceStep.objects.all()}
         assert "flu" not in str(steps)
-        assert steps["memory"]["facts"] == steps["budget"]["kept"]["facts"] == 1
+        assert steps["memory"]["facts"] == steps["compose_prompt"]["kept"]["facts"] == 1
 
     async def test_while_it_is_off_nothing_is_stored_and_that_is_said(self, owner: User, session: ChatSession) -> None:
         await run_turn(owner, session, "请记住：我在上海办公室工作。")

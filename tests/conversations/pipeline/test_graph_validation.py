@@ -1,8 +1,11 @@
 """What the system check finds in a pipeline before it runs, each with its mend."""
 
+import re
+
 import pytest
 from django.conf import settings as site_settings
 from django.core.checks import CheckMessage, run_checks
+from django.utils.module_loading import import_string
 
 from conversations.pipeline.graph import Graph, GraphError, Node, When
 from conversations.pipeline.hooks import HookError, load_hooks
@@ -46,8 +49,18 @@ def test_every_default_node_is_bounded_in_time_as_a_rule_by_thirty_seconds() -> 
 def test_what_a_turn_needs_fails_it_and_what_only_helps_does_not() -> None:
     fail = {key for key, node in Graph.from_settings().nodes.items() if node.on_error == "fail"}
     assert fail == {
-        "save_question", "system_context", "understand", "search", "fusion", "metadata", "budget", "generate",
+        "save_question", "system_context", "understand", "search", "fusion", "load_passages", "compose_prompt",
+        "generate",
     }  # fmt: skip
+
+
+def test_a_node_is_named_like_its_class_and_its_file() -> None:
+    paths = {path for pipeline in site_settings.PIPELINES.values() for path in pipeline}
+    for path in paths:
+        module, _, _name = path.rpartition(".")
+        (named,) = (base for base in import_string(path).__mro__ if "key" in vars(base) and base is not Node)
+        words = re.sub(r"(?<!^)(?=[A-Z])", "_", named.__name__).lower()
+        assert module.rpartition(".")[2] == words == named.key, path
 
 
 def test_an_input_that_nothing_gives_is_found() -> None:
@@ -57,9 +70,9 @@ def test_an_input_that_nothing_gives_is_found() -> None:
 
 def test_an_input_that_comes_too_late_names_who_gives_it() -> None:
     [(kind, _message, hint)] = found(
-        make_node("rank", reads=("found.hits",)), make_node("metadata", writes=("found.hits",))
+        make_node("rank", reads=("found.hits",)), make_node("load_passages", writes=("found.hits",))
     )
-    assert kind == "missing input" and "Let 'rank' run after 'metadata'" in hint
+    assert kind == "missing input" and "Let 'rank' run after 'load_passages'" in hint
 
 
 def test_what_is_given_with_the_question_or_may_be_missing_is_no_problem() -> None:

@@ -50,7 +50,7 @@ async def test_a_turn_learns_and_the_next_prompt_is_counted_with_it(
     fake_llm.enqueue([TextPiece("Nine [1]."), UsagePiece(800, 4), FinishPiece("stop")], "Nine again [1].")
     await run_turn(owner, session, question)
     await run_turn(owner, session, question)
-    first, second = [step.detail async for step in TraceStep.objects.filter(key="budget").order_by("turn_id")]
+    first, second = [step.detail async for step in TraceStep.objects.filter(key="compose_prompt").order_by("turn_id")]
     assert first["factor"] == calibration.FIRST < second["factor"]
     calibrated = await TokenCalibration.objects.aget()
     assert (calibrated.model, calibrated.samples) == ("fake-model", 1)

@@ -75,7 +75,7 @@ async def test_the_very_messages_are_shown(
 ) -> None:
     turn = await asked(owner, session, fake_llm)
     sent = [message.to_dict() for message in fake_llm.calls[-1].messages]
-    assert (await trace(as_owner, turn))["budget"]["detail"]["messages"] == sent
+    assert (await trace(as_owner, turn))["compose_prompt"]["detail"]["messages"] == sent
     html = await page(as_owner, turn)
     assert SECRET in html and html.count("<pre") >= len(sent)
 
@@ -93,7 +93,7 @@ async def test_a_passage_that_is_out_of_reach_now_is_left_out(
     html, steps = await page(as_owner, turn), await trace(as_owner, turn)
     assert SECRET not in html and SECRET not in json.dumps(steps)
     assert QUESTION in html, "the rest of the messages stays"
-    stored = await TraceStep.objects.aget(turn=turn, key="budget")
+    stored = await TraceStep.objects.aget(turn=turn, key="compose_prompt")
     assert SECRET in json.dumps(stored.detail), "showing changes nothing that is stored"
 
 

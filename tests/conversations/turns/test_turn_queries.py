@@ -33,9 +33,9 @@ MOST = {
     "relevant_history": 1,
     "understand": 3,  # of a later question: the bases, how rare its words are, and which passages hold both
     "search": 16,  # bases, their languages, the state of their index, what holds words and meaning, how rare words are
-    "metadata": 1,
+    "load_passages": 1,
     "relevance_gate": 1,  # the languages of the documents, where nothing answers
-    "budget": 1,
+    "compose_prompt": 1,
     "save": 5,
 }
 

@@ -124,7 +124,7 @@ async def test_the_turn_leaves_context_trace_embedding_and_title(
     assert kinds == [("chat", "assistant"), ("chat", "user"), ("routes", "system")]
     assert all(entry.tokens > 0 for entry in entries)
     keys = [key async for key in TraceStep.objects.filter(turn=turn).values_list("key", flat=True)]
-    assert {"understand", "search", "fusion", "budget", "generate", "save"} <= set(keys)
+    assert {"understand", "search", "fusion", "compose_prompt", "generate", "save"} <= set(keys)
     assert turn.embedding is not None and turn.model == "extractive" and turn.token_count > 0
     await session.arefresh_from_db()
     assert session.title == RESET.rstrip("?")[:48].rsplit(" ", 1)[0] + "…" or session.title.startswith("How do I")

@@ -372,7 +372,7 @@ def test_the_trace_tells_what_ran(as_owner: Client, as_staff: Client, turn: Turn
         "understand": {"action": "retrieve_vector", "reason": "rules", "queries": [{"text": "leave", "weight": 0.5}]},
         "search": {"rankings": [{"type": "vector", "query": "leave", "ms": 3, "note": "", "hits": hits}]},
         "fusion": {"hits": [hits[0] | {"sources": [{"type": "vector", "rank": 1}]}]},
-        "budget": {
+        "compose_prompt": {
             "tokens": 10,
             "limit": 20,
             "kept": {"evidence": 1, "recent": 0},

@@ -22,7 +22,7 @@ _TURNS_PER_SESSION = 6
 _SESSIONS_AT_ONCE = 200
 _CITATIONS = 4
 _NODES = (
-    "save_question", "load_history", "understand", "rewrite", "search", "fusion", "rerank", "select", "budget",
+    "save_question", "load_history", "understand", "rewrite", "search", "fusion", "rerank", "select", "compose_prompt",
     "generate", "check", "save",
 )  # fmt: skip
 _ENDS = ["completed"] * 94 + ["stopped"] * 2 + ["failed"] * 3 + ["interrupted"]
@@ -165,7 +165,7 @@ class _Talk:
         )
 
     def _detail(self, key: str) -> dict[str, object]:
-        if key != "budget":
+        if key != "compose_prompt":
             return {"action": "answer_chat", "hits": 10, "queries": ["ports"]}
         told = "\n\n".join(chunk.content for chunk in self._random.sample(self._chunks, 4))
         return {"messages": [{"role": "user", "content": told}]}

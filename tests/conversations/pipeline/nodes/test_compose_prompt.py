@@ -39,7 +39,7 @@ def narrow(fake_llm: FakeLLM) -> Narrow:
 
 
 async def budget_of_last() -> dict[str, Any]:
-    step = await TraceStep.objects.filter(key="budget").alatest("id")
+    step = await TraceStep.objects.filter(key="compose_prompt").alatest("id")
     detail: dict[str, Any] = step.detail
     return detail
 

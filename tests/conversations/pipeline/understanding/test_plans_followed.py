@@ -56,7 +56,7 @@ async def test_as_many_passages_are_given_as_it_wants(
     planned = plan(rewrite="", queries=[], plan={"action": "retrieve_vector", "args": {"k": k}})
     served.reply(json.dumps(planned), purpose="understand")
     await run_turn(owner, session, "How many ports has the TL-SE2109 switch?")
-    assert (await trace())["budget"].detail["kept"]["evidence"] == given
+    assert (await trace())["compose_prompt"].detail["kept"]["evidence"] == given
 
 
 async def test_a_chat_that_it_is_sure_of_is_not_searched(
@@ -65,7 +65,8 @@ async def test_a_chat_that_it_is_sure_of_is_not_searched(
     served.reply(json.dumps(chat(confidence=0.9)), purpose="understand")
     events = await run_turn(owner, session, "Tell me a joke, please.")
     ran = await trace()
-    assert {ran[key].status for key in ("search", "fusion", "metadata", "reorder", "relevance_gate")} == {"skipped"}
+    searching = ("search", "fusion", "load_passages", "reorder", "relevance_gate")
+    assert {ran[key].status for key in searching} == {"skipped"}
     assert ran["understand"].detail["action"] == "answer_chat" and ran["generate"].status == "completed"
     assert not {"vector_search", "fulltext_search"} & {e.key for e in events if isinstance(e, StepEvent)}
     answer = await Message.objects.aget(role="assistant")
