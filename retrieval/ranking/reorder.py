@@ -39,7 +39,13 @@ class Features:
     @property
     def worth(self) -> float:
         """The weighted sum by which hits are ordered."""
-        return sum(getattr(WEIGHTS, name) * getattr(self, name) for name in self.__slots__)
+        return (
+            WEIGHTS.bm25 * self.bm25
+            + WEIGHTS.similarity * self.similarity
+            + WEIGHTS.coverage * self.coverage
+            + WEIGHTS.rare_heading * self.rare_heading
+            + WEIGHTS.pairs * self.pairs
+        )
 
 
 # Chosen on ten collections together, among them tests/conversations/data/answers/dev-*.jsonl, by `manage.py evaluate`;
