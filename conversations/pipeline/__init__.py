@@ -1,1 +1,1 @@
-"""One question's way through a graph of nodes: `graph` runs them, `state` is what they share."""
+"""The pipeline that answers a question: `graph` runs its nodes, `state` holds the data they share."""

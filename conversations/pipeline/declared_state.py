@@ -1,6 +1,6 @@
-"""A state of which a node may touch what it declares, so that the declarations are the truth.
+"""A view of the state that limits a node to the fields it declares, so that the declarations stay true.
 
-Nodes are given it in tests and on a site in debugging; elsewhere they are given the state itself.
+Nodes get this view in tests and on sites with debugging on; elsewhere they get the state itself.
 """
 
 from collections.abc import Iterator, MutableMapping
@@ -11,16 +11,16 @@ from conversations.pipeline.state import PARTS, State
 
 
 class UndeclaredAccess(Exception):
-    """A node read or wrote what it does not declare; the message names the node and the field."""
+    """A node read or wrote a field that it does not declare; the message names both."""
 
 
 def declared(node: Node, state: State) -> State:
-    """Return the state as the node may use it: it reads `reads`, `may_read` and `writes`, and sets `writes`."""
+    """Return the state limited to a node: it may read `reads`, `may_read` and `writes`, and set `writes`."""
     return cast(State, DeclaredState(node, state, ""))
 
 
 class DeclaredState:
-    """The state, or one of its parts: `path` is the part's name with a dot."""
+    """The state, or one of its parts; `path` is the part's name followed by a dot, or empty."""
 
     __slots__ = ("_node", "_path", "_target")
 
@@ -31,7 +31,7 @@ class DeclaredState:
     def __getattr__(self, name: str) -> Any:
         own = getattr(type(self._target), name, None)
         if isinstance(own, property) and own.fget is not None:
-            return own.fget(self)  # of which each access is looked at by itself
+            return own.fget(self)  # so that each field the property reads is checked
         if not self._path and name == "extra":
             return _Extra(self._node, self._target.extra)
         value = getattr(self._target, name)
@@ -47,7 +47,7 @@ class DeclaredState:
 
 
 class _Extra(MutableMapping[str, Any]):
-    """The values that nodes of other people share: each is a field of its own, as "extra.weather"."""
+    """The values that third-party nodes share: each is a field of its own, such as "extra.weather"."""
 
     def __init__(self, node: Node, values: dict[str, Any]) -> None:
         self._node, self._values = node, values
@@ -72,7 +72,7 @@ class _Extra(MutableMapping[str, Any]):
 
 
 def _check(node: Node, field: str, kind: str) -> None:
-    """Raise `UndeclaredAccess` unless the node declares the field; what it writes it may also read back."""
+    """Raise `UndeclaredAccess` unless the node declares the field; it may read any field that it writes."""
     if field not in node.writes and (kind == "writes" or field not in (*node.reads, *node.may_read)):
         verb, where = ("reads", "`reads` or `may_read`") if kind == "reads" else ("writes", "`writes`")
-        raise UndeclaredAccess(f"The pipeline node {node.key!r} {verb} {field!r}, which is not named in its {where}.")
+        raise UndeclaredAccess(f"The pipeline node {node.key!r} {verb} {field!r}, which is missing from its {where}.")

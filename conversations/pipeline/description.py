@@ -1,4 +1,4 @@
-"""What a node says of a run of its own for the trace: facts in words, and lists of passages."""
+"""Descriptions of a node's run for the trace: labelled facts and lists of passages."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -9,33 +9,33 @@ from django.utils.translation import gettext_lazy
 
 from ragsite.language.sentences import join_sentences
 
-# Why a small question to a model has no usable answer, by the slugs of `NoReply` and `rewriting.Unusable`.
+# Why a side call to a model gave no usable reply, by the slugs of `NoReply` and `rewriting.Unusable`.
 REASONS: dict[str, Any] = {
     "no model": gettext_lazy("no model is configured for it"),
-    "paused": gettext_lazy("the model was too slow a moment ago, and is left alone for a minute"),
+    "paused": gettext_lazy("the model was too slow a moment ago and is not asked for a minute"),
     "timed out": gettext_lazy("the model took too long"),
     "failed": gettext_lazy("the model failed"),
     "empty": gettext_lazy("the reply was empty"),
     "refusal": gettext_lazy("the model refused"),
-    "no JSON": gettext_lazy("the reply holds no plan"),
-    "no plan": gettext_lazy("the reply's plan says nothing that is known"),
-    "no verdict": gettext_lazy("the reply holds no verdict"),
+    "no JSON": gettext_lazy("the reply contains no plan"),
+    "no plan": gettext_lazy("the plan in the reply names no known action"),
+    "no verdict": gettext_lazy("the reply contains no verdict"),
     "explains": gettext_lazy("the reply explains instead of rewriting"),
     "too long": gettext_lazy("the rewritten question is too long"),
-    "off the subject": gettext_lazy("the rewritten question has nothing to do with the question"),
-    "made up": gettext_lazy("the rewritten question names what nobody has named"),
-    "unchanged": gettext_lazy("the question stands as it is"),
+    "off the subject": gettext_lazy("the rewritten question is unrelated to the original"),
+    "made up": gettext_lazy("the rewritten question names something that was never mentioned"),
+    "unchanged": gettext_lazy("the question stays as it is"),
 }
 
 
 def reason(slug: str, detail: str = "") -> str:
-    """Say why a small question has no usable answer, and what the model's server said of it; nothing without a slug."""
+    """Return why a side call gave no usable reply, with the model server's own message; empty without a slug."""
     return join_sentences(_("%(reason)s.") % {"reason": REASONS.get(slug, slug)}, detail) if slug else ""
 
 
 @dataclass(frozen=True, slots=True)
 class Passage:
-    """A passage in a list: `words` say why it stands there; `quote` is shown in place of its beginning."""
+    """A passage in a list: `words` say why it is there; `quote` is shown instead of its beginning."""
 
     chunk_id: int
     score: float | None = 0.0
@@ -45,7 +45,7 @@ class Passage:
 
 @dataclass(frozen=True, slots=True)
 class PassageList:
-    """Passages in order, which took `ms` milliseconds to find. Readers are shown those alone that they may read."""
+    """Passages in order, found in `ms` milliseconds. Users are shown only the ones that they may read."""
 
     title: str
     passages: list[Passage]
@@ -55,17 +55,17 @@ class PassageList:
 
 @dataclass(slots=True)
 class Description:
-    """Facts, each with its label, and lists of passages."""
+    """Labelled facts and lists of passages."""
 
     facts: list[tuple[str, str]] = field(default_factory=list)
     lists: list[PassageList] = field(default_factory=list)
 
     def add(self, label: str, words: Any) -> None:
-        """Add a fact, unless there is nothing to say: no words, or a count of none."""
+        """Add a fact, unless it is empty or a count of 0."""
         if words:
             self.facts.append((label, str(words)))
 
 
 def previous_rank(hit: Mapping[str, Any]) -> str:
-    """Say where a hit stood before."""
-    return _("was number %(rank)d") % {"rank": hit["before"]}
+    """Return a hit's previous rank in words."""
+    return _("previously number %(rank)d") % {"rank": hit["before"]}

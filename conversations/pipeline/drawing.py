@@ -1,9 +1,9 @@
-"""The graph as Mermaid text, which pages draw. Pure."""
+"""Conversion of a graph to Mermaid text, which pages draw. Pure."""
 
 from conversations.pipeline.graph import Graph
 from conversations.pipeline.node import Node
 
-# Words that mean something to Mermaid and can't be ids.
+# Mermaid's reserved words, which can't be ids.
 _RESERVED = frozenset(
     {"call", "class", "click", "default", "direction", "end", "flowchart", "graph", "href", "style", "subgraph"}
 )
@@ -13,7 +13,7 @@ _ESCAPES = str.maketrans({"#": "#35;", '"': "#quot;", "<": "#lt;", ">": "#gt;", 
 def mermaid(graph: Graph) -> str:
     """Return the graph as a Mermaid flow chart, in the active language.
 
-    Round boxes are nodes that some turns skip, diamonds choose what follows; edges taken for some states carry a label.
+    Round boxes are nodes that some turns skip, and diamonds choose the next node. Conditional edges have a label.
     """
     lines = ["flowchart TD"]
     for key in graph.order:

@@ -1,4 +1,4 @@
-"""Messages for the reader when a node fails: plain words in their language, and advice."""
+"""Messages for the user when a node fails, in their language and with advice."""
 
 import logging
 from typing import Any
@@ -16,18 +16,18 @@ from retrieval.search import SearchFailed
 
 logger = logging.getLogger(__name__)
 
-# Errors that carry words of their own; any other is a fault of the program, which the log shows whole.
+# Errors with a message of their own; any other is a bug, which is logged with its traceback.
 EXPECTED = (LLMError, NodeError, SearchFailed, TimeoutError, *DATABASE_UNAVAILABLE)
 _TEXTS = {
     "timeout": gettext_lazy("The server took too long. Please try again."),
     "internal": gettext_lazy("Something went wrong on the server."),
 }
-MODEL_GONE = gettext_lazy("The language model was taken away while the question waited.")
+MODEL_GONE = gettext_lazy("The language model was removed while the question was waiting.")
 _AT_STEP = gettext_lazy("Something went wrong at the step “%(step)s”.")
 
 
 def error_event(failure: NodeFailed, title: Any = "") -> ErrorEvent:
-    """Return the turn's end for its reader: what failed, and whether another try may help. `title` is the node's."""
+    """Return the event that ends a failed turn: what failed, and whether retrying may help. `title` is the node's."""
     match failure.cause:
         case LLMError() | NodeError() as cause:
             return ErrorEvent(code=cause.code, message=cause.message, retryable=cause.retryable)
@@ -43,37 +43,37 @@ def error_event(failure: NodeFailed, title: Any = "") -> ErrorEvent:
 
 
 def internal_error() -> ErrorEvent:
-    """Return the turn's end for a failure that no node had."""
+    """Return the event that ends a turn that failed outside its nodes."""
     return ErrorEvent(code="internal", message=str(_TEXTS["internal"]))
 
 
 def shown(code: str, stored: str, *, for_staff: bool = False) -> str:
-    """Return the message of an error that was stored, in the language of who reads it.
+    """Return the message of a stored error in the active language.
 
-    What was stored in another language is said by its code, in general words: without the step, or the seconds to wait.
-    Of codes that nobody here gives, it is as it was stored. `for_staff` tells what those who may change the model can
-    do.
+    A message that was stored in another language is replaced by the general one of its code, without the step or the
+    seconds to wait. Messages with an unknown code are returned as stored. `for_staff` returns advice for people who
+    may change the model.
     """
     error = errors.by_code(code)
     if error is not None:
         if for_staff:
             return error.message_for_staff
-        general, said = error.message, [str(error.text), MODEL_GONE]
+        general, known = error.message, [str(error.text), MODEL_GONE]
     else:
         texts = _TEXTS | {"interrupted": turn_store.interruption(), "database_away": database_unavailable_message()}
         general = str(texts.get(code, stored))
-        said = [general, str(_AT_STEP).partition("%")[0] if code == "internal" else general]
-    return stored if stored.startswith(tuple(map(str, said))) else general
+        known = [general, str(_AT_STEP).partition("%")[0] if code == "internal" else general]
+    return stored if stored.startswith(tuple(map(str, known))) else general
 
 
 def in_log(error: BaseException) -> str:
-    """Return what the log holds of a failure: its code or kind, and what a model's server said."""
+    """Return a failure for the log: its code or class, and the model server's message."""
     kind = getattr(error, "code", type(error).__name__)
     return f"{kind} {error.details}".rstrip() if isinstance(error, LLMError) else kind
 
 
 def describe(error: BaseException, timeout: float | None) -> str:
-    """Say in a few words what went wrong in a node, for its step and its trace; `timeout` is the node's, in seconds."""
+    """Return what went wrong in a node, for its step and its trace; `timeout` is the node's, in seconds."""
     match error:
         case LLMError() | NodeError():
             return error.message
@@ -85,7 +85,7 @@ def describe(error: BaseException, timeout: float | None) -> str:
 
 
 def log(failure: NodeFailed) -> None:
-    """Log why a node failed its turn: of what is to be expected a line, else with where it happened."""
+    """Log why a node failed its turn: expected errors in one line, others with their traceback."""
     if isinstance(failure.cause, EXPECTED):
         logger.warning("Node %s failed the turn: %s", failure.node, in_log(failure.cause))
     else:

@@ -1,9 +1,9 @@
-"""The graph engine: runs nodes in the order of their edges, independent ones side by side.
+"""The graph engine: runs nodes in the order of their edges, independent ones concurrently.
 
-A node says after which nodes it runs, and for which states an edge is taken; a node may also choose which of its
-followers the turn goes on with. A node that no taken edge leads to is skipped, and so are those that only it leads to.
-Each node has a time it may take, and a rule for its failure: skip it and go on, or fail the turn. The graph is
-assembled from dotted paths, and what is no graph is refused before anything runs; `validation` finds the rest.
+A node declares which nodes it runs after and for which states each edge is taken; it may also choose which of its
+followers the turn continues with. A node that no taken edge leads to is skipped, and so are the nodes that only it
+leads to. Each node has a timeout and a failure policy: skip the node and go on, or fail the turn. The graph is
+assembled from dotted paths, and an invalid one is refused before anything runs; `validation` finds further problems.
 """
 
 import asyncio
@@ -37,7 +37,7 @@ _KEY = re.compile(r"[a-z][a-z0-9_]{0,59}")
 
 
 class GraphError(ValueError):
-    """The nodes of a setting don't make a graph; the message names the node, `hint` says what to change."""
+    """The nodes of a setting don't form a graph; the message names the node, `hint` says what to change."""
 
     def __init__(self, message: str, hint: str = "") -> None:
         super().__init__(message)
@@ -46,7 +46,7 @@ class GraphError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Edge:
-    """From a node to one that may follow. Without a condition it is always taken."""
+    """An edge from a node to one that may follow; without a condition it is always taken."""
 
     parent: str
     child: str
@@ -56,7 +56,7 @@ class Edge:
 
 @dataclass(slots=True)
 class _Course:
-    """How far a turn has come: the nodes that were reached, and what those that choose have chosen."""
+    """The progress of a turn: the nodes that were reached, and the branches that nodes chose."""
 
     reached: set[str] = field(default_factory=set)
     chosen: dict[str, Collection[str]] = field(default_factory=dict)
@@ -67,7 +67,7 @@ class _Course:
 
 
 class Graph:
-    """A set of nodes with their edges, and hooks around each run. Raises `GraphError` when they don't make a graph."""
+    """A set of nodes with their edges, and hooks around each run. Raises `GraphError` if they don't form a graph."""
 
     def __init__(self, nodes: Sequence[Node], hooks: Sequence[Hook] = ()) -> None:
         if not nodes:
@@ -103,10 +103,11 @@ class Graph:
         return cls([_node(path) for path in paths], hooks)
 
     async def run(self, state: State, emit: Emit | None = None) -> State:
-        """Run the whole turn and return its state: the answer stands in `state.answer`.
+        """Run the whole turn and return its state, with the answer in `state.answer`.
 
-        A failing node ends the turn as its reader sees it: `state.answer` keeps what came, and its `error` says in
-        plain words what went wrong. Events go to `emit`, which then is what folds them.
+        If a node fails the turn, `state.answer` keeps what was written so far, and its `error` says in plain words
+        what went wrong. Events go to `emit`, which then has to fold them into the answer; without it they are folded
+        here.
         """
 
         async def fold(event: Event) -> None:
@@ -122,7 +123,7 @@ class Graph:
         return state
 
     async def finish(self, state: State, emit: Emit) -> None:
-        """Run the nodes that must also run after a failure or a stop, unless they have run to their end."""
+        """Run the nodes that must run even after a failure or a stop, unless they have finished already."""
         ran = {entry.key for entry in state.trace if entry.status != "stopped"}
         for key in self.order:
             if self.nodes[key].always and key not in ran:
@@ -132,10 +133,10 @@ class Graph:
                     logger.error("Node %s failed at the end of the turn", key, exc_info=failure.cause)
 
     async def drive(self, state: State, emit: Emit) -> None:
-        """Run the nodes, each event of theirs to `emit`, which folds it into `state.answer`; raises `NodeFailed`."""
+        """Run the nodes and pass their events to `emit`, which folds them into `state.answer`; raises `NodeFailed`."""
 
         async def checked(event: Event) -> None:
-            if not isinstance(event, Event):  # so that it is the failure of the node that gave it
+            if not isinstance(event, Event):  # checked here so that the node that emitted it fails
                 raise TypeError(f"A node emits events, not {type(event).__name__}.")
             await emit(event)
 
@@ -146,10 +147,10 @@ class Graph:
         try:
             while sorter.is_active():
                 ready = sorter.get_ready()
-                if len(ready) == 1 and not running:  # with nothing beside it, it needs no task of its own
+                if len(ready) == 1 and not running:  # a node that runs alone needs no task
                     await self._visit(ready[0], state, checked, course)
                     sorter.done(*ready)
-                    await asyncio.sleep(0)  # those who wait for its events come before the next node
+                    await asyncio.sleep(0)  # let the consumers of its events run before the next node
                     continue
                 for key in ready:
                     running[asyncio.create_task(self._visit(key, state, checked, course))] = key
@@ -166,13 +167,13 @@ class Graph:
         return TopologicalSorter({key: [edge.parent for edge in self.parents[key]] for key in self.nodes})
 
     async def _visit(self, key: str, state: State, emit: Emit, course: _Course) -> None:
-        """Run a node if the turn leads to it, and let it choose how the turn goes on; raises `NodeFailed`."""
+        """Run a node if the turn reaches it, and let it choose how the turn continues; raises `NodeFailed`."""
         node = self.nodes[key]
         try:
             edges = self.parents[key]
             if edges and not node.always and not any(course.takes(edge, state) for edge in edges):
                 state.trace.append(NodeTrace(key, "skipped", timezone.now(), 0.0))
-                logger.debug("Node %s is not on this turn's way", key)
+                logger.debug("Node %s is not reached in this turn", key)
                 return
             course.reached.add(key)
             await self._run_node(node, state, emit)
@@ -203,9 +204,9 @@ class Graph:
 
 
 def _node(path: str) -> Node:
-    hint = "A node is a class of yours that has conversations.pipeline.graph.Node as its base; give its dotted path."
+    hint = "Give the dotted path of a subclass of conversations.pipeline.graph.Node."
     if not isinstance(path, str):
-        raise GraphError(f"{path!r} is no dotted path.", hint)
+        raise GraphError(f"{path!r} is not a dotted path.", hint)
     try:
         found = import_string(path)
     except ImportError as error:
@@ -215,12 +216,12 @@ def _node(path: str) -> Node:
     try:
         node = found()
     except TypeError as error:
-        hint = "It is made without arguments, and has a `run`."
-        raise GraphError(f"The pipeline node {path!r} can't be made: {error}", hint) from None
+        hint = "It must have a `run` method and take no arguments."
+        raise GraphError(f"The pipeline node {path!r} can't be instantiated: {error}", hint) from None
     if not _KEY.fullmatch(str(getattr(node, "key", ""))):
         raise GraphError(
             f"The pipeline node {path!r} has no usable key.",
-            "Set its class variable `key` to a short slug: small letters, digits and underscores.",
+            "Set its class variable `key` to a short slug of lowercase letters, digits and underscores.",
         )
     for mistake, hint in node_problems(node):
         raise GraphError(f"The pipeline node {path!r} can't be used. {mistake}", hint)
@@ -228,7 +229,7 @@ def _node(path: str) -> Node:
 
 
 def _edges(nodes: Sequence[Node]) -> list[Edge]:
-    """Return the edges into each node, in the order of the list; raises `GraphError` for a node that isn't there."""
+    """Return the edges into each node, in the order of the list; raises `GraphError` if a node is missing."""
     found: dict[tuple[str, str], Edge] = {}
     for previous, node in zip((None, *nodes), nodes, strict=False):
         for place in (PREVIOUS,) if node.after is None else node.after:
@@ -244,7 +245,7 @@ def _edges(nodes: Sequence[Node]) -> list[Edge]:
     for edge in found.values():
         if edge.child not in known:
             message = f"The pipeline node {edge.parent!r} has the branch {edge.child!r}, which is not in the pipeline."
-            raise GraphError(message, f"Add the node with this key, or take it out of {edge.parent!r}'s `branches`.")
+            raise GraphError(message, f"Add the node with this key, or remove it from {edge.parent!r}'s `branches`.")
         if edge.parent not in known:
             message = f"The pipeline node {edge.child!r} runs after {edge.parent!r}, which is not in the pipeline."
             raise GraphError(message, f"Add the node with this key, or change the `after` of {edge.child!r}.")

@@ -1,9 +1,9 @@
 """Hooks around every node that runs, in the spirit of WeKnora's `OnEvent(event, state, next)`.
 
-A hook of the setting `PIPELINE_HOOKS` is `async def hook(node, state, proceed)`, or a class whose instances are called
-so; it is made once. It may do something before and after `await proceed()`, skip the node by not calling it, call it
-again, or turn an error into another or into none. The first hook of the setting is the outermost; the node's time-out
-holds for each `proceed` of the innermost.
+A hook of the setting `PIPELINE_HOOKS` is `async def hook(node, state, proceed)`, or a class whose instances take the
+same arguments; it is instantiated once. It may do something before and after `await proceed()`, skip the node by not
+calling it, call it again, or replace or suppress an error. The first hook of the setting is the outermost; the node's
+timeout applies to each `proceed` of the innermost.
 """
 
 import inspect
@@ -21,18 +21,18 @@ Hook = Callable[[Node, State, Proceed], Awaitable[None]]
 
 
 class HookError(ValueError):
-    """A path of `PIPELINE_HOOKS` is no hook; the message names it and what a hook is."""
+    """A path of `PIPELINE_HOOKS` is not a hook; the message names it and says what a hook is."""
 
 
 def load_hooks(paths: Sequence[str]) -> tuple[Hook, ...]:
-    """Return the hooks of dotted paths, in their order; raises `HookError`."""
+    """Return the hooks at dotted paths, in the same order; raises `HookError`."""
     if not isinstance(paths, list | tuple):
         raise HookError(f"The pipeline's hooks are {paths!r}, not a list of dotted paths.")
     return tuple(_hook(path) for path in paths)
 
 
 def wrapped(hooks: Sequence[Hook], node: Node, state: State, run: Proceed) -> Proceed:
-    """Return the run of a node with every hook around it."""
+    """Return the run of a node wrapped in every hook."""
     for hook in reversed(hooks):
         run = partial(hook, node, state, run)
     return run
@@ -40,14 +40,14 @@ def wrapped(hooks: Sequence[Hook], node: Node, state: State, run: Proceed) -> Pr
 
 def _hook(path: str) -> Hook:
     if not isinstance(path, str):
-        raise HookError(f"The pipeline hook {path!r} is no dotted path.")
+        raise HookError(f"The pipeline hook {path!r} is not a dotted path.")
     try:
         found = import_string(path)
         hook = found() if isinstance(found, type) else found
     except (ImportError, TypeError) as error:
         raise HookError(f"The pipeline hook {path!r} can't be loaded: {error}") from None
     if not _is_hook(hook):
-        raise HookError(f"{path!r} is not a pipeline hook: it takes `async def hook(node, state, proceed)`.")
+        raise HookError(f"{path!r} is not a pipeline hook: a hook is `async def hook(node, state, proceed)`.")
     return hook  # type: ignore[no-any-return]
 
 

@@ -1,4 +1,4 @@
-"""What a node of the pipeline is, and how it says where it stands in the graph."""
+"""The base class of the pipeline's nodes, which declare their place in the graph."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Awaitable, Callable, Collection, Mapping
@@ -11,15 +11,15 @@ from conversations.pipeline.state import State
 
 Emit = Callable[[Event], Awaitable[None]]
 
-# In `after`: the node before this one in the list of the setting.
+# In `after`: the previous node in the setting's list.
 PREVIOUS = "<previous>"
 
 
 @dataclass(frozen=True, slots=True)
 class When:
-    """An edge that is taken only for some states: `after = (When("understand", searches, "search"),)`.
+    """A conditional edge: `after = (When("understand", searches, "search"),)`.
 
-    `label` is written at the edge in drawings of the graph; a lazy translation where it is for people.
+    `label` is shown at the edge in drawings of the graph and may be a lazy translation.
     """
 
     node: str
@@ -28,17 +28,17 @@ class When:
 
 
 class NodeError(Exception):
-    """A failure in words that are shown to the reader as they stand; any other error is shown in general words."""
+    """An error whose message is shown to the user as it is; other errors are shown with a general message."""
 
     def __init__(self, message: str, code: str = "node_failed", retryable: bool = True) -> None:
         super().__init__(message)
-        self.message = str(message)  # a lazy translation is read in the language of the turn
+        self.message = str(message)  # a lazy translation is resolved in the turn's language
         self.code = code
         self.retryable = retryable
 
 
 class NodeFailed(Exception):
-    """A node whose failure ends the turn. `cause` is the error, `node` its key."""
+    """A node's failure that ends the turn. `cause` is the error, `node` the node's key."""
 
     def __init__(self, node: str, cause: BaseException) -> None:
         super().__init__(f"{node}: {cause}")
@@ -48,9 +48,9 @@ class NodeFailed(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """What a node's run is given beside the state: `emit` sends an event to the reader.
+    """What a node's run gets in addition to the state: `emit` sends an event to the user.
 
-    `detail` is what was noted of the run; `later` has what is to be done when everything is stored and sent.
+    `detail` contains the facts noted about the run; `later` contains work to do once everything is stored and sent.
     """
 
     emit: Emit
@@ -58,53 +58,53 @@ class Context:
     later: list[Callable[[], Awaitable[None]]] = field(default_factory=list)
 
     def note(self, **facts: Any) -> None:
-        """Remember JSON-safe facts about this run for the trace."""
+        """Add JSON-safe facts about this run to the trace."""
         self.detail.update(facts)
 
 
 class Node(ABC):
-    """One step of the pipeline. Subclasses set the class variables and write `run`."""
+    """One step of the pipeline. Subclasses set the class variables and implement `run`."""
 
     key: ClassVar[str]
-    # Its number among the step frames of a stream; None when the node reports by itself or not at all.
+    # Its number among a stream's step events; None if the node reports its own steps or none at all.
     step: ClassVar[int | None] = None
-    # Its name for the reader, and the text shown while it runs (the title if empty); lazy translations.
+    # Its name shown to the user, and the text shown while it runs (the title if empty); lazy translations.
     title: ClassVar[Any] = ""
     progress: ClassVar[Any] = ""
-    # The keys of steps that it reports by itself, in place of its own.
+    # The keys of the steps that it reports itself, instead of its own key.
     reports: ClassVar[tuple[str, ...]] = ()
-    # Seconds; None leaves the bound to the node (a model's stream has time-outs of its own).
+    # Seconds; None leaves it to the node (a model's stream has timeouts of its own).
     timeout: ClassVar[float | None] = 30.0
     on_error: ClassVar[Literal["skip", "fail"]] = "fail"
     # The nodes that must have run: keys, `PREVIOUS`, or `When`. The node is reached if one of these edges is taken;
-    # without any it begins the turn. None means the one before it in the list.
+    # an empty tuple makes it start with the turn. None means the previous node in the list.
     after: ClassVar[tuple[str | When, ...] | None] = None
-    # Keys of the only nodes that may follow, of which `choose` takes those that do. None means all that come after it.
+    # Keys of the only nodes that may follow; `choose` selects among them. None means every node that comes after it.
     branches: ClassVar[tuple[str, ...] | None] = None
-    # Runs also when the turn failed, was stopped or went another way, to save what there is.
+    # Whether it runs even if the turn failed, was stopped or took another way, such as to save what there is.
     always: ClassVar[bool] = False
-    # Fields of the state, as "plan.queries": those that a node before it must have filled, those that it does without,
+    # Fields of the state, such as "plan.queries": those that an earlier node must have filled, those that are optional,
     # and those that it fills. The request needs no declaration.
     reads: ClassVar[tuple[str, ...]] = ()
     may_read: ClassVar[tuple[str, ...]] = ()
     writes: ClassVar[tuple[str, ...]] = ()
 
     def wanted(self, state: State) -> bool:
-        """Whether this state needs the node; a node that is not wanted is skipped, and those after it run."""
+        """Return whether this state needs the node; otherwise it is skipped, and the nodes after it run."""
         return True
 
     @abstractmethod
     async def run(self, state: State, ctx: Context) -> None:
-        """Do the work: change the state, emit events and note facts on the way; return nothing."""
+        """Do the work: change the state, emit events and note facts; return nothing."""
 
     def choose(self, state: State) -> Collection[str]:
-        """Say which of `branches` the turn goes on with; asked after the node has run, or was not wanted."""
+        """Return which of `branches` the turn continues with; called after the node ran or was not wanted."""
         return self.branches or ()
 
     def message(self, state: State, detail: Mapping[str, Any]) -> str:
-        """Say in a few words what came of a run; shown beside the step. `detail` is what it has noted."""
+        """Return a short result of a run, shown beside the step. `detail` contains the facts that the run noted."""
         return ""
 
     def describe(self, detail: Mapping[str, Any]) -> Description | None:
-        """Say in words what the trace keeps of a run, also of one of an earlier version; None shows it as it is."""
+        """Return a readable form of a run's trace, which may be of an earlier version; None shows the raw trace."""
         return None

@@ -1,7 +1,7 @@
-"""Finds mistakes in a node's class variables and methods before a graph is made of it.
+"""Checks of a node's class variables and methods before it becomes part of a graph.
 
-Most of these would not fail but change the meaning: a string would be a tuple of its letters, an unknown policy `skip`,
-an asynchronous `wanted` always true.
+Most of these mistakes would not fail but change the meaning: a string would be read as a tuple of its letters, an
+unknown policy as `skip`, and an asynchronous `wanted` as always true.
 """
 
 from collections.abc import Iterator
@@ -14,7 +14,7 @@ _PLAIN = {"wanted": "state", "choose": "state", "message": "state, detail", "des
 
 
 def node_problems(node: Node) -> Iterator[tuple[str, str]]:
-    """Yield each problem of a node with a hint how to correct it."""
+    """Yield each problem of a node with a hint on how to fix it."""
     for name in _LISTS:
         value = getattr(node, name)
         if value is None and name in ("after", "branches"):
@@ -25,20 +25,23 @@ def node_problems(node: Node) -> Iterator[tuple[str, str]]:
         for item in value:
             if isinstance(item, When) and name == "after":
                 if not callable(item.condition):
-                    yield f"The condition of its `after` is {item.condition!r}.", "Give a function of the state."
+                    yield (
+                        f"The condition of its `after` is {item.condition!r}.",
+                        "Give a function that takes the state.",
+                    )
             elif not isinstance(item, str):
-                yield f"Its `{name}` holds {item!r}.", "Name it by its key, a string."
+                yield f"Its `{name}` contains {item!r}.", "Give a key, as a string."
     if not iscoroutinefunction(node.run):
         yield "Its `run` is not asynchronous.", "Write `async def run(self, state, ctx)`."
     for name, arguments in _PLAIN.items():
         if iscoroutinefunction(getattr(node, name)):
             yield (
                 f"Its `{name}` is asynchronous.",
-                f"Write `def {name}(self, {arguments})`; what takes time belongs in `run`.",
+                f"Write `def {name}(self, {arguments})`; slow work belongs in `run`.",
             )
     if node.on_error not in ("skip", "fail"):
         yield f"Its `on_error` is {node.on_error!r}.", 'Write "skip" or "fail".'
     if node.timeout is not None and not (isinstance(node.timeout, int | float) and node.timeout > 0):
-        yield f"Its `timeout` is {node.timeout!r}.", "Write seconds above 0, or None for no bound."
+        yield f"Its `timeout` is {node.timeout!r}.", "Write seconds above 0, or None for no limit."
     if node.step is not None and type(node.step) is not int:
         yield f"Its `step` is {node.step!r}.", "Write a whole number, or None for a node that reports nothing."

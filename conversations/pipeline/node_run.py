@@ -19,7 +19,7 @@ logger = logging.getLogger(__name__)
 
 
 class NodeRun:
-    """Begun when it is made; ends by `end`, `fail` or `stop`, which the trace remembers.
+    """A run that starts when it is created and ends with `end`, `fail` or `stop`, which add it to the trace.
 
     `view` is the state as the node may use it.
     """
@@ -30,16 +30,16 @@ class NodeRun:
         self._detail = state.details.setdefault(node.key, {})
         self._began, self._started_at = time.perf_counter(), timezone.now()
         self._ran = self._announced = False
-        self._restore: list[Callable[[], None]] = []  # what puts back the fields that a node may have changed
+        self._restore: list[Callable[[], None]] = []  # functions that restore the fields a node may have changed
 
     async def announce(self) -> None:
-        """Tell the reader that the node is at work."""
+        """Report to the user that the node is running."""
         self._announced = True
-        logger.debug("Node %s begins", self._node.key)
+        logger.debug("Node %s started", self._node.key)
         await self._report("processing")
 
     async def body(self) -> None:
-        """Run the node within its time; raises `TypeError` when it returns something, which would be lost."""
+        """Run the node within its timeout; raises `TypeError` if it returns a value, which would be lost."""
         self._ran = True
         if self._node.on_error == "skip":
             self._restore = [self._state.keep(name) for name in self._node.writes]
@@ -48,10 +48,10 @@ class NodeRun:
             returned = await isolated(self._node.run(self.view, context))
         if returned is not None:
             kind = type(returned).__name__
-            raise TypeError(f"Node {self._node.key!r} returned a {kind}: it changes the state, and returns nothing.")
+            raise TypeError(f"Node {self._node.key!r} returned a {kind}: it must change the state and return nothing.")
 
     async def end(self) -> None:
-        """The node did its work, was not wanted, or a hook let it be."""
+        """Record that the node did its work, was not wanted, or was skipped by a hook."""
         self._remember("completed" if self._ran else "skipped")
         if not self._announced:
             return
@@ -59,26 +59,26 @@ class NodeRun:
         if self._ran and self._node.step is not None:
             try:
                 words = str(self._node.message(self.view, self._detail))
-            except Exception:  # only its words are missing; the node has done its work
-                logger.exception("Node %s has no words for what it did", self._node.key)
+            except Exception:  # only the message is missing; the node has done its work
+                logger.exception("Node %s failed to describe its result", self._node.key)
         await self._report("completed" if self._ran else "skipped", words)
 
     async def fail(self, error: Exception) -> None:
-        """Report that the node failed; the caller decides what follows. A skipped node's fields are restored."""
+        """Record that the node failed; the caller decides what follows. A skipped node's fields are restored."""
         message = failures.describe(error, self._node.timeout)
-        said = {"error_detail": error.details} if isinstance(error, LLMError) and error.details else {}
-        self._detail.update(error=message, **said)
+        details = {"error_detail": error.details} if isinstance(error, LLMError) and error.details else {}
+        self._detail.update(error=message, **details)
         self._remember("error")
         for restore in self._restore:
             restore()
         if self._node.on_error == "skip":
             known = isinstance(error, failures.EXPECTED)
-            logger.warning("Node %s failed, and the turn goes on: %s", self._node.key, failures.in_log(error),
+            logger.warning("Node %s failed, and the turn continues: %s", self._node.key, failures.in_log(error),
                            exc_info=None if known else error)  # fmt: skip
         await self._report("error", message)
 
     def stop(self) -> None:
-        """The turn was ended from outside."""
+        """Record that the turn was stopped from outside."""
         self._remember("stopped")
 
     def _remember(self, status: str) -> None:
@@ -93,7 +93,7 @@ class NodeRun:
 
 
 async def isolated(work: Awaitable[object]) -> object:
-    """Await a node or a hook and return its result; an exception that would end more than that is a `RuntimeError`."""
+    """Await a node or a hook and return its result; `RuntimeError` replaces exceptions that would end more than it."""
     try:
         return await work
     except asyncio.CancelledError:
@@ -101,8 +101,8 @@ async def isolated(work: Awaitable[object]) -> object:
         if task is None or task.cancelling():
             raise
         raise RuntimeError("Something that the node or a hook waited for was cancelled.") from None
-    except SystemExit:  # it would end the server, and every answer with it
-        raise RuntimeError("The node or a hook called for the end of the process.") from None
+    except SystemExit:  # it would stop the server, and every answer with it
+        raise RuntimeError("The node or a hook tried to exit the process.") from None
 
 
 def step_event(node: Node, status: StepStatus, message: str = "", ms: float | None = None) -> StepEvent:

@@ -1,6 +1,6 @@
-"""What the nodes of one turn share: each takes the state and fills its own part of it.
+"""The state that the nodes of a turn share: each node fills its own part.
 
-Nodes declare what they touch by dotted names such as `plan.queries`; `request` is open to all of them.
+Nodes declare the fields they use by dotted names such as `plan.queries`; all of them may read `request`.
 """
 
 import uuid
@@ -24,7 +24,7 @@ from retrieval.search import Hit, Query, Ranking, SearchRequest
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """What was asked, by whom; never changed.
+    """The question with its user and options; immutable.
 
     Without a session nothing is stored, and the conversation is the caller's `history`, oldest first.
     """
@@ -34,98 +34,98 @@ class Request:
     question: str
     history: tuple[PastTurn, ...] = ()
     parent_turn_id: int | None = None
-    # Whether it goes on from the turn that is the newest when it is stored, which is then the parent.
+    # Whether the parent is the session's newest turn at the time this one is stored.
     from_newest: bool = False
     request_id: uuid.UUID = field(default_factory=uuid.uuid4)
-    # Of the reader's interface ("en", "zh-hans"), for step names and messages.
+    # The language of the user interface ("en", "zh-hans"), for step names and messages.
     language: str = "en"
-    # Whether a model judges each hit for whether it answers; None is what the site is set to.
+    # Whether a model judges whether each hit answers; None means the site's setting.
     use_filter: bool | None = None
-    # How many passages the answer is given at most; None is what the site, or the plan, is set to.
+    # The most passages that the answer is written from; None means the plan's number or the site's setting.
     top_n: int | None = None
-    # The knowledge bases that its assistant is asked about; none are all that the user may read.
+    # The assistant's knowledge bases; empty means all that the user may read.
     knowledge_base_ids: tuple[int, ...] = ()
-    # The only knowledge bases and documents that are asked, as its session or its caller chose; none are all.
+    # The knowledge bases and documents that the session or the caller selected; empty means all.
     asked_knowledge_base_ids: tuple[int, ...] = ()
     asked_document_ids: tuple[int, ...] = ()
-    # Of what is asked, only documents labelled so; and the base of the files put into the chat, asked in any case.
+    # The labels that the searched documents must have; and the base of the chat's files, which is always searched.
     labels: LabelFilter = LabelFilter()  # noqa: RUF009 - it can't be changed
     files_id: int | None = None
-    # Whether the reader wants to see what the model thinks; None is yes, where it does by itself.
+    # Whether the user wants to see the model's reasoning; None means yes, if the model reasons of its own accord.
     thinking: bool | None = None
-    # The assistant's version, and its name, by which the question is answered; None where the site has no assistant.
+    # The version and the name of the assistant that answers; None if the site has no assistant.
     assistant_version_id: int | None = None
     assistant: str = ""
-    # Whether what they asked to be remembered counts, and more may be kept.
+    # Whether the user's remembered facts are used, and new ones may be stored.
     memory: bool = True
-    # The turn in which the cut answer began that this one goes on with, and all that came of it.
+    # The turn whose cut answer this one continues, with the whole answer so far.
     continued: PastTurn | None = None
 
     @property
     def question_language(self) -> str:
-        """`"zh"` or `"en"`: the question's own language, or the interface's when it has none."""
+        """The question's language, `"zh"` or `"en"`, or the interface's if the question has none."""
         return language_of(self.question) or ("zh" if self.language.startswith("zh") else "en")
 
 
 @dataclass(slots=True)
 class Past:
-    """What came before the question, oldest first."""
+    """The conversation before the question, oldest first."""
 
-    # All turns that the question goes on from, by id; the summary is of the first of them.
+    # The ids of all turns that the question follows; the summary covers the first of them.
     branch: list[int] = field(default_factory=list)
-    # The last complete turns, and those among them that were not answered, whose questions tell what "it" is.
+    # The last complete turns, and the unanswered ones among them, whose questions may say what "it" is.
     turns: list[PastTurn] = field(default_factory=list)
     unanswered: list[PastTurn] = field(default_factory=list)
     summary: str = ""
-    # Earlier turns of the branch that are like the question.
+    # Earlier turns of the branch that are similar to the question.
     relevant: list[PastTurn] = field(default_factory=list)
-    # What the user asked to be remembered.
+    # The facts that the user asked to be remembered.
     memories: list[str] = field(default_factory=list)
 
     @property
     def conversation(self) -> list[PastTurn]:
-        """The turns with those that were not answered, oldest first: what a question may depend on."""
+        """The answered and unanswered turns, oldest first, that a question may depend on."""
         return sorted([*self.turns, *self.unanswered], key=lambda turn: turn.turn_id)
 
 
 @dataclass(slots=True)
 class Plan:
-    """What is to be done with the question, and what is searched for."""
+    """What to do with the question, and what to search for."""
 
     # "retrieve_vector", "answer_chat" or "clarify"
     action: str = "retrieve_vector"
-    # What is replied without search or model; empty otherwise.
+    # A reply given without search or model; empty otherwise.
     reply: str = ""
-    # What documents are read from beginning to end for, in place of a search: "summary", "list" or "changes".
+    # Why whole documents are read instead of searched: "summary", "list" or "changes"; empty otherwise.
     whole: str = ""
-    # Of a model's plan: what it takes the question for (`kb_retrieval`, `chat`, `clarify`; empty without a model), how
-    # sure it is (0 to 1), whether the question follows on, and what it would do rather than search (`answer_chat`,
-    # `clarify`), on which decides what the search finds.
+    # From a model's plan: the intent (`kb_retrieval`, `chat`, `clarify`; empty without a model), the confidence (0 to
+    # 1), whether the question is a follow-up, and the action that the model would prefer to a search (`answer_chat`,
+    # `clarify`), which is taken if the search finds nothing.
     intent: str = ""
     confidence: float | None = None
     followup: bool = False
     deferred_action: str = ""
-    # How many passages the model wants to be given; None is what the site is set to.
+    # The number of passages the model asks for; None means the site's setting.
     k: int | None = None
-    # The question as one that stands alone, for retrieval only, and why it was made.
+    # The question rewritten to stand alone, for retrieval only, and why it was rewritten.
     rewrite: str = ""
     rewrite_reason: str = ""
-    # What is searched beside it: the model's key terms, and the question in the documents' languages, by their codes.
+    # Searched in addition: the model's key terms, and the question in the documents' languages, by language code.
     key_terms: tuple[str, ...] = ()
     translations: dict[str, str] = field(default_factory=dict)
     queries: list[Query] = field(default_factory=list)
     retrieval_query: str = ""
-    # What passages are judged by; the question when empty.
+    # The query that passages are judged by; the question if empty.
     ranking_query: str = ""
-    # What is searched by itself, part by part, where the question asks for several things; and the places, from 0, of
-    # parts that need what the part before them finds.
+    # The parts of a question that asks for several things, each searched separately; and the indices of the parts that
+    # need the result of the part before them.
     parts: tuple[str, ...] = ()
     dependent_parts: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class PictureInfo:
-    """A picture that an answer may show. Sizes in pixels."""
+    """A picture that an answer may show; sizes in pixels."""
 
     url: str
     alt: str
@@ -135,9 +135,9 @@ class PictureInfo:
 
 @dataclass(slots=True)
 class FoundPart:
-    """What was found for a part of the question: by which queries, in their order, and which chunks, best first.
+    """The result of a part of the question: the queries in order, and the ids of the chunks found, best first.
 
-    `answer_state` is that of an answer to this part from these chunks, as in `Found`.
+    `answer_state` is the state of an answer to this part from these chunks, as in `Found`.
     """
 
     question: str
@@ -146,62 +146,63 @@ class FoundPart:
     answer_state: str = "nothing"
 
     def holds(self, hit: Hit) -> bool:
-        """Whether a hit, or what was joined to it, was found for this part."""
+        """Return whether a hit, or a passage merged into it, was found for this part."""
         return not {hit.chunk_id, *hit.merged}.isdisjoint(self.chunk_ids)
 
 
 @dataclass(slots=True)
 class Found:
-    """What the search found, and what it is worth."""
+    """The results of the search, and how far they answer."""
 
     knowledge_base_ids: tuple[int, ...] = ()
-    document_ids: tuple[int, ...] = ()  # where only these of them are asked
+    document_ids: tuple[int, ...] = ()  # empty means all of their documents
     labels: LabelFilter = LabelFilter()  # noqa: RUF009 - it can't be changed
     general_knowledge_allowed: bool = True
-    search_request: SearchRequest | None = None  # None where there was nothing to search
+    search_request: SearchRequest | None = None  # None if there was nothing to search
     rankings: list[Ranking] = field(default_factory=list)
-    # How many passages of those searched hold the terms of what is asked.
+    # How many of the searched passages contain each term of the question.
     frequencies: Frequencies = field(default_factory=lambda: Frequencies(0, {}))
     fused: list[Any] = field(default_factory=list)  # (chunk id, score, sources)
     hits: list[Hit] = field(default_factory=list)
-    # Where documents were read from beginning to end, what came of it; the hits are then their sections.
+    # The result of reading whole documents; the hits are then their sections.
     reading: Reading | None = None
     pictures: dict[int, PictureInfo] = field(default_factory=dict)  # by chunk id
     # Whether the hits answer ("answered"), are only the closest passages ("nearest"), or there are none ("nothing");
-    # empty where the documents are not asked.
+    # empty if the documents are not searched.
     answer_state: str = ""
-    # Of a question that was searched part by part, what was found for each.
+    # The results for each part of a question that was searched part by part.
     parts: list[FoundPart] = field(default_factory=list)
-    # What the answer says of files of the chat that could not be searched; empty where all could.
+    # The answer's note on files of the chat that could not be searched; empty if all could.
     unread_files: str = ""
-    # By language, how many documents the question can't be searched in, where it is not answered.
+    # For an unanswered question: how many documents it can't search, by their language.
     unsearched: dict[str, int] = field(default_factory=dict)
-    # Of a hit that answers, the sentences that do, and why they do, by chunk id.
+    # By chunk id, the sentences of a hit that answer the question, and why they do.
     key_passages: dict[int, str] = field(default_factory=dict)
     reasons: dict[int, str] = field(default_factory=dict)
 
 
 @dataclass(slots=True)
 class Prompt:
-    """What the answer is written from."""
+    """The material that the answer is written from."""
 
-    model: str = ""  # empty where none is asked
-    # The hits that are given to the answer, numbered from 1, as citations of them, and the numbers that it cites.
+    model: str = ""  # empty if none is asked
+    # The hits that the answer is written from, their citations, numbered from 1, and the numbers that it cites.
     evidence: list[Hit] = field(default_factory=list)
     citations: list[dict[str, Any]] = field(default_factory=list)
     cited: set[int] = field(default_factory=set)
     messages: list[ChatMessage] = field(default_factory=list)
-    # The most tokens that the answer may take; what did not fit, counted by kind; and the recent turns among it, by id.
+    # The most tokens that the answer may have.
     answer_tokens: int = 0
-    # Its tokens as the model's provider has counted them; 0 where it didn't.
+    # The prompt's tokens as counted by the model's provider; 0 if it didn't report them.
     reported: int = 0
+    # How many items of each kind did not fit, and the ids of the recent turns among them.
     left_out: dict[str, int] = field(default_factory=dict)
     cut_turns: list[int] = field(default_factory=list)
 
 
 @dataclass(slots=True)
 class NodeTrace:
-    """How a node ran: `status` is completed, skipped or error; `ms` milliseconds; `detail` JSON-safe."""
+    """A node's run: `status` is completed, skipped, error or stopped; `ms` milliseconds; `detail` JSON-safe."""
 
     key: str
     status: str
@@ -210,7 +211,7 @@ class NodeTrace:
     detail: dict[str, Any] = field(default_factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the fields by their names; the detail, which may be large, is not copied."""
+        """Return the fields by name; the detail, which may be large, is not copied."""
         return {name: getattr(self, name) for name in self.__slots__}
 
 
@@ -219,25 +220,25 @@ class State:
     """The state of one turn."""
 
     request: Request
-    # The ids of the turn, once it is stored.
+    # The ids of the turn once it is stored.
     started: Started | None = None
     past: Past = field(default_factory=Past)
     plan: Plan = field(default_factory=Plan)
     found: Found = field(default_factory=Found)
     prompt: Prompt = field(default_factory=Prompt)
-    # What the reader was sent, folded; nodes add to it by the events that they emit, and set `usage` and `checks`.
+    # The events sent to the user, folded; nodes add to it by emitting events, and set `usage` and `checks`.
     answer: Answer = field(default_factory=Answer)
-    # What nodes of other people share among themselves, by names of their own.
+    # Values that third-party nodes share among themselves, under names of their own.
     extra: dict[str, Any] = field(default_factory=dict)
 
-    # The engine's: what nodes noted of their runs, how these went, and what is done when everything is stored and sent.
+    # For the engine: the facts noted by nodes, their runs, and work to do once everything is stored and sent.
     details: dict[str, dict[str, Any]] = field(default_factory=dict)
     trace: list[NodeTrace] = field(default_factory=list)
     later: list[Callable[[], Awaitable[None]]] = field(default_factory=list)
 
     @property
     def parent_turn_id(self) -> int | None:
-        """The turn that the question goes on from; None for the first of a branch."""
+        """The turn that the question follows; None for the first of a branch."""
         return self.started.parent_turn_id if self.started else self.request.parent_turn_id
 
     def keep(self, name: str) -> Callable[[], None]:
@@ -253,8 +254,9 @@ class State:
         return partial(self.extra.pop, inner, None)
 
 
-# The parts of a state, in which nodes name a field as `part.field`.
+# The parts of a state; nodes name a field as `part.field`.
 PARTS = {"past": Past, "plan": Plan, "found": Found, "prompt": Prompt, "answer": Answer}
-# All that a node may declare, but for values of `extra`; and what it needn't, for it is there from the beginning.
+# The fields that a node needn't declare, since they are there from the start; and all that it may declare, in addition
+# to values of `extra`.
 GIVEN = frozenset(f"request.{each.name}" for each in fields(Request))
 FIELDS = GIVEN | {"started"} | {f"{part}.{each.name}" for part, kind in PARTS.items() for each in fields(kind)}

@@ -1,7 +1,7 @@
-"""What is wrong with a graph that can be assembled: nodes that are never reached, and inputs that nothing gives.
+"""Checks of an assembled graph for unreachable nodes, missing inputs and conflicts.
 
-Nodes declare the fields of the state that they read and write; so a pipeline that can't work is found at the start of
-the site instead of in the middle of an answer.
+Nodes declare the fields of the state that they read and write, so that a pipeline that can't work is reported when the
+site starts instead of in the middle of an answer.
 """
 
 from collections.abc import Iterator
@@ -12,7 +12,7 @@ from typing import Literal
 from conversations.pipeline.graph import Graph
 from conversations.pipeline.state import FIELDS, GIVEN
 
-# Fields without which a turn neither begins nor says anything.
+# Fields without which a turn can't start or answer.
 _NEEDED = {"started": "the turn would never begin", "answer.blocks": "nothing would be answered"}
 # Nodes may share values of their own under `State.extra`, as "extra.weather".
 _OWN = "extra."
@@ -22,7 +22,7 @@ Kind = Literal["unreachable", "unknown field", "missing input", "side by side"]
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """What is wrong, and how it can be corrected."""
+    """A problem, with a hint on how to fix it."""
 
     kind: Kind
     message: str
@@ -30,8 +30,8 @@ class Problem:
 
 
 def graph_problems(graph: Graph) -> list[Problem]:
-    """Return what is wrong with a graph, in the order of its nodes."""
-    before: dict[str, set[str]] = {}  # for each node, those that have always run, or been skipped, before it
+    """Return the problems of a graph, in the order of its nodes."""
+    before: dict[str, set[str]] = {}  # for each node, those that always run or are skipped before it
     for key in graph.order:
         parents = {edge.parent for edge in graph.parents[key]}
         before[key] = parents.union(*(before[parent] for parent in parents))
@@ -60,13 +60,13 @@ def _unreachable(graph: Graph) -> Iterator[Problem]:
         elif shut:
             yield Problem(
                 "unreachable",
-                f"The pipeline node {key!r} is never reached: {shut[0]!r} leads only to its branches.",
+                f"The pipeline node {key!r} is never reached: {shut[0]!r} leads only to its `branches`.",
                 f"Add {key!r} to the `branches` of {shut[0]!r}, or change the `after` of {key!r}.",
             )
         else:
             yield Problem(
                 "unreachable",
-                f"The pipeline node {key!r} is never reached: no node before it is.",
+                f"The pipeline node {key!r} is never reached, because no node before it is.",
                 f"Change the `after` of {key!r}.",
             )
 
@@ -78,7 +78,7 @@ def _unknown_fields(graph: Graph) -> Iterator[Problem]:
                 yield Problem(
                     "unknown field",
                     f"The pipeline node {node.key!r} names {name!r}, which the state doesn't have.",
-                    f"Name a field by its part, as 'plan.queries'; a value of your own is declared as 'extra.{name}'.",
+                    f"Give a part and a field, such as 'plan.queries'; declare a value of your own as 'extra.{name}'.",
                 )
 
 
@@ -92,14 +92,14 @@ def _missing_inputs(graph: Graph, before: dict[str, set[str]]) -> Iterator[Probl
             yield Problem(
                 "missing input",
                 f"The pipeline node {key!r} reads {name!r}, which no node before it writes.",
-                f"Let {key!r} run after {' or '.join(map(repr, writers))}."
+                f"Make {key!r} run after {' or '.join(map(repr, writers))}."
                 if writers
                 else f"Put a node that writes {name!r} before it, or declare {name!r} in `may_read`.",
             )
 
 
 def _side_by_side(graph: Graph, before: dict[str, set[str]]) -> Iterator[Problem]:
-    """Two nodes that may run at the same time must not touch what one of them writes."""
+    """Yield a problem for each field that a node writes while another that may run at the same time uses it."""
     for one, other in combinations(graph.nodes.values(), 2):
         if one.key in before[other.key] or other.key in before[one.key]:
             continue
@@ -107,7 +107,7 @@ def _side_by_side(graph: Graph, before: dict[str, set[str]]) -> Iterator[Problem
         for name in sorted(set(one.writes) & touched[1] | set(other.writes) & touched[0]):
             yield Problem(
                 "side by side",
-                f"The pipeline nodes {one.key!r} and {other.key!r} may run side by side, and both touch {name!r}, "
+                f"The pipeline nodes {one.key!r} and {other.key!r} may run at the same time, and both use {name!r}, "
                 "which one of them writes.",
-                f"Let one run after the other: name {one.key!r} in the `after` of {other.key!r}.",
+                f"Make one run after the other: name {one.key!r} in the `after` of {other.key!r}.",
             )

@@ -381,10 +381,10 @@ class TestTrace:
         await run_turn(owner, session, "And how is it reset?")
         turn = await Turn.objects.alatest("id")
         found = await steps(turn, owner)
-        assert ("Not by a model", "the reply holds no plan.") in found["Understand the question"].facts
+        assert ("Not by a model", "the reply contains no plan.") in found["Understand the question"].facts
         assert ("Not rewritten", "the model refused.") in found["Rewrite the question for the search"].facts
         page = await in_database(lambda: as_owner.get(reverse("trace", args=[turn.pk])).content.decode())
-        assert "the reply holds no plan" in page and "the model refused" in page
+        assert "the reply contains no plan" in page and "the model refused" in page
 
 
 async def steps(turn: Turn, reader: User) -> dict[str, trace.Step]:

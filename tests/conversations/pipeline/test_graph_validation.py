@@ -72,7 +72,7 @@ def test_an_input_that_comes_too_late_names_who_gives_it() -> None:
     [(kind, _message, hint)] = found(
         make_node("rank", reads=("found.hits",)), make_node("load_passages", writes=("found.hits",))
     )
-    assert kind == "missing input" and "Let 'rank' run after 'load_passages'" in hint
+    assert kind == "missing input" and "Make 'rank' run after 'load_passages'" in hint
 
 
 def test_what_is_given_with_the_question_or_may_be_missing_is_no_problem() -> None:
@@ -124,7 +124,7 @@ class Unwritten(Node):
         ("conversations.nowhere.Node", "can't be imported"),
         ("conversations.events.Delta", "not a pipeline node"),
         (f"{HERE}.Nameless", "no usable key"),
-        (f"{HERE}.Unwritten", "can't be made"),
+        (f"{HERE}.Unwritten", "can't be instantiated"),
     ],
 )
 def test_a_path_that_is_no_node_is_refused(path: str, words: str) -> None:
@@ -153,7 +153,7 @@ def test_the_system_check_stops_a_broken_setting(change: object, identity: str, 
     ("attributes", "words"),
     [
         ({"after": "first"}, "`after` is 'first'"),
-        ({"after": (FIRST,)}, "`after` holds"),
+        ({"after": (FIRST,)}, "`after` contains"),
         ({"after": (When("first", "hits"),)}, "condition of its `after` is 'hits'"),  # type: ignore[arg-type]
         ({"branches": "end"}, "`branches` is 'end'"),
         ({"reads": "question"}, "`reads` is 'question'"),
@@ -177,8 +177,8 @@ def test_a_class_that_says_what_it_does_not_mean_is_refused(
 
 @pytest.mark.parametrize("paths", [None, f"{HERE}.Unwritten", [FIRST], [None]])
 def test_a_setting_that_is_no_list_of_paths_is_refused(paths: object) -> None:
-    with pytest.raises(GraphError, match=r"not a list|no dotted path") as raised:
+    with pytest.raises(GraphError, match=r"not a list|not a dotted path") as raised:
         Graph.from_paths(paths)  # type: ignore[arg-type]
     assert raised.value.hint
-    with pytest.raises(HookError, match=r"not a list|no dotted path"):
+    with pytest.raises(HookError, match=r"not a list|not a dotted path"):
         load_hooks(paths)  # type: ignore[arg-type]

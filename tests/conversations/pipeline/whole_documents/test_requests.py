@@ -1,6 +1,5 @@
 """Which questions want whole documents."""
 
-import time
 from pathlib import Path
 
 import pytest
@@ -81,7 +80,6 @@ def test_hardly_a_question_is_looked_up() -> None:
     ],
 )
 def test_long_questions_take_no_time(text: str) -> None:
-    began = time.process_time()
+    """A pattern that goes back and forth over such a text would take minutes, and the run would be given up."""
     may_want_whole(text)
     whole_request(text)
-    assert time.process_time() - began < 1
