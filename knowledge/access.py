@@ -1,10 +1,10 @@
-"""Access to knowledge bases and documents: the one place that pages, API, WebSockets and commands use.
+"""Access to knowledge bases and documents, used by pages, the API, WebSockets and commands alike.
 
-A base is somebody's own, shared with them by name or with a group that they are in, or open to the site. Who curates
-(`ragsite.accounts.roles`) reads, edits, sets up, shares and deletes every base.
+A base is the user's own, shared with them by name or through a group, or open to the site. Curators
+(`ragsite.accounts.roles`) read, edit, set up, share and delete every base.
 
-A stranger gets `Http404`, whether the thing exists or not; a person who may read but not change gets
-`PermissionDenied`, since the thing is no secret to them.
+Someone without access gets `Http404`, whether the object exists or not; someone who may read but not change it gets
+`PermissionDenied`, since its existence is no secret to them.
 """
 
 from collections.abc import Callable, Collection
@@ -26,16 +26,16 @@ M = TypeVar("M", bound=Model)
 
 
 def readable(user: Actor) -> QuerySet[KnowledgeBase]:
-    """Return the knowledge bases that the user may read: those at hand, and for who curates all."""
+    """Return the knowledge bases that the user may read: those at hand, or all of them for a curator."""
     if not _is_person(user):
         return KnowledgeBase.objects.none()
     return _listed().filter(_at_hand(user) | _is_curating(user))
 
 
 def at_hand(user: Actor) -> QuerySet[KnowledgeBase]:
-    """Return the knowledge bases that are meant where the user names none: own, shared with them, or open to the site.
+    """Return the user's default knowledge bases: their own, those shared with them, and those open to the site.
 
-    Who curates reads others, too, but doesn't search other people's private bases unasked.
+    Curators may read all others too, but don't search other people's private bases unless they choose them.
     """
     if not _is_person(user):
         return KnowledgeBase.objects.none()
@@ -43,10 +43,10 @@ def at_hand(user: Actor) -> QuerySet[KnowledgeBase]:
 
 
 def of_chats(user: Actor) -> QuerySet[KnowledgeBase]:
-    """Return the bases of the files in the user's own chats: not even who curates reads those of others.
+    """Return the bases of the files in the user's own chats; not even curators read those of others.
 
-    They are among none of the others here, so that nothing lists or searches them but who asks for them. Those of chats
-    that are deleted are not even here.
+    No other function here returns them, so they are listed and searched only on explicit request. Those of deleted
+    chats are left out.
     """
     if not _is_person(user):
         return KnowledgeBase.objects.none()
@@ -54,7 +54,7 @@ def of_chats(user: Actor) -> QuerySet[KnowledgeBase]:
 
 
 def readable_ids(user: Actor, ids: Collection[int]) -> list[int]:
-    """Return ids of knowledge bases, sorted; raises `Http404` where one is of none that the user may read."""
+    """Return the ids of knowledge bases, sorted; raises `Http404` if the user may not read one of them."""
     found = sorted(readable(user).filter(pk__in=ids).values_list("pk", flat=True))
     if found != sorted(set(ids)):
         raise Http404(_("There is no such knowledge base, or it is not shared with you."))
@@ -62,7 +62,7 @@ def readable_ids(user: Actor, ids: Collection[int]) -> list[int]:
 
 
 def readable_document_ids(user: Actor, ids: Collection[int]) -> list[int]:
-    """Return ids of documents to be searched, sorted; raises `Http404` where one is of none that the user may."""
+    """Return the ids of documents to search, sorted; raises `Http404` if the user may not search one of them."""
     found = sorted(searchable_documents(user).filter(pk__in=ids).values_list("pk", flat=True))
     if found != sorted(set(ids)):
         raise Http404(_("There is no such document, or it is not shared with you."))
@@ -78,19 +78,19 @@ def editable(user: Actor) -> QuerySet[KnowledgeBase]:
 
 
 def owned(user: Actor) -> QuerySet[KnowledgeBase]:
-    """Return the knowledge bases that the user may set up, share and delete: their own, and for who curates all."""
+    """Return the knowledge bases that the user may set up, share and delete: their own, or all for a curator."""
     if not _is_person(user):
         return KnowledgeBase.objects.none()
     return _listed().filter(Q(owner_id=user.pk) | _is_curating(user))
 
 
 def memberships(user: Actor) -> QuerySet[Membership]:
-    """Return what is shared with the user by name, or with a group that they are in."""
+    """Return the memberships that the user has by name or through a group."""
     return _memberships(key(user))
 
 
 def curates(user: Actor) -> bool:
-    """Tell whether the user manages every knowledge base."""
+    """Return whether the user manages every knowledge base."""
     return _is_person(user) and curators().filter(pk=key(user)).exists()
 
 
@@ -100,7 +100,7 @@ def curators() -> QuerySet[User]:
 
 
 def readers(knowledge_base: KnowledgeBase) -> QuerySet[User]:
-    """Return the people who may read a knowledge base, as `readable` has it."""
+    """Return the people who may read a knowledge base, by the same rules as `readable`."""
     people = User.objects.filter(is_active=True)
     if knowledge_base.of_chat:
         return people.filter(pk=knowledge_base.owner_id)
@@ -117,22 +117,22 @@ def readers(knowledge_base: KnowledgeBase) -> QuerySet[User]:
 
 
 def readable_documents(user: Actor) -> QuerySet[Document]:
-    """Return the documents that the user may read, those in their own chats among them."""
+    """Return the documents that the user may read, including those in their own chats."""
     return Document.objects.filter(_within("knowledge_base", user))
 
 
 def searchable_documents(user: Actor) -> QuerySet[Document]:
-    """Return the documents that the user may read and search anywhere: those in chats belong to their chat alone."""
+    """Return the documents that the user may search anywhere; files of a chat can be searched only in that chat."""
     return Document.objects.filter(knowledge_base__in=readable(user))
 
 
 def readable_chunks(user: Actor) -> QuerySet[Chunk]:
-    """Return the chunks that the user may read, those of files in their own chats among them."""
+    """Return the chunks that the user may read, including those of files in their own chats."""
     return Chunk.objects.filter(_within("document__knowledge_base", user))
 
 
 def readable_pictures(user: Actor) -> QuerySet[Picture]:
-    """Return the pictures that the user may see, those of files in their own chats among them."""
+    """Return the pictures that the user may see, including those of files in their own chats."""
     return Picture.objects.filter(_within("document__knowledge_base", user))
 
 
@@ -142,14 +142,14 @@ def get_knowledge_base(user: Actor, pk: int) -> KnowledgeBase:
 
 
 def get_editable_knowledge_base(user: Actor, pk: int) -> KnowledgeBase:
-    """Return a knowledge base whose documents the user may change; `Http404`, or `PermissionDenied` for a reader."""
+    """Return a knowledge base whose documents the user may change, or raise `Http404` or `PermissionDenied`."""
     knowledge_base = get_knowledge_base(user, pk)
     _require(editable(user).filter(pk=pk).exists(), _("Only its owner and editors can change these documents."))
     return knowledge_base
 
 
 def get_owned_knowledge_base(user: Actor, pk: int) -> KnowledgeBase:
-    """Return a knowledge base that is the user's to set up; `Http404`, or `PermissionDenied` for other readers."""
+    """Return a knowledge base that the user may set up, or raise `Http404` or `PermissionDenied`."""
     knowledge_base = get_knowledge_base(user, pk)
     _require(knowledge_base.owner_id == user.pk or curates(user), _("Only its owner can do this."))
     return knowledge_base
@@ -161,14 +161,14 @@ def get_document(user: Actor, pk: int) -> Document:
 
 
 def get_editable_document(user: Actor, pk: int) -> Document:
-    """Return a document that the user may change; `Http404`, or `PermissionDenied` for a reader."""
+    """Return a document that the user may change, or raise `Http404` or `PermissionDenied`."""
     document = get_document(user, pk)
     _require(may_edit(user, document), _("Only its owner and editors can change these documents."))
     return document
 
 
 def may_edit(user: Actor, document: Document) -> bool:
-    """Tell whether the user may change or remove a document."""
+    """Return whether the user may change or remove a document."""
     bases = editable(user).filter(pk=document.knowledge_base_id)
     return bases.exists() or of_chats(user).filter(pk=document.knowledge_base_id).exists()
 
@@ -189,7 +189,7 @@ def get_picture(user: Actor, pk: int) -> Picture:
 
 
 def key(user: Actor) -> int:
-    """Return the user's primary key, 0 for nobody."""
+    """Return the user's primary key, 0 for an anonymous user."""
     return int(user.pk or 0)
 
 
@@ -198,12 +198,12 @@ def _is_person(user: Actor) -> bool:
 
 
 def _listed() -> QuerySet[KnowledgeBase]:
-    """Return the bases that people make and see; those of the files in chats are not among them."""
+    """Return the bases that people create and see, without those of the files in chats."""
     return KnowledgeBase.objects.filter(of_chat=False)
 
 
 def _within(base: str, user: Actor) -> Q:
-    """Return the condition that what leads to a base by this name is in one that the user reads."""
+    """Return the condition that the base at the lookup `base` is one that the user may read."""
     return Q(**{f"{base}__in": readable(user)}) | Q(**{f"{base}__in": of_chats(user)})
 
 
@@ -213,7 +213,7 @@ def _at_hand(user: Actor) -> Q:
 
 
 def _is_curating(user: Actor) -> RawSQL:
-    """Return the condition that a person curates."""
+    """Return the condition that the user is a curator."""
     sql, values = _compiled("curates", user)
     return RawSQL(f"EXISTS ({sql})", values, BooleanField())
 
@@ -223,14 +223,14 @@ def _memberships(user_id: int) -> QuerySet[Membership]:
     return Membership.objects.filter(Q(user_id=user_id) | Q(group_id__in=groups))
 
 
-# What is asked of the database about a person within other queries. Almost every page asks some of these several times,
-# and Django takes milliseconds to put one together, which is longer than the database takes to answer.
+# Subqueries about a person. Almost every page uses several of them, and Django takes milliseconds to compile one,
+# longer than the database takes to run it.
 _ABOUT: dict[str, Callable[[int], QuerySet[Any, Any]]] = {
     "reads": lambda user_id: _memberships(user_id).values("knowledge_base_id"),
     "edits": lambda user_id: _memberships(user_id).filter(role=Membership.Role.EDITOR).values("knowledge_base_id"),
     "curates": lambda user_id: curators().filter(pk=user_id).values("pk"),
 }
-_SOMEBODY = -1  # in whose place the person comes
+_SOMEBODY = -1  # placeholder for the person's id
 
 
 @cache
@@ -239,13 +239,13 @@ def _about_somebody(what: str) -> tuple[str, tuple[Any, ...]]:
 
 
 def _compiled(what: str, user: Actor) -> tuple[str, list[Any]]:
-    """Return a subquery of `_ABOUT` and its values."""
+    """Return the SQL of a subquery in `_ABOUT`, and its parameters."""
     sql, values = _about_somebody(what)
     return sql, [key(user) if value == _SOMEBODY else value for value in values]
 
 
 def _curates() -> Q:
-    """Return the condition that a person curates: asked of the database, since flags may be older than the request."""
+    """Return the condition that a person is a curator; it asks the database, since loaded flags may be out of date."""
     app, codename = CURATE.split(".")
     permission = Permission.objects.filter(content_type__app_label=app, codename=codename)
     return (

@@ -22,15 +22,15 @@ from ragsite.admin_base import ModelAdmin, ReadOnly, RecordAdmin, ValuesFilter, 
 
 
 class IngestedAdmin(ReadOnly, ModelAdmin):
-    """What ingestion makes is looked at, not edited."""
+    """A read-only admin of what ingestion creates."""
 
     def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        """Deleting goes through the document."""
+        """Refuse: these are deleted with their document."""
         return False
 
 
 class MembershipInline(admin.TabularInline[Membership, KnowledgeBase]):
-    """The people a base is shared with."""
+    """The people and groups that a base is shared with."""
 
     model = Membership
     extra = 0
@@ -38,7 +38,7 @@ class MembershipInline(admin.TabularInline[Membership, KnowledgeBase]):
 
 
 def _counted(objs: Any, documents: QuerySet[Document]) -> tuple[list[str], dict[str, int], set[str], list[str]]:
-    """Return what Django's page asks of a deletion: its objects, and how many documents and passages go with them."""
+    """Return what `get_deleted_objects` returns, with counts of the documents and passages that are deleted too."""
     passages = Chunk.objects.filter(document__in=documents).count()
     counts = {str(_("documents")): documents.count(), str(_("passages")): passages}
     return [str(each) for each in objs], counts, set(), []
@@ -58,27 +58,27 @@ class KnowledgeBaseAdmin(ModelAdmin):
     document_count = column(_("documents"), lambda base: base.documents_here, ordering="documents_here")
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[KnowledgeBase]:
-        """Count the documents. The files of chats belong to these."""
+        """Count the documents, and leave out the bases of the files in chats."""
         bases: QuerySet[KnowledgeBase] = super().get_queryset(request).filter(of_chat=False)
         return bases.annotate(documents_here=Count("documents"))
 
     def get_deleted_objects(self, objs: Any, request: HttpRequest) -> Any:
-        """Count what goes along instead of listing it, and asking whether passages, which nobody deletes, may go."""
+        """Count related objects; listing them would also check the permission to delete passages, which nobody has."""
         return _counted(objs, Document.objects.filter(knowledge_base__in=objs))
 
     def delete_model(self, request: HttpRequest, obj: KnowledgeBase) -> None:
-        """Remove files and index rows as well."""
+        """Delete files and index rows too."""
         services.delete_knowledge_base(obj)
 
     def delete_queryset(self, request: HttpRequest, queryset: QuerySet[KnowledgeBase]) -> None:
-        """Remove files and index rows as well."""
+        """Delete files and index rows too."""
         for base in queryset:
             services.delete_knowledge_base(base)
 
 
 @admin.register(Document)
 class DocumentAdmin(ModelAdmin):
-    """Documents and how their ingestion went; reading anew and cancelling."""
+    """Documents and the state of their ingestion, with actions to read them again and to cancel."""
 
     list_display = [
         "original_filename",
@@ -98,15 +98,15 @@ class DocumentAdmin(ModelAdmin):
     readonly_fields = ["base_page", "download", "passages", "error_message", "notice"]
 
     def has_add_permission(self, request: HttpRequest) -> bool:
-        """Documents come in by upload."""
+        """Refuse: documents are added by uploading them."""
         return False
 
     def get_readonly_fields(self, request: HttpRequest, obj: Document | None = None) -> list[str]:
-        """Show everything, change nothing: the state belongs to the workers."""
+        """Make all fields read-only, since the workers manage the state."""
         return [*self.readonly_fields, *(field.name for field in Document._meta.fields)]
 
     def get_fields(self, request: HttpRequest, obj: Document | None = None) -> list[Any]:
-        """Put what a person looks for first."""
+        """Put the fields that people look for first."""
         first = [
             "original_filename",
             "folder",
@@ -126,13 +126,13 @@ class DocumentAdmin(ModelAdmin):
     def change_view(
         self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: Any = None
     ) -> HttpResponse:
-        """Offer nothing to save where nothing can be changed."""
+        """Hide the save buttons, since nothing can be changed."""
         unsaved = {"show_save": False, "show_save_and_continue": False}
         return super().change_view(request, object_id, form_url, unsaved | (extra_context or {}))
 
     @admin.display(description=_("knowledge base"))
     def base_page(self, document: Document) -> str:
-        """Link to the base; that of a chat has no page here."""
+        """Link to the base; that of a chat has no page in the admin."""
         base = document.knowledge_base
         return str(base) if base.of_chat else link_to(base)
 
@@ -144,41 +144,41 @@ class DocumentAdmin(ModelAdmin):
 
     @admin.display(description=_("file"))
     def download(self, document: Document) -> str:
-        """Link to the file; it is handed out to those who may read the base."""
+        """Link to the file, which only readers of the base may download."""
         if not document.file:
             return "–"
         return format_html('<a href="{}?download">{}</a>', reverse("document-file", args=[document.pk]), document)
 
     @admin.action(description=_("Read the selected documents again"), permissions=["change"])
     def reingest(self, request: HttpRequest, queryset: QuerySet[Document]) -> None:
-        """Queue them."""
+        """Queue the documents."""
         count = sum(services.reingest_document(document) for document in queryset)
         text = ngettext("{n} document was queued.", "{n} documents were queued.", count)
         messages.success(request, text.format(n=count))
 
     @admin.action(description=_("Cancel the ingestion of the selected documents"), permissions=["change"])
     def cancel(self, request: HttpRequest, queryset: QuerySet[Document]) -> None:
-        """End what is waiting or running."""
+        """Cancel ingestions that are waiting or running."""
         count = sum(services.cancel_document(document) for document in queryset)
         text = ngettext("{n} ingestion was cancelled.", "{n} ingestions were cancelled.", count)
         messages.success(request, text.format(n=count))
 
     def get_deleted_objects(self, objs: Any, request: HttpRequest) -> Any:
-        """Count what goes along, as of bases."""
+        """Count related objects, as for knowledge bases."""
         return _counted(objs, Document.objects.filter(pk__in=[document.pk for document in objs]))
 
     def delete_model(self, request: HttpRequest, obj: Document) -> None:
-        """Remove files and index rows as well."""
+        """Delete files and index rows too."""
         services.delete_document(obj)
 
     def delete_queryset(self, request: HttpRequest, queryset: QuerySet[Document]) -> None:
-        """Remove files and index rows as well."""
+        """Delete files and index rows too."""
         services.delete_documents(queryset)
 
 
 @admin.register(Chunk)
 class ChunkAdmin(IngestedAdmin):
-    """Passages, to look up."""
+    """Passages, for looking them up."""
 
     list_display = ["id", "document", "ordinal", "kind", "heading", "page_from", "token_count"]
     list_filter = ["kind"]
@@ -186,13 +186,13 @@ class ChunkAdmin(IngestedAdmin):
     list_select_related = ["document"]
 
     def page_name(self, obj: Chunk) -> str:
-        """Give the file and which of its passages it is."""
+        """Return the file and the number of the passage in it."""
         return f"{obj.document} · {obj.ordinal}"
 
 
 @admin.register(Picture)
 class PictureAdmin(IngestedAdmin):
-    """Pictures taken out of documents."""
+    """Pictures extracted from documents."""
 
     list_display = ["id", "document", "page", "alt", "width", "height"]
     search_fields = ["=document__original_filename", "alt"]
@@ -202,7 +202,7 @@ class PictureAdmin(IngestedAdmin):
 
 @admin.register(Membership)
 class MembershipAdmin(ModelAdmin):
-    """Who may read or edit which base."""
+    """The people and groups that bases are shared with."""
 
     list_display = ["knowledge_base", "user", "group", "role", "created_at"]
     list_filter = ["role"]
@@ -215,30 +215,29 @@ _RECORDED = ["made_by", "created_at", "expires_at", "revoked_at", "used_at", "us
 
 
 class InvitationForm(forms.ModelForm[Invitation]):
-    """A link that lets someone in, with what it gives them."""
+    """The form of an invitation link and the access that it grants."""
 
     days = forms.IntegerField(
         label=_("Valid for (days)"), min_value=1, max_value=invitations.MOST_DAYS, initial=invitations.DAYS
     )
 
     class Meta:
-        """All that an administrator may give."""
+        """Everything that an administrator may grant."""
 
         model = Invitation
         fields = ["email", "role", "groups", "knowledge_base", "base_role"]
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        if "role" in self.fields:  # it is not on the page of one that was made
+        if "role" in self.fields:  # it is missing from the page of an existing invitation
             self.fields["role"].choices = ROLES_EXPLAINED  # type: ignore[attr-defined]
 
 
 @admin.register(Invitation)
 class InvitationAdmin(RecordAdmin):
-    """Invitations to the site and to bases; administrators make them, and take back those that are open."""
+    """Invitations to the site and to bases; administrators create them, and revoke open ones."""
 
-    # What a link gives is not changed once it is on its way. One that is revoked stays listed; it goes with its base
-    # or with who made it.
+    # A link that was sent out doesn't change. A revoked one stays listed until its base or its creator is deleted.
     form = InvitationForm
     list_display = ["__str__", "state_shown", "role", "groups_shown", "made_by", "used_by", "expires_at"]
     list_filter = ["role", "created_at", "used_at"]
@@ -252,23 +251,23 @@ class InvitationAdmin(RecordAdmin):
     groups_shown = column(_("groups"), lambda invitation: ", ".join(group.name for group in invitation.groups.all()))
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Invitation]:
-        """Fetch the groups for the list."""
+        """Prefetch the groups for the list."""
         return super().get_queryset(request).prefetch_related("groups")
 
     def get_fields(self, request: HttpRequest, obj: Invitation | None = None) -> Any:
-        """Show what became of one that is there."""
+        """Show the state of an existing invitation."""
         return [*InvitationForm.Meta.fields, "days"] if obj is None else [*InvitationForm.Meta.fields, *_RECORDED]
 
     def get_readonly_fields(self, request: HttpRequest, obj: Invitation | None = None) -> Any:
-        """Let nothing of one that is there be changed."""
+        """Make all fields of an existing invitation read-only."""
         return [] if obj is None else [*InvitationForm.Meta.fields, *_RECORDED]
 
     def has_add_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        """Let administrators invite; owners do so on the pages of their bases."""
+        """Allow only administrators; owners invite people on the pages of their bases."""
         return bool(request.user.is_active and request.user.is_superuser)
 
     def save_model(self, request: HttpRequest, obj: Invitation, form: Any, change: bool) -> None:
-        """Make the invitation, and keep its link for the page that shows it."""
+        """Create the invitation, and keep its link for the page that shows it."""
         assert isinstance(request.user, User)
         data = form.cleaned_data
         made, key = invitations.invite(
@@ -282,15 +281,15 @@ class InvitationAdmin(RecordAdmin):
         )
         for field in Invitation._meta.concrete_fields:
             setattr(obj, field.attname, getattr(made, field.attname))
-        told: Any = obj
-        told.link = invitations.address(request, key)
-        told.mailed = invitations.send(request, made, told.link)
+        shown: Any = obj
+        shown.link = invitations.address(request, key)
+        shown.mailed = invitations.send(request, made, shown.link)
 
     def save_related(self, request: HttpRequest, form: Any, formsets: Any, change: bool) -> None:
-        """Do nothing: the groups were given with the rest."""
+        """Do nothing: the groups were saved with the invitation."""
 
     def response_add(self, request: HttpRequest, obj: Invitation, post_url_continue: str | None = None) -> HttpResponse:
-        """Show the link, this once."""
+        """Show the link, which can't be shown again."""
         same = {
             "role": obj.role,
             "groups": ",".join(request.POST.getlist("groups")),
@@ -307,7 +306,7 @@ class InvitationAdmin(RecordAdmin):
 
     @admin.action(description=_("Revoke"), permissions=["add"])
     def revoke_links(self, request: HttpRequest, queryset: QuerySet[Invitation]) -> None:
-        """Close the chosen links for good."""
+        """Revoke the selected links."""
         count = sum(invitations.revoke(invitation) for invitation in queryset)
         message = ngettext("%(count)d invitation was revoked.", "%(count)d invitations were revoked.", count)
         messages.success(request, message % {"count": count})

@@ -6,13 +6,13 @@ from django.utils.translation import gettext_lazy as _
 
 
 class KnowledgeConfig(AppConfig):
-    """Knowledge bases, documents and how they become chunks."""
+    """Knowledge bases, documents and their ingestion."""
 
     name = "knowledge"
     verbose_name = _("Knowledge")
 
     def ready(self) -> None:
-        """Keep the schedules registered, hear of who signs up, look after stalled documents, and check the indexer."""
+        """Register system checks, audited models and signal handlers."""
         from allauth.account.signals import user_signed_up
         from django_q.signals import post_spawn
 

@@ -1,4 +1,4 @@
-"""System checks of knowledge: a site whose indexer can't be found does not start."""
+"""System checks: the setting `INDEXER` has to name an indexer."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -11,11 +11,12 @@ from knowledge.indexer import Indexer, indexer
 
 @register()
 def indexer_is_there(app_configs: Sequence[Any] | None, **kwargs: Any) -> list[CheckMessage]:
-    """Look up the class of `INDEXER`, and whether it can do what is asked of it."""
+    """Check that the class named by `INDEXER` can be imported and has all methods of an indexer."""
     try:
-        problem = "" if isinstance(indexer(), Indexer) else f"{settings.INDEXER!r} lacks methods of an indexer"
+        complete = isinstance(indexer(), Indexer)
+        problem = "" if complete else f"The class {settings.INDEXER} lacks methods of an indexer."
     except (ImportError, TypeError) as error:
-        problem = f"The indexer can't be made: {error}"
+        problem = f"The indexer can't be created: {error}"
     if not problem:
         return []
     hint = "Correct the setting INDEXER: the dotted path of a class with the methods of knowledge.indexer.Indexer."

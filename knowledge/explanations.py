@@ -1,6 +1,6 @@
-"""Explanations of why a file can't be read, or only in part: a sentence for each key, in the reader's language.
+"""Messages about files that can't be read, or only in part: a sentence for each key, in the reader's language.
 
-Parsers, which run without Django, give a key and parameters; these are stored with the document.
+Parsers, which run without Django, return a key and parameters, which are stored with the document.
 """
 
 from collections import defaultdict
@@ -14,114 +14,117 @@ SENTENCES: dict[str, Promise] = {
     "empty": _("The file is empty."),
     "empty.white_space": _("The file contains only white space."),
     "empty.no_pages": _("The PDF has no pages."),
-    "empty.pages": _("The PDF's pages hold no text."),
-    "encrypted": _("The file is protected by a password. Remove the password and upload it again."),
-    "encrypted.pdf": _("The file is protected by a password. Remove the password and upload it again."),
-    "encrypted.open_document": _("The file is protected by a password. Save it without one."),
-    "encrypted.book": _("The book is locked by its seller (DRM); only their programs can read it."),
+    "empty.pages": _("The PDF's pages contain no text."),
+    "encrypted": _("The file is password-protected. Remove the password and upload it again."),
+    "encrypted.pdf": _("The file is password-protected. Remove the password and upload it again."),
+    "encrypted.open_document": _("The file is password-protected. Save it without a password."),
+    "encrypted.book": _("The book has copy protection (DRM); only its seller's programs can read it."),
     "encrypted.mail": _("The mail is encrypted; only its recipient's mail program can read it. Save it unencrypted."),
     "encrypted.older": _(
-        "The file is protected by a password. Save it without one, best as %(newer)s, and upload it again."
+        "The file is password-protected. Save it without a password, preferably as %(newer)s, and upload it again."
     ),
     "broken": _("The file is damaged or incomplete."),
     "broken.pdf": _("The PDF is damaged or incomplete."),
     "broken.picture": _("The image is damaged or incomplete."),
     "broken.all_pages": _("None of the PDF's pages can be read; the file is damaged."),
-    "broken.zeros": _("The file holds only zero bytes; it was probably not copied completely."),
-    "broken.office": _("The file is damaged and can't be read. Opening and saving it in its program may help."),
-    "broken.not_office": _("This is not a valid %(kind)s file: it is damaged or cut off, or has the wrong extension."),
+    "broken.zeros": _("The file contains only zero bytes; it was probably not copied completely."),
+    "broken.office": _(
+        "The file is damaged and can't be read. Opening it in its own program and saving it again may help."
+    ),
+    "broken.not_office": _(
+        "This is not a valid %(kind)s file: it is damaged or incomplete, or has the wrong extension."
+    ),
     "broken.no_main_part": _("This is not a %(kind)s file: it is another kind of archive, or parts are missing."),
     "broken.too_deep": _("The file is nested too deeply to be read."),
     "broken.page_too_deep": _("The page nests its elements too deeply to be read."),
-    "broken.entities": _("The file declares XML entities, which Office documents never do. It is not read."),
+    "broken.entities": _("The file was not read: it declares XML entities, which Office documents never do."),
     "broken.csv": _("Line %(line)s is not valid CSV: %(reason)s."),
     "broken.conversion": _(
-        "LibreOffice, which makes older Office files readable, can't open the file: it is damaged, protected by a "
-        "password, or needs more memory than there is. Saving it in its own program as a newer file often helps."
+        "LibreOffice, which is used to read older Office files, can't open the file: it is damaged, password-protected "
+        "or needs more memory than is available. Saving it in a newer format in its own program often helps."
     ),
     "broken.json": _("The file is not valid JSON: line %(line)s, column %(column)s can't be read."),
-    "broken.binary": _("This is not a text file: it holds binary data."),
+    "broken.binary": _("This is not a text file: it contains binary data."),
     "broken.not_text": _("This is a %(kind)s file, not text: its name has the wrong extension."),
     "broken.mislabelled": _("The file is named .%(extension)s but its content is %(found)s. Rename or convert it."),
-    "broken.gone": _("The file is no longer there."),
+    "broken.gone": _("The file no longer exists."),
     "broken.crashed": _(
         "The parser crashed on this file (%(name)s). It is probably damaged, or needs more than %(memory)s MB of "
-        "memory. Saving it anew in its own program often helps."
+        "memory. Saving it again in its own program often helps."
     ),
-    "broken.ended": _("The parser ended before the file did (exit code %(code)s)."),
-    "broken.unknown": _("The file is damaged or uses something that can't be read (%(name)s)."),
+    "broken.ended": _("The parser stopped before the end of the file (exit code %(code)s)."),
+    "broken.unknown": _("The file is damaged or uses an unsupported feature (%(name)s)."),
     "unsupported": _("%(kind)s files can't be read. Supported: %(known)s."),
     "unsupported.attachment": _("%(kind)s files can't be read."),
     "unsupported.no_extension": _("Files without an extension can't be read. Supported: %(known)s."),
-    "too_many_attachments": _("It is one of more than %(most)s files that the mail and those in it carry."),
-    "too_many_attachments.nested": _("It lies in a mail in a mail, more than %(most)s deep."),
+    "too_many_attachments": _("The mail, with the mails attached to it, has more than %(most)s attachments."),
+    "too_many_attachments.nested": _("It is nested in more than %(most)s levels of attached mails."),
     "too_many_pages": _("The PDF has %(pages)s pages; at most %(most)s are read."),
     "too_many_pages.slides": _("The file has %(slides)s slides; %(most)s are allowed."),
     "too_many_rows": _("The file has more than %(rows)s rows. Split it into parts."),
     "too_many_rows.workbook": _("The workbook has more than %(rows)s rows. Split it into parts."),
     "too_many_rows.cells": _("The workbook has more than %(cells)s cells. Split it into parts."),
-    "too_large.parts": _("The file holds %(parts)s parts; at most %(most)s are read."),
+    "too_large.parts": _("The file contains %(parts)s parts; at most %(most)s are read."),
     "too_large.unpacked": _("The file unpacks to %(size)s MB; at most 1,024 MB are read."),
-    "too_large.bomb": _("The file unpacks to far more than its size, as a ZIP bomb does. It is not read."),
-    "too_large.office": _("The %(kind)s file unpacks to far more than a document holds; it is not opened."),
+    "too_large.bomb": _("The file was not read: it unpacks to far more than its size, as a ZIP bomb does."),
+    "too_large.office": _("The %(kind)s file was not opened: it unpacks to far more than a document contains."),
     "too_large.picture": _("The picture has too many pixels to be opened."),
-    "too_large.attachment": _("It is larger than the %(limit)s MB that this site takes."),
+    "too_large.attachment": _("It is larger than the %(limit)s MB that this site accepts."),
     "too_large.storage": _("The owner of this knowledge base has no storage left."),
     "too_large.line": _("One part of the file is too large to be read."),
     "no_text": _("No text was found in this file."),
     "no_text.fonts": _(
-        "The PDF's fonts do not say which characters they show, so its text can't be read. Print it anew to PDF from "
-        "its own program; this site doesn't read text from pictures (RAGSITE_OCR)."
+        "The PDF's fonts don't say which characters they show, so its text can't be read. Print it to PDF again from "
+        "its original program; this site doesn't read text from pictures (RAGSITE_OCR)."
     ),
     "no_text.scanned": _(
-        "The PDF holds only pictures of text, as from a scanner. This site doesn't read text from pictures "
+        "The PDF contains only pictures of text, as from a scanner. This site doesn't read text from pictures "
         "(RAGSITE_OCR); run the file through an OCR program and upload the result."
     ),
     "no_text.picture": _("This site doesn't read text from pictures (RAGSITE_OCR)."),
-    "no_text.document": _("The document holds no text, tables or pictures."),
-    "no_text.slides": _("The slides hold no text, tables or pictures."),
+    "no_text.document": _("The document contains no text, tables or pictures."),
+    "no_text.slides": _("The slides contain no text, tables or pictures."),
     "no_text.sheets": _("The workbook's sheets are empty."),
-    "no_text.page": _("The page holds no readable text."),
+    "no_text.page": _("The page contains no readable text."),
     "timeout": _("Reading the file took longer than %(seconds)s seconds. Split it into smaller files."),
     "timeout.conversion": _(
-        "LibreOffice took longer than %(seconds)s seconds to open the file. Save it in its own program as a newer file."
+        "LibreOffice took longer than %(seconds)s seconds to open the file. Save it in a newer format in its own "
+        "program."
     ),
     "memory": _("Reading the file needs more than %(memory)s MB of memory. Split it into smaller files."),
-    "missing_tool": _("A part that reads this kind of file is not installed (%(name)s)."),
+    "missing_tool": _("The component that reads this kind of file is not installed (%(name)s)."),
     "missing_tool.libreoffice": _(
-        "%(kind)s files are read with LibreOffice, which is not installed on this server, or not whole (package "
+        "%(kind)s files are read with LibreOffice, which is missing or incomplete on this server (package "
         "%(package)s). Save the file as %(newer)s, or ask an administrator to install it."
     ),
     "missing": _("The stored file is missing. Delete this document and upload it again."),
     "cancelled": _("Reading the file was cancelled."),
     "worker_lost": _(
-        "The worker that read this file was stopped %(times)s times. It may need more memory than there is."
+        "The worker reading this file was stopped %(times)s times. The file may need more memory than is available."
     ),
-    "database": _("The database could not be reached or refused the data. Retry in a moment."),
+    "database": _("The database could not be reached or rejected the data. Retry in a moment."),
     "internal": _(
-        "An unexpected error (%(error)s) ended this. Retry; if it comes again, an administrator finds the details "
+        "An unexpected error occurred (%(error)s). Retry; if it happens again, an administrator can find the details "
         "in the log under document %(number)s."
     ),
     "internal.start": _("The parser could not be started. Retry in a moment."),
-    "left_out.scans": _("More than %(most)s pages are scanned; none of them was read as a picture."),
+    "left_out.scans": _("More than %(most)s pages are scanned, so the text in their pictures was not read."),
     "left_out.scans_failed": _("The scanned pages could not be read; the rest of the document can be searched."),
     "left_out.nested": _("Parts of the file are nested too deeply to be read; they were left out."),
     "left_out.attachments": _(
-        "%(left)s attachments were left out: at most %(most)s of a mail are read, and no more than it can hold."
+        "%(left)s attachments were left out: at most %(most)s of a mail are read, up to a total size limit."
     ),
-    "left_out.caption": _(
-        "A caption of a picture or table holds more than %(most)s characters; the rest was left out."
-    ),
-    "left_out.pictures": _("The file holds more than %(most)s pictures; the rest were left out."),
-    "left_out.pictures_of_page": _("A page holds more than %(most)s pictures; the rest of them were left out."),
+    "left_out.caption": _("A caption of a picture or table has more than %(most)s characters; the rest was left out."),
+    "left_out.pictures": _("The file contains more than %(most)s pictures; the rest were left out."),
+    "left_out.pictures_of_page": _("A page contains more than %(most)s pictures; the rest of them were left out."),
     "left_out.large_pictures": _("Pictures above %(size)s MB or %(pixels)s megapixels were left out."),
     "left_out.points": _("A chart has %(points)s points; only the first %(most)s were read."),
     "left_out.columns": _("A table has %(columns)s columns; only the first %(most)s were read."),
-    "left_out.cell": _("A table cell holds %(characters)s characters; only the first %(most)s were read."),
-    "left_out.row": _("A table row holds %(characters)s characters; only the first %(most)s were read."),
+    "left_out.cell": _("A table cell has %(characters)s characters; only the first %(most)s were read."),
+    "left_out.row": _("A table row has %(characters)s characters; only the first %(most)s were read."),
 }
 
-# What `found` stands for, but for the extensions of Office documents.
+# Descriptions of the values of `found`, other than the extensions of Office documents.
 FOUND: dict[str, Promise] = {
     "pdf": _("a PDF"),
     "zip": _("a ZIP archive or Office document"),
@@ -129,9 +132,9 @@ FOUND: dict[str, Promise] = {
     "other_zip": _("another kind of ZIP archive"),
     "ole": _("an Office 97-2003 document"),
     "rtf": _("an RTF document"),
-    "png": _("a PNG picture"),
-    "jpeg": _("a JPEG picture"),
-    "gif": _("a GIF picture"),
+    "png": _("a PNG image"),
+    "jpeg": _("a JPEG image"),
+    "gif": _("a GIF image"),
     "program": _("a program"),
     "gzip": _("a gzip archive"),
     "7z": _("a 7-Zip archive"),
@@ -142,9 +145,9 @@ FOUND: dict[str, Promise] = {
 
 
 def explain(key: str = "", text: str = "", **params: Any) -> str:
-    """Return what a key means, in the reader's language; "" for none.
+    """Return the message of a key in the reader's language, or "" without a key.
 
-    `text` is what has no key, such as the message of a language model's error: it is returned as it is.
+    `text` is a message without a key, such as that of a language model's error; it is returned unchanged.
     """
     if text or not key:
         return text

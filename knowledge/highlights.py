@@ -1,7 +1,7 @@
-"""What a page marks of a document: the passages that a citation stands on, and the sentences that bear it out.
+"""Highlights of a document: the passages that a citation refers to, and the sentences in them that support it.
 
-In addresses `joined` are the passages that were joined, and `said` the sentences: `12.3` is the fourth of passage 12,
-of a table its fourth row.
+In URLs, `joined` lists the passages that were joined, and `said` the sentences: `12.3` is the fourth sentence of
+passage 12, or the fourth row of a table.
 """
 
 import re
@@ -15,9 +15,9 @@ from knowledge.chunking.sections import MARK
 from knowledge.models import Chunk
 from ragsite.language.sentences import split_sentences
 
-# The sign of a list's item.
+# The marker of a list item.
 BULLET = re.compile(r"^\s*[-*•]\s+")
-# Of an address, no more is looked at.
+# More items in a URL's parameter are ignored.
 _MOST = 100
 _ID = re.compile(r"\d{1,17}", re.ASCII)
 _SENTENCE = re.compile(r"(\d{1,17})\.(\d{1,5})", re.ASCII)
@@ -25,7 +25,11 @@ _SENTENCE = re.compile(r"(\d{1,17})\.(\d{1,5})", re.ASCII)
 
 @dataclass(frozen=True, slots=True)
 class Marks:
-    """A passage, by its chunk id; all that it was joined of, in the document's order; sentences by chunk id, from 0."""
+    """The highlights of a cited passage.
+
+    `chunk_id` is the passage's, `joined` are those of the passages it was joined from, in document order, and `said`
+    are its sentences by chunk id, numbered from 0.
+    """
 
     chunk_id: int
     joined: tuple[int, ...] = ()
@@ -33,7 +37,7 @@ class Marks:
 
     @classmethod
     def read(cls, chunk_id: int, address: Mapping[str, str]) -> Self:
-        """Return what an address has marked beside a passage; what it can't mean is left out."""
+        """Return the highlights in a URL's parameters for a passage, ignoring invalid values."""
         joined = ids_in(address.get("joined", ""))
         said: dict[int, set[int]] = defaultdict(set)
         for match in map(_SENTENCE.fullmatch, address.get("said", "").split(",")[:_MOST]):
@@ -43,31 +47,31 @@ class Marks:
 
     @property
     def chunk_ids(self) -> tuple[int, ...]:
-        """The passages, in the document's order."""
+        """The ids of the passages, in document order."""
         return self.joined or (self.chunk_id,)
 
     @property
     def beside(self) -> dict[str, str]:
-        """What an address says beside the passage's own id."""
+        """The URL's parameters besides the passage's own id."""
         sentences = [f"{chunk}.{number}" for chunk in self.chunk_ids for number in sorted(self.said.get(chunk, ()))]
         given = {"joined": ",".join(map(str, self.joined)), "said": ",".join(sentences[:_MOST])}
         return {name: value for name, value in given.items() if value}
 
     def said_in(self, chunk: Chunk) -> dict[str, str]:
-        """Return the element ids of a passage's marked sentences, by their text without what a list puts before it."""
+        """Return the element ids of a passage's highlighted sentences, by their text without list and heading marks."""
         sentences = sentences_of(chunk)
         wanted = sorted(number for number in self.said.get(chunk.pk, ()) if number < len(sentences))
         return {bare(sentences[number]): anchor_of(chunk.pk, number) for number in wanted}
 
     def lead(self, cited: Sequence[Chunk]) -> Chunk | None:
-        """Return the chunk where a reader is led: that of the first marked sentence, else the passage's own."""
+        """Return the chunk to scroll to: that of the first highlighted sentence, or else the passage's own."""
         said = (chunk for chunk in cited if self.said.get(chunk.pk))
         return next(said, next((chunk for chunk in cited if chunk.pk == self.chunk_id), None))
 
     def query(self, **before: int) -> str:
-        """Return the part of an address after its path, `before` first; it leads to the first sentence that is marked.
+        """Return a URL's query, with `before` first, and the anchor of the first highlighted sentence.
 
-        It is empty where nothing has to be said.
+        It is empty if there are no parameters.
         """
         query = urlencode(before | self.beside, safe=",")
         first = next((chunk for chunk in self.chunk_ids if self.said.get(chunk)), None)
@@ -76,22 +80,22 @@ class Marks:
 
 
 def ids_in(text: str) -> tuple[int, ...]:
-    """Return the ids of a list like `12,13` in an address."""
+    """Return the ids in a URL's list such as `12,13`."""
     return tuple(int(part) for part in text.split(",")[:_MOST] if _ID.fullmatch(part))
 
 
 def anchor_of(chunk_id: int, number: int) -> str:
-    """Return the element id of a sentence that is marked."""
+    """Return the element id of a highlighted sentence."""
     return f"said-{chunk_id}-{number}"
 
 
 def bare(sentence: str) -> str:
-    """Return a sentence without the white space around it, and without the sign of a list's item or of a heading."""
+    """Return a sentence without surrounding white space and without the marker of a list item or a heading."""
     return BULLET.sub("", sentence.strip()).removeprefix(MARK)
 
 
 def sentences_of(chunk: Chunk) -> list[str]:
-    """Return the sentences of a passage, or the rows of a table, as they are counted."""
+    """Return the sentences of a passage, or the rows of a table, in the order of their numbers."""
     if chunk.kind == Chunk.Kind.TABLE and chunk.table_rows is not None:
         return [" | ".join(map(str, row)) for row in chunk.table_rows]
     return split_sentences(chunk.content)

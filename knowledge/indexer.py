@@ -1,4 +1,4 @@
-"""The interface of the indexer that the setting `INDEXER` names; this app knows no more of it."""
+"""The interface of the indexer named by the setting `INDEXER`, which is all that this app knows about it."""
 
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
@@ -14,36 +14,36 @@ if TYPE_CHECKING:
 
 @runtime_checkable
 class Indexer(Protocol):
-    """Keeps an index of passages."""
+    """An index of passages."""
 
     def index_words(self, document_id: int, go_on: Callable[[], None]) -> None:
-        """Index the stored chunks of a document by their words; chunks that are indexed already are skipped.
+        """Index the stored chunks of a document by their words, skipping those that are indexed already.
 
-        Call `go_on` now and then; it raises `ClaimLost` if the worker has lost the document.
+        Call `go_on` from time to time; it raises `ClaimLost` if the worker has lost the document.
         """
 
     def index_meaning(self, claims: "Iterable[Claim | None]") -> None:
-        """Index documents by their meaning, which takes longer, once they are found by their words.
+        """Index documents by their meaning, which takes longer, once they are searchable by their words.
 
-        Works on each claim within `ingestion.fail_document_on_error`, calls `ingestion.report_progress`, and ends it
-        with `finish_indexing` or `release_claim`. The iterable gives None before it waits for the next claim: documents
-        begun are to be finished then. It ends when the worker turns to something else.
+        Process each claim within `ingestion.fail_document_on_error`, call `ingestion.report_progress`, and end the
+        claim with `finish_indexing` or `release_claim`. The iterable yields None before it waits for the next claim,
+        so that documents in progress can be finished. It ends when the worker turns to other work.
         """
 
     def remove(self, document_ids: list[int]) -> None:
         """Remove documents whose chunks are about to be deleted; called inside the transaction that deletes them."""
 
     def move(self, document_ids: list[int], knowledge_base_id: int) -> None:
-        """Have documents found in another base, without reading or embedding them anew.
+        """Move documents to another base in the index, without reading or embedding them again.
 
-        Called inside the transaction that moves them, which holds their rows, once they are that base's.
+        Called inside the transaction that moves them, which locks their rows, after they were moved.
         """
 
     def relabelled(self, knowledge_base_ids: list[int]) -> None:
-        """Note that tags or fields of documents changed, so that no kept result of a search stands for them."""
+        """Note that tags or fields of documents changed, so that cached search results are discarded."""
 
     def passages(self, knowledge_base_id: int) -> int:
-        """Return how many passages of a base are found by their words, without counting them."""
+        """Return the number of passages of a base that are searchable by their words, without counting them."""
 
 
 def indexer() -> Indexer:
@@ -53,7 +53,7 @@ def indexer() -> Indexer:
 
 
 def document_deleted(sender: Any, instance: Document, origin: Any, **kwargs: Any) -> None:
-    """Remove a document that is deleted in another way, such as by the admin; a deleted base takes its counts along."""
+    """Remove a document from the index if it was deleted by itself, not with its base, which removes its own counts."""
     by_itself = getattr(origin, "model", type(origin)) is Document
     if by_itself:
         indexer().remove([instance.pk])

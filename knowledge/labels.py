@@ -1,7 +1,7 @@
-"""What people say of documents beside their text: tags, and named fields; and narrowing documents by them.
+"""Tags and named fields that people give documents, and filtering documents by them.
 
-A field's value is a text, a number, a boolean, or a date, which is a text of the form 2026-03-31: as such dates compare
-as they follow each other. Two values of different kinds are never equal, and neither is above the other.
+A field's value is a string, a number, a boolean, or a date, which is a string of the form 2026-03-31, so that dates
+compare in order. Values of different types are never equal, and neither is greater than the other.
 """
 
 import json
@@ -17,25 +17,25 @@ from django.utils.translation import gettext as _
 
 MOST_TAGS, LONGEST_TAG = 50, 60
 MOST_FIELDS, LONGEST_FIELD, LONGEST_VALUE = 50, 60, 500
-# Conditions and tags of one filter.
+# Conditions of one filter.
 MOST_CONDITIONS = 20
-_LARGEST = 1e15  # to which doubles and JavaScript count exactly
+_LARGEST = 1e15  # up to which doubles and JavaScript represent integers exactly
 _DATE = re.compile(r"\d{4}-\d\d-\d\d")
 _NUMBER = re.compile(r"-?\d{1,15}(\.\d{1,15})?")
 
 Scalar = str | int | float | bool
 Operator = Literal["==", ">=", ">", "<=", "<"]
 OPERATORS: dict[str, Operator] = {"eq": "==", "gte": ">=", "gt": ">", "lte": "<=", "lt": "<"}
-# As people read them.
+# The operators as shown to people.
 SIGNS: dict[Operator, str] = {"==": "=", ">=": "≥", ">": ">", "<=": "≤", "<": "<"}
 
 
 class LabelError(ValueError):
-    """Tags, fields or conditions that are not taken; the message is for a person."""
+    """Invalid tags, fields or conditions; the message is for the user."""
 
 
 def clean_tags(values: Iterable[Any]) -> list[str]:
-    """Return tags without blanks around them, each once, whatever its case; raises `LabelError`."""
+    """Return tags with normalised white space and without duplicates, ignoring case; raises `LabelError`."""
     found: dict[str, str] = {}
     for value in values:
         if not isinstance(value, str):
@@ -45,52 +45,52 @@ def clean_tags(values: Iterable[Any]) -> list[str]:
             continue
         _check_text(tag, LONGEST_TAG, _("The tag “{name}”").format(name=tag[:LONGEST_TAG]))
         if any(mark in tag for mark in ",，、"):
-            raise LabelError(_("The tag “{name}” has a comma in it, which stands between tags.").format(name=tag))
+            raise LabelError(_("The tag “{name}” contains a comma, which separates tags.").format(name=tag))
         found.setdefault(tag.casefold(), tag)
     if len(found) > MOST_TAGS:
-        raise LabelError(_("A document has {most} tags at most.").format(most=MOST_TAGS))
+        raise LabelError(_("A document can have at most {most} tags.").format(most=MOST_TAGS))
     return list(found.values())
 
 
 def tags_in(text: str) -> list[str]:
-    """Return the tags that someone wrote, with commas between them; raises `LabelError`."""
+    """Return the tags in a comma-separated text; raises `LabelError`."""
     return clean_tags(re.split("[,，、\n]", text))
 
 
 def clean_metadata(fields: Any) -> dict[str, Scalar]:
-    """Return a document's fields by their names; raises `LabelError`, which names the field that is not taken."""
+    """Return a document's fields by name; raises `LabelError`, which names the invalid field."""
     if not isinstance(fields, Mapping):
         raise LabelError(_("Fields must be pairs of a name and a value."))
     if len(fields) > MOST_FIELDS:
-        raise LabelError(_("A document has {most} fields at most.").format(most=MOST_FIELDS))
+        raise LabelError(_("A document can have at most {most} fields.").format(most=MOST_FIELDS))
     cleaned: dict[str, Scalar] = {}
     for given, value in fields.items():
         name = _field_name(given)
         if name in cleaned:
-            raise LabelError(_("The field “{name}” is there twice.").format(name=name))
+            raise LabelError(_("The field “{name}” is given twice.").format(name=name))
         cleaned[name] = _scalar(name, value)
     return cleaned
 
 
 def read_value(name: str, text: str, kind: str) -> Scalar:
-    """Return what someone wrote as the value of a field: "text", "number", "date" or "boolean"; raises `LabelError`."""
+    """Return the value of a field of a kind, "text", "number", "date" or "boolean", from text; raises `LabelError`."""
     text = text.strip()
     if kind == "number":
         if not _NUMBER.fullmatch(text):
-            raise LabelError(_("“{value}” in the field “{name}” is no number.").format(name=name, value=text))
+            raise LabelError(_("“{value}” in the field “{name}” is not a number.").format(name=name, value=text))
         return float(text) if "." in text else int(text)
     if kind == "boolean":
         if text.casefold() not in ("true", "false"):
-            raise LabelError(_("The field “{name}” takes true or false.").format(name=name))
+            raise LabelError(_("The field “{name}” must be true or false.").format(name=name))
         return text.casefold() == "true"
     if kind == "date" and not is_date(text):
-        message = _("“{value}” in the field “{name}” is no date of the form 2026-03-31.")
+        message = _("“{value}” in the field “{name}” is not a date of the form 2026-03-31.")
         raise LabelError(message.format(name=name, value=text))
     return text
 
 
 def kind_of(value: Scalar) -> str:
-    """Return what `read_value` calls the kind of a value."""
+    """Return the kind of a value, as taken by `read_value`."""
     if isinstance(value, bool):
         return "boolean"
     if isinstance(value, int | float):
@@ -99,7 +99,7 @@ def kind_of(value: Scalar) -> str:
 
 
 def is_date(text: str) -> bool:
-    """Whether a text is a day that there is, such as 2026-03-31."""
+    """Return whether a text is a valid date of the form 2026-03-31."""
     if not _DATE.fullmatch(text):
         return False
     try:
@@ -111,7 +111,7 @@ def is_date(text: str) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Condition:
-    """What a field of a document has to be."""
+    """A condition on a field of a document."""
 
     field: str
     operator: Operator
@@ -130,12 +130,10 @@ class Condition:
 
 @dataclass(frozen=True, slots=True)
 class LabelFilter:
-    """Documents that have any of the tags, fulfil all conditions and lie in the folder or within it.
+    """A filter for documents that have any of the tags, meet all conditions, and lie in the folder or its subfolders.
 
-    It is false where there is nothing to narrow by.
-
-    Those in the bases `besides` are not narrowed. `where` is the same in SQL, of a row of `knowledge_document`, with
-    the named parameters of `parameters`.
+    It is false if it is empty. Documents in the bases `besides` are not filtered. `where` is the same condition in SQL
+    on a row of `knowledge_document`, with the named `parameters`.
     """
 
     tags: tuple[str, ...] = ()
@@ -145,9 +143,9 @@ class LabelFilter:
 
     @classmethod
     def read(cls, tags: Iterable[Any] = (), metadata: Any = None, folder: str = "") -> "LabelFilter":
-        """Return the filter of tags, fields and a folder as the API takes them; raises `LabelError`.
+        """Return the filter for tags, fields and a folder in the form used by the API; raises `LabelError`.
 
-        Of a field either its value, or bounds: `{"year": 2026, "signed": {"gte": "2026-01-01", "lt": "2026-04-01"}}`.
+        A field has a value or bounds: `{"year": 2026, "signed": {"gte": "2026-01-01", "lt": "2026-04-01"}}`.
         """
         conditions: list[Condition] = []
         if metadata is not None and not isinstance(metadata, Mapping):
@@ -159,18 +157,18 @@ class LabelFilter:
                 continue
             for bound, value in wanted.items():
                 if bound not in OPERATORS:
-                    message = _("“{bound}” is no bound of the field “{name}”; there are {known}.")
+                    message = _("“{bound}” is not a valid bound for the field “{name}”. Use one of: {known}.")
                     raise LabelError(message.format(bound=bound, name=name, known=", ".join(OPERATORS)))
                 conditions.append(Condition(name, OPERATORS[bound], _scalar(name, value)))
         if len(conditions) > MOST_CONDITIONS:
-            raise LabelError(_("At most {most} conditions are taken.").format(most=MOST_CONDITIONS))
+            raise LabelError(_("At most {most} conditions are allowed.").format(most=MOST_CONDITIONS))
         return cls(tuple(sorted(clean_tags(tags))), tuple(conditions), folder.strip().strip("/"))
 
     def __bool__(self) -> bool:
         return bool(self.tags or self.conditions or self.folder)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return tags, fields and folder as `read` takes them."""
+        """Return tags, fields and folder as the arguments of `read`."""
         bounds = {operator: bound for bound, operator in OPERATORS.items()}
         metadata: dict[str, dict[str, Scalar]] = {}
         for condition in self.conditions:
@@ -179,7 +177,7 @@ class LabelFilter:
 
     @property
     def condition(self) -> Q:
-        """What documents have to fulfil, for the ORM."""
+        """The condition for the ORM."""
         wanted = Q()
         if self.tags:
             wanted &= Q(tags__overlap=list(self.tags))
@@ -193,7 +191,7 @@ class LabelFilter:
 
     @property
     def where(self) -> str:
-        """The condition in SQL; true without tags and conditions."""
+        """The condition in SQL; "true" if the filter is empty."""
         parts = ["tags && %(tags)s::varchar[]"] if self.tags else []
         parts += ["metadata @@ %(metadata)s::jsonpath"] if self.conditions else []
         parts += ["(folder = %(folder)s OR starts_with(folder, %(folder)s || '/'))"] if self.folder else []
@@ -229,16 +227,16 @@ def _scalar(name: str, value: Any) -> Scalar:
     if isinstance(value, bool):
         return value
     if isinstance(value, int | float):
-        if not abs(value) <= _LARGEST:  # so that NaN, too, is none; whole numbers may be larger than any float
+        if not abs(value) <= _LARGEST:  # this form also refuses NaN; integers may be larger than any float
             raise LabelError(_("The number in the field “{name}” is too large.").format(name=name))
         return value
     if not isinstance(value, str):
-        message = _("The field “{name}” takes a text, a number, a date or true or false, and nothing within.")
+        message = _("The field “{name}” must be text, a number, a date, or true or false.")
         raise LabelError(message.format(name=name))
     text = value.strip()
     if not text:
         raise LabelError(_("The field “{name}” has no value.").format(name=name))
-    _check_text(text, LONGEST_VALUE, _("What is in the field “{name}”").format(name=name))
+    _check_text(text, LONGEST_VALUE, _("The value of the field “{name}”").format(name=name))
     return text
 
 
@@ -246,4 +244,4 @@ def _check_text(text: str, longest: int, what: str) -> None:
     if len(text) > longest:
         raise LabelError(_("{what} has more than {most} characters.").format(what=what, most=longest))
     if any(unicodedata.category(character) in ("Cc", "Cs") for character in text):
-        raise LabelError(_("{what} has characters in it that can't be seen.").format(what=what))
+        raise LabelError(_("{what} contains invisible characters.").format(what=what))

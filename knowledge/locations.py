@@ -1,4 +1,4 @@
-"""Where in its file a passage stands, as a reader looks for it there."""
+"""The location of a passage in its file, as shown to readers."""
 
 from collections.abc import Sequence
 
@@ -8,10 +8,10 @@ from knowledge.parsing.registry import extension_of, find_format
 
 
 def place(filename: str, page: int | None, heading: str = "") -> str:
-    """Return a page, slide, sheet or chapter in words, or nothing where the format has none.
+    """Return the page, slide, sheet or chapter in words, or "" if the format has none.
 
-    `heading` is the passage's heading where it is shown beside: in a workbook it begins with the sheet's name, which
-    says more than its number.
+    `heading` is the passage's heading if it is shown next to it: in a workbook it begins with the sheet's name, which
+    is more useful than its number.
     """
     if not page:
         return ""
@@ -26,14 +26,14 @@ def place(filename: str, page: int | None, heading: str = "") -> str:
 
 
 def place_in_line(filename: str, page: int | None, heading: str) -> str:
-    """Return the same where the heading is not shown: a sheet by its name."""
+    """Return the location for use without the heading: a sheet by its name."""
     if page and heading and unit(filename) == "sheet":
         return _("sheet %(number)s") % {"number": heading.partition(" › ")[0]}
     return place(filename, page)
 
 
 def places_in_line(filename: str, passages: Sequence[tuple[int | None, str]]) -> str:
-    """Return where several passages of a file stand, each a page and a heading, in one line: "pp. 3, 7"."""
+    """Return the locations of several passages of a file, given as pages and headings, in one line: "pp. 3, 7"."""
     found = dict.fromkeys((page, heading) for page, heading in passages if page)
     pages = sorted({page for page, _heading in found if page})
     if len(pages) < 2:
@@ -51,6 +51,6 @@ def places_in_line(filename: str, passages: Sequence[tuple[int | None, str]]) ->
 
 
 def unit(filename: str) -> str:
-    """Return what the pages of a file are: "page", "slide", "sheet" or "chapter"."""
+    """Return the unit of a file's pages: "page", "slide", "sheet" or "chapter"."""
     found = find_format(extension_of(filename))
     return found.unit if found else "page"

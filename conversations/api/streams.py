@@ -127,7 +127,7 @@ class SessionContent(AsyncAPIView, generics.GenericAPIView[Message]):
         ordering = request.query_params.get("ordering", _ORDERINGS[0])
         if ordering not in _ORDERINGS:
             raise ValidationError(
-                {"ordering": [_("This takes one of: {values}.").format(values=", ".join(_ORDERINGS))]}
+                {"ordering": [_("Must be one of: {values}.").format(values=", ".join(_ORDERINGS))]}
             )
         page = self.paginate_queryset(listed.reverse() if ordering == "-created_at" else listed)
         return self.get_paginated_response(MessageSerializer(page, many=True).data)

@@ -1,1 +1,1 @@
-"""Knowledge bases and documents for programs."""
+"""The API of knowledge bases and documents."""

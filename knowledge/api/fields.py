@@ -1,4 +1,4 @@
-"""Tags and fields of documents, as the API takes them."""
+"""Serializer fields for the tags and fields of documents."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -21,7 +21,7 @@ from knowledge.labels import (
 from knowledge.many.table import KINDS, ORDERS, STATES
 from ragsite.api.fields import TextField
 
-# What a list of documents is narrowed and ordered by that is one of a few.
+# The parameters of a list of documents that take one of a few values.
 CHOICES = {"state": [*STATES], "type": [*KINDS], "sort": [*ORDERS, *(f"-{name}" for name in ORDERS)]}
 
 _KINDS: list[dict[str, Any]] = [
@@ -39,17 +39,17 @@ _NAMES: dict[str, Any] = {"pattern": _KINDS[0]["pattern"], "maxLength": LONGEST_
 
 
 class TagField(TextField):
-    """A tag: without commas, which stand between tags, and controls."""
+    """A tag, without commas, which separate tags, and without control characters."""
 
     @property
     def pattern(self) -> str:
-        """What it must match, for Python and ECMAScript alike."""
+        """The pattern of a tag, valid in Python and ECMAScript."""
         taken = r"[^\x00-\x1f\x7f-\x9f,，、]*"
         return rf"^{taken}[^\s\x00-\x1f\x7f-\x9f,，、]{taken}$"
 
 
 class TagsField(serializers.ListField):
-    """Tags, each once."""
+    """Tags, without duplicates."""
 
     child = TagField(max_length=LONGEST_TAG)
 
@@ -66,7 +66,7 @@ class TagsField(serializers.ListField):
 
 @extend_schema_field({"type": "object", "additionalProperties": _SCALAR, "propertyNames": _NAMES})
 class MetadataField(serializers.Field[Any, Any, Any, Any]):
-    """Fields of a document: a text, a number, a boolean, or a date as a text such as 2026-03-31, by name."""
+    """Fields of a document by name: strings, numbers, booleans, or dates written as 2026-03-31."""
 
     def to_internal_value(self, data: Any) -> dict[str, Any]:
         """Return clean fields; raises `ValidationError`."""
@@ -76,7 +76,7 @@ class MetadataField(serializers.Field[Any, Any, Any, Any]):
             raise serializers.ValidationError(str(error)) from None
 
     def to_representation(self, value: Any) -> Any:
-        """Return them as they are kept."""
+        """Return the fields as they are stored."""
         return value
 
 
@@ -89,7 +89,7 @@ class MetadataField(serializers.Field[Any, Any, Any, Any]):
     }
 )
 class MetadataFilterField(serializers.Field[Any, Any, Any, Any]):
-    """What fields of documents have to be: a value, or bounds, by name."""
+    """Conditions on fields of documents, by name: a value, or bounds."""
 
     def to_internal_value(self, data: Any) -> Any:
         """Check the conditions; raises `ValidationError`."""
@@ -101,10 +101,10 @@ class MetadataFilterField(serializers.Field[Any, Any, Any, Any]):
 
 
 def check_choices(given: Mapping[str, str]) -> None:
-    """Raise `ValidationError` for a state, a type or an order that there is not: a slip must not mean all documents."""
+    """Raise `ValidationError` for an unknown state, type or order: a typo must not select all documents."""
     for name, known in CHOICES.items():
         if name in given and given[name] not in known:
-            message = _("This takes one of: {values}.").format(values=", ".join(known))
+            message = _("Must be one of: {values}.").format(values=", ".join(known))
             raise serializers.ValidationError({name: [message]})
 
 
@@ -120,16 +120,16 @@ _NARROWED_BY: dict[str, Any] = {
 
 @extend_schema_field({"type": "object", "properties": _NARROWED_BY, "additionalProperties": False})
 class FilterField(serializers.DictField):
-    """What documents are narrowed by, as in the address of the page."""
+    """A filter of documents, with the parameters of the page's address."""
 
     child = TextField(allow_blank=True, max_length=1000)
 
     def to_internal_value(self, data: Any) -> dict[str, str]:
-        """Return it, all names known and all choices too; raises `ValidationError`."""
+        """Return the filter; raises `ValidationError` for an unknown name or choice."""
         given: dict[str, str] = super().to_internal_value(data)
         for name in given:
             if name not in _NARROWED_BY:
-                message = _("This is none of: {names}.").format(names=", ".join(_NARROWED_BY))
+                message = _("Unknown name. Must be one of: {names}.").format(names=", ".join(_NARROWED_BY))
                 raise serializers.ValidationError({name: [message]})
         check_choices(given)
         return given

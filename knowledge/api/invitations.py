@@ -1,4 +1,4 @@
-"""Invitations to a knowledge base for programs."""
+"""API views of the invitations to a knowledge base."""
 
 import re
 from typing import Any
@@ -21,23 +21,23 @@ from ragsite.api.fields import ChoiceField, IntegerField, ModelSerializer, TextF
 
 
 class EmailField(TextField):
-    """An e-mail address, or nothing."""
+    """An e-mail address, or an empty string."""
 
     pattern = r"^([A-Za-z0-9_+-]+(\.[A-Za-z0-9_+-]+)*@([A-Za-z0-9]([A-Za-z0-9-]{0,40}[A-Za-z0-9])?\.)+[A-Za-z]{2,20})?$"
 
     def run_validation(self, data: Any = serializers.empty) -> Any:
-        """Read the address and check it; raises `ValidationError`."""
+        """Return the address; raises `ValidationError` if it is malformed."""
         text = super().run_validation(data)
         if isinstance(text, str) and not re.search(self.pattern.replace("$", r"\Z"), text):
-            raise serializers.ValidationError(_("This is no e-mail address."))
+            raise serializers.ValidationError(_("Enter a valid e-mail address."))
         return text
 
 
 class NewInvitationSerializer(serializers.Serializer[Any]):
-    """What an invitation is to be."""
+    """The data of a new invitation."""
 
     email = EmailField(
-        max_length=254, allow_blank=True, default="", help_text="The link then works for this address alone."
+        max_length=254, allow_blank=True, default="", help_text="If given, the link works only for this address."
     )
     role = ChoiceField(Membership.Role.choices, default=Membership.Role.VIEWER)
     days = IntegerField(min_value=1, max_value=invitations.MOST_DAYS, default=invitations.DAYS)
@@ -46,12 +46,12 @@ class NewInvitationSerializer(serializers.Serializer[Any]):
 class InvitationSerializer(ModelSerializer[Invitation]):
     """An invitation that can still be used."""
 
-    email = serializers.CharField(help_text="The only address that it works for; empty is any.")
+    email = serializers.CharField(help_text="The only address that it works for; empty for any.")
     role = serializers.CharField(source="base_role")
     made_by = serializers.CharField(source="made_by.username")
 
     class Meta:
-        """What an owner sees of it; the link is told once, when it is made."""
+        """The fields that an owner sees; the link is returned only once, on creation."""
 
         model = Invitation
         fields = ["id", "email", "role", "made_by", "created_at", "expires_at"]
@@ -61,11 +61,11 @@ class InvitationSerializer(ModelSerializer[Invitation]):
 class MadeInvitationSerializer(InvitationSerializer):
     """A new invitation, with its link."""
 
-    url = serializers.URLField(help_text="The link, which is told this once.", source="link")
-    mailed = serializers.BooleanField(help_text="Whether it was sent to the address.")
+    url = serializers.URLField(help_text="The link, which is not returned again.", source="link")
+    mailed = serializers.BooleanField(help_text="Whether the link was sent to the address.")
 
     class Meta(InvitationSerializer.Meta):
-        """With what isn't kept."""
+        """The fields of an invitation, and those that aren't stored."""
 
         fields = [*InvitationSerializer.Meta.fields, "url", "mailed"]
         read_only_fields = fields
@@ -73,18 +73,18 @@ class MadeInvitationSerializer(InvitationSerializer):
 
 @extend_schema_view(get=extend_schema(operation_id="knowledge_bases_invitations_list"))
 class InvitationList(generics.ListAPIView[Invitation]):
-    """The open invitations to a base, for its owner; making one."""
+    """List the open invitations to a base, for its owner, and create them."""
 
     serializer_class = InvitationSerializer
     queryset = Invitation.objects.none()
 
     def get_queryset(self) -> QuerySet[Invitation]:
-        """Newest first."""
+        """Return the invitations, newest first."""
         return invitations.invitations_to(access.get_owned_knowledge_base(self.request.user, self.kwargs["pk"]))
 
     @extend_schema(request=NewInvitationSerializer, responses={201: MadeInvitationSerializer, 403: ApiErrorSerializer})
     def post(self, request: Request, pk: int) -> Response:
-        """Invite someone by a link, which is mailed where an address is given and the site sends mail."""
+        """Create an invitation link, and mail it if an address is given and the site sends mail."""
         base = access.get_owned_knowledge_base(request.user, pk)
         data = validated(NewInvitationSerializer(data=request.data))
         assert isinstance(request.user, User)
@@ -92,17 +92,17 @@ class InvitationList(generics.ListAPIView[Invitation]):
             request.user, base=base, base_role=data["role"], email=data["email"], days=data["days"]
         )
         link = invitations.address(request._request, key)
-        told: Any = made
-        told.link, told.mailed = link, invitations.send(request._request, made, link)
-        return Response(MadeInvitationSerializer(told).data, status=status.HTTP_201_CREATED)
+        shown: Any = made
+        shown.link, shown.mailed = link, invitations.send(request._request, made, link)
+        return Response(MadeInvitationSerializer(shown).data, status=status.HTTP_201_CREATED)
 
 
 class InvitationDetail(APIView):
-    """One invitation."""
+    """Revoke an invitation."""
 
     @extend_schema(responses={204: None})
     def delete(self, request: Request, pk: int, invitation_id: int) -> Response:
-        """Close its link for good."""
+        """Revoke the invitation; its link stops working."""
         base = access.get_owned_knowledge_base(request.user, pk)
         if not invitations.revoke(queries.get_invitation(base, invitation_id)):
             raise NotFound(_("There is no such invitation."))

@@ -1,4 +1,4 @@
-"""The shapes of the API."""
+"""Serializers of knowledge bases, documents and passages."""
 
 from typing import Any
 
@@ -13,14 +13,14 @@ from ragsite.api.fields import ChoiceField, IdsField, IntegerField, ModelSeriali
 
 
 class KnowledgeBaseSerializer(ModelSerializer[KnowledgeBase]):
-    """A knowledge base; `role` is what the caller is to it."""
+    """A knowledge base, with the caller's `role`."""
 
     owner = serializers.CharField(source="owner.username", read_only=True)
     role = serializers.CharField(read_only=True)
     documents = serializers.IntegerField(source="document_count", read_only=True)
 
     class Meta:
-        """What a client sees and sets."""
+        """The fields that a client reads and writes."""
 
         model = KnowledgeBase
         fields = [
@@ -30,7 +30,7 @@ class KnowledgeBaseSerializer(ModelSerializer[KnowledgeBase]):
         read_only_fields = ["id", "created_at", "updated_at"]
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
-        """Refuse an overlap as long as the chunks."""
+        """Refuse an overlap that is as long as the chunks, or longer."""
         size = attrs.get("chunk_size", getattr(self.instance, "chunk_size", 200))
         overlap = attrs.get("chunk_overlap", getattr(self.instance, "chunk_overlap", 30))
         if overlap >= size:
@@ -39,13 +39,13 @@ class KnowledgeBaseSerializer(ModelSerializer[KnowledgeBase]):
 
 
 class MembershipSerializer(ModelSerializer[Membership]):
-    """A person with whom a base is shared; who sends it may name them by their e-mail address, too."""
+    """A person that a base is shared with; requests may also give their e-mail address as the username."""
 
     username = TextField(source="user.username", max_length=254)
     user_id = serializers.IntegerField(read_only=True)
 
     class Meta:
-        """By name in, by id and name out."""
+        """Names in requests, ids and names in responses."""
 
         model = Membership
         fields = ["user_id", "username", "role", "created_at"]
@@ -53,14 +53,14 @@ class MembershipSerializer(ModelSerializer[Membership]):
 
 
 class SharedGroupSerializer(ModelSerializer[Membership]):
-    """A group with which a base is shared."""
+    """A group that a base is shared with."""
 
     group = TextField(source="group.name", max_length=150)
     group_id = serializers.IntegerField(read_only=True)
-    people = serializers.IntegerField(read_only=True, help_text="How many are in it.")
+    people = serializers.IntegerField(read_only=True, help_text="The number of its members.")
 
     class Meta:
-        """By name in, by id and name out."""
+        """Names in requests, ids and names in responses."""
 
         model = Membership
         fields = ["group_id", "group", "people", "role", "created_at"]
@@ -68,59 +68,60 @@ class SharedGroupSerializer(ModelSerializer[Membership]):
 
 
 class ErrorSerializer(serializers.Serializer[dict[str, str]]):
-    """Why an ingestion failed."""
+    """The reason why an ingestion failed."""
 
     code = serializers.CharField()
     message = serializers.CharField()
 
 
 class AttachmentSerializer(serializers.Serializer[Attachment]):
-    """A file that a mail carries."""
+    """A file attached to a mail."""
 
     name = serializers.CharField()
-    size = serializers.IntegerField(help_text="Bytes.")
-    document = serializers.IntegerField(allow_null=True, help_text="The document made of it, if it can be read.")
+    size = serializers.IntegerField(help_text="In bytes.")
+    document = serializers.IntegerField(allow_null=True, help_text="The document created from it, if it can be read.")
     error = serializers.CharField(allow_null=True, help_text="Why it can't be read.")
 
 
 class DocumentSerializer(serializers.Serializer[Document]):
-    """A document and how far its ingestion has come."""
+    """A document and the progress of its ingestion."""
 
     id = serializers.IntegerField()
     filename = serializers.CharField()
-    folder = serializers.CharField(help_text="Where the file lay in the folder that was taken in.")
-    title = serializers.CharField(help_text="What it is called: by itself, else by its path.")
+    folder = serializers.CharField(help_text="The path of its folder within the folder that was added.")
+    title = serializers.CharField(help_text="The title given in the document, or else its path.")
     status = serializers.ChoiceField(choices=Document.Status.choices)
     stage = serializers.CharField()
     progress = serializers.IntegerField(min_value=0, max_value=100)
     error = ErrorSerializer(allow_null=True)
-    notice = serializers.CharField(help_text="What was left out of it, one notice a line; mostly empty.")
+    notice = serializers.CharField(help_text="What was left out of it, one notice per line; usually empty.")
     pages = serializers.IntegerField(allow_null=True)
     chunks = serializers.IntegerField()
-    attachments = AttachmentSerializer(many=True, help_text="The files that a mail carries, in its order.")
-    attached_to = serializers.ListField(child=serializers.IntegerField(), help_text="The mails that carry it.")
+    attachments = AttachmentSerializer(many=True, help_text="The files attached to a mail, in order.")
+    attached_to = serializers.ListField(child=serializers.IntegerField(), help_text="The mails that it is attached to.")
     knowledge_base = serializers.IntegerField()
     tags = serializers.ListField(child=serializers.CharField())
     metadata = MetadataField()
     url = serializers.CharField()
 
     def to_representation(self, instance: Document) -> dict[str, Any]:
-        """Hand on what the query says."""
+        """Return the document's status."""
         return queries.status(instance)
 
 
 class AddedDocumentSerializer(DocumentSerializer):
-    """What an upload came to."""
+    """The document of an uploaded file."""
 
     already_here = serializers.BooleanField()
 
 
 class FormatsSerializer(serializers.Serializer[Any]):
-    """What can be read here, by file name extension."""
+    """The file name extensions that can be read."""
 
     extensions = serializers.ListField(child=serializers.CharField())
     missing = serializers.DictField(
-        child=serializers.CharField(), help_text="Extensions whose files a program is missing for, and its name."
+        child=serializers.CharField(),
+        help_text="Extensions that can't be read because a program is missing, with the reason.",
     )
 
 
@@ -129,10 +130,10 @@ class UploadSerializer(serializers.Serializer[Any]):
 
     file = serializers.ListField(child=serializers.FileField(), allow_empty=False)
     folder = serializers.CharField(
-        required=False, allow_blank=True, help_text="Where the files lay whose names hold no path."
+        required=False, allow_blank=True, help_text="The folder of files whose names contain no path."
     )
     tags = serializers.CharField(
-        required=False, allow_blank=True, help_text="Of new documents, with commas between them."
+        required=False, allow_blank=True, help_text="Tags of new documents, separated by commas."
     )
     metadata = serializers.CharField(
         required=False, allow_blank=True, help_text="Fields of new documents, as a JSON object."
@@ -140,48 +141,49 @@ class UploadSerializer(serializers.Serializer[Any]):
 
 
 class LabelsSerializer(serializers.Serializer[Any]):
-    """What is to be said of a document; what is left out stays as it is."""
+    """Tags and fields of a document; those left out stay as they are."""
 
-    tags = TagsField(required=False, help_text="All of them, in place of those it has.")
-    metadata = MetadataField(required=False, help_text="All fields, in place of those it has.")
+    tags = TagsField(required=False, help_text="All its tags; they replace the existing ones.")
+    metadata = MetadataField(required=False, help_text="All its fields; they replace the existing ones.")
 
 
 class BulkSerializer(serializers.Serializer[Any]):
-    """What is to be done to which documents of a base: those named, those a filter finds, or those of both."""
+    """An action on documents of a base: those listed, those that match a filter, or those that meet both."""
 
     either = ("documents", "filter")
 
     action = ChoiceField(choices=BulkJob.Action.choices)
     documents = IdsField(required=False, min_length=1, max_length=10_000)
     filter = FilterField(
-        required=False, help_text="As in the address of the page: `q`, `state`, `type`, `tag`, `folder`; {} is all."
+        required=False,
+        help_text="As in the address of the page: `q`, `state`, `type`, `tag`, `folder`; {} selects all.",
     )
     target = IntegerField(required=False, min_value=1, help_text="The knowledge base to move them to.")
-    tags = TagsField(required=False, help_text="To add, or to remove.")
+    tags = TagsField(required=False, help_text="The tags to add or to remove.")
     metadata = serializers.DictField(required=False, help_text="Fields to set; null removes one.")
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
-        """Refuse neither: a slip must not mean all of them."""
+        """Require one of the two: a mistake must not select all documents."""
         if "documents" not in attrs and "filter" not in attrs:
-            raise serializers.ValidationError({"documents": [_("Name either documents or a filter.")]})
+            raise serializers.ValidationError({"documents": [_("Give documents or a filter.")]})
         return attrs
 
 
 class BulkJobSerializer(serializers.ModelSerializer[BulkJob]):
-    """How far it is, and what came of it: how many were changed, and by a code those of which more is to tell."""
+    """The progress and the outcome of a bulk job: how many documents changed, and those with messages, by code."""
 
     told = serializers.JSONField(read_only=True)
     error = serializers.SerializerMethodField()
 
     class Meta:
-        """What a program needs to wait for it."""
+        """The fields that a client needs to wait for the job."""
 
         model = BulkJob
         fields = ["id", "action", "status", "total", "done", "changed", "told", "error", "target", "created_at"]
         read_only_fields = fields
 
     def get_error(self, job: BulkJob) -> str:
-        """Return why it ended before its time, empty where it didn't."""
+        """Return why the job ended early, or an empty string."""
         return bulk.error_of(job)
 
 
@@ -196,7 +198,7 @@ class ChunkSerializer(serializers.ModelSerializer[Chunk]):
     picture_url = serializers.SerializerMethodField()
 
     class Meta:
-        """All but what is indexed only."""
+        """All fields but those used only for indexing."""
 
         model = Chunk
         fields = [

@@ -1,4 +1,4 @@
-"""Addresses of the API, under `/api/`."""
+"""URLs of the API, under `/api/`."""
 
 from django.urls import path
 

@@ -1,4 +1,4 @@
-"""Knowledge bases, members and documents for programs."""
+"""API views of knowledge bases, members and documents."""
 
 import json
 from typing import Any
@@ -45,17 +45,17 @@ _STATES: list[str] = Document.Status.values
 
 @extend_schema_view(post=extend_schema(responses={201: KnowledgeBaseSerializer, 409: ApiErrorSerializer}))
 class KnowledgeBaseList(generics.ListCreateAPIView[KnowledgeBase]):
-    """The knowledge bases that the caller may read; making one of their own."""
+    """List the knowledge bases that the caller may read, and create them."""
 
     serializer_class = KnowledgeBaseSerializer
     queryset = KnowledgeBase.objects.none()
 
     def get_queryset(self) -> QuerySet[KnowledgeBase]:
-        """Own, shared and open ones, by name."""
+        """Return the user's own, shared and open bases, by name."""
         return queries.knowledge_bases(self.request.user)
 
     def perform_create(self, serializer: BaseSerializer[KnowledgeBase]) -> None:
-        """Make it the caller's."""
+        """Create the base for the caller."""
         made = services.create_knowledge_base(self.request.user, **serializer.validated_data)
         serializer.instance = queries.knowledge_bases(self.request.user).get(pk=made.pk)
 
@@ -65,30 +65,30 @@ class KnowledgeBaseList(generics.ListCreateAPIView[KnowledgeBase]):
     patch=extend_schema(responses={200: KnowledgeBaseSerializer, 409: ApiErrorSerializer}),
 )
 class KnowledgeBaseDetail(generics.RetrieveUpdateDestroyAPIView[KnowledgeBase]):
-    """One knowledge base; its owner changes and deletes it."""
+    """A knowledge base, which its owner may change and delete."""
 
     serializer_class = KnowledgeBaseSerializer
     queryset = KnowledgeBase.objects.none()
 
     def get_object(self) -> KnowledgeBase:
-        """Return the base with its counts; 404 for strangers, 403 for readers who would change it."""
+        """Return the base with its counts; 404 without access, 403 for readers who try to change it."""
         pk = self.kwargs["pk"]
         reads = self.request.method in ("GET", "HEAD", "OPTIONS")
         (access.get_knowledge_base if reads else access.get_owned_knowledge_base)(self.request.user, pk)
         return queries.knowledge_bases(self.request.user).get(pk=pk)
 
     def perform_update(self, serializer: BaseSerializer[KnowledgeBase]) -> None:
-        """Change the given fields."""
+        """Update the given fields."""
         assert serializer.instance is not None
         serializer.instance = services.update_knowledge_base(serializer.instance, **serializer.validated_data)
 
     def perform_destroy(self, instance: KnowledgeBase) -> None:
-        """Remove it with all that is in it."""
+        """Delete the base and everything in it."""
         services.delete_knowledge_base(instance)
 
 
 class MemberList(generics.ListAPIView[Membership]):
-    """With whom a base is shared; its owner shares it."""
+    """List the people that a base is shared with, and share it, as its owner, with others."""
 
     serializer_class = MembershipSerializer
     queryset = Membership.objects.none()
@@ -108,11 +108,11 @@ class MemberList(generics.ListAPIView[Membership]):
 
 
 class MemberDetail(APIView):
-    """One person's share."""
+    """A person that a base is shared with."""
 
     @extend_schema(responses={204: None})
     def delete(self, request: Request, pk: int, user_id: int) -> Response:
-        """Stop sharing with them."""
+        """Stop sharing with this person."""
         base = access.get_owned_knowledge_base(request.user, pk)
         if not services.remove_member(base, user_id):
             raise NotFound(_("It is not shared with this user."))
@@ -120,13 +120,13 @@ class MemberDetail(APIView):
 
 
 class SharedGroupList(generics.ListAPIView[Membership]):
-    """The groups with which a base is shared."""
+    """List the groups that a base is shared with, and share it with others."""
 
     serializer_class = SharedGroupSerializer
     queryset = Membership.objects.none()
 
     def get_queryset(self) -> QuerySet[Membership]:
-        """Return them by name."""
+        """Return the groups by name."""
         return queries.members(access.get_knowledge_base(self.request.user, self.kwargs["pk"])).filter(user=None)
 
     @extend_schema(responses={201: SharedGroupSerializer})
@@ -140,11 +140,11 @@ class SharedGroupList(generics.ListAPIView[Membership]):
 
 
 class SharedGroupDetail(APIView):
-    """One group's share."""
+    """A group that a base is shared with."""
 
     @extend_schema(responses={204: None})
     def delete(self, request: Request, pk: int, group_id: int) -> Response:
-        """Stop sharing with it; who is also a member by name stays one."""
+        """Stop sharing with this group; people in it who are also members by name keep their access."""
         base = access.get_owned_knowledge_base(request.user, pk)
         if not services.remove_group(base, group_id):
             raise NotFound(_("It is not shared with this group."))
@@ -152,14 +152,14 @@ class SharedGroupDetail(APIView):
 
 
 class DocumentList(generics.ListAPIView[Document]):
-    """The documents of a base; uploading."""
+    """List the documents of a base, and upload files to it."""
 
     serializer_class = DocumentSerializer
     queryset = Document.objects.none()
     parser_classes = [MultiPartParser]
 
     def get_queryset(self) -> QuerySet[Document]:
-        """Newest first, unless `?sort=` says otherwise; narrowed by the parameters of the page, or by a `?status=`."""
+        """Return the documents, newest first unless `?sort=` is given, filtered as on the page or by `?status=`."""
         found = queries.documents_of(access.get_knowledge_base(self.request.user, self.kwargs["pk"]))
         given = self.request.query_params.dict()
         check_choices(given)
@@ -170,18 +170,18 @@ class DocumentList(generics.ListAPIView[Document]):
         if wanted is None:
             return found
         if wanted not in Document.Status:
-            raise ValidationError({"status": [_("This takes one of: {values}.").format(values=", ".join(_STATES))]})
+            raise ValidationError({"status": [_("Must be one of: {values}.").format(values=", ".join(_STATES))]})
         return found.filter(status=wanted)
 
     @extend_schema(
         parameters=[
-            OpenApiParameter("q", str, description="Words of titles, file names or folders."),
+            OpenApiParameter("q", str, description="Words in titles, file names or folders."),
             OpenApiParameter("status", str, enum=_STATES),
             OpenApiParameter("state", str, enum=CHOICES["state"]),
             OpenApiParameter("type", str, enum=CHOICES["type"], description="A format."),
             OpenApiParameter("tag", str),
-            OpenApiParameter("folder", str, description="A folder, with those within it."),
-            OpenApiParameter("sort", str, enum=CHOICES["sort"], description="With - before, backwards."),
+            OpenApiParameter("folder", str, description="A folder, including its subfolders."),
+            OpenApiParameter("sort", str, enum=CHOICES["sort"], description="Prefix with - to reverse the order."),
         ]
     )
     def get(self, request: Request, *args: Any, **kwargs: Any) -> Response:
@@ -192,10 +192,10 @@ class DocumentList(generics.ListAPIView[Document]):
         request={"multipart/form-data": UploadSerializer}, responses={202: AddedDocumentSerializer(many=True)}
     )
     def post(self, request: Request, pk: int) -> Response:
-        """Take in one or more files (`file`, repeatable); all of them or, where one is too large (413), or of a format
-        that can't be read here (415, see `/formats`), none.
+        """Add one or more files (`file`, repeatable). If one is too large (413) or has a format that can't be read
+        (415, see `/formats`), none is added.
 
-        A path as a file's name ("guide/admin/setup.md") tells its folder, else the field `folder` does.
+        A file's folder is taken from a path in its name ("guide/admin/setup.md"), or else from the field `folder`.
         """
         base = access.get_editable_knowledge_base(request.user, pk)
         services.check_body(base.owner_id, int(request.META.get("CONTENT_LENGTH") or 0))
@@ -217,13 +217,13 @@ class DocumentList(generics.ListAPIView[Document]):
 
 
 class BulkJobs(APIView):
-    """One thing done to many documents."""
+    """Change many documents at once."""
 
     statuses = {"too_many": 400}
 
     @extend_schema(request=BulkSerializer, responses={200: BulkJobSerializer, 202: BulkJobSerializer})
     def post(self, request: Request, pk: int) -> Response:
-        """Do it, or queue it where they are many (202); ask for the job by its id until it is `done` or `failed`."""
+        """Run the job, or queue it if there are many documents (202); poll it until it is `done` or `failed`."""
         base = access.get_editable_knowledge_base(request.user, pk)
         given = validated(BulkSerializer(data=request.data))
         target = access.get_editable_knowledge_base(request.user, given["target"]) if "target" in given else None
@@ -243,35 +243,35 @@ class BulkJobs(APIView):
 
 
 class BulkJobDetail(APIView):
-    """How far a bulk job is."""
+    """The progress of a bulk job."""
 
     @extend_schema(responses=BulkJobSerializer)
     def get(self, request: Request, pk: int) -> Response:
-        """Return it to who may read its knowledge base."""
+        """Return the job, for readers of its knowledge base."""
         return Response(BulkJobSerializer(access.get_bulk_job(request.user, pk)).data)
 
 
 class FormatList(APIView):
-    """What can be read here."""
+    """The file formats that can be read."""
 
     @extend_schema(responses=FormatsSerializer)
     def get(self, request: Request) -> Response:
-        """Tell by extension which files are taken in, and why some are not; ask before sending a large one."""
+        """List the extensions of files that can be read, and why some can't; check before sending a large file."""
         missing = {extension: explain(error.key, **error.params) for extension, error in registry.missing().items()}
         return Response({"extensions": registry.extensions(), "missing": missing})
 
 
 class DocumentDetail(APIView):
-    """One document's state, and its removal."""
+    """A document's status, tags and fields, and its deletion."""
 
     @extend_schema(responses=DocumentSerializer)
     def get(self, request: Request, pk: int) -> Response:
-        """Return status and progress."""
+        """Return the document's status and progress."""
         return Response(queries.status(access.get_document(request.user, pk)))
 
     @extend_schema(request=LabelsSerializer, responses=DocumentSerializer)
     def patch(self, request: Request, pk: int) -> Response:
-        """Say something of it: tags and fields, by which a search can be narrowed."""
+        """Set the document's tags and fields, by which a search can be narrowed."""
         document = access.get_editable_document(request.user, pk)
         given = validated(LabelsSerializer(data=request.data))
         services.label(document, given.get("tags", document.tags), given.get("metadata", document.metadata))
@@ -279,19 +279,19 @@ class DocumentDetail(APIView):
 
     @extend_schema(responses={204: None})
     def delete(self, request: Request, pk: int) -> Response:
-        """Remove it with its passages, pictures and files, a mail with its attachments."""
+        """Delete the document with its passages, pictures and files, and a mail with its attachments."""
         services.delete_document(access.get_editable_document(request.user, pk))
         return Response(status=status.HTTP_204_NO_CONTENT)
 
 
 class ChunkList(generics.ListAPIView[Chunk]):
-    """What a document was read as."""
+    """The passages of a document."""
 
     serializer_class = ChunkSerializer
     queryset = Chunk.objects.none()
 
     def get_queryset(self) -> QuerySet[Chunk]:
-        """Return the chunks in the order of the document."""
+        """Return the chunks in document order."""
         return access.get_document(self.request.user, self.kwargs["pk"]).chunks.all()
 
 
@@ -306,38 +306,38 @@ class DocumentFile(APIView):
 
 
 class Reingest(APIView):
-    """Reading a document anew."""
+    """Read a document again."""
 
     @extend_schema(request=None, responses={202: DocumentSerializer, 409: ApiErrorSerializer})
     def post(self, request: Request, pk: int) -> Response:
-        """Queue it; 409 while it is waiting or being worked on, and for a passage of a corpus, which has no file."""
+        """Queue the document; 409 while it is waiting or being read, or if it comes from a corpus and has no file."""
         document = access.get_editable_document(request.user, pk)
         if not document.file:
             raise Conflict(_("This passage came with a corpus; there is no file to read again."), code="no_file")
         if not services.reingest_document(document):
-            raise Conflict(_("This document is being worked on already."), code="busy")
+            raise Conflict(_("This document is already being read."), code="busy")
         return _state(document, status.HTTP_202_ACCEPTED)
 
 
 class Cancel(APIView):
-    """Ending an ingestion."""
+    """Cancel an ingestion."""
 
     @extend_schema(request=None, responses={200: DocumentSerializer, 409: ApiErrorSerializer})
     def post(self, request: Request, pk: int) -> Response:
-        """Cancel it; 409 when there is nothing to cancel."""
+        """Cancel the ingestion; 409 if there is nothing to cancel."""
         document = access.get_editable_document(request.user, pk)
         if not services.cancel_document(document):
-            raise Conflict(_("This document is not being worked on."), code="not_running")
+            raise Conflict(_("This document is not being read."), code="not_running")
         return _state(document, status.HTTP_200_OK)
 
 
 def _labels(request: Request) -> dict[str, Any]:
-    """Return the tags and fields that a form gives new documents; raises `ValidationError`."""
+    """Return the tags and fields of new documents from a form; raises `ValidationError`."""
     try:
         given = request.POST.get("metadata", "")
         return {"tags": tags_in(request.POST.get("tags", "")), "metadata": clean_metadata(json.loads(given or "{}"))}
     except (ValueError, RecursionError) as error:
-        message = str(error) if isinstance(error, LabelError) else _("The fields are no valid JSON.")
+        message = str(error) if isinstance(error, LabelError) else _("The fields are not valid JSON.")
         raise ValidationError({"metadata": [message]}) from None
 
 

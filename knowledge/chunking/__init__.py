@@ -1,1 +1,1 @@
-"""Elements to chunks: sections folded, sentences kept whole. Pure, no Django."""
+"""Turns elements into chunks, folding small sections and keeping sentences whole. Pure, without Django."""

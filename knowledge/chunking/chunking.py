@@ -1,10 +1,10 @@
-"""Elements in, chunks out. Pure: no Django, no files, no models.
+"""Turns elements into chunks. Pure: no Django, no files, no models.
 
-A chunk lies within one section, and never crosses a heading of its own level or above; a section that fits into one
-chunk takes the sections below it along (see `sections`), and headings with nothing under them stand before the text
-that follows. Text is cut between sentences, preferably between
-paragraphs, code between lines, tables between rows. The contents of a document's chunks are disjoint and in
-order; joined by blank lines they read as the document without those headings that stand in `heading_path`.
+A chunk lies within one section, and never crosses a heading of its own level or above. A section that fits into one
+chunk includes the sections below it (see `sections`), and headings with nothing under them precede the text that
+follows. Text is cut between sentences, preferably between paragraphs, code between lines, tables between rows. The
+contents of a document's chunks are disjoint and in order; joined by blank lines they read as the document without the
+headings in `heading_path`.
 """
 
 import re
@@ -22,22 +22,22 @@ Measure = Callable[[str], int]
 _CAPTION = re.compile(
     r"(?:Figure|Fig\.?|Image|Photo|Chart|Diagram|图片?|圖)\s*[\dA-Z一二三四五六七八九十][\w.\-–]*", re.I
 )
-_TEXT = re.compile(f"^(?!{MARK}).", re.M)  # a line that is no heading
+_TEXT = re.compile(f"^(?!{MARK}).", re.M)  # a line that isn't a heading
 _LONGEST_CAPTION = 300  # characters
 _LIST_ITEM = re.compile(r"\s*(?:[-*•]|\d{1,3}[.)、]|[(（]?[a-z\d]{1,2}[)）])\s")
 _CHARACTERS_PER_TOKEN = 12  # at most: a word that the tokenizer doesn't know counts as one, however long it is
-# Windows whose tokens are remembered: what is weighed as a paragraph is weighed again as its sentences and their parts.
-_REMEMBERED = 1024
+# Windows whose token counts are cached: a paragraph is counted, and then its sentences and their parts.
+_CACHED = 1024
 
 
 @dataclass(frozen=True, slots=True)
 class ChunkDraft:
     """A chunk before it is stored.
 
-    `content` is plain text with Markdown's lists ("- "), code fences and, for headings within it, "#### "; a table's
-    is one line per row with its cells between " | ". `lead` repeats whole sentences before it in the same section.
+    `content` is plain text with Markdown's lists ("- "), code fences and, for headings within it, "#### "; of a table,
+    one line per row with cells separated by " | ". `lead` repeats whole sentences before it in the same section.
     `heading_path` goes from the outermost heading inwards. `char_start` and `char_end` are offsets into the document's
-    contents joined by a blank line. `columns` and `rows` are a table's cells, None otherwise; `picture` is set where
+    contents joined by a blank line. `columns` and `rows` are a table's cells, None otherwise; `picture` is set if
     `kind` is "image".
     """
 
@@ -58,14 +58,14 @@ class ChunkDraft:
 def chunk(
     elements: Iterable[Element], *, size: int, overlap: int, count_tokens: Callable[[str], int]
 ) -> Iterator[ChunkDraft]:
-    """Yield the chunks of a document's elements, in order, holding no more than about two chunks at a time.
+    """Yield the chunks of a document's elements, in order, keeping no more than about two chunks in memory.
 
-    `size` is the target in tokens of `count_tokens`: a content is at most a tenth longer, unless it is a single
-    table row or a single line of code, or takes in headings at the document's end. `overlap` bounds the lead, in
+    `size` is the target in tokens of `count_tokens`: a chunk's content is at most a tenth longer, unless it is a single
+    table row or a single line of code, or includes headings at the document's end. `overlap` limits the lead, in
     tokens.
     """
 
-    @lru_cache(_REMEMBERED)
+    @lru_cache(_CACHED)
     def measure_window(text: str) -> int:
         return count_tokens(text)
 
@@ -80,7 +80,7 @@ def chunk(
 
 
 def _with_last_headings(drafts: Iterator[ChunkDraft]) -> Iterator[ChunkDraft]:
-    """Yield the drafts; headings at the very end, with nothing under them, go with the text before them."""
+    """Yield the drafts, adding headings at the very end, with nothing under them, to the text before them."""
     before: ChunkDraft | None = None
     for draft in drafts:
         if before is not None and before.kind == draft.kind == "text" and not _TEXT.search(draft.content):
@@ -95,11 +95,11 @@ def _with_last_headings(drafts: Iterator[ChunkDraft]) -> Iterator[ChunkDraft]:
 
 @dataclass(slots=True)
 class _Unit:
-    """The smallest piece of running text: a sentence, or a line of code, with the white space after it."""
+    """The smallest unit of running text: a sentence or a line of code, with the white space after it."""
 
     text: str
     tokens: int
-    block: int  # number of the element it is from
+    block: int  # number of its element
     page: int | None
     code: str | None = None  # the language, "" where unknown; None for prose
     list_item: bool = False
@@ -107,22 +107,22 @@ class _Unit:
 
     @property
     def says_something(self) -> bool:
-        """Whether it has a word; a heading has none of its own, and some books number each paragraph on a line."""
+        """Whether it contains words and is not a heading; some books number each paragraph on a line of its own."""
         return not self.text.startswith(MARK) and any(map(str.isalpha, self.text))
 
 
 class _Chunker:
-    """Walks the elements, keeping the path of headings and the running text not yet emitted."""
+    """Walks the elements, keeping track of the heading path and of the running text not yet emitted."""
 
     def __init__(self, size: int, overlap: int, measure: Measure) -> None:
         self.size, self.overlap, self.measure = size, overlap, measure
         self.path: list[tuple[int, str]] = []
         self.bare: Heading | None = None  # a heading that no words have followed yet
-        self.bare_at = 0  # its place among the units
+        self.bare_at = 0  # its index among the units
         self.page: int | None = None
         self.units: list[_Unit] = []
         self.total = 0  # tokens of the units
-        self.said: list[_Unit] = []  # the units of the chunk before in this section, for the lead
+        self.said: list[_Unit] = []  # the units of the previous chunk in this section, for the lead
         self.floats: list[tuple[_Unit | None, Picture]] = []  # pictures within the text not yet emitted
         self.blocks = 0
 
@@ -170,7 +170,7 @@ class _Chunker:
         yield from self._flush()
 
     def _close_section(self) -> Iterator[ChunkDraft]:
-        """Emit what the section still holds; a heading without words under it goes with the next section's text."""
+        """Emit the rest of the section; a heading without words under it is added to the next section's text."""
         if self.bare is not None:
             text = _line(self.bare.text)
             self.blocks += 1
@@ -183,7 +183,7 @@ class _Chunker:
         self.said = []
 
     def _takes_as_caption(self, text: str) -> bool:
-        """Give "Figure 3: …" right after a picture to the picture."""
+        """Add text such as "Figure 3: …" right after a picture to the picture, and return whether it was added."""
         if not self.floats or len(text) > _LONGEST_CAPTION or not _CAPTION.match(text.strip()):
             return False
         anchor, picture = self.floats[-1]
@@ -206,20 +206,20 @@ class _Chunker:
                 yield from self._emit(self._best_cut(self.size))
 
     def _flush(self) -> Iterator[ChunkDraft]:
-        """Emit the remaining text in parts of about the same length, so that no tiny one trails."""
+        """Emit the remaining text in parts of about the same length, so that no tiny part is left."""
         while self.total > self.size * 1.1 and len(self.units) > 1:
             parts = -(-self.total // self.size)
             yield from self._emit(self._best_cut(self.total / parts))
         yield from self._emit(len(self.units))
 
     def _best_cut(self, target: float) -> int:
-        """Return how many units to emit: not more than fit, near the target, and between paragraphs if possible."""
+        """Return how many units to emit: as many as fit, near the target, ending between paragraphs if possible."""
         best, best_score, taken = 1, float("-inf"), 0
         for number, unit in enumerate(self.units[:-1], 1):
             taken += unit.tokens
             if taken > self.size and number > 1:
                 break
-            # How well a chunk may end after the unit, as a share of the target length that it is worth.
+            # How good a boundary after this unit is, as the share of the target length that it outweighs.
             following = self.units[number]
             if not unit.last:
                 blank = unit.code is not None and unit.text.isspace()
@@ -236,7 +236,7 @@ class _Chunker:
         return best
 
     def _emit(self, number: int) -> Iterator[ChunkDraft]:
-        """Emit a chunk of the first units, then the pictures that stood within it."""
+        """Emit a chunk of the first units, then the pictures within it."""
         units, self.units = self.units[:number], self.units[number:]
         if units:
             tokens = sum(unit.tokens for unit in units)
@@ -269,7 +269,7 @@ class _Chunker:
         return _join(taken)
 
     def _table(self, table: Table) -> Iterator[ChunkDraft]:
-        """Emit a table in parts: the rows that fit under the header; at least one, however long it is."""
+        """Emit a table in parts, each with the rows that fit under the header, but at least one."""
         if not table.rows and not any(table.columns):
             return
         self.bare = None
@@ -307,7 +307,7 @@ class _Chunker:
 
 
 def _join(units: list[_Unit]) -> str:
-    """Return the units' text: paragraphs apart by a blank line, list items by a line break, code in fences."""
+    """Return the units' text: paragraphs separated by blank lines, list items by line breaks, code in fences."""
     parts: list[str] = []
     previous: _Unit | None = None
     start = 0

@@ -1,1 +1,1 @@
-"""From a stored file to a searchable document: workers, the order of their work, and what they store."""
+"""Turns stored files into searchable documents: workers, the order of their work, and what they store."""

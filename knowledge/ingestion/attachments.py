@@ -1,4 +1,4 @@
-"""Turns the attachments of mails into documents, within limits: no mail can create endlessly many of them."""
+"""Turns the attachments of mails into documents, within limits that keep a mail from creating too many of them."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -19,7 +19,7 @@ MOST_IN_ALL = 300  # documents made from one uploaded mail, including those from
 def replace(mail: Document, found: Sequence[elements.Attachment], folder: Path, written: list[str]) -> None:
     """Create documents from the attachments that a parse found in a mail, replacing those of an earlier parse.
 
-    Call it in the transaction that locks the mail. Of an attachment that can't become a document, the name and the
+    Call it in the transaction that locks the mail. For an attachment that can't become a document, the name and the
     reason are stored. The names of stored files are added to `written`.
     """
     before = list(Document.objects.filter(carried_by__mail=mail).distinct())
@@ -55,7 +55,7 @@ def replace(mail: Document, found: Sequence[elements.Attachment], folder: Path, 
 
 
 def _bounds(mail: Document) -> tuple[int, int]:
-    """Return in how many mails a mail is nested, and how many more documents the outermost of them may create."""
+    """Return how deep a mail is nested in other mails, and how many more documents the outermost may create."""
     depth, top = 0, {mail.pk}
     while depth < MOST_DEEP:
         above = set(Attachment.objects.filter(document__in=top).values_list("mail", flat=True))

@@ -1,9 +1,9 @@
-"""Which worker has which document: claims, heartbeats, and how a worker learns that it has lost a document.
+"""Claims of workers on documents, their heartbeats, and how a worker learns that it has lost a document.
 
 A document is claimed twice: to be read, until it can be found by its words; and to be indexed by meaning, until it is
 ready. In between no worker has it, and it has no heartbeat. A claim is identified by the attempt and its start time.
-Every write of a worker is conditional on its claim, so that a worker that was slow, cancelled or taken for dead can't
-change what another has claimed since.
+Every write of a worker is conditional on its claim, so that a worker that was slow, cancelled or presumed dead can't
+change a document that another has claimed since.
 """
 
 import threading
@@ -23,17 +23,17 @@ from knowledge.models import Document
 
 HEARTBEAT_SECONDS = 3.0
 STALE_AFTER = timedelta(seconds=30)
-# The largest small document, such as a page with a photograph, and the longest that a worker's thread for small ones
-# may take to read it.
+# The maximum size of a small document, such as a page with a photograph, and the maximum time that a worker's thread
+# for small ones may take to read it.
 SMALL_BYTES = 2 * 1024 * 1024
 SMALL_SECONDS = 4.0
 _REPORT_SECONDS = 0.5
-# The time at which a row is written, even if the statement had to wait for a lock.
+# The time when a row is written, even if the statement had to wait for a lock.
 _CLOCK = Func(function="clock_timestamp", output_field=DateTimeField())
 
 
 class ClaimLost(Exception):
-    """The document was cancelled, deleted or claimed by another worker meanwhile."""
+    """The document was cancelled, deleted or claimed by another worker in the meantime."""
 
 
 def stale_before() -> datetime:
@@ -43,7 +43,7 @@ def stale_before() -> datetime:
 
 @dataclass(slots=True)
 class Claim:
-    """One worker's hold on one document."""
+    """A worker's claim on a document."""
 
     document_id: int
     attempt: int
@@ -78,7 +78,7 @@ class Claim:
             raise ClaimLost
 
     def hand_on(self, **fields: Any) -> None:
-        """End the claim on a document that is found by its words, so that a worker can index it; raises `ClaimLost`."""
+        """End the claim on a document searchable by its words, so that a worker can index it; raises `ClaimLost`."""
         handed = self.rows().update(
             status=Document.Status.CHUNKED,
             stage="vectors",
@@ -92,7 +92,7 @@ class Claim:
             raise ClaimLost
 
     def put_back(self) -> None:
-        """Put back a document that takes too long for the thread of small ones, as if it had never been begun."""
+        """Put back a document that takes too long for the thread of small ones, as if it had never been started."""
         now = timezone.now()
         self.rows().update(
             status=Document.Status.QUEUED,
@@ -121,7 +121,10 @@ class Claim:
         self.lost.set()
 
     def is_lost(self) -> bool:
-        """Whether the claim has ended; past `gives_up_at`, ends it. Queries the database every `_REPORT_SECONDS`."""
+        """Return whether the claim has ended, and end it past `gives_up_at`.
+
+        Queries the database at most every `_REPORT_SECONDS`.
+        """
         now = time.monotonic()
         if not self.lost.is_set() and now >= self.gives_up_at:
             self.put_back()
@@ -169,14 +172,14 @@ def small_waiting_to_be_read() -> QuerySet[Document]:
 
 
 def waiting_to_be_indexed() -> QuerySet[Document]:
-    """Return the documents that are found by their words and not claimed."""
+    """Return the documents that are searchable by their words and not claimed."""
     return Document.objects.filter(status=Document.Status.CHUNKED, heartbeat_at=None)
 
 
 def claim_indexing(document_id: int) -> Claim | None:
-    """Claim a document that is found by its words, to index it by meaning; None as for `claim`.
+    """Claim a document that is searchable by its words, to index it by meaning; None as for `claim`.
 
-    A document whose worker is dead counts another attempt; it isn't read again.
+    If its worker is dead, this counts as another attempt; the document isn't read again.
     """
     now = timezone.now()
     stale = Q(status__in=(Document.Status.CHUNKED, Document.Status.INDEXING), heartbeat_at__lt=stale_before())
@@ -205,15 +208,15 @@ class Work:
     lost: threading.Event = field(default_factory=threading.Event)
 
     def rows(self) -> QuerySet[Any]:
-        """Return the rows that are worked on, none once the work has ended."""
+        """Return the rows being worked on, none once the work has ended."""
         return self.found.all()
 
 
 def release_tasks(call: str, waiting: QuerySet[Any]) -> None:
-    """Release the tasks that would begin waiting work and that some worker has locked.
+    """Release the tasks for waiting work that a worker has locked.
 
-    A killed worker would keep them locked for as long as a task may take. If their worker is alive, nothing is lost,
-    provided that waiting work can only be begun once.
+    A killed worker would keep them locked for as long as a task may take. If the worker is alive, this does no harm,
+    provided that the work can be started only once.
     """
     ids = set(waiting.values_list("pk", flat=True))
     now = timezone.now()
@@ -245,7 +248,7 @@ class HeartbeatThread:
             self._thread.join()
 
     def keep(self, held: Claim | Work) -> None:
-        """Update its heartbeat while the claim is valid."""
+        """Update the heartbeat of a claim or of other work while it is valid."""
         self._held = [*(one for one in self._held if not one.lost.is_set()), held]
 
     def _beat(self) -> None:
@@ -255,7 +258,7 @@ class HeartbeatThread:
                     try:
                         if not held.lost.is_set() and not held.rows().update(heartbeat_at=_CLOCK):
                             held.lost.set()
-                    except DatabaseError:  # restarting, perhaps; the next beat tries anew
+                    except DatabaseError:  # perhaps it is restarting; the next beat tries again
                         close_old_connections()
         finally:
             connection.close()

@@ -34,7 +34,7 @@ class Passage:
 
     @property
     def searchable_text(self) -> str:
-        """What is indexed and embedded, as `Chunk.searchable_text` will give it."""
+        """The text that is indexed and embedded, as in `Chunk.searchable_text`."""
         return self._chunk().searchable_text
 
     def document(self, knowledge_base: KnowledgeBase, user: Actor) -> Document:
@@ -78,7 +78,7 @@ def documents(knowledge_base_id: int, ids: Iterable[str]) -> QuerySet[Document]:
 
 
 def missing(knowledge_base: KnowledgeBase, passages: Sequence[Passage]) -> list[Passage]:
-    """Return the passages that the base does not have, or has with another title or text."""
+    """Return the passages that the base does not contain, or contains with another title or text."""
     there = documents(knowledge_base.pk, (each.id for each in passages))
     here = dict(there.values_list("external_id", "sha256"))
     return [each for each in passages if here.get(each.id) != each.digest]

@@ -1,4 +1,4 @@
-"""The order of work on documents: uploaders take turns, so that a thousand files of one don't delay another's.
+"""The order in which documents are processed: uploaders take turns, so that a thousand files don't delay others'.
 
 The knowledge bases of one uploader take turns too: a file for one base doesn't wait for a folder uploaded to another.
 """
@@ -13,9 +13,9 @@ from django.db.models.functions import RowNumber
 
 from knowledge.models import Document
 
-# Documents of each line fetched by one query of the queue, and the seconds after which it is repeated: a new uploader
-# waits no longer than that to be considered. A query sorts all that wait: of 50,000, with 4 it takes ten times as long
-# per document as with 32.
+# The number of documents of each line that a query of the queue fetches, and the seconds after which it is repeated,
+# which is how long a new uploader may wait to be considered. A query sorts all waiting documents: with 50,000 of them,
+# fetching 4 takes ten times as long per document as fetching 32.
 PER_LOOK, LOOK_SECONDS = 32, 1.0
 
 # An uploader (None if the account was deleted) and one of their knowledge bases.
@@ -24,11 +24,11 @@ Line = tuple[int | None, int]
 
 @dataclass(slots=True)
 class FairQueue:
-    """Hands out waiting documents, one of each uploader in turn, beginning with the one served longest ago.
+    """A queue of waiting documents that serves uploaders in turn, starting with the one served longest ago.
 
     `waiting` returns the documents to choose from, and is called for each query of the queue. Documents of one line are
-    ordered by progress, least first, so that a large one that is indexed in parts lets others pass, and then by upload.
-    Documents whose scanned pages are to be read come last, since they take longest.
+    ordered by progress, least first, so that others can overtake a large one that is indexed in parts, and then by
+    upload. Documents whose scanned pages have to be read come last, since they take longest.
     """
 
     waiting: Callable[[], QuerySet[Document]]

@@ -1,8 +1,9 @@
-"""From a stored file to a searchable document, in two steps.
+"""Turns a stored file into a searchable document, in two steps.
 
-`parse_and_index_words` parses, cuts into passages, stores them and indexes their words; `ingest` does that and the rest
-that makes the document ready. Both may be called for the same document concurrently: one caller gets the claim, the
-others return. Errors are stored with the document: a code, and the parameters of the explanation shown to its uploader.
+`parse_and_index_words` parses a document, splits it into passages, stores them and indexes their words; `ingest` does
+that and everything else until the document is ready. Both may be called for the same document concurrently: one caller
+gets the claim, the others return. Errors are stored with the document: a code, and the parameters of the message shown
+to its uploader.
 """
 
 import logging
@@ -49,8 +50,8 @@ from ragsite.site_settings.config import config, refresh
 logger = logging.getLogger(__name__)
 
 MAX_ATTEMPTS = 3
-OCR_PAGE_SECONDS = 60  # allowed for a scanned page, on a slow machine
-# Where each stage ends on the progress bar, in percent. Computing vectors takes the longest.
+OCR_PAGE_SECONDS = 60  # time limit for a scanned page, on a slow machine
+# The progress at the end of each stage, in percent. Computing vectors takes the longest.
 PARSED, STORED = 30, 35
 _MOST_NOTICES = 5
 _LANGUAGE_SAMPLE = 20_000  # characters
@@ -59,8 +60,8 @@ _LANGUAGE_SAMPLE = 20_000  # characters
 def ingest(document_id: int) -> bool:
     """Read and index a document; return whether this call made it ready.
 
-    False if the document is gone, finished, cancelled or claimed by a live worker, or if it failed (the reason is then
-    stored with it).
+    Return False if the document is deleted, finished, cancelled or claimed by a live worker, or if it failed (the
+    reason is then stored with it).
     """
     parse_and_index_words(document_id)
     held = claims.claim_indexing(document_id)
@@ -105,7 +106,7 @@ def report_progress(held: Claim, percent: float) -> None:
 
 
 def release_claim(held: Claim, percent: float) -> None:
-    """Put a document back among those that wait to be indexed, so that others get a turn; raises `ClaimLost`."""
+    """Put a document back in the queue for indexing, so that others get a turn; raises `ClaimLost`."""
     held.hand_on(progress=_progress(percent))
 
 
@@ -125,31 +126,31 @@ def _progress(percent: float) -> int:
 
 @contextmanager
 def fail_document_on_error(held: Claim) -> Iterator[None]:
-    """Context manager: an exception ends the document's claim and is stored with it, so that other work goes on.
+    """On an exception, end the document's claim and store the reason with it, so that other work continues.
 
-    No `Exception` leaves it.
+    No `Exception` is raised any further.
     """
     try:
         yield
     except (ClaimLost, Document.DoesNotExist):
         held.lost.set()
         logger.info(
-            "Document %s is no longer this worker's: it was cancelled, deleted or taken over by another",
+            "This worker has lost document %s: it was cancelled, deleted or claimed by another worker",
             held.document_id,
         )
     except ParseError as error:
         _fail(held, error.key, **error.params)
     except LLMError as error:
-        logger.warning("The embedding model failed document %s: %s %s", held.document_id, error.code, error.details)
+        logger.warning("The embedding model failed for document %s: %s %s", held.document_id, error.code, error.details)
         _fail(held, error.code, text=error.message)
     except DatabaseError as error:
         if is_away(error):  # the claim becomes stale, and the document is claimed again
             held.lost.set()
             if not connection.in_atomic_block:
                 close_old_connections()
-            logger.warning("The database went away under document %s: %s", held.document_id, error)
+            logger.warning("Lost the database connection while ingesting document %s: %s", held.document_id, error)
             return
-        logger.exception("Ingestion of document %s met a database error", held.document_id)
+        logger.exception("Database error during ingestion of document %s", held.document_id)
         _fail(held, "database")
     except Exception as error:
         logger.exception("Ingestion of document %s failed", held.document_id)
@@ -159,20 +160,20 @@ def fail_document_on_error(held: Claim) -> Iterator[None]:
 def requeue_stalled() -> int:
     """Requeue documents whose worker is dead, and waiting ones whose task was lost; return their number.
 
-    Cheap if there is nothing to do. A document whose worker died `MAX_ATTEMPTS` times fails instead.
+    It is cheap if there is nothing to do. A document whose worker died `MAX_ATTEMPTS` times fails instead.
     """
     return requeue_stale_claims() + services.queue_lost()
 
 
 def requeue_stale_claims() -> int:
-    """Do the part of `requeue_stalled` that is about dead workers."""
+    """Requeue documents whose worker is dead, or fail them after `MAX_ATTEMPTS`; return their number."""
     stalled = Document.objects.filter(status__in=Document.WORKING, heartbeat_at__lt=claims.stale_before())
     stalled = stalled.only("pk", "status", "attempt", "started_at")
     return sum(services.requeue_or_fail_stale(document, MAX_ATTEMPTS) for document in stalled)
 
 
 def _parse_and_store(document: Document, held: Claim, folder: Path) -> bool:
-    """Read and store a document; False if all its text is in pictures, which must be read next."""
+    """Read and store a document; return False if all its text is in pictures, which must be read next."""
     path = Path(document.file.path)
     limits = ParseLimits(
         timeout_s=settings.PARSE_TIMEOUT,
@@ -245,7 +246,7 @@ def _store(held: Claim, store: passages.Store, rows: Iterator[str], reading: "_R
 
 @dataclass(slots=True)
 class _Reading:
-    """Collects from the elements of a parse the number of pages, the title, notices, a sample of the text and more."""
+    """Collects the number of pages, title, notices, a sample of the text and more from the elements of a parse."""
 
     held: Claim
     timeout_s: float
@@ -260,12 +261,12 @@ class _Reading:
     notices: dict[Notice, None] = field(default_factory=dict)  # each once, in order
 
     def progress(self, done: int, total: int | None) -> None:
-        """Report `done` of `total` pages or rows; without a total the progress stays at 0. Raises `ClaimLost`."""
+        """Report `done` of `total` pages or rows as read; without a total progress stays 0. Raises `ClaimLost`."""
         percent = round(PARSED * min(done, total) / total) if total else 0
         self.held.report(progress=percent)
 
     def follow(self, elements: Iterator[Element]) -> Iterator[Element]:
-        """Pass on elements with text; raises `ClaimLost`, and `ParseError` if parsing and chunking take too long."""
+        """Yield the elements with text; raises `ClaimLost`, and `ParseError` if parsing and chunking take too long."""
         for element in elements:
             if self.held.is_lost():
                 raise ClaimLost
@@ -295,17 +296,17 @@ class _Reading:
 
 
 def _fail(held: Claim, key: str, **params: Any) -> None:
-    """End the claim and store the reason, see `explanations.explain`, unless another worker has the document by now.
+    """End the claim and store the reason (see `explanations.explain`), unless another worker has claimed the document.
 
-    If only the reading of scanned pages failed, the document stays ready with the words that it had before.
+    If only reading the scanned pages failed, the document stays ready with its earlier text.
     """
     held.lost.set()
     try:
         now = timezone.now()
         if held.rows().filter(status=Document.Status.PARSING, reads_scans=True, chunks__isnull=False).exists():
-            told = [{"key": Notice(key="left_out.scans_failed").key}, {"key": key, **params}]
+            notices = [{"key": Notice(key="left_out.scans_failed").key}, {"key": key, **params}]
             held.rows().update(
-                status=Document.Status.READY, stage="", progress=100, notices=told, finished_at=now, updated_at=now
+                status=Document.Status.READY, stage="", progress=100, notices=notices, finished_at=now, updated_at=now
             )
             return
         held.rows().update(

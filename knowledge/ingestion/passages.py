@@ -46,20 +46,20 @@ def spool(drafts: Iterable[ChunkDraft], file: IO[str]) -> int:
 
 
 def clean(text: str) -> str:
-    """Drop what PostgreSQL can't store: null characters and lone surrogates."""
+    """Remove characters that PostgreSQL can't store: null characters and lone surrogates."""
     return text.replace("\x00", "").encode("utf-8", "ignore").decode("utf-8")
 
 
 @dataclass(slots=True)
 class Store:
-    """Stores one parse of a document. The names of picture files contain the attempt, so that parses don't collide."""
+    """Stores the result of a parse. The names of picture files contain the attempt, so that parses don't collide."""
 
     document: Document
     folder: Path  # where the parse left its pictures
     written: list[str]
 
     def replace(self, rows: Iterator[str], recognised: Mapping[int, Sequence[RecognisedLine]]) -> None:
-        """Replace the document's chunks by the spooled ones, and its scanned pages by the `recognised` lines of each.
+        """Replace the document's chunks by the spooled ones, and its scanned pages by their `recognised` lines.
 
         Call it inside a transaction that locks the document.
         """
@@ -99,7 +99,7 @@ class Store:
 
 
 def _is_picture(file: IO[bytes]) -> bool:
-    """Whether a file is a picture of a size that a browser can show."""
+    """Return whether a file is a picture that a browser can show."""
     from PIL import Image, UnidentifiedImageError  # imported late: most processes never need it
 
     try:

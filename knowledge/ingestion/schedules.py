@@ -1,4 +1,4 @@
-"""Scheduled tasks of the workers: documents of killed workers are queued again."""
+"""Scheduled tasks of the workers, which requeue the documents of killed workers."""
 
 import logging
 from typing import Any
@@ -32,4 +32,4 @@ def worker_started(**kwargs: Any) -> None:
         bulk.resume_stalled()
         ingestion.requeue_stalled()
     except DatabaseError:
-        logger.warning("Stalled documents could not be looked for; the schedule will", exc_info=True)
+        logger.warning("Could not look for stalled documents; the scheduled task will try again", exc_info=True)

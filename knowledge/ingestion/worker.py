@@ -1,9 +1,9 @@
-"""A worker's round: reads documents one after another, while another thread indexes those that were read.
+"""A worker's round: one thread reads documents, one after another, while another indexes those that were read.
 
-Reading uses the parser's process, the database and Python; indexing uses the embedding model. Side by side they keep
-all cores busy, and every document can be found by its words long before the model has processed all. While a large
-document is read, another thread reads small ones, so that a single page doesn't wait for somebody's archive. Nor does
-it wait for other long tasks: rounds are run beside them.
+Reading uses the parser's process, the database and Python; indexing uses the embedding model. Running in parallel they
+keep all cores busy, and every document is searchable by its words long before the model has processed all. While a
+large document is read, another thread reads small ones, so that a single page doesn't wait for an archive. Nor does it
+wait for other long tasks, since rounds run beside them.
 """
 
 import logging
@@ -27,18 +27,18 @@ logger = logging.getLogger(__name__)
 
 T = TypeVar("T")
 
-# When reading a document takes longer than this, small ones are read beside it.
+# If reading a document takes longer than this, small ones are read in parallel.
 _PATIENCE_SECONDS = 1.0
-# A round ends after this time, so that other tasks get their turn; documents still waiting are left to the next one.
+# A round ends after this time, so that other tasks get their turn; documents still waiting are left to the next round.
 ROUND_SECONDS = 60.0
 _LOOK_SECONDS = 0.2
-_STALLED_SECONDS = 10.0  # between two checks for documents of killed workers
+_STALLED_SECONDS = 10.0  # between checks for documents of killed workers
 
 
 def work(seconds: float = ROUND_SECONDS) -> int:
-    """Read and index waiting documents until none waits or `seconds` have passed; return how many were read.
+    """Read and index waiting documents until none are left or `seconds` have passed; return how many were read.
 
-    Documents that were begun are finished, or put back if they take too long. Wakes a worker if some are left.
+    Documents in progress are finished, or put back if they take too long. Wakes a worker if some are left.
     """
     ingestion.requeue_stalled()
     if settings.INGEST_WORKERS > 1:
@@ -54,7 +54,7 @@ def work(seconds: float = ROUND_SECONDS) -> int:
 
 
 def run_while_ingesting(task: Callable[[], T]) -> T:
-    """Run another long task in a thread of its own, read and index waiting documents meanwhile; return its result."""
+    """Run another long task in its own thread, reading and indexing waiting documents meanwhile; return its result."""
 
     def with_own_connection() -> T:
         try:
@@ -68,8 +68,8 @@ def run_while_ingesting(task: Callable[[], T]) -> T:
             try:
                 if _something_waits():
                     work()
-            except DatabaseError:  # restarting, perhaps
-                logger.warning("No documents are read for a moment: the database is away", exc_info=True)
+            except DatabaseError:  # perhaps it is restarting
+                logger.warning("Reading documents is paused: the database is unavailable", exc_info=True)
                 close_old_connections()
             wait([doing], _PATIENCE_SECONDS)
         return doing.result()
@@ -94,7 +94,7 @@ def _read(until: float, indexing: "_Indexing", small_files: "_SmallFileThread") 
 
 
 def _wake_for_the_rest() -> None:
-    """Queue a task if documents wait; it costs nothing if another worker takes them first."""
+    """Queue a task if documents are waiting; it costs nothing if another worker takes them first."""
     if _something_waits():
         with transaction.atomic():
             services.wake_worker()
@@ -105,24 +105,24 @@ def _something_waits() -> bool:
 
 
 class _SmallFileThread:
-    """A thread that reads small files while that of the `with` block is busy with one document for long.
+    """A thread that reads small files while the thread of the `with` block is busy with one document for long.
 
     It also checks regularly for documents of killed workers.
     """
 
     def __init__(self) -> None:
-        self.count = 0  # of those read
-        self.announce: Callable[[], None] = lambda: None  # called after each
+        self.count = 0  # files read
+        self.announce: Callable[[], None] = lambda: None  # called after each file
         self._busy_since = float("inf")
         self._over = threading.Event()
         self._thread = threading.Thread(target=self._run, name="small-files")
 
     def begin_work(self) -> None:
-        """Note that the block's thread works from now on, and may be busy for long."""
+        """Note that the block's thread is starting work that may take long."""
         self._busy_since = time.monotonic()
 
     def end_work(self) -> None:
-        """Note that the block's thread looks for documents itself again."""
+        """Note that the block's thread is looking for documents again."""
         self._busy_since = float("inf")
 
     def __enter__(self) -> Self:
@@ -150,8 +150,8 @@ class _SmallFileThread:
                     elif ingestion.parse_and_index_words(number, claims.SMALL_SECONDS):
                         self.count += 1
                         self.announce()
-                except DatabaseError:  # restarting, perhaps
-                    logger.warning("No small files are read for a moment: the database is away", exc_info=True)
+                except DatabaseError:  # perhaps it is restarting
+                    logger.warning("Reading small files is paused: the database is unavailable", exc_info=True)
                     close_old_connections()
                     self._over.wait(_PATIENCE_SECONDS)
         finally:
@@ -159,7 +159,7 @@ class _SmallFileThread:
 
 
 class _Indexing:
-    """A thread that indexes documents while the `with` block reads others, and afterwards those that are left."""
+    """A thread that indexes documents while the `with` block reads others, and then those that are left."""
 
     def __init__(self, until: float) -> None:
         self.failed = False
@@ -172,11 +172,11 @@ class _Indexing:
 
     @property
     def idle(self) -> bool:
-        """Whether no document is being indexed and none was found waiting, or the thread has failed."""
+        """Whether no document is being indexed and none is waiting, or the thread has failed."""
         return self.failed or (self._idle.is_set() and not self._news.is_set())
 
     def wake(self) -> None:
-        """Note that a document waits to be indexed."""
+        """Note that a document is waiting to be indexed."""
         self._news.set()
 
     def __enter__(self) -> Self:
@@ -198,7 +198,7 @@ class _Indexing:
                 indexer().index_meaning(self._claims(heart))
         except Exception:
             self.failed = True
-            logger.exception("Indexing ended; what it had in hand is taken up again")
+            logger.exception("Indexing failed; its documents will be indexed again")
         finally:
             self._idle.set()
             connection.close()

@@ -1,1 +1,1 @@
-"""Invitations by link: to the site, and to a knowledge base."""
+"""Invitation links to the site and to knowledge bases."""

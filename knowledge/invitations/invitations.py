@@ -1,14 +1,13 @@
-"""Invitations from their making to their use.
+"""Invitations, from creation to use.
 
-A link works once, until it expires or is revoked, and only as long as who made it might still make it: an administrator
-any, the owner of a knowledge base one to that base. It never takes anything from an account that is there already.
+A link works once, until it expires or is revoked, and only while its creator may still create it: administrators may
+create any, owners of a knowledge base those to that base. Using it never takes anything away from an existing account.
 
-The address that an invitation names counts as confirmed for the account that is made by it where one of two can be
-relied on. Whoever came by the mail that the site sent there reads that mailbox: the link in it bears a proof that the
-one shown to who made it lacks. Or the link is an administrator's, who may give any account any address anyway, and so
-vouches for whom they hand it to. The owner of a base vouches for nobody: they could name somebody's address, use the
-link themselves, and be given what others share with that person. An account that is there already keeps its addresses
-as they are.
+The address in an invitation counts as confirmed for the account created with it in two cases. Either the link came from
+the mail sent to that address: that link carries a proof which the link shown to the creator lacks. Or an administrator
+created it, who may give any account any address anyway, and so vouches for the recipient. The owner of a base vouches
+for nobody: they could enter someone else's address, use the link themselves, and get what others share with that
+person. The addresses of an existing account don't change.
 """
 
 import hashlib
@@ -42,19 +41,20 @@ from ragsite.requests import absolute
 from ragsite.site_settings.config import config, refresh
 
 DAYS, MOST_DAYS = 7, 90
-# Where a visitor's session keeps the digest of the invitation that they are about to use.
+# The session key of the digest of the invitation that a visitor is about to use.
 _SESSION = "invitation"
 
 
 class InvitationRefused(Refused):
-    """An invitation that can't be made or used.
+    """An invitation can't be created or used.
 
-    Codes: unknown, used, revoked, expired, withdrawn (who made it no longer may), not_for_you, is_owner, not_allowed.
+    Codes: unknown, used, revoked, expired, withdrawn (its creator may no longer invite), not_for_you, is_owner,
+    not_allowed.
     """
 
 
 def may_invite(user: User, base: KnowledgeBase | None) -> bool:
-    """Whether someone may invite to the site (`base` None), or to a knowledge base and by that to the site."""
+    """Return whether someone may invite people to the site (`base` None), or to a base and thereby to the site."""
     if not user.is_active:
         return False
     if user.is_superuser:
@@ -74,10 +74,10 @@ def invite(
     groups: Iterable[Group] = (),
     days: int = DAYS,
 ) -> tuple[Invitation, str]:
-    """Make an invitation and return it with its key, which is not stored; raises `InvitationRefused("not_allowed")`."""
+    """Create an invitation; return it with its key, which isn't stored. Raises `InvitationRefused("not_allowed")`."""
     groups = list(groups)
     if not may_invite(user, base) or ((role != Role.MEMBER or groups) and not user.is_superuser):
-        raise InvitationRefused("not_allowed", _("You may not make such an invitation."))
+        raise InvitationRefused("not_allowed", _("You are not allowed to create this invitation."))
     key = secrets.token_urlsafe(32)
     made = Invitation.objects.create(
         digest=_digest(key),
@@ -89,12 +89,12 @@ def invite(
         expires_at=timezone.now() + timedelta(days=days),
     )
     made.groups.set(groups)
-    record(AuditEntry.Action.INVITED, made, what="added", **_told(made))
+    record(AuditEntry.Action.INVITED, made, what="added", **_audit_details(made))
     return made, key
 
 
 def send(request: HttpRequest, invitation: Invitation, link: str) -> bool:
-    """Mail the link where the invitation has an address and the site sends mail; return whether it was sent."""
+    """Mail the link if the invitation has an address and the site sends mail; return whether it was sent."""
     if not (settings.EMAIL_HOST and invitation.email):
         return False
     link = f"{link}?mailed={_mail_proof(invitation)}"
@@ -103,7 +103,7 @@ def send(request: HttpRequest, invitation: Invitation, link: str) -> bool:
 
 
 def address(request: HttpRequest, key: str) -> str:
-    """Return the link of a key."""
+    """Return the link for a key."""
     return absolute(request, reverse("invitation", args=[key]))
 
 
@@ -114,32 +114,32 @@ def invitations_to(base: KnowledgeBase) -> QuerySet[Invitation]:
 
 
 def revoke(invitation: Invitation) -> bool:
-    """Close an invitation for good; return whether it was open."""
+    """Revoke an invitation; return whether it was open."""
     unused = Invitation.objects.filter(pk=invitation.pk, used_at=None, revoked_at=None)
     closed = bool(unused.update(revoked_at=timezone.now()))
     if closed:
-        record(AuditEntry.Action.INVITED, invitation, what="removed", **_told(invitation))
+        record(AuditEntry.Action.INVITED, invitation, what="removed", **_audit_details(invitation))
     return closed
 
 
 def find(key: str) -> Invitation:
-    """Return the invitation of a key that can be used now; raises `InvitationRefused`."""
+    """Return the invitation with a key if it can be used; raises `InvitationRefused`."""
     return _usable(Invitation.objects.filter(digest=_digest(key)))
 
 
 def used_by(key: str, user: Any) -> Invitation | None:
-    """Return the invitation of a key if this person has used it."""
+    """Return the invitation with a key if this person has used it."""
     found = Invitation.objects.filter(digest=_digest(key), used_by=user.pk)
     return found.select_related("knowledge_base").first()
 
 
 def hold(request: HttpRequest, invitation: Invitation) -> None:
-    """Remember that a visitor holds an invitation, while they sign in or up through a provider."""
+    """Remember a visitor's invitation in the session while they sign in or up through a provider."""
     request.session[_SESSION] = invitation.digest
 
 
 def held(request: HttpRequest) -> Invitation | None:
-    """Return the usable invitation that a visitor holds."""
+    """Return the invitation in a visitor's session if it can be used."""
     digest = getattr(request, "session", {}).get(_SESSION)
     if not digest:
         return None
@@ -150,13 +150,13 @@ def held(request: HttpRequest) -> Invitation | None:
 
 
 def is_invited(request: HttpRequest, email: str = "") -> bool:
-    """Whether a visitor, known by an address to a provider, may make an account by an invitation that they hold."""
+    """Return whether a visitor with this address from a provider may create an account with their invitation."""
     invitation = held(request)
     return invitation is not None and invitation.email.casefold() in ("", email.casefold())
 
 
 def is_for(invitation: Invitation, user: User) -> bool:
-    """Whether an invitation is for someone who has an account."""
+    """Return whether an invitation is for this user."""
     if not invitation.email:
         return True
     addresses = EmailAddress.objects.filter(user=user, email__iexact=invitation.email)
@@ -165,10 +165,10 @@ def is_for(invitation: Invitation, user: User) -> bool:
 
 @transaction.atomic
 def accept(invitation: Invitation, user: User, *, is_new: bool = False, proof: str = "") -> None:
-    """Give someone what they are invited to, once; raises `InvitationRefused`.
+    """Grant a user the access of an invitation, once; raises `InvitationRefused`.
 
-    A new account also gets the role, and its address is confirmed by the `proof` of the mailed link or by an
-    administrator's word. A share is never lowered, nor made with the base's owner.
+    A new account also gets the role, and its address is confirmed by the `proof` of the mailed link or if an
+    administrator created the invitation. An existing role in the base is never lowered, and its owner gets none.
     """
     invitation = _usable(Invitation.objects.select_for_update(of=("self",)).filter(pk=invitation.pk))
     if not is_new and not is_for(invitation, user):
@@ -182,7 +182,7 @@ def accept(invitation: Invitation, user: User, *, is_new: bool = False, proof: s
         if invitation.role != Role.MEMBER:
             assign(user, Role(invitation.role))
         vouched = invitation.made_by.is_superuser or constant_time_compare(proof, _mail_proof(invitation))
-        # Accounts made in the administration have addresses in any case, which signing up doesn't compare.
+        # Addresses of accounts created in the admin may differ in case, which signing up doesn't check.
         if vouched and not User.objects.filter(email__iexact=user.email).exclude(pk=user.pk).exists():
             for address in EmailAddress.objects.filter(user=user, email__iexact=invitation.email):
                 address.set_verified()
@@ -195,13 +195,13 @@ def accept(invitation: Invitation, user: User, *, is_new: bool = False, proof: s
             shared.role = invitation.base_role
             shared.save(update_fields=["role"])
     Invitation.objects.filter(pk=invitation.pk).update(used_at=timezone.now(), used_by=user)
-    record(AuditEntry.Action.INVITED, invitation, actor=user, what="used", **_told(invitation))
+    record(AuditEntry.Action.INVITED, invitation, actor=user, what="used", **_audit_details(invitation))
 
 
 def accept_held(sender: Any, request: HttpRequest, user: User, **kwargs: Any) -> None:
-    """Let someone whom a provider has just given an account use the invitation they hold; hears `user_signed_up`.
+    """Use the invitation in the session for an account just created through a provider; receives `user_signed_up`.
 
-    Where it alone let them in, and somebody else has used it meanwhile, the account goes again.
+    If only the invitation allowed signing up, and someone else has used it meanwhile, the account is deleted.
     """
     if kwargs.get("sociallogin") is None or not (digest := request.session.pop(_SESSION, None)):
         return
@@ -222,27 +222,30 @@ def _usable(found: QuerySet[Invitation]) -> Invitation:
         raise InvitationRefused("unknown", _("There is no such invitation. Was the whole link copied?"))
     by = invitation.made_by.get_full_name() or invitation.made_by.get_username()
     messages = {
-        Invitation.State.USED: _("This invitation has been used. Each works once; ask {name} for another one."),
-        Invitation.State.REVOKED: _("This invitation was taken back. Ask {name} whether that was meant."),
+        Invitation.State.USED: _(
+            "This invitation has already been used. Each works only once; ask {name} for another one."
+        ),
+        Invitation.State.REVOKED: _("This invitation was revoked. Ask {name} for a new one."),
         Invitation.State.EXPIRED: _("This invitation has expired. Ask {name} for a new one."),
     }
     if invitation.state in messages:
         raise InvitationRefused(invitation.state.value, messages[invitation.state].format(name=by))
     if not may_invite(invitation.made_by, invitation.knowledge_base):
         raise InvitationRefused(
-            "withdrawn", _("This invitation no longer works: {name} may not invite to this.").format(name=by)
+            "withdrawn",
+            _("This invitation no longer works: {name} is no longer allowed to invite people.").format(name=by),
         )
     return invitation
 
 
-def _told(invitation: Invitation) -> dict[str, Any]:
-    """Return what the audit log says of an invitation, its name in English: the log is read in several languages."""
+def _audit_details(invitation: Invitation) -> dict[str, Any]:
+    """Return the details of an invitation for the audit log, in English, whatever the current language."""
     base = invitation.knowledge_base
     with override("en"):
-        told: dict[str, Any] = {"name": str(invitation), "role": invitation.role}
+        details: dict[str, Any] = {"name": str(invitation), "role": invitation.role}
     if base is not None:
-        told |= {"knowledge_base": base.name, "base_role": invitation.base_role}
-    return told
+        details |= {"knowledge_base": base.name, "base_role": invitation.base_role}
+    return details
 
 
 def _mail_proof(invitation: Invitation) -> str:

@@ -1,4 +1,4 @@
-"""An invitation, of whose key only the hash is kept."""
+"""The model of invitations, which stores only the hash of the key."""
 
 from django.conf import settings
 from django.db import models
@@ -10,10 +10,10 @@ from ragsite.accounts.roles import Role
 
 
 class Invitation(models.Model):
-    """A link that lets one person in: to the site, to a knowledge base, or both."""
+    """A link that grants one person access to the site, to a knowledge base, or both."""
 
     class State(models.TextChoices):
-        """What has become of it."""
+        """The state of the invitation."""
 
         OPEN = "open", _("Open")
         USED = "used", _("Used")
@@ -64,7 +64,7 @@ class Invitation(models.Model):
     )
 
     class Meta:
-        """Newest first."""
+        """Ordered newest first."""
 
         verbose_name = _("invitation")
         verbose_name_plural = _("invitations")
@@ -79,7 +79,7 @@ class Invitation(models.Model):
 
     @property
     def state(self) -> State:
-        """What has become of it."""
+        """The state of the invitation."""
         if self.used_at is not None:
             return self.State.USED
         if self.revoked_at is not None:

@@ -1,4 +1,4 @@
-"""What commands name by words: users and knowledge bases. A name that leads nowhere raises `CommandError`."""
+"""Lookups of users and knowledge bases by name for commands; an unknown name raises `CommandError`."""
 
 from django.contrib.auth import get_user_model
 from django.contrib.auth.models import AbstractBaseUser
@@ -9,7 +9,7 @@ from knowledge.models import KnowledgeBase
 
 
 def find_user(username: str) -> AbstractBaseUser:
-    """Return the user of a name."""
+    """Return the user with a name."""
     user = get_user_model().objects.filter(username=username).first()
     if user is None:
         raise CommandError(f"There is no user {username!r}.")
@@ -17,18 +17,18 @@ def find_user(username: str) -> AbstractBaseUser:
 
 
 def base_to_add_to(user: AbstractBaseUser, name: str) -> KnowledgeBase:
-    """Return the user's base of this name, else one that they may edit, else a new one of theirs."""
+    """Return the user's base with this name, or else one that they may edit, or else a new one."""
     name, longest = name.strip(), KnowledgeBase._meta.get_field("name").max_length or 0
     if not name or len(name) > longest:
-        raise CommandError(f"The name of a knowledge base has 1 to {longest} characters.")
+        raise CommandError(f"The name of a knowledge base must have 1 to {longest} characters.")
     own = access.owned(user).filter(name=name).first()
     return own or access.editable(user).filter(name=name).first() or services.create_knowledge_base(user, name)
 
 
 def base_to_read(name: str, username: str | None) -> KnowledgeBase:
-    """Return the base of a name: the user's own, else one that they may read; without a user it must be the only one.
+    """Return the base with a name: the user's own, or else one that they may read; without a user it must be unique.
 
-    The message lists the bases that there are, or whose they are.
+    The error message lists the existing bases, or the owners of those with this name.
     """
     bases = KnowledgeBase.objects.select_related("owner")
     if username is not None:
@@ -42,9 +42,10 @@ def base_to_read(name: str, username: str | None) -> KnowledgeBase:
         return found[0]
     if found:
         owners = ", ".join(base.owner.get_username() for base in found)
-        raise CommandError(f"Several users have a knowledge base {name!r}: {owners}. Say whose with --user.")
+        raise CommandError(f"Several users have a knowledge base {name!r}: {owners}. Name its owner with --user.")
     there = ", ".join(bases.order_by("name").values_list("name", flat=True)[:20])
     whose = f" that {username} may read" if username is not None else ""
     raise CommandError(
-        f"There is no knowledge base {name!r}{whose}. " + (f"There are: {there}." if there else "There are none yet.")
+        f"There is no knowledge base {name!r}{whose}. "
+        + (f"Existing ones: {there}." if there else "There are none yet.")
     )

@@ -161,7 +161,7 @@ def execute(job_id: int) -> bool:
         _fail(job, _("The tables are too busy to be changed. Try again in a moment."))
     except DatabaseError:
         logger.exception("Job %s met a database error", job_id)
-        _fail(job, _("The database could not be reached or refused the data. Retry in a moment."))
+        _fail(job, _("The database could not be reached or rejected the data. Retry in a moment."))
     except Exception as error:
         logger.exception("Job %s failed", job_id)
         message = _("An unexpected error ({error}) ended this. An administrator finds the details in the log.")

@@ -107,7 +107,7 @@ def execute(run_id: int) -> bool:
         return False
     except DatabaseError:
         logger.exception("Evaluation run %s met a database error", run_id)
-        _fail(run_id, gettext_noop("The database could not be reached or refused the data. Retry in a moment."))
+        _fail(run_id, gettext_noop("The database could not be reached or rejected the data. Retry in a moment."))
         return False
     except Exception as error:
         logger.exception("Evaluation run %s failed", run_id)

@@ -23,30 +23,31 @@ from knowledge.management.lookups import base_to_add_to, find_user
 from knowledge.models import Attachment, Document
 from knowledge.parsing.registry import extensions
 
-# A worker takes a waiting document within its polling time, 0.2 s; after this long without one, there is none.
+# A worker takes a waiting document within its polling interval of 0.2 s; if none does so within this time, there is no
+# worker.
 _PATIENCE_SECONDS = 3.0
 _POLL_SECONDS = 0.5
-# After this long the work that is done here is asked whether it is to end.
+# After this time the work done here checks whether it has to end.
 _ROUND_SECONDS = 5.0
-# How often a line tells how far it is where there is no terminal to draw a bar on.
-_NEWS_SECONDS = 30.0
-_AGAIN = "What was added so far waits for a worker; run the same command again to go on."
+# The interval between progress lines if there is no terminal for a progress bar.
+_REPORT_SECONDS = 30.0
+_AGAIN = "The files added so far are queued for a worker; run the same command again to continue."
 
 
 class Command(BaseCommand):
     """Adds files and folders to a knowledge base."""
 
-    help = "Add files, and folders with all that can be read in them, to a knowledge base."
+    help = "Add files, and all readable files in folders, to a knowledge base."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        """Take paths, a base and its user."""
+        """Add the arguments: paths, the base and the user."""
         parser.add_argument("paths", nargs="+", type=Path, metavar="PATH", help="a file or a folder")
-        parser.add_argument("--knowledge-base", required=True, metavar="NAME", help="made when it is missing")
-        parser.add_argument("--user", required=True, metavar="USER", help="who adds them")
+        parser.add_argument("--knowledge-base", required=True, metavar="NAME", help="created if it doesn't exist")
+        parser.add_argument("--user", required=True, metavar="USER", help="the user who adds them")
         parser.add_argument("--wait", action="store_true", help="return when everything is searchable or has failed")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        """Add the files; failures are told with their reasons and make the exit code 1."""
+        """Add the files; failures are listed with their reasons, and the exit code is then 1."""
         try:
             self._add(options)
         except KeyboardInterrupt:
@@ -59,7 +60,7 @@ class Command(BaseCommand):
         failures: list[str] = []
         files = list(_files(options["paths"], failures))
         if not files:
-            nothing = f"Nothing to read there. Supported: {', '.join(extensions())}."
+            nothing = f"No readable files found. Supported: {', '.join(extensions())}."
             raise CommandError("\n".join([*failures, nothing]))
         base = base_to_add_to(user, options["knowledge_base"])
         added: dict[int, Path] = {}  # documents that are new, or newly queued
@@ -67,7 +68,7 @@ class Command(BaseCommand):
         for folder, path in tqdm(files, desc="Adding", unit="file", file=sys.stderr, disable=None):
             try:
                 if path.exists() and not path.is_file():
-                    raise OSError("It is no file.")  # but a pipe, say: to open it would wait for who writes to it
+                    raise OSError("Not a regular file.")  # a pipe, for example: opening it would wait for a writer
                 with path.open("rb") as file:
                     result = services.add_document(base, user, path.name, File(file, name=path.name), folder)
             except (OSError, services.UploadRefused) as error:
@@ -88,9 +89,9 @@ class Command(BaseCommand):
 
 
 def _files(paths: list[Path], failures: list[str]) -> Iterator[tuple[str, Path]]:
-    """Yield the files named, and those in folders that some parser reads; hidden ones are left out.
+    """Yield the given files, and the files in given folders that a parser can read, except hidden ones.
 
-    Each comes after where it lies in the folder that was named. Folders that can't be read are added to `failures`.
+    Each is a pair of its path within the given folder and the file. Unreadable folders are added to `failures`.
     """
 
     def unread(error: OSError) -> None:
@@ -113,21 +114,21 @@ def _files(paths: list[Path], failures: list[str]) -> Iterator[tuple[str, Path]]
 
 
 def _wait(paths: Mapping[int, Path]) -> list[str]:
-    """Wait until the documents have ended, doing the work here when no worker does; return failures in words."""
+    """Wait until the documents are done, working here if there is no worker; return messages about failures."""
     with tqdm(total=len(paths) * 100, file=sys.stderr, bar_format=_BAR, disable=None) as bar, _Worker() as worker:
-        idle_since = told = time.monotonic()
+        idle_since = reported = time.monotonic()
         while (looked := time.monotonic()) and (state := _state(paths))["unfinished"]:
             took = time.monotonic() - looked
             ended = state["documents"] - state["unfinished"]
             bar.total = state["documents"] * 100
             bar.n = ended * 100 + state["progress"]
-            news = f"{ended} of {state['documents']} documents"
-            bar.set_description_str(news)
-            if bar.disable and time.monotonic() - told >= _NEWS_SECONDS:  # no terminal, so no bar
-                told = time.monotonic()
-                sys.stderr.write(f"{news}\n")
+            message = f"{ended} of {state['documents']} documents"
+            bar.set_description_str(message)
+            if bar.disable and time.monotonic() - reported >= _REPORT_SECONDS:  # no terminal, so no bar
+                reported = time.monotonic()
+                sys.stderr.write(f"{message}\n")
                 sys.stderr.flush()
-            # A living worker holds some document.
+            # A document is claimed by a live worker.
             if Document.objects.filter(status__in=Document.WORKING, heartbeat_at__gte=claims.stale_before()).exists():
                 idle_since = time.monotonic()
             elif time.monotonic() - idle_since >= _PATIENCE_SECONDS:
@@ -140,13 +141,13 @@ def _wait(paths: Mapping[int, Path]) -> list[str]:
 
 
 def _state(ids: Iterable[int]) -> dict[str, int]:
-    """Count documents and those that came with them: all, the unfinished, and how many hundredths these are read."""
+    """Count documents and their attachments: all, the unfinished, and the sum of these ones' progress in percent."""
     known = below = set(ids)
     while below:
         rows = Attachment.objects.filter(mail__in=_array(below), document__isnull=False)
         below = set(rows.values_list("document", flat=True)) - known
         known = known | below
-    # In the database: of thousands of documents, reading each would take the processor from those who work on them.
+    # Counted in the database: loading thousands of documents would take processor time from the workers.
     unfinished = Q(status__in=Document.UNFINISHED)
     return Document.objects.filter(pk__in=_array(known)).aggregate(
         documents=Count("pk"),
@@ -156,14 +157,15 @@ def _state(ids: Iterable[int]) -> dict[str, int]:
 
 
 def _array(ids: Iterable[int]) -> RawSQL:
-    """Return ids as one parameter: as many of them in a statement take seconds to write when they are thousands."""
+    """Return ids as a single parameter, since compiling a statement with thousands of parameters takes seconds."""
     return RawSQL("SELECT unnest(%s::bigint[])", [list(ids)])
 
 
 class _Worker:
-    """Does the work of a worker in a thread, once it is asked to.
+    """Does the work of a worker in a thread, on request.
 
-    At the end of the `with` block, also by Ctrl-C, it ends what it has in hand: the interpreter's end would break that.
+    At the end of the `with` block, even after Ctrl-C, it finishes its current work, which the interpreter's exit would
+    interrupt.
     """
 
     def __init__(self) -> None:
@@ -171,7 +173,7 @@ class _Worker:
         self._thread: threading.Thread | None = None
 
     def work(self) -> None:
-        """Begin, if it isn't at work."""
+        """Start working, unless it already is."""
         if self._thread is None or not self._thread.is_alive():
             self._thread = threading.Thread(target=self._run, name="worker", daemon=True)
             self._thread.start()

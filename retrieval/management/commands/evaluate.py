@@ -117,7 +117,7 @@ def _set(name: str, base: KnowledgeBase, user: AbstractBaseUser | None) -> Evalu
         return (own or found)[0]
     if found:
         owners = ", ".join(each.owner.get_username() for each in found)
-        raise CommandError(f"Several users have a set {name!r} on {base.name!r}: {owners}. Say whose with --user.")
+        raise CommandError(f"Several users have a set {name!r} on {base.name!r}: {owners}. Name its owner with --user.")
     there = ", ".join(base.evaluation_sets.order_by("name").values_list("name", flat=True)[:20])
     kind = "file" if path.suffix else "set"
     raise CommandError(f"There is no {kind} {name!r}. Sets of {base.name!r}: {there or 'none'}.")

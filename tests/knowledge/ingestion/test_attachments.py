@@ -97,7 +97,7 @@ def test_mails_within_mails(base: KnowledgeBase, monkeypatch: pytest.MonkeyPatch
         assert ingestion.ingest(waiting.pk)
     assert [document.title for document in base.documents.order_by("pk")] == ["level 2", "level 1", "level 0"]
     last = base.documents.get(title="level 0")
-    assert _told(last) == [("innermost.eml", "It lies in a mail in a mail, more than 2 deep.")]
+    assert _told(last) == [("innermost.eml", "It is nested in more than 2 levels of attached mails.")]
     services.delete_document(mail)
     assert not base.documents.exists()
 
@@ -121,7 +121,7 @@ def test_a_large_attachment_is_told(base: KnowledgeBase, settings: Any) -> None:
     document = add(base, "a.eml", message.as_bytes())
     settings.MAX_UPLOAD_MB = 2
     assert ingestion.ingest(document.pk)
-    assert _told(document) == [("large.txt", "It is larger than the 2 MB that this site takes.")]
+    assert _told(document) == [("large.txt", "It is larger than the 2 MB that this site accepts.")]
 
 
 def test_files_are_removed_when_the_mail_is_lost_meanwhile(

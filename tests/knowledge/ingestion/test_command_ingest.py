@@ -70,7 +70,7 @@ def test_without_a_terminal_lines_tell_how_far_it_is(
     owner: User, folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(ingest, "_PATIENCE_SECONDS", 0.1)
-    monkeypatch.setattr(ingest, "_NEWS_SECONDS", 0.0)
+    monkeypatch.setattr(ingest, "_REPORT_SECONDS", 0.0)
     run(folder)
     assert "0 of 2 documents\n" in capsys.readouterr().err
 
@@ -137,7 +137,7 @@ def test_no_base_is_made_for_nothing(owner: User, tmp_path: Path) -> None:
     for path, words in (
         (tmp_path / "none", "does not exist"),
         (tmp_path / ("n" * 300), "can't be read: File name too long"),
-        (tmp_path, "Nothing to read there"),
+        (tmp_path, "No readable files found"),
     ):
         with pytest.raises(CommandError, match=words):
             run(path)
@@ -163,7 +163,7 @@ def test_a_pipe_is_not_waited_for(owner: User, folder: Path) -> None:
     os.mkfifo(folder / "other")
     out, err = run(folder, folder / "other", wait=False)
     assert "2 added, waiting for a worker, 0 already here, 2 failed." in out
-    assert f"{folder / 'pipe.txt'}: It is no file." in err and f"{folder / 'other'}: It is no file." in err
+    assert f"{folder / 'pipe.txt'}: Not a regular file." in err and f"{folder / 'other'}: Not a regular file." in err
 
 
 @pytest.mark.django_db(transaction=True)
@@ -185,7 +185,7 @@ def test_an_interruption_ends_the_work_in_order(owner: User, folder: Path, monke
 
     monkeypatch.setattr(ingest.work, "work", work)
     monkeypatch.setattr(ingest, "_state", interrupt)
-    with pytest.raises(CommandError, match="What was added so far waits for a worker"):
+    with pytest.raises(CommandError, match="The files added so far are queued for a worker"):
         run(folder)
     assert over.is_set()
 

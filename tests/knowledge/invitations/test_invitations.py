@@ -68,7 +68,7 @@ def test_it_works_once(base: KnowledgeBase, owner: User, as_stranger: Client) ->
     link = link_to(base, owner)
     Client().post(link, ACCOUNT)
     for second in (Client().post(link, ACCOUNT | {"username": "second"}), as_stranger.post(link)):
-        assert second.status_code == 410 and "has been used" in second.content.decode()
+        assert second.status_code == 410 and "has already been used" in second.content.decode()
     assert not User.objects.filter(username="second").exists() and Membership.objects.count() == 1
 
 
@@ -89,7 +89,7 @@ def test_what_closes_a_link(base: KnowledgeBase, owner: User, as_owner: Client, 
     Invitation.objects.update(expires_at=timezone.now() + timedelta(days=1))
     assert Client().get(link).status_code == 200
     as_owner.post(f"/knowledge/{base.pk}/invitations/{made.pk}/revoke/")
-    assert "taken back" in Client().post(link, ACCOUNT).content.decode()
+    assert "was revoked" in Client().post(link, ACCOUNT).content.decode()
     assert Client().get("/invitations/guessed/").status_code == 404
     assert not User.objects.filter(username="newcomer").exists()
 

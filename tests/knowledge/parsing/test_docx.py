@@ -124,7 +124,7 @@ def test_pictures_left_out_are_told_and_are_no_content(tmp_path: Path, monkeypat
     document.add_picture(BytesIO(png()))
     assert refused(saved(document, tmp_path)) == "no_text"
     document.add_paragraph("After.")
-    told = "notice: The file holds more than 0 pictures; the rest were left out."
+    told = "notice: The file contains more than 0 pictures; the rest were left out."
     assert lines(document, tmp_path) == [told, "After."]
 
 

@@ -130,7 +130,7 @@ def test_pictures_beyond_the_limit_are_told_but_icons_and_those_known_are_not(
     monkeypatch.setattr(pictures, "_MOST_PICTURES", 1)
     shown = {"one": png(), "same": png(), "two": png(colour="red"), "icon": png(8, 8), "three": png(colour="blue")}
     body = "".join(f'<img src="{_data_uri(data)}" alt="{name}">' for name, data in shown.items())
-    told = "notice: The file holds more than 1 pictures; the rest were left out."
+    told = "notice: The file contains more than 1 pictures; the rest were left out."
     assert lines(tmp_path, body) == ["picture: one", "picture: same", told, told]
 
 

@@ -657,8 +657,8 @@ def test_backgrounds_and_repeated_logos_are_skipped(path: Path) -> None:
 @pytest.mark.parametrize(
     ("limit", "words"),
     [
-        ("MAX_PER_DOCUMENT", "The file holds more than 2 pictures; the rest were left out."),
-        ("MAX_PER_PAGE", "A page holds more than 20 pictures; the rest of them were left out."),
+        ("MAX_PER_DOCUMENT", "The file contains more than 2 pictures; the rest were left out."),
+        ("MAX_PER_PAGE", "A page contains more than 20 pictures; the rest of them were left out."),
     ],
 )
 def test_pictures_left_out_are_told(path: Path, monkeypatch: pytest.MonkeyPatch, limit: str, words: str) -> None:

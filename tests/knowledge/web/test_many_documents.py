@@ -97,6 +97,6 @@ def test_tags_and_fields_are_edited_on_the_document(as_owner: Client, base: Know
     document.refresh_from_db()
     assert (document.tags, document.metadata) == (["x", "y"], {"year": 2026, "signed": "2026-03-31"})
     answer = as_owner.post(address, given | {"value": ["many", "", "2026-03-31"]}, follow=True)
-    assert "is no number" in answer.content.decode()
+    assert "is not a number" in answer.content.decode()
     document.refresh_from_db()
     assert document.metadata["year"] == 2026

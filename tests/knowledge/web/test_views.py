@@ -94,7 +94,7 @@ def test_a_base_shows_its_documents(as_owner: Client, as_colleague: Client, base
     factories.make_document(base, "secret.pdf", status="failed", error_code="encrypted", error={"text": "Unlock it."})
     page = as_owner.get(url("knowledge-base", base.pk)).content.decode()
     assert "plan.pdf" in page
-    assert "protected by a password" in page
+    assert "password-protected" in page
     assert "Unlock it." in page
     assert url("document-retry", base.documents.get(status="failed").pk) not in page  # which would end the same
     assert "Add files" in page

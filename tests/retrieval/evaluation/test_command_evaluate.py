@@ -111,7 +111,7 @@ def test_a_base_and_a_set_of_several_users_need_a_name(benchmark: Benchmark, own
         ({"name": "Nope"}, "There is no set 'Nope'. Sets of 'Small': Small."),
         ({"name": "/nowhere/q.jsonl"}, "There is no file '/nowhere/q.jsonl'. Sets of 'Small': Small."),
         ({"name": "n" * 300}, f"There is no set {'n' * 300!r}. Sets of 'Small': Small."),
-        ({"base": "Nope"}, "There is no knowledge base 'Nope'. There are: Small."),
+        ({"base": "Nope"}, "There is no knowledge base 'Nope'. Existing ones: Small."),
         ({"user": "nobody"}, "There is no user 'nobody'."),
         ({"user": "stranger"}, "There is no knowledge base 'Small' that stranger may read. There are none yet."),
         ({"rrf_constant": 0}, "“rrf_constant” takes a whole number from 1."),
