@@ -7,16 +7,20 @@ UP ?=
 COMPILE = $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header \
 	--no-emit-index-url $(UPGRADE)
 
-# Tests at once; each has a database server of its own. What pytest makes of the test files is kept, whatever the
-# environment says: making it anew takes ten seconds, in every worker.
-PYTEST = PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest --numprocesses logical --maxprocesses 4 --dist loadgroup
+# Several processes, see tests/conftest.py; each has a database server of its own. The compiled test files are kept,
+# whatever the environment says: compiling them takes ten seconds, in every process.
+PYTEST = PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest --numprocesses auto --dist loadgroup $(OPTIONS)
+OPTIONS ?=
 
-.PHONY: help install install-dev tools browser run test quick lint types lock messages docs screenshots clean
+.PHONY: help install install-dev tools browser run test quick affected nightly suite checks lint types lock messages \
+	docs screenshots clean
 
 help:
 	@echo "make run       start the site (UP='--port 8080' passes options to manage.py up)"
 	@echo "make test      check style, types, templates and catalogues, and run the tests"
-	@echo "make quick     the same without types, and without tests that drive a browser, start a whole site or take seconds"
+	@echo "make quick     the tests that drive no browser, start no site and take less than half a second, in two minutes"
+	@echo "make affected  the tests that what you changed since the last time can affect, but for a browser's and a site's"
+	@echo "make nightly   all that make test does, and the tests that are left to nightly runs"
 	@echo "make install   install the packages into .venv; does nothing when nothing changed"
 	@echo "make lock      write the lock files anew from pyproject.toml (UPGRADE=--upgrade takes newer versions)"
 	@echo "make messages  collect the strings to translate and compile the catalogues"
@@ -42,7 +46,7 @@ install:
 	$(call sync,requirements.txt,run)
 
 # Tests come after their programs, also under `make -j`; everything else does without these.
-install-dev: $(if $(filter test quick,$(MAKECMDGOALS)),tools)
+install-dev: $(if $(filter test quick affected nightly,$(MAKECMDGOALS)),tools)
 	$(call sync,requirements-dev.txt,dev)
 
 # Programs that the tests start: by apt where that is possible, else told before anything runs.
@@ -67,13 +71,26 @@ lint: install-dev
 types: install-dev
 	$(BIN)/mypy
 
-test: tools lint types browser
+checks: install-dev
 	$(BIN)/python manage.py check --settings tests.settings
 	$(BIN)/python manage.py makemigrations --check --dry-run --settings tests.settings
+
+suite: install-dev
 	$(PYTEST)
 
-quick: tools lint
-	$(PYTEST) -m 'not browser and not site and not slow'
+# Types are checked beside the tests, which wait for pages and processes a third of their time.
+test: tools lint browser
+	+@$(MAKE) --no-print-directory --jobs 2 types checks suite OPTIONS="-m 'not nightly' $(OPTIONS)"
+
+nightly: tools lint browser
+	+@$(MAKE) --no-print-directory --jobs 2 types checks suite OPTIONS="--nightly $(OPTIONS)"
+
+quick: tools install-dev
+	$(PYTEST) -m 'not browser and not site and not slow and not nightly'
+
+# By pytest-testmon, which keeps in .testmondata what each test ran. The first run takes all, and twice the time.
+affected: tools install-dev
+	$(PYTEST) --testmon -m 'not browser and not site and not nightly'
 
 lock: install-dev
 	$(COMPILE) pyproject.toml --output-file requirements.txt
@@ -90,4 +107,4 @@ screenshots: browser
 	$(BIN)/python -m tests.browser.screenshots
 
 clean:
-	rm -rf .venv .browsers .mypy_cache .ruff_cache .pytest_cache .hypothesis .prepared
+	rm -rf .venv .browsers .mypy_cache .ruff_cache .pytest_cache .hypothesis .prepared .testmondata*

@@ -1,6 +1,7 @@
 """The cast: an owner, a colleague with whom things are shared, and a stranger; staff where it matters."""
 
 import gc
+import os
 import secrets
 from collections.abc import Iterator
 from pathlib import Path
@@ -20,7 +21,7 @@ from hypothesis import HealthCheck
 from hypothesis import settings as hypothesis_settings
 
 from ragsite.runtime import caches
-from tests import factories, flush, prepared, schedule
+from tests import durations, factories, flush, nightly, prepared, schedule
 from tests.redis_server import RedisServer
 
 pytest_plugins = ["tests.fakes.fixtures", "tests.remembered"]
@@ -40,7 +41,24 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: object) -> schedule.
     return schedule.ByFile(config, log) if config.option.dist == "loadgroup" else None
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--nightly", action="store_true", help="take all cases where other runs take a sample")
+    parser.addoption("--record-durations", action="store_true", help="write tests/durations.json from this run")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    nightly.takes_all = config.getoption("--nightly")
+    if config.getoption("--record-durations") and not hasattr(config, "workerinput"):
+        config.pluginmanager.register(durations.Recorder())
+
+
+def pytest_xdist_auto_num_workers() -> int:
+    """One more than there are cores, and four at most: tests of a browser and of processes wait much of their time."""
+    return min(4, (os.cpu_count() or 1) + 1)
+
+
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    durations.mark(items)
     if config.getoption("loadgroup", False):
         schedule.order(items)
 

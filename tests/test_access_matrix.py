@@ -499,7 +499,6 @@ ROUTES = [name for name in MATRIX if name not in PUBLIC]
 PARTS = [ROUTES[first::4] for first in range(4)]
 
 
-@pytest.mark.slow
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.parametrize("names", PARTS, ids=range(len(PARTS)))
 async def test_a_stranger_gets_404_from_every_route(

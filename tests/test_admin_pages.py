@@ -55,7 +55,6 @@ def counts(client: Client) -> dict[str, int]:
     return found
 
 
-@pytest.mark.slow
 def test_no_page_asks_more_where_there_is_more_to_show(as_staff: Client) -> None:
     filling.fill(FEW)
     rows = {model: model._default_manager.count() for model in MODELS}
@@ -143,7 +142,6 @@ def test_what_was_changed_is_told_in_the_reader_s_language() -> None:
         assert LogEntry(change_message="").get_change_message() == ""
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("models", [MODELS[first::3] for first in range(3)], ids=range(3))
 def test_who_may_only_look_opens_every_page_and_changes_nothing(models: list[type[Model]]) -> None:
     filling.fill(12)

@@ -17,6 +17,7 @@ from django.core.management import get_commands, load_command_class
 
 from ragsite import env
 from ragsite.runtime import checks
+from tests import durations
 from tests.site import ROOT
 
 PROGRAMS = Path(sys.executable).parent
@@ -127,8 +128,8 @@ def test_every_variable_is_known_and_no_secret_has_a_default() -> None:
 # --- The CI ---------------------------------------------------------------------------------------
 
 
-def test_the_workflow_asks_for_what_is_there() -> None:
-    file = ".github/workflows/test.yml"
+@pytest.mark.parametrize("file", [".github/workflows/test.yml", ".github/workflows/nightly.yml"])
+def test_the_workflow_asks_for_what_is_there(file: str) -> None:
     for schema in ("vendor.github-workflows", "custom.github-workflows-require-timeout"):
         told = _run("check-jsonschema", "--builtin-schema", schema, file)
         assert told.returncode == 0, told.stdout
@@ -139,7 +140,7 @@ def test_the_workflow_asks_for_what_is_there() -> None:
     assert actions and all(re.fullmatch(r"[\w/-]+@[0-9a-f]{40}", action) for action in actions), actions
     targets = re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE)
     commands = [step["run"].split() for step in job["steps"] if "run" in step]
-    assert commands and all(make == "make" and target in targets for make, target in commands), commands
+    assert commands and all(make == "make" and target in targets for make, target, *_options in commands), commands
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     assert project["requires-python"] == f">={job['strategy']['matrix']['python'][0]}"
 
@@ -197,6 +198,40 @@ def _starts_processes(tree: ast.Module) -> bool:
     """Whether a module of tests takes more from what starts sites than where things are."""
     taken = [node for node in ast.walk(tree) if isinstance(node, ast.ImportFrom) and node.module in _SITE]
     return bool({alias.name for node in taken for alias in node.names} - {"ROOT", "PATIENCE"})
+
+
+def test_the_record_of_durations_names_tests_that_there_are() -> None:
+    """A test that was renamed, or moved, would no longer be marked as slow."""
+    sources: dict[str, str] = {}
+    gone = []
+    for test, seconds in durations.recorded().items():
+        file, *names = re.sub(r"\[.*", "", test, flags=re.DOTALL).split("::")
+        if file not in sources:
+            path = ROOT / file
+            sources[file] = path.read_text(encoding="utf-8") if path.is_file() else ""
+        if seconds < durations.SLOW or not all(re.search(rf"\b{name}\b", sources[file]) for name in names):
+            gone.append(test)
+    assert gone == [], "record them anew: make nightly OPTIONS=--record-durations"
+
+
+def test_no_test_is_called_slow_by_hand() -> None:
+    marked = [path for path in (ROOT / "tests").rglob("test_*.py") if ".mark.slow" in path.read_text(encoding="utf-8")]
+    assert [path for path in marked if path != Path(__file__)] == []
+
+
+def test_every_test_left_to_nightly_runs_is_listed() -> None:
+    listed = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    found = [
+        path.relative_to(ROOT).as_posix()
+        for path in (ROOT / "tests").rglob("test_*.py")
+        if re.search(
+            r"pytest\.mark\.nightly|^from tests(\.nightly| import nightly)",
+            path.read_text(encoding="utf-8"),
+            re.MULTILINE,
+        )
+        and path != Path(__file__)
+    ]
+    assert [path for path in found if f"`{path}`" not in listed] == []
 
 
 def test_what_starts_a_site_is_not_quick() -> None:

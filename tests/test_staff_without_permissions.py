@@ -80,7 +80,6 @@ def admin_addresses() -> Iterator[str]:
                 yield reverse(f"admin:{name}", args=[] if pk is None else [pk])
 
 
-@pytest.mark.slow
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.parametrize("names", PARTS, ids=range(len(PARTS)))
 async def test_every_route_is_closed_to_them_as_to_a_stranger(
@@ -95,7 +94,6 @@ async def test_every_route_is_closed_to_them_as_to_a_stranger(
     assert found == [], "\n".join(found)
 
 
-@pytest.mark.slow
 @pytest.mark.django_db
 def test_no_page_without_an_id_tells_them_more_than_others(
     owner: User, colleague: User, powerless: User, as_stranger: Client
@@ -116,7 +114,6 @@ def test_no_page_without_an_id_tells_them_more_than_others(
     assert unknown == []
 
 
-@pytest.mark.slow
 @pytest.mark.django_db
 def test_the_admin_shows_them_nothing_and_lets_them_do_nothing(owner: User, colleague: User, powerless: User) -> None:
     make_secret_world(owner, colleague)

@@ -120,6 +120,7 @@ def test_a_member_asks_reads_sorts_shares_and_leaves(
     expect(member.get_by_role("button", name="登录")).to_be_visible()
 
 
+@pytest.mark.nightly
 def test_a_curator_tidies_a_base_of_somebody_else(
     page: Page, colleague: Page, other: Page, site: Site, tmp_path: Path
 ) -> None:
@@ -185,6 +186,7 @@ def test_a_curator_tidies_a_base_of_somebody_else(
     expect(other.locator(".prose").last).to_contain_text("ninth bollard")
 
 
+@pytest.mark.nightly
 def test_an_administrator_sees_what_lacks_adds_it_and_looks_after_people(
     page: Page, colleague: Page, site: Site, tmp_path: Path
 ) -> None:

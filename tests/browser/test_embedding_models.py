@@ -12,7 +12,7 @@ from tests.browser.conftest import PASSWORD, running_site
 from tests.fakes.hub import FakeHub
 from tests.site import Site
 
-pytestmark = [pytest.mark.browser, pytest.mark.site]
+pytestmark = [pytest.mark.browser, pytest.mark.site, pytest.mark.nightly]
 NAME = "sentence-transformers/paraphrase-multilingual-MiniLM-L12-v2"
 MODELS = "/admin/retrieval/registeredmodel/"
 PATIENCE = 60_000

@@ -223,6 +223,7 @@ def test_nothing_runs_while_it_is_written(poisoned: Poisoned) -> None:
     assert poisoned.while_written.caught == {}
 
 
+@pytest.mark.nightly
 def test_the_policy_has_nothing_to_stop(browser: Browser, poisoned: Poisoned) -> None:
     with closing(browser.new_context(storage_state=poisoned.state)) as context:
         context.set_default_timeout(PATIENCE)

@@ -34,7 +34,7 @@ def _migrate_to_the_newest() -> None:
     executor.migrate(executor.loader.graph.leaf_nodes())
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_words_of_earlier_versions_are_kept(base: KnowledgeBase) -> None:
     untold, told, newer = (factories.make_document(base) for _ in range(3))
     Document.objects.filter(pk=newer.pk).update(

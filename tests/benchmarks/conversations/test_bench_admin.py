@@ -31,6 +31,7 @@ def printed(**options: Any) -> list[list[str]]:
     return [[cell.strip() for cell in line.split("|")[1:-1]] for line in lines]
 
 
+@pytest.mark.nightly
 def test_every_way_of_looking_at_a_list_is_measured() -> None:
     lists, *rest = printed(lists="conversations.message,auth.Group", every=True)
     assert lists[2:-1] == list(measuring._KINDS)

@@ -8,6 +8,7 @@ from tests.benchmarks.retrieval.scratch import NoDatabase
 from tests.site import data_folder, run_command
 
 
+@pytest.mark.nightly
 def test_each_way_is_measured_beside_the_relay() -> None:
     # In a process of its own, as it forks the processes that it measures.
     with data_folder() as data_dir:

@@ -10,6 +10,7 @@ from tests.benchmarks.ragsite import starting
 from tests.site import ROOT
 
 
+@pytest.mark.nightly
 def test_a_site_is_started_on_an_empty_folder_and_again() -> None:
     out = StringIO()
     call_command("bench_start", runs=1, rest=0.0, stdout=out)

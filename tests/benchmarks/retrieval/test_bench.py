@@ -72,6 +72,7 @@ def test_a_corpus_is_known_by_what_is_in_it(corpus: Corpus, monkeypatch: pytest.
     assert Corpus(corpus.passages, corpus.vectors, 40).fingerprint != before
 
 
+@pytest.mark.nightly
 @pytest.mark.django_db(transaction=True)
 def test_the_command_measures_beside_the_site(corpus: Corpus, owner: User, tmp_path: Path) -> None:
     texts, queries, qrels = tmp_path / "corpus.jsonl", tmp_path / "queries.jsonl", tmp_path / "qrels.tsv"

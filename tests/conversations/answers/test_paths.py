@@ -374,14 +374,14 @@ class TestTrace:
         await run_turn(owner, session, PORTS)
         found = await steps(await Turn.objects.aget(), owner)
         facts = found["Understand the question"].facts
-        assert ("Decided by", "fake-model") in facts and ("Certainty", "90%") in facts
-        assert ("Note", "the model would rather chat; what the search finds decides") in facts
-        assert ("Found", "an answer") in found["See whether the documents speak of it"].facts
+        assert ("Decided by", "fake-model") in facts and ("Confidence", "90%") in facts
+        assert ("Note", "the model would rather chat; the search results decide") in facts
+        assert ("Found", "an answer") in found["Check whether the documents cover it"].facts
         fake_llm.enqueue("no plan", "I'm sorry.", "Hold it [1].")
         await run_turn(owner, session, "And how is it reset?")
         turn = await Turn.objects.alatest("id")
         found = await steps(turn, owner)
-        assert ("Not by a model", "the reply contains no plan.") in found["Understand the question"].facts
+        assert ("No model used", "the reply contains no plan.") in found["Understand the question"].facts
         assert ("Not rewritten", "the model refused.") in found["Rewrite the question for the search"].facts
         page = await in_database(lambda: as_owner.get(reverse("trace", args=[turn.pk])).content.decode())
         assert "the reply contains no plan" in page and "the model refused" in page

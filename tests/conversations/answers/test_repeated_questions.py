@@ -58,7 +58,7 @@ async def test_a_repeated_question_is_searched_once(
     )
     assert steps == steps_again and ("vector_search", "completed") in steps
     told = [event.message for event in again if isinstance(event, StepEvent) and event.key == "fulltext_search"]
-    assert told[-1].endswith("passages found · as found a moment ago")
+    assert told[-1].endswith("passages found · results from a moment ago")
     kept, taken = await traces("search")
     assert (kept["cached"], taken["cached"]) == (False, True)
     assert taken["rankings"] == kept["rankings"] and taken["knowledge_bases"] == [handbook.pk]

@@ -42,7 +42,7 @@ async def test_the_rules_know_the_question(
     assert "TL-SE2109" in detail["carried"]
     found = (await TraceStep.objects.aget(key="load_history")).detail
     assert found["turns"] == [] and len(found["unanswered"]) == 1
-    assert LoadHistory().describe(found).facts[1] == ("Not answered", "1 earlier turn")
+    assert LoadHistory().describe(found).facts[1] == ("Unanswered", "1 earlier turn")
 
 
 @pytest.mark.parametrize("purpose", ["understand", "rewrite"])

@@ -329,6 +329,7 @@ def test_texts_that_would_take_too_long_are_not_laid_side_by_side() -> None:
     assert list(exchanged("A " * 450, word_tokens("A B " * 1_000))) == []
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     ("file", "right", "doubted"),
     [

@@ -96,7 +96,7 @@ async def test_what_is_unlike_is_not_taken_and_the_trace_says_how_unlike(
     assert (unlike.turns, unlike.by, unlike.similarities) == ([], "", {})
     assert unlike.nearest is not None and unlike.nearest < settings.RELEVANT_TURN_FLOOR
     told = RelevantHistory().describe({"turns": [], "by": "", "similarities": [], "nearest": 0.1234}).facts
-    assert told == [("Like the question", "0 earlier turns"), ("Nearest", "0.12, too little")]
+    assert told == [("Similar to the question", "0 earlier turns"), ("Closest", "0.12, too low")]
     settings.RELEVANT_TURN_FLOOR = 0.0
     anything = await found(session, turns, question)
     assert [turn.turn_id for turn in anything.turns] == sorted(anything.similarities) and len(anything.turns) == 2
@@ -168,7 +168,7 @@ async def test_a_turn_keeps_its_vector_and_the_prompt_recalls_it(
     (similarity,) = step.detail["similarities"]
     assert similarity == step.detail["nearest"] > 1.4
     assert RelevantHistory().describe(step.detail).facts == [
-        ("Like the question", f"1 earlier turn · by meaning · {similarity:.2f}")
+        ("Similar to the question", f"1 earlier turn · by meaning · {similarity:.2f}")
     ]
 
 

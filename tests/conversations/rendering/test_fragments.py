@@ -159,7 +159,6 @@ def streams(draw: st.DrawFn) -> list[Event]:
     return numbered([*events, done])
 
 
-@pytest.mark.slow
 @given(streams(), st.data())
 @settings(max_examples=60)
 def test_a_stream_leaves_the_page_that_a_reload_shows(events: list[Event], data: st.DataObject) -> None:

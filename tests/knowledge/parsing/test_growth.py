@@ -11,12 +11,13 @@ from tests.knowledge.reading import read_bytes
 FEW, MANY = 25_000, 200_000  # characters
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     ("name", "repeated"),
     [
         pytest.param("a.md", "<!--", id="comments without an end"),
         pytest.param("a.md", "<div <", id="tags without an end"),
-        pytest.param("a.md", "a[", id="brackets without an end", marks=pytest.mark.slow),
+        pytest.param("a.md", "a[", id="brackets without an end"),
         pytest.param("a.html", "<svg></svg>word ", id="furniture between words"),
         pytest.param("a.html", "word<sup>2</sup> ", id="raised numbers"),
         pytest.param("a.html", "<div><dt>a<dd>b</div>", id="grouped terms"),

@@ -37,7 +37,6 @@ def _texts(elements: list[Element]) -> list[str]:
     return [element.text for element in elements if isinstance(element, Heading | Paragraph)]
 
 
-@pytest.mark.slow
 def test_a_scanned_page_is_laid_out_as_one_of_text(tmp_path: Path) -> None:
     elements = _parse(scan(tmp_path / "a.pdf", _letter))
     assert [element.text for element in elements if isinstance(element, Heading)] == ["Warranty terms for all models"]
@@ -49,13 +48,11 @@ def test_a_scanned_page_is_laid_out_as_one_of_text(tmp_path: Path) -> None:
     assert text == "Warranty terms" and 0.1 < x0 < 0.14 and x0 < x1 < 0.5 and 0.03 < y0 < y1 < 0.1
 
 
-@pytest.mark.slow
 def test_chinese_and_a_page_that_lies_askew(tmp_path: Path) -> None:
     elements = _parse(scan(tmp_path / "a.pdf", _notice, angle=1.5))
     assert "".join(_texts(elements)) == "本公司产品自购买之日起享受三年保修服务。保修期内出现质量问题可免费更换。"
 
 
-@pytest.mark.slow
 def test_pages_of_text_are_not_read_as_pictures_and_scans_may_wait(tmp_path: Path) -> None:
     path = scan(tmp_path / "a.pdf", _letter, texts=(_letter,))
     later = _parse(path, "later")
@@ -66,7 +63,6 @@ def test_pages_of_text_are_not_read_as_pictures_and_scans_may_wait(tmp_path: Pat
     assert [element.page for element in _parse(path, "off") if isinstance(element, Table)] == [1]
 
 
-@pytest.mark.slow
 def test_a_picture_is_a_document(tmp_path: Path) -> None:
     (picture,) = drawn(tmp_path / "a.pdf", _letter)
     picture.save(tmp_path / "photo.jpg")
@@ -83,7 +79,6 @@ def test_a_picture_is_a_document(tmp_path: Path) -> None:
     assert caught.value.key == "broken.picture"
 
 
-@pytest.mark.slow
 def test_a_tiff_has_pages(tmp_path: Path) -> None:
     first, second = drawn(tmp_path / "a.pdf", _letter, _notice)
     first.save(tmp_path / "fax.tif", save_all=True, append_images=[second])

@@ -17,10 +17,13 @@ from typing import Any
 import httpx
 import pytest
 
+from tests import nightly
 from tests.prepared import data_folder
 from tests.site import PATIENCE, ROOT, Site, run_command
 
-EXAMPLES = 3  # at random of each operation, beside those at the limits of what its schema allows and forbids
+EXAMPLES = 3  # at random of each operation
+# At night also those at the limits of what an operation's schema allows and forbids: some twenty times as many.
+PHASES = "coverage,fuzzing" if nightly.takes_all else "fuzzing"
 
 
 @dataclass(frozen=True)
@@ -74,7 +77,7 @@ def test_nothing_is_answered_that_is_not_in_the_document(api: Api, document: Any
     (tmp_path / "schemathesis.toml").write_text(_configuration(api))
     command = [
         str(Path(sys.executable).with_name("schemathesis")), "run", "schema.json", "--url", api.url, "--no-color",
-        "--checks", "all", "--phases", "coverage,fuzzing", "--max-examples", str(EXAMPLES), "--seed", "1",
+        "--checks", "all", "--phases", PHASES, "--max-examples", str(EXAMPLES), "--seed", "1",
         "--generation-database", "none", "--warnings", "off", "--continue-on-failure",
         "--include-path-regex", f"^/api/{part}",
     ]  # fmt: skip

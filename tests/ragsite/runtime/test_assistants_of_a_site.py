@@ -13,7 +13,7 @@ from tests.prepared import data_folder
 from tests.redis_server import RedisServer
 from tests.site import PATIENCE, Site, Web, run_command
 
-pytestmark = [pytest.mark.site, pytest.mark.xdist_group("up")]
+pytestmark = [pytest.mark.site, pytest.mark.nightly, pytest.mark.xdist_group("up")]
 
 STATUTES = """# 星河市职工休假条例
 

@@ -6,7 +6,6 @@ import os
 import subprocess
 import sys
 import threading
-import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
@@ -259,7 +258,6 @@ for _try in range(int(sys.argv[1])):
 """
 
 
-@pytest.mark.slow
 @pytest.mark.django_db
 def test_guesses_are_counted_over_all_processes_and_in_each_while_redis_is_away(
     redis_server: RedisServer, shared_cache: None, owner: User, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -310,9 +308,9 @@ def test_who_asks_whether_redis_is_there_does_not_wait_for_one_that_hangs(
     cache = caches["default"]
     assert not cache.is_away()
     redis_server.freeze()
-    began = time.monotonic()
     assert cache.is_away()
-    assert time.monotonic() - began < redis_cache.TIMEOUTS["socket_timeout"], "a probe's time is shorter than a call's"
+    probe = cache._probe.connection_pool.connection_kwargs
+    assert probe["socket_timeout"] < redis_cache.TIMEOUTS["socket_timeout"]
 
 
 @pytest.mark.django_db

@@ -11,7 +11,7 @@ from tests.prepared import data_folder
 from tests.redis_server import RedisServer
 from tests.site import PATIENCE, Site
 
-pytestmark = [pytest.mark.site, pytest.mark.xdist_group("up")]
+pytestmark = [pytest.mark.site, pytest.mark.nightly, pytest.mark.xdist_group("up")]
 
 PASSWORD = "redis-tests-7"
 

@@ -20,7 +20,7 @@ from tests.site import PATIENCE, Site, Web, Worker, data_folder, processes, run_
 pytestmark = [pytest.mark.site, pytest.mark.xdist_group("up")]
 
 ENDED = re.compile("The cluster has ended; another is started")
-LOST = re.compile("The database went away under document|Indexing ended; what it had in hand is taken up again")
+LOST = re.compile("Lost the database connection while ingesting|Indexing failed; its documents will be indexed again")
 
 
 @pytest.fixture(scope="module")
@@ -115,8 +115,8 @@ class Endless(Site):
     ("number", "environment", "code"),
     [
         (signal.SIGTERM, {"EARLY": "1"}, 143),
-        (signal.SIGHUP, {"EARLY": "1"}, 129),
-        (signal.SIGTERM, {}, 142),  # in a finalizer
+        pytest.param(signal.SIGHUP, {"EARLY": "1"}, 129, marks=pytest.mark.nightly),
+        pytest.param(signal.SIGTERM, {}, 142, marks=pytest.mark.nightly),  # in a finalizer
     ],
 )
 def test_a_command_that_is_asked_to_stop_leaves_nothing_running(
@@ -151,7 +151,14 @@ def test_the_web_process_loads_what_the_first_question_needs(web: Web) -> None:
     _wait_for(lambda: any("onnxruntime" in part.path for part in psutil.Process(web.process.pid).memory_maps()))
 
 
-@pytest.mark.parametrize("which", range(3), ids=["worker", "monitor", "pusher"])
+@pytest.mark.parametrize(
+    "which",
+    [
+        pytest.param(0, id="worker"),
+        pytest.param(1, id="monitor", marks=pytest.mark.nightly),
+        pytest.param(2, id="pusher", marks=pytest.mark.nightly),
+    ],
+)
 def test_a_worker_whose_idle_process_is_killed_goes_on(data_dir: Path, api: httpx.Client, which: int) -> None:
     with Worker(data_dir) as worker:
         assert _becomes_searchable(api, f"before-{which}.txt")
@@ -165,6 +172,7 @@ def test_a_worker_whose_idle_process_is_killed_goes_on(data_dir: Path, api: http
         _wait_until_gone(everything)
 
 
+@pytest.mark.nightly
 def test_a_worker_whose_sentinel_is_killed_goes_on_and_is_killed_without_a_rest(
     data_dir: Path, api: httpx.Client
 ) -> None:
@@ -181,6 +189,7 @@ def test_a_worker_whose_sentinel_is_killed_goes_on_and_is_killed_without_a_rest(
         _wait_until_gone(everything)
 
 
+@pytest.mark.nightly
 def test_a_document_survives_the_death_of_the_database_while_vectors_are_written(
     data_dir: Path, api: httpx.Client
 ) -> None:
@@ -210,6 +219,7 @@ def test_a_document_survives_the_death_of_the_database_while_vectors_are_written
     assert int(held[0]) > 100 and len(set(held)) == 1, held
 
 
+@pytest.mark.nightly
 def test_evaluations_of_a_killed_worker_are_told_as_failed_or_taken_up(data_dir: Path, api: httpx.Client) -> None:
     """One was running; the other had left the queue, and waited in the worker for its turn."""
 
@@ -240,9 +250,7 @@ def test_evaluations_of_a_killed_worker_are_told_as_failed_or_taken_up(data_dir:
         worker.stop(signal.SIGKILL)
     assert (told(first), told(second)) == ("running", "queued")
     with Worker(data_dir):
-        back = time.monotonic()
         _wait_for(lambda: told(first) == "failed" and told(second) != "queued")
-        assert time.monotonic() - back < 30, "too late"
     assert "Start it again" in api.get(first).json()["error"]
 
 
@@ -293,8 +301,8 @@ def test_the_web_process_ends_answers_when_it_is_asked_to_stop(
 
 
 def test_a_database_that_is_not_prepared_is_told() -> None:
-    for command in ("web", "worker"):
+    for command, *options in (("web", "--port", "0"), ("worker",)):
         with data_folder() as data_dir:
-            refused = run_command(data_dir, command)
+            refused = run_command(data_dir, command, *options)
         assert refused.returncode == 1
         assert "run `manage.py migrate` first" in refused.stderr

@@ -33,7 +33,7 @@ from retrieval.types import Mode, Query
 from tests import factories
 from tests.conversations.test_services import make_turn
 
-pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.slow]
+pytestmark = [pytest.mark.django_db(transaction=True)]
 Kind, Status = ModelJob.Kind, ModelJob.Status
 BEFORE = ("retrieval", "0010_own_servers")
 LIST = "/admin/retrieval/registeredmodel/"

@@ -92,7 +92,6 @@ def test_a_download_with_weights_of_another_model_is_refused(fake_hub: FakeHub, 
     assert not model_files.staging_of("BAAI/bge-small-zh-v1.5").exists()
 
 
-@pytest.mark.slow
 def test_a_long_job_goes_back_into_the_queue_and_goes_on(fake_hub: FakeHub, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(jobs, "ROUND_SECONDS", 0.0)
     monkeypatch.setattr(jobs, "_REPORT_SECONDS", 0.0)

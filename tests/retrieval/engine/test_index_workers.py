@@ -143,7 +143,6 @@ def test_a_worker_killed_between_batches_is_taken_over(owner: User, monkeypatch:
     assert_counts_are_right(base, corpus_of(base))
 
 
-@pytest.mark.slow
 def test_counts_are_right_at_every_moment_of_workers_that_die(owner: User, monkeypatch: pytest.MonkeyPatch) -> None:
     """Three processes index and delete the same documents in all orders; two of them are killed, over and over."""
     monkeypatch.setattr(index, "BATCH", 7)

@@ -290,7 +290,6 @@ def run_and_close(work: Callable[[], object]) -> None:
         connections.close_all()
 
 
-@pytest.mark.slow
 def test_searching_and_ingesting_go_on_through_kill_and_resumption(base: KnowledgeBase, provider: FakeProvider) -> None:
     killed = hold_second_model(provider, COUNT // 2)
     with someone_searches(base) as problems, someone_ingests(base) as added:

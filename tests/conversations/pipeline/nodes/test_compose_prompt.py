@@ -138,9 +138,9 @@ def test_of_a_node_that_did_not_run_the_trace_says_nothing() -> None:
 def test_what_was_recalled_in_words() -> None:
     assert LoadHistory().describe({"turns": [1, 2], "summary": True}).facts == [
         ("Recalled", "2 earlier turns"),
-        ("Before them", "a summary"),
+        ("Before that", "a summary"),
     ]
     assert RelevantHistory().describe({"turns": [1], "by": "words"}).facts == [
-        ("Like the question", "1 earlier turn · by words")
+        ("Similar to the question", "1 earlier turn · by words")
     ]
     assert Memory().describe({"facts": 2}).facts == [("Remembered", "2 facts")]

@@ -58,7 +58,7 @@ async def test_the_bundled_reader_finds_the_sentence_and_the_trace_tells(
     assert (seen["status"], seen["note"], first["key_passage"]) == ("completed", "", HANDBOOK[0])
     assert len(seen["judged"]) == 4 and first["answers"] > max(hit["answers"] for hit in seen["judged"][1:])
     page = await in_database(lambda: as_owner.get(reverse("trace", args=[seen["turn"]])).content.decode())
-    assert "Read the best passages" in page and f"answers: {first['answers']:+.1f}" in page
+    assert "Read the best passages" in page and f"answer score: {first['answers']:+.1f}" in page
 
 
 async def test_the_order_changes_and_what_answers_is_quoted(

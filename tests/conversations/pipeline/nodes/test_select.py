@@ -24,9 +24,9 @@ async def test_each_step_says_what_its_passages_are_for(
     settings.MERGE_NEIGHBOURS = False
     events = await run_turn(owner, session, "How many ports has the TL-SE2109 switch?")
     told = {event.key: event.message for event in events if isinstance(event, StepEvent) and event.message}
-    assert (told["fusion"], told["compose_prompt"]) == ("4 passages to look through", "4 passages given")
+    assert (told["fusion"], told["compose_prompt"]) == ("4 passages to examine", "4 passages used")
     state = make_state(found=Found(hits=[hit("a"), hit("b")]))
-    assert Select().message(state, {}) == "2 passages given on"
+    assert Select().message(state, {}) == "2 passages kept"
 
 
 async def selection() -> list[dict[str, object]]:

@@ -51,7 +51,7 @@ async def test_what_a_question_leans_on_is_carried_over_and_told(
 ) -> None:
     await run_turn(owner, session, FIRST)
     turn, told = await ask(owner, session, "How many ports does it have?")
-    assert told["Why"] == ["it points at what came before"]
+    assert told["Why"] == ["it refers to what came before"]
     carried = told["Carried over"][0].split(" · ")
     assert carried == ["switch"], "what passages say of ports, they say of the switch"
     assert told["Query"] == ["How many ports does it have? × 0.5", "switch How many ports does it have?"]

@@ -1,0 +1,47 @@
+"""How long tests take: `tests/durations.json` has the slow ones with their seconds, as a whole run measured them.
+
+`make nightly` with `--record-durations` writes it. A test that is in it is marked as slow.
+"""
+
+import json
+from collections import defaultdict
+from collections.abc import Iterable
+from pathlib import Path
+
+import pytest
+
+FILE = Path(__file__).with_suffix(".json")
+# Seconds, setup and teardown included. The four fifths of the tests that take less run in a minute.
+SLOW = 0.5
+
+
+def recorded() -> dict[str, float]:
+    """Return the seconds of each slow test by its id, as pytest prints it."""
+    found: dict[str, float] = json.loads(FILE.read_text(encoding="utf-8"))
+    return found
+
+
+def mark(items: Iterable[pytest.Item]) -> None:
+    """Mark the tests that are slow by the record."""
+    slow = recorded()
+    for item in items:
+        if item.nodeid in slow:
+            item.add_marker(pytest.mark.slow)
+
+
+class Recorder:
+    """Writes the file at the end of a run; tests that the run left out keep what they had."""
+
+    def __init__(self) -> None:
+        self._seconds: dict[str, float] = defaultdict(float)
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        """Add up a test's phases; in a run by several processes, all report to the first."""
+        self._seconds[report.nodeid.rpartition("@")[0] or report.nodeid] += report.duration
+
+    def pytest_sessionfinish(self) -> None:
+        """Write the slow tests, one a line."""
+        left_out = {test: seconds for test, seconds in recorded().items() if test not in self._seconds}
+        measured = {test: round(seconds, 1) for test, seconds in self._seconds.items() if seconds >= SLOW}
+        text = json.dumps(left_out | measured, indent=0, sort_keys=True, ensure_ascii=False)
+        FILE.write_text(f"{text}\n", encoding="utf-8")
