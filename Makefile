@@ -18,7 +18,7 @@ OPTIONS ?=
 help:
 	@echo "make run       start the site (UP='--port 8080' passes options to manage.py up)"
 	@echo "make test      check style, types, templates and catalogues, and run the tests"
-	@echo "make quick     the tests that drive no browser, start no site and take less than half a second, in two minutes"
+	@echo "make quick     the tests that drive no browser, start no site and take less than a fifth of a second, in two minutes"
 	@echo "make affected  the tests that what you changed since the last time can affect, but for a browser's and a site's"
 	@echo "make nightly   all that make test does, and the tests that are left to nightly runs"
 	@echo "make install   install the packages into .venv; does nothing when nothing changed"

@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 FILE = Path(__file__).with_suffix(".json")
-# Seconds, setup and teardown included. The four fifths of the tests that take less run in a minute.
-SLOW = 0.5
+# Seconds, setup and teardown included. Four fifths of the tests take less, and run in less than two minutes.
+SLOW = 0.2
 
 
 def recorded() -> dict[str, float]:

@@ -145,7 +145,7 @@ class TestTurn:
         await run_turn(owner, session, PORTS)
         step = await TraceStep.objects.aget(key="rerank")
         page = await in_database(lambda: as_owner.get(reverse("trace", args=[step.turn_id])).content.decode())
-        for words in ("Judge the passages", "Before", "After", "was number 4", "scored 0.25"):
+        for words in ("Judge the passages", "Before", "After", "previously number 4", "scored 0.25"):
             assert words in page
 
 

@@ -97,7 +97,7 @@ def test_a_base_that_may_be_edited_is_used(owner: User, colleague: User, folder:
 def test_what_is_not_there_is_said(owner: User, tmp_path: Path) -> None:
     for paths, user, words in (
         ([tmp_path / "none"], "owner", "does not exist"),
-        ([tmp_path], "owner", "Nothing to read"),
+        ([tmp_path], "owner", "No readable files"),
         ([tmp_path], "ghost", "no user 'ghost'"),
     ):
         with pytest.raises(CommandError, match=words):
@@ -195,7 +195,7 @@ def test_a_database_that_goes_away_is_told(owner: User, folder: Path, monkeypatc
         raise OperationalError("server closed the connection\n")
 
     monkeypatch.setattr(ingest.services, "add_document", stopped)
-    with pytest.raises(CommandError, match="The database failed: server closed the connection\nWhat was added"):
+    with pytest.raises(CommandError, match="The database failed: server closed the connection\nThe files added"):
         run(folder)
 
 

@@ -75,8 +75,8 @@ def test_a_run_keeps_figures_and_hits_of_the_real_search(golden: EvaluationSet, 
     assert run.figures["nDCG@10"] == pytest.approx((first.ndcg_10 + second.ndcg_10) / 2)
 
 
-def test_the_gate_judges_what_was_found(golden: EvaluationSet) -> None:
-    sets.add_question(golden, "How high is Mount Everest above the sea?", [])
+def test_the_gate_judges_what_was_found(golden: EvaluationSet, chunks: list[Chunk]) -> None:
+    sets.add_question(golden, "How high is Mount Everest above the sea?", [chunks[2].pk])
     run = runs.run(golden, WORDS)
     states = [result.answer_state for result in run.results.order_by("pk")]
     assert states[0] == "answered" and states[2] == "nothing"

@@ -78,6 +78,6 @@ async def test_the_trace_tells_how_the_hits_moved_and_what_was_joined(
     rows = await in_database(steps, turn, owner)
     (order,) = [step.lists[0] for step in rows if step.name == "Order the passages"]
     (chosen,) = [step.lists[0] for step in rows if step.name == "Join neighbouring passages"]
-    assert [hit.sources for hit in order.hits][:1] == ["was number 1"]
+    assert [hit.sources for hit in order.hits][:1] == ["previously number 1"]
     assert order.hits[0].score > order.hits[1].score
     assert chosen.hits[0].sources.endswith("passages joined")
