@@ -1,4 +1,4 @@
-"""Knowledge bases, their documents, and the chunks and pictures that documents are made of."""
+"""Knowledge bases, their documents, and the documents' chunks and pictures."""
 
 from typing import Any
 
@@ -35,7 +35,7 @@ class KnowledgeBase(models.Model):
     """A set of documents with one owner, searched as one."""
 
     class Visibility(models.TextChoices):
-        """Who else may read it; named people are `Membership` rows under either."""
+        """Who may read the base besides its members."""
 
         PRIVATE = "private", _("Private")
         SITE = "site", _("Everyone on this site")
@@ -65,16 +65,16 @@ class KnowledgeBase(models.Model):
         default=True,
         help_text=_("When nothing is found, let the language model answer by itself, marked as such."),
     )
-    # Holds the files that belong to one chat: only its owner reads them, and nothing but that chat lists or searches
-    # it. Its name is shown to nobody, and unique.
+    # Whether it contains the files of one chat: only its owner may read them, and only that chat lists or searches it.
+    # Its name is unique and never shown.
     of_chat = models.BooleanField(_("files of a chat"), default=False, editable=False)
-    # Of such a base: its chat is deleted and may come back; until then nobody reaches the files.
+    # Whether that chat is deleted but may be restored; until then nobody can access the files.
     put_away = models.BooleanField(default=False, editable=False)
     created_at = models.DateTimeField(_("created"), auto_now_add=True)
     updated_at = models.DateTimeField(_("updated"), auto_now=True)
 
     class Meta:
-        """Names are unique per owner."""
+        """Names, unique per owner, and constraints."""
 
         verbose_name = _("knowledge base")
         verbose_name_plural = _("knowledge bases")
@@ -95,10 +95,10 @@ class KnowledgeBase(models.Model):
 
 
 class Membership(models.Model):
-    """A person or a group with whom a knowledge base is shared; who comes by several has the highest role of them."""
+    """A person or group that a knowledge base is shared with; someone with several memberships has the highest role."""
 
     class Role(models.TextChoices):
-        """A viewer asks and reads; an editor also adds and removes documents."""
+        """Viewers ask and read; editors also add and remove documents."""
 
         VIEWER = "viewer", _("Viewer")
         EDITOR = "editor", _("Editor")
@@ -124,7 +124,7 @@ class Membership(models.Model):
     created_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:
-        """One role per person or group and base."""
+        """One role per base and person or group."""
 
         verbose_name = _("membership")
         verbose_name_plural = _("memberships")
@@ -144,24 +144,24 @@ class Membership(models.Model):
 
 
 def document_path(document: "Document", filename: str) -> str:
-    """Return where a document's bytes are kept: never under a name that an uploader chose."""
+    """Return the path of a document's file, which never contains the name chosen by the uploader."""
     return f"documents/{document.knowledge_base_id}/{document.sha256}"
 
 
 def picture_path(picture: "Picture", filename: str) -> str:
-    """Return where a picture of a document is kept."""
+    """Return the path of a picture's file."""
     return f"pictures/{picture.document_id}/{filename}"
 
 
-# Codes of errors that the same file meets again.
+# Codes of errors that reading the same file again can't change.
 _IN_THE_FILE = frozenset({"encrypted", "empty", "broken", "missing"})
 
 
 class Document(models.Model):
-    """One file of a knowledge base and how far its ingestion has come."""
+    """A file of a knowledge base and the state of its ingestion."""
 
     class Status(models.TextChoices):
-        """`queued → parsing → chunked → indexing → ready`, or an end without success."""
+        """`queued → parsing → chunked → indexing → ready`, or failed or cancelled."""
 
         QUEUED = "queued", _("Waiting")
         PARSING = "parsing", _("Reading")
@@ -180,13 +180,13 @@ class Document(models.Model):
     uploaded_by = models.ForeignKey(
         settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, related_name="+", verbose_name=_("added by")
     )
-    # Empty for a passage of a corpus, which is known by its `external_id` there and can't be read anew.
+    # Empty for a passage of a corpus, which is identified by its `external_id` there and can't be read again.
     file = models.FileField(_("file"), upload_to=document_path, max_length=255, blank=True)
     external_id = models.CharField(_("id in its corpus"), max_length=255, blank=True)
     original_filename = models.CharField(_("file name"), max_length=255)
-    # Where it lay in the folder that was taken in, with slashes: "guide/admin".
+    # The path of its folder within the folder that was added, with slashes: "guide/admin".
     folder = models.CharField(_("folder"), max_length=500, blank=True)
-    # What it calls itself; empty until it is read, and where it doesn't say.
+    # The title given in the document; empty until it is read, or if it has none.
     title = models.CharField(_("title"), max_length=300, blank=True)
     media_type = models.CharField(_("media type"), max_length=127)
     sha256 = models.CharField(max_length=64)
@@ -195,22 +195,22 @@ class Document(models.Model):
     stage = models.CharField(_("stage"), max_length=40, blank=True)
     progress = models.PositiveSmallIntegerField(_("progress"), default=0, help_text=_("percent"))
     error_code = models.CharField(_("error code"), max_length=40, blank=True)
-    # What `explanations.explain` is to be called with: of the error, and of what was left out.
+    # Arguments of `explanations.explain`, for the error and for each notice of what was left out.
     error = models.JSONField(_("error"), default=dict, blank=True)
     notices = models.JSONField(_("notice"), default=list, blank=True)
     attempt = models.PositiveSmallIntegerField(_("attempt"), default=0)
-    # It came with a mail only, and goes with the last one that carries it.
+    # It was added only as an attachment, and is deleted with the last mail that it is attached to.
     is_attachment = models.BooleanField(_("attachment"), default=False)
-    # A small file that took long all the same: it doesn't get the place that is kept for small ones again.
+    # A small file that took long to read, which is no longer treated as small.
     is_slow = models.BooleanField(default=False)
     pages = models.PositiveIntegerField(_("pages"), null=True, blank=True)
-    # Pages whose words are in pictures; and whether its next or last reading takes these in. The first one doesn't, so
-    # that the words that are there are found soon.
+    # The number of pages whose text is in pictures, and whether the next or last reading includes them. The first one
+    # doesn't, so that the rest of the text is searchable soon.
     scanned_pages = models.PositiveIntegerField(_("scanned pages"), default=0)
     reads_scans = models.BooleanField(default=False)
     language = models.CharField(_("language"), max_length=10, blank=True)
     source_url = models.URLField(_("source"), max_length=2000, blank=True)
-    # What people say of it, see `labels`: {"name": text, number or boolean} beside the tags.
+    # Tags and fields given by people, see `labels`; fields are {"name": string, number or boolean}.
     tags = ArrayField(models.CharField(max_length=LONGEST_TAG), verbose_name=_("tags"), default=list, blank=True)
     metadata = models.JSONField(_("fields"), default=dict, blank=True)
     heartbeat_at = models.DateTimeField(null=True, blank=True)
@@ -220,7 +220,7 @@ class Document(models.Model):
     updated_at = models.DateTimeField(_("updated"), auto_now=True)
 
     class Meta:
-        """The same bytes are in a base at most once."""
+        """Constraints: among others, a base contains the same bytes at most once."""
 
         verbose_name = _("document")
         verbose_name_plural = _("documents")
@@ -251,39 +251,39 @@ class Document(models.Model):
     @property
     @admin.display(description=_("error"))
     def error_message(self) -> str:
-        """What went wrong, in the reader's language; mostly empty."""
+        """The error in the reader's language, or an empty string."""
         return explain(**self.error)
 
     @property
     @admin.display(description=_("notice"))
     def notice(self) -> str:
-        """What was left out of it, in the reader's language: one notice a line."""
+        """Notices of what was left out, in the reader's language, one per line."""
         return "\n".join(explain(**notice) for notice in self.notices)
 
     @property
     def may_retry(self) -> bool:
-        """Whether reading it again may end otherwise: not where the reason lies in the file itself."""
+        """Whether reading it again may succeed, which is false if the file itself is the reason."""
         if self.error_code in ("unsupported", "missing_tool"):
             try:
                 check_name(self.original_filename)
             except ParseError:
                 return False
-            return True  # since what was missing is there now
+            return True  # the program that was missing is now installed
         return bool(self.file) and self.error_code not in _IN_THE_FILE
 
     @property
     def path(self) -> str:
-        """Its file's name, after the folder that tells it from others of this name."""
+        """The folder, which distinguishes files of the same name, and the file name."""
         return f"{self.folder}/{self.original_filename}" if self.folder else self.original_filename
 
     @property
     def name(self) -> str:
-        """What people call it by: its title, else its path."""
+        """The name shown to people: the title, or else the path."""
         return self.title or self.path
 
 
 class Attachment(models.Model):
-    """A file that a mail carries, and the document that was made of it; of the same bytes there is one only."""
+    """A file attached to a mail, and the document created from it; the same bytes have only one document."""
 
     mail = models.ForeignKey(Document, on_delete=models.CASCADE, related_name="attachments", verbose_name=_("mail"))
     document = models.ForeignKey(
@@ -291,11 +291,11 @@ class Attachment(models.Model):
     )
     name = models.CharField(_("file name"), max_length=255)
     size = models.PositiveBigIntegerField(_("size"), help_text=_("bytes"))
-    # Why there is no document of it: what `explanations.explain` is to be called with.
+    # Why it has no document, as arguments of `explanations.explain`.
     error = models.JSONField(_("error"), default=dict, blank=True)
 
     class Meta:
-        """In the order of the mail."""
+        """Ordered as in the mail."""
 
         verbose_name = _("attachment")
         verbose_name_plural = _("attachments")
@@ -306,12 +306,12 @@ class Attachment(models.Model):
 
     @property
     def error_message(self) -> str:
-        """Why it can't be read, in the reader's language; "" where it can, or where that isn't known yet."""
+        """Why it can't be read, in the reader's language; "" if it can, or if that isn't known yet."""
         return explain(**self.error) if self.document is None else self.document.error_message
 
 
 class Picture(models.Model):
-    """A picture taken out of a document."""
+    """A picture extracted from a document."""
 
     document = models.ForeignKey(Document, on_delete=models.CASCADE, related_name="pictures")
     file = models.ImageField(upload_to=picture_path, width_field="width", height_field="height", max_length=255)
@@ -321,7 +321,7 @@ class Picture(models.Model):
     height = models.PositiveIntegerField(default=0)
 
     class Meta:
-        """In the order of the document."""
+        """Ordered as in the document."""
 
         verbose_name = _("picture")
         verbose_name_plural = _("pictures")
@@ -332,7 +332,7 @@ class Picture(models.Model):
 
 
 class ScannedPage(models.Model):
-    """The lines that were read in the picture of a scanned page, and where they stand on it."""
+    """The recognised lines of a scanned page, with their positions."""
 
     document = models.ForeignKey(Document, on_delete=models.CASCADE, related_name="recognised")
     number = models.PositiveIntegerField()
@@ -340,7 +340,7 @@ class ScannedPage(models.Model):
     lines = models.JSONField()
 
     class Meta:
-        """One of a page."""
+        """One row per page."""
 
         verbose_name = _("scanned page")
         verbose_name_plural = _("scanned pages")
@@ -353,12 +353,12 @@ class ScannedPage(models.Model):
 class Chunk(models.Model):
     """A passage of a document: the unit that is found, quoted and cited.
 
-    The contents of a document's chunks are disjoint and in order, so that they read as the document;
-    `lead` holds the sentences repeated from the chunk before, which are indexed but never shown.
+    The contents of a document's chunks are disjoint and in order, so that together they read as the document. `lead`
+    contains sentences repeated from the previous chunk, which are indexed but never shown.
     """
 
     class Kind(models.TextChoices):
-        """What the passage was in the document."""
+        """The kind of content."""
 
         TEXT = "text", _("Text")
         TABLE = "table", _("Table")
@@ -406,16 +406,16 @@ class Chunk(models.Model):
 
     @property
     def searchable_text(self) -> str:
-        """What is indexed and embedded: headings, the lead and the content."""
+        """The text that is indexed and embedded: headings, the lead and the content."""
         parts: list[Any] = [self.heading, self.lead, self.content]
         return "\n".join(part for part in parts if part)
 
 
 class BulkJob(models.Model):
-    """One thing done to many documents of a base, batch by batch: see `many.bulk`."""
+    """A bulk action on documents of a base, done batch by batch: see `many.bulk`."""
 
     class Action(models.TextChoices):
-        """What is done to each of them."""
+        """The action on each document."""
 
         RETRY = "retry", _("Retry")
         REINGEST = "reingest", _("Read again")
@@ -426,7 +426,7 @@ class BulkJob(models.Model):
         DESCRIBE = "describe", _("Set fields")
 
     class Status(models.TextChoices):
-        """`queued → running → done`, or failed where it could not go on."""
+        """`queued → running → done`, or failed if it could not continue."""
 
         QUEUED = "queued", _("Waiting")
         RUNNING = "running", _("Running")
@@ -441,12 +441,12 @@ class BulkJob(models.Model):
     target = models.ForeignKey(KnowledgeBase, on_delete=models.CASCADE, null=True, related_name="+")
     tags = ArrayField(models.CharField(max_length=LONGEST_TAG), default=list, blank=True)
     metadata = models.JSONField(default=dict, blank=True)
-    # Of the documents, as they were chosen; the first `done` of them are dealt with.
+    # The ids of the documents as they were chosen; the first `done` of them are processed.
     document_ids = ArrayField(models.BigIntegerField(), default=list)
     total = models.PositiveIntegerField()
     done = models.PositiveIntegerField(default=0)
     changed = models.PositiveIntegerField(default=0)
-    # {code: {"count": number, "names": the first of them}} of those that stay as they were, or that more is to tell of.
+    # {code: {"count": number, "names": the first of them}} for documents left unchanged, or that need a message.
     told = models.JSONField(default=dict, blank=True)
     status = models.CharField(_("status"), max_length=10, choices=Status.choices, default=Status.QUEUED)
     error = models.TextField(_("error"), blank=True)
@@ -455,7 +455,7 @@ class BulkJob(models.Model):
     finished_at = models.DateTimeField(null=True, blank=True)
 
     class Meta:
-        """The newest first."""
+        """Ordered newest first."""
 
         verbose_name = _("bulk job")
         verbose_name_plural = _("bulk jobs")
@@ -468,5 +468,5 @@ class BulkJob(models.Model):
 
     @property
     def percent(self) -> int:
-        """How much of it is done."""
+        """The progress in percent."""
         return 100 * self.done // self.total if self.total else 100

@@ -1,4 +1,4 @@
-"""Reading: what pages, API and commands show of knowledge bases and documents."""
+"""Read access to knowledge bases and documents for pages, the API and commands."""
 
 import re
 from collections import Counter
@@ -44,35 +44,35 @@ NEIGHBOURS = 1
 _PACE_KEY, _BACKLOG_KEY, _LANGUAGES_KEY = "knowledge:pace", "knowledge:backlog", "knowledge:languages:"
 _PACE_DOCUMENTS = 20
 WINDOW = 100  # chunks on one page of the document view
-FOUND = 100  # passages listed of those found in a document
-SECTIONS = 200  # listed of a document
-_DESCRIBED = 1000  # documents whose fields are looked at for their names
-# Folders that are looked through.
+FOUND = 100  # passages listed when searching within a document
+SECTIONS = 200  # listed in a document's outline
+_DESCRIBED = 1000  # documents whose fields are read for suggestions
+# Folders that are searched for suggestions.
 _MOST_FOLDERS = 2_000
 _PATH = Chunk._meta.get_field("heading_path")
-_MOST_WORDS = 20  # looked for at once
-_BEFORE, _AROUND = 60, 200  # characters shown before the first word found, and in all
+_MOST_WORDS = 20  # of a search within a document
+_BEFORE, _AROUND = 60, 200  # characters shown before the first match, and in total
 SILENT_AFTER = timedelta(seconds=10)
 
 OVERLAP_TOO_LONG = _("The overlap must be shorter than the chunk size.")
 
-# What an error is called before it is explained.
+# Short titles of errors, shown before the explanation.
 ERROR_TITLES: dict[str, Promise] = {
     "empty": _("The file is empty"),
-    "encrypted": _("The file is protected by a password"),
+    "encrypted": _("The file is password-protected"),
     "broken": _("The file is damaged"),
     "unsupported": _("This format can't be read"),
     "too_many_pages": _("Too many pages"),
     "too_many_rows": _("Too many rows"),
     "too_large": _("Too large"),
-    "storage_full": _("No room is left for it"),
+    "storage_full": _("Not enough storage"),
     "no_text": _("No text was found"),
     "timeout": _("Reading took too long"),
     "memory": _("Reading needs too much memory"),
     "missing_tool": _("A program is missing on the server"),
     "missing": _("The stored file is missing"),
     "worker_lost": _("The worker was stopped too often"),
-    "database": _("The database refused"),
+    "database": _("Database error"),
     "internal": _("Unexpected error"),
 }
 STAGES: dict[str, Promise] = {
@@ -90,8 +90,8 @@ STAGES: dict[str, Promise] = {
 def knowledge_bases(user: Actor) -> QuerySet[KnowledgeBase]:
     """Return the readable bases by name, each with `document_count`, `unfinished_count`, `failed_count` and `role`.
 
-    `role` is the highest that the user has: "owner", "curator", "editor" or "viewer". `is_at_hand` is false for those
-    that are a curator's to manage though nobody shared them with them. `is_shared` is true where there are members.
+    `role` is the user's highest role: "owner", "curator", "editor" or "viewer". `is_at_hand` is false for bases that a
+    curator may manage although they aren't shared with them. `is_shared` is true for bases with members.
     """
     edited = access.memberships(user).filter(role=Membership.Role.EDITOR).values("knowledge_base_id")
     return access.readable(user).annotate(
@@ -112,7 +112,7 @@ def knowledge_bases(user: Actor) -> QuerySet[KnowledgeBase]:
 
 
 def role_of(user: Actor, knowledge_base: KnowledgeBase) -> str:
-    """Return the highest that a user who may read a base is to it: "owner", "curator", "editor" or "viewer"."""
+    """Return the highest role in a base of a user who may read it: "owner", "curator", "editor" or "viewer"."""
     if knowledge_base.owner_id == user.pk:
         return "owner"
     if access.curates(user):
@@ -122,7 +122,7 @@ def role_of(user: Actor, knowledge_base: KnowledgeBase) -> str:
 
 
 def members(knowledge_base: KnowledgeBase) -> QuerySet[Membership]:
-    """Return the groups and then the people with whom a base is shared, by name; of groups their active `people`."""
+    """Return the groups and then the people that a base is shared with, by name; groups have their active `people`."""
     within = User.groups.through.objects.filter(group=OuterRef("group_id"), user__is_active=True)
     people = within.order_by().values("group").annotate(n=Count("*")).values("n")  # type: ignore[misc]
     return (
@@ -141,7 +141,7 @@ def get_invitation(knowledge_base: KnowledgeBase, pk: int) -> Invitation:
 
 
 def count_of(rows: QuerySet[Any], owner: str) -> Coalesce:
-    """Return, to annotate those that own some rows by the field `owner`, how many they own: in a query of its own."""
+    """Return a subquery that counts the rows whose field `owner` refers to the annotated object."""
     counted = rows.filter(**{owner: OuterRef("pk")}).order_by().values(owner).annotate(n=Count("*")).values("n")
     return Coalesce(Subquery(counted, output_field=IntegerField()), 0)
 
@@ -160,35 +160,35 @@ def with_chunk_count(documents: QuerySet[Document]) -> QuerySet[Document]:
 
 
 def place_of(document: Document) -> str:
-    """Return the address of what holds a document: its base, or the chat that it was put into."""
+    """Return the URL of the base or chat that contains a document."""
     name = "chat-of-files" if document.knowledge_base.of_chat else "knowledge-base"
     return reverse(name, args=[document.knowledge_base_id])
 
 
 def search_documents(documents: QuerySet[Document], words: str) -> QuerySet[Document]:
-    """Keep the documents whose title, file name and folder hold every one of the words."""
+    """Return the documents whose title, file name or folder contains each of the words."""
     condition = Q()
-    for word in words.replace("\x00", " ").split():  # PostgreSQL takes no U+0000
+    for word in words.replace("\x00", " ").split():  # PostgreSQL rejects U+0000
         condition &= Q(title__icontains=word) | Q(original_filename__icontains=word) | Q(folder__icontains=word)
     return documents.filter(condition)
 
 
 def tags_of(documents: QuerySet[Document], words: str = "", most: int = 20) -> list[str]:
-    """Return the tags of documents that hold some words, those of most documents first."""
+    """Return the tags of documents that contain a text, the most frequent first."""
     tag = Func(F("tags"), function="unnest", output_field=CharField())
     rows = Document.objects.filter(pk__in=documents.exclude(tags=[]).order_by().values("pk")).order_by()
     counted: Counter[str] = Counter(rows.annotate(tag=tag).values_list("tag", flat=True))
-    held = [name for name, _count in counted.most_common() if words.casefold() in name.casefold()]
-    return held[:most]
+    matching = [name for name, _count in counted.most_common() if words.casefold() in name.casefold()]
+    return matching[:most]
 
 
 def folders_of(documents: QuerySet[Document], words: str = "", most: int = 20) -> list[str]:
-    """Return the folders of documents that hold some words, those around them too, the upper ones first, by name."""
-    held = documents.exclude(folder="")
+    """Return the folders of documents, and their parents, that contain some words: upper ones first, then by name."""
+    matching = documents.exclude(folder="")
     for word in words.split():
-        held = held.filter(folder__icontains=word)
+        matching = matching.filter(folder__icontains=word)
     found: set[str] = set()
-    for folder in held.order_by("folder").values_list("folder", flat=True).distinct()[:_MOST_FOLDERS]:
+    for folder in matching.order_by("folder").values_list("folder", flat=True).distinct()[:_MOST_FOLDERS]:
         parts = folder.split("/")
         found |= {"/".join(parts[:end]) for end in range(1, len(parts) + 1)}
     named = [folder for folder in found if all(word.casefold() in folder.casefold() for word in words.split())]
@@ -196,7 +196,7 @@ def folders_of(documents: QuerySet[Document], words: str = "", most: int = 20) -
 
 
 def field_names_of(documents: QuerySet[Document]) -> list[str]:
-    """Return the names of the fields that the newest documents have, by name; 50 at most."""
+    """Return the names of the fields of the newest documents, sorted, at most 50."""
     name = Func(F("metadata"), function="jsonb_object_keys", output_field=CharField())
     newest = documents.exclude(metadata={}).order_by("-pk").values("pk")[:_DESCRIBED]
     rows = Document.objects.filter(pk__in=newest).order_by().annotate(field=name)
@@ -204,7 +204,7 @@ def field_names_of(documents: QuerySet[Document]) -> list[str]:
 
 
 def status(document: Document) -> dict[str, Any]:
-    """Return a document's state as the API gives it; the document may carry `chunk_count`."""
+    """Return a document's state for the API; the document may be annotated with `chunk_count`."""
     failed = document.status == Document.Status.FAILED
     chunks = getattr(document, "chunk_count", None)
     return {
@@ -232,10 +232,10 @@ def status(document: Document) -> dict[str, Any]:
 
 
 def seconds_left(document: Document) -> int | None:
-    """Estimate how long a running ingestion takes from here, or None while it can't be told.
+    """Estimate the seconds left of a running ingestion, or return None if that isn't possible yet.
 
-    Once passages are counted, the pace of the documents indexed last tells; one that waits for its turn comes after
-    those that are on it. Without a pace, what is done of this one in its time has to do.
+    Once the number of passages is known, the estimate uses the pace of the documents indexed last; for a waiting
+    document it includes those ahead of it. Without a pace it uses this document's progress and time so far.
     """
     chunks: int = getattr(document, "chunk_count", 0)
     pace = _pace() if document.status in _INDEXED and chunks else 0.0
@@ -260,9 +260,9 @@ _INDEXED = (Document.Status.CHUNKED, Document.Status.INDEXING)
 
 
 def _pace() -> float:
-    """Return the seconds per passage of the documents indexed last, 0 when there are none; kept a minute.
+    """Return the seconds per passage of the documents indexed last, 0 if there are none; cached for a minute.
 
-    Several are indexed at a time: those whose times touch count as one stretch.
+    Since several are indexed at a time, documents whose times overlap count as one period.
     """
     pace: float | None = cache.get(_PACE_KEY)
     if pace is None:
@@ -280,7 +280,7 @@ def _pace() -> float:
 
 
 def seconds_silent(document: Document) -> int | None:
-    """Return for how long a running ingestion gave no sign of life, or None when that is not worth a word."""
+    """Return the seconds since the last heartbeat of a running ingestion, or None if it is recent."""
     if document.status not in Document.WORKING or document.heartbeat_at is None:
         return None
     silent = timezone.now() - document.heartbeat_at
@@ -290,10 +290,10 @@ def seconds_silent(document: Document) -> int | None:
 def languages_of(
     knowledge_base_ids: Collection[int], document_ids: Collection[int] = (), labels: LabelFilter | None = None
 ) -> Mapping[str, int]:
-    """Return how many documents of knowledge bases are in which language (`"en"`, `"zh"`); kept a minute.
+    """Return the numbers of documents of knowledge bases by language (`"en"`, `"zh"`), cached for a minute.
 
-    Of `document_ids`, or of all, and of those labelled as asked; only documents that can be searched and whose language
-    is known. The caller checks who may read them.
+    Counts only searchable documents with a known language that are among `document_ids`, if given, and match `labels`.
+    The caller checks access to them.
     """
     asked_of = sorted(knowledge_base_ids), sorted(document_ids), labels or LabelFilter()
     key = _LANGUAGES_KEY + sha256(repr(asked_of).encode()).hexdigest()
@@ -319,12 +319,12 @@ class Entry:
 
     chunk: Chunk
     headings: list[tuple[int, int, str]]  # (level from 1, rank on the page, text)
-    page: int | None  # when a page begins at it
+    page: int | None  # if a page begins at it
 
 
 @dataclass(frozen=True, slots=True)
 class DocumentWindow:
-    """A stretch of a document's chunks, with what the view needs to show where it lies."""
+    """A range of a document's chunks, with its position in the document."""
 
     chunks: list[Chunk]
     first: int  # ordinal, from 0
@@ -332,24 +332,24 @@ class DocumentWindow:
 
     @property
     def numbers(self) -> tuple[int, int]:
-        """The first and last chunk shown, counted from 1."""
+        """The numbers of the first and last chunk shown, from 1."""
         return self.first + 1, self.first + len(self.chunks)
 
     @property
     def previous(self) -> int | None:
-        """Where the window before begins."""
+        """The start of the previous window."""
         return max(0, self.first - WINDOW) if self.first else None
 
     @property
     def next(self) -> int | None:
-        """Where the window after begins."""
+        """The start of the next window."""
         return self.first + WINDOW if self.first + WINDOW < self.total else None
 
     def entries(self) -> Iterator[Entry]:
         """Yield the chunks with the headings and pages that begin at them.
 
-        A heading's rank is at most one below that of the heading before it, that of the page being 1. The document's
-        own name at its beginning is left out, since it is the page's heading.
+        A heading's rank is at most one below that of the previous heading; the page's heading has rank 1. The
+        document's name at its beginning is left out, since it is the page's heading.
         """
         path: list[str] = []
         page: int | None = None
@@ -367,7 +367,7 @@ class DocumentWindow:
 
 
 def _common(one: list[str], other: list[str]) -> int:
-    """Return how many headings two paths share from the outermost inwards."""
+    """Return how many headings two paths have in common, starting with the outermost."""
     pairs = zip(one, other, strict=False)
     return next((i for i, (a, b) in enumerate(pairs) if a != b), min(len(one), len(other)))
 
@@ -385,9 +385,9 @@ def document_window(document: Document, start: int = 0, chunk_id: int | None = N
 
 @dataclass(frozen=True, slots=True)
 class FoundPassage:
-    """A passage that holds words looked for, or begins under them: the text around the first, in pieces.
+    """A passage with a match in its text or in a heading that begins at it.
 
-    Of a piece it is told whether it is what is looked for.
+    `pieces` are the text around the first match, each with whether it is a match.
     """
 
     chunk: Chunk
@@ -396,21 +396,21 @@ class FoundPassage:
 
 @dataclass(frozen=True, slots=True)
 class FoundInDocument:
-    """The passages of a document, in its order, that hold the words looked for; at most `FOUND`, of `total`."""
+    """The passages of a document that match, in document order: at most `FOUND` of `total`."""
 
     total: int
     passages: list[FoundPassage]
 
 
 def find_in_document(document: Document, text: str) -> FoundInDocument | None:
-    """Find a text in a document as it was read, or where it isn't there, all its words; None where there is no text."""
+    """Search a document for a text, or for all its words if it isn't found; return None for an empty text."""
     words = text.split()[:_MOST_WORDS]
     if not words:
         return None
     before = Chunk.objects.filter(document=document, ordinal=OuterRef("ordinal") - 1).values("heading_path")
     chunks = document.chunks.annotate(path_before=Coalesce(Subquery(before), Value([]), output_field=_PATH))
 
-    def holding(parts: Iterable[str]) -> QuerySet[Chunk]:
+    def containing(parts: Iterable[str]) -> QuerySet[Chunk]:
         found = chunks
         for part in parts:
             begins = Q(heading_path__icontains=part) & ~Q(path_before__icontains=part)
@@ -418,16 +418,16 @@ def find_in_document(document: Document, text: str) -> FoundInDocument | None:
         return found
 
     wanted = [" ".join(words)]
-    if len(words) > 1 and not holding(wanted).exists():
+    if len(words) > 1 and not containing(wanted).exists():
         wanted = words
     pattern = re.compile(f"({'|'.join(map(re.escape, wanted))})", re.IGNORECASE)
     passages = []
-    for chunk in holding(wanted)[:FOUND]:
+    for chunk in containing(wanted)[:FOUND]:
         at = pattern.search(chunk.content)
         start = max(0, at.start() - _BEFORE) if at else 0
         pieces = pattern.split(chunk.content[start : start + _AROUND])
         passages.append(FoundPassage(chunk, [(piece, bool(n % 2)) for n, piece in enumerate(pieces) if piece]))
-    return FoundInDocument(holding(wanted).count(), passages)
+    return FoundInDocument(containing(wanted).count(), passages)
 
 
 def outline(document: Document) -> list[dict[str, Any]]:
@@ -448,9 +448,9 @@ def outline(document: Document) -> list[dict[str, Any]]:
 
 @dataclass(frozen=True, slots=True)
 class PassagePanel:
-    """A passage as the chat's drawer shows it: the chunks that it was joined of, and those around them."""
+    """A passage in the chat's drawer: the chunks that it was joined from, and those around them."""
 
-    chunk: Chunk  # where the reader is led
+    chunk: Chunk  # the chunk to scroll to
     cited: list[Chunk]
     before: list[Chunk]
     after: list[Chunk]
@@ -458,22 +458,22 @@ class PassagePanel:
 
     @property
     def document(self) -> Document:
-        """The document that it is from."""
+        """The passage's document."""
         return self.chunk.document
 
     @property
     def viewer(self) -> "PageViewer | None":
-        """The page that it is on, with the passage marked, or None where there are no pages."""
+        """The passage's page with the passage highlighted, or None if there are no pages."""
         return page_viewer(self.document, self.chunk.page_from, self.cited, self.marks)
 
     @property
     def document_url(self) -> str:
-        """Address of the document view at the passage."""
+        """The URL of the document view at the passage."""
         return reverse("document", args=[self.document.pk]) + self.marks.query(chunk=self.marks.chunk_id)
 
 
 def passage_panel(user: Actor, marks: Marks) -> PassagePanel:
-    """Return a passage with its neighbours; raises `Http404` when the user may not read it."""
+    """Return a passage with its neighbours; raises `Http404` if the user may not read it."""
     best = access.get_chunk(user, marks.chunk_id)
     chunks = best.document.chunks.select_related("picture")
     cited = list(chunks.filter(pk__in=marks.chunk_ids)) if marks.joined else [best]
@@ -490,12 +490,12 @@ def passage_panel(user: Actor, marks: Marks) -> PassagePanel:
 
 
 def has_page_pictures(document: Document) -> bool:
-    """Whether pages of the document can be shown as pictures."""
+    """Return whether the document's pages can be shown as pictures."""
     return document.media_type == "application/pdf" and bool(document.pages)
 
 
 def page_url(document: Document, page: int | None, cited: Iterable[Chunk] = ()) -> str:
-    """Return the address of a page's picture, with those chunks marked that are on it, or "" when there is none."""
+    """Return the URL of a page's picture with the cited chunks on it highlighted, or "" if there is none."""
     if page is None or not has_page_pictures(document) or not 1 <= page <= (document.pages or 0):
         return ""
     url = reverse("document-page", args=[document.pk, page])
@@ -504,13 +504,13 @@ def page_url(document: Document, page: int | None, cited: Iterable[Chunk] = ()) 
 
 
 def picture_url(chunk: Chunk) -> str | None:
-    """Return the address of a chunk's picture, or None when it has none."""
+    """Return the URL of a chunk's picture, or None if it has none."""
     return reverse("picture", args=[chunk.picture_id]) if chunk.picture_id else None
 
 
 @dataclass(frozen=True, slots=True)
 class PageViewer:
-    """The pages of a PDF beside its text: as the browser reads the file, or a picture of one of them."""
+    """The pages of a PDF next to its text: the file in the browser's viewer, or a picture of one page."""
 
     document: Document
     number: int
@@ -524,56 +524,56 @@ class PageViewer:
 
     @property
     def url(self) -> str:
-        """Address of the page's picture, with what is cited marked where it is on it."""
+        """The URL of the page's picture, with cited passages on it highlighted."""
         return page_url(self.document, self.number, self.cited)
 
     @property
     def file_url(self) -> str:
-        """Address of the file itself."""
+        """The URL of the file."""
         return reverse("document-file", args=[self.document.pk])
 
     @property
     def layer_url(self) -> str:
-        """Address of what lies over page 0, to be had for any page by its number."""
+        """The URL of the layer over page 0, in which a script replaces the page's number."""
         return reverse("document-page-layer", args=[self.document.pk, 0])
 
     @property
     def query(self) -> str:
-        """The part of an address that says what is marked."""
+        """The URL's query of the highlights."""
         return urlencode({"chunk": self.marks.chunk_id} | self.marks.beside, safe=",") if self.cited else ""
 
     @property
     def fallback_url(self) -> str:
-        """Address of the page's picture with those before and after it, for browsers that can't show the file."""
+        """The URL of the page's picture with links to other pages, for browsers that can't show the file."""
         query = "&".join(filter(None, [f"page={self.number}", self.query]))
         return f"{reverse('document', args=[self.document.pk])}?{query}"
 
     @property
     def marked(self) -> str:
-        """The numbers of the pages where something is marked."""
+        """The numbers of the pages with highlights."""
         spans = [(chunk.page_from, chunk.page_to or chunk.page_from) for chunk in self.cited if chunk.page_from]
         return ",".join(map(str, sorted({page for first, last in spans for page in range(first, (last or first) + 1)})))
 
     @property
     def scanned(self) -> str:
-        """The numbers of the pages whose words were read in their pictures."""
+        """The numbers of the pages whose text was recognised in pictures."""
         if not self.document.scanned_pages:
             return ""
         return ",".join(map(str, self.document.recognised.order_by("number").values_list("number", flat=True)))
 
     @property
     def previous(self) -> int | None:
-        """The page before."""
+        """The previous page."""
         return self.number - 1 if self.number > 1 else None
 
     @property
     def next(self) -> int | None:
-        """The page after."""
+        """The next page."""
         return self.number + 1 if self.number < self.total else None
 
 
 def page_viewer(document: Document, number: int | None, cited: Sequence[Chunk], marks: Marks) -> PageViewer | None:
-    """Return how page `number` (from 1) is shown with the cited passage marked; None where there are no pages."""
+    """Return a viewer at page `number` (from 1) with the cited passage highlighted, or None if there are no pages."""
     if not has_page_pictures(document):
         return None
     return PageViewer(document, min(max(number or 1, 1), document.pages or 1), cited, marks)

@@ -1,4 +1,4 @@
-"""Writing: knowledge bases, their members, and documents from upload to removal."""
+"""Write access to knowledge bases, their members, and documents from upload to deletion."""
 
 import hashlib
 import unicodedata
@@ -37,26 +37,26 @@ from ragsite.models import AuditEntry
 from ragsite.site_settings.config import config, refresh
 
 _TASK = "knowledge.tasks.ingest_waiting"
-# Tasks that do the same however often they are queued.
+# Tasks that need to be queued only once.
 _CALLS = (_TASK, "knowledge.tasks.requeue_stalled")
 _TASKS_LOOKED_AT = 50
 _LONGEST_NAME = 255
 _LONGEST_BASE_NAME = 120
 _LONGEST_FOLDER = 500
-# Bytes of a form with files that are not theirs.
+# The maximum size in bytes of an upload form's data besides the files.
 _MOST_AROUND_FILES = 256 * 1024
 _UNKNOWN_TYPE = "application/octet-stream"
-# They change how a file name reads without being seen.
+# Invisible characters that change how a file name is displayed.
 _BIDI_CONTROLS = set("\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
 
 
 class UploadRefused(Refused):
-    """A file that is not taken in. Codes: too_large, storage_full (413), unsupported, missing_tool (415), no_file."""
+    """A file was refused. Codes: too_large, storage_full (413), unsupported, missing_tool (415), no_file."""
 
 
 @dataclass(frozen=True, slots=True)
 class AddedDocument:
-    """What an upload came to: a new document, or the one that holds the same bytes already."""
+    """The document of an uploaded file: a new one, or an existing one with the same bytes."""
 
     document: Document
     already_here: bool
@@ -66,7 +66,7 @@ class AddedDocument:
 
 
 def create_knowledge_base(owner: Actor, name: str, **fields: Any) -> KnowledgeBase:
-    """Make a knowledge base; raises `Refused("name_taken")`."""
+    """Create a knowledge base; raises `Refused("name_taken")`."""
     try:
         with transaction.atomic():
             return KnowledgeBase.objects.create(owner_id=key(owner), name=name, **fields)
@@ -75,7 +75,7 @@ def create_knowledge_base(owner: Actor, name: str, **fields: Any) -> KnowledgeBa
 
 
 def update_knowledge_base(knowledge_base: KnowledgeBase, **fields: Any) -> KnowledgeBase:
-    """Change the given fields; raises `Refused("name_taken")`. Chunking takes effect with the next ingestion."""
+    """Update the given fields; raises `Refused("name_taken")`. Chunk sizes apply from the next ingestion."""
     for field, value in fields.items():
         setattr(knowledge_base, field, value)
     try:
@@ -93,7 +93,7 @@ def _name_refused(error: IntegrityError, name: str) -> Refused:
 
 
 def delete_knowledge_base(knowledge_base: KnowledgeBase) -> None:
-    """Remove a knowledge base with its documents, their passages, pictures and files."""
+    """Delete a knowledge base with its documents, their passages, pictures and files."""
     with transaction.atomic():
         documents = list(knowledge_base.documents.select_for_update().values_list("pk", "file"))
         indexer().remove([pk for pk, _name in documents])
@@ -103,7 +103,7 @@ def delete_knowledge_base(knowledge_base: KnowledgeBase) -> None:
 
 
 def transfer_ownership(knowledge_base: KnowledgeBase, owner: Actor) -> None:
-    """Give a knowledge base another owner; where they have one of its name, it is called after who had it, too."""
+    """Transfer a base to another owner; if they have one with its name, the former owner's name is added to it."""
     before = knowledge_base.owner.get_username()
     name = knowledge_base.name
     number = 1
@@ -122,8 +122,7 @@ def transfer_ownership(knowledge_base: KnowledgeBase, owner: Actor) -> None:
 def set_member(knowledge_base: KnowledgeBase, username: str, role: str) -> Membership:
     """Share with the user of this name or e-mail address, or change their role.
 
-    An address that its person still has to confirm names nobody: it may be another's. Raises `Refused` (unknown_user,
-    is_owner).
+    An unconfirmed address matches nobody, since it may be someone else's. Raises `Refused` (unknown_user, is_owner).
     """
     people = get_user_model().objects.filter(is_active=True)
     named = people.filter(username=username.strip())
@@ -131,9 +130,9 @@ def set_member(knowledge_base: KnowledgeBase, username: str, role: str) -> Membe
     found = named or people.filter(email__iexact=username.strip()).exclude(pk__in=unconfirmed.values("user"))[:2]
     user = found[0] if username.strip() and len(found) == 1 else None
     if user is None:
-        raise Refused("unknown_user", _("Nobody here is called “{name}”.").format(name=username.strip()))
+        raise Refused("unknown_user", _("There is no user “{name}”.").format(name=username.strip()))
     if user.pk == knowledge_base.owner_id:
-        raise Refused("is_owner", _("The owner has every right already."))
+        raise Refused("is_owner", _("The owner already has full access."))
     membership, _created = Membership.objects.update_or_create(
         knowledge_base=knowledge_base, user_id=user.pk, defaults={"role": role}
     )
@@ -144,7 +143,7 @@ def set_group(knowledge_base: KnowledgeBase, name: str, role: str) -> Membership
     """Share with the group of this name, or change its role; raises `Refused("unknown_group")`."""
     group = Group.objects.filter(name=name.strip()).first()
     if group is None:
-        raise Refused("unknown_group", _("There is no group called “{name}”.").format(name=name.strip()))
+        raise Refused("unknown_group", _("There is no group “{name}”.").format(name=name.strip()))
     membership, _created = Membership.objects.update_or_create(
         knowledge_base=knowledge_base, group=group, defaults={"role": role}
     )
@@ -169,13 +168,12 @@ def remove_member(knowledge_base: KnowledgeBase, user_id: int) -> bool:
 def add_document(
     knowledge_base: KnowledgeBase, user: Actor, filename: str, file: "File[bytes]", folder: str = "", **fields: Any
 ) -> AddedDocument:
-    """Store a file and queue its ingestion; raises `UploadRefused` when it is too large.
+    """Store a file and queue its ingestion; raises `UploadRefused` if it is too large or can't be read.
 
-    `folder` is where the file lay within what is taken in, with slashes; it tells files of the same name apart.
-    The same bytes are kept once per knowledge base: they are answered with the document that is there, which is
-    retried when it had failed or been cancelled. Under another name such a document is read as what it is called now,
-    and counts as new. Raises `UploadRefused` also for a format that can't be read here. `fields` are further ones of a
-    new document: its clean `tags` and `metadata`.
+    `folder` is the path of the file's folder within the folder being added, with slashes; it distinguishes files of the
+    same name. The same bytes are stored once per knowledge base: for them the existing document is returned, which is
+    retried if it had failed or been cancelled. If such a document now has another name, it is read under that name and
+    counts as new. `fields` are further fields of a new document: its clean `tags` and `metadata`.
     """
     check_size(filename, file.size or 0)
     check_format(filename, file)
@@ -186,12 +184,12 @@ def add_document(
         if _insert(document, file):
             return AddedDocument(document, already_here=False)
         there = knowledge_base.documents.get(sha256=digest)
-    if there.is_attachment:  # from now on it stays when the mail goes that it came with
+    if there.is_attachment:  # from now on it is kept when its mail is deleted
         Document.objects.filter(pk=there.pk).update(is_attachment=False)
     if there.status not in (Document.Status.FAILED, Document.Status.CANCELLED):
         return AddedDocument(there, already_here=True)
     is_renamed = called["original_filename"] != there.original_filename
-    queued = _queue_anew(Document.objects.filter(pk=there.pk, status=there.status), **(called if is_renamed else {}))
+    queued = _queue_again(Document.objects.filter(pk=there.pk, status=there.status), **(called if is_renamed else {}))
     if queued:
         there.refresh_from_db()
     return AddedDocument(there, already_here=not (is_renamed and queued))
@@ -201,12 +199,12 @@ def check_size(filename: str, size: int) -> None:
     """Raise `UploadRefused("too_large")` for a file above the site's limit; `size` in bytes."""
     refresh(older_than=1.0)
     if size > config.MAX_UPLOAD_MB * 1024 * 1024:
-        message = _("“{name}” is larger than the {limit} MB that this site takes.")
+        message = _("“{name}” is larger than the {limit} MB that this site accepts.")
         raise UploadRefused("too_large", message.format(name=clean_filename(filename), limit=config.MAX_UPLOAD_MB))
 
 
 def check_format(filename: str, file: "File[bytes] | None" = None) -> None:
-    """Raise `UploadRefused` for a file that can't be read here, by its name; its first bytes may tell otherwise."""
+    """Raise `UploadRefused` for a file that can't be read, according to its name and its first bytes."""
     head = b""
     if file is not None:
         head = file.read(len(OLE))
@@ -218,9 +216,9 @@ def check_format(filename: str, file: "File[bytes] | None" = None) -> None:
 
 
 def add_attachment(mail: Document, name: str, file: "File[bytes]", written: list[str]) -> Document:
-    """Return the document of a file that a mail carries, made and queued unless its base holds the same bytes.
+    """Return the document of an attached file, created and queued unless the base contains the same bytes.
 
-    Call it in the transaction that holds the mail; files that it stores are added to `written`.
+    Call it in the transaction that locks the mail; the names of stored files are added to `written`.
     """
     digest = _digest(file)
     there = mail.knowledge_base.documents.filter(sha256=digest)
@@ -244,7 +242,7 @@ def add_attachment(mail: Document, name: str, file: "File[bytes]", written: list
 
 
 def remove_attachments(documents: Iterable[Document]) -> None:
-    """Remove those of a mail's former attachments that came with mails only, and that no mail carries any more."""
+    """Delete former attachments that were added only with mails, and are no longer attached to any mail."""
     delete_documents(each for each in documents if each.is_attachment and not each.carried_by.exists())
 
 
@@ -258,7 +256,7 @@ def clean_filename(filename: str) -> str:
 
 
 def _called(filename: str, folder: str) -> dict[str, Any]:
-    """Return what a document's file is called, as fields: of a folder that is too long, what is nearest to the file."""
+    """Return the fields of a document's name, folder and type; too long a folder is cut at its beginning."""
     parts = [_visible(part).strip() for part in folder.replace("\\", "/").split("/")]
     parts = [part for part in parts if part and part not in (".", "..")]
     while len("/".join(parts)) > _LONGEST_FOLDER:
@@ -276,12 +274,12 @@ def _visible(text: str) -> str:
 
 
 def delete_document(document: Document) -> None:
-    """Remove a document; see `delete_documents`."""
+    """Delete a document; see `delete_documents`."""
     delete_documents([document])
 
 
 def delete_documents(documents: Iterable[Document]) -> None:
-    """Remove documents with their passages, pictures, files and attachments; citations keep their snippets."""
+    """Delete documents with their passages, pictures, files and attachments; citations keep their snippets."""
     with transaction.atomic():
         wanted = Document.objects.filter(pk__in=[each.pk for each in documents]).order_by("pk")
         found = list(wanted.select_related("knowledge_base").select_for_update(of=("self",)))
@@ -289,7 +287,7 @@ def delete_documents(documents: Iterable[Document]) -> None:
             return
         pks = [each.pk for each in found]
         attached = list(Document.objects.filter(carried_by__mail__in=pks).exclude(pk__in=pks).distinct())
-        indexer().remove(pks)  # all of them at once: one by one, each took as long as many together
+        indexer().remove(pks)  # all at once, since removing one takes as long as removing many
         for document in found:
             if has_request():
                 record(AuditEntry.Action.DELETED, document, base=document.knowledge_base.name)
@@ -299,12 +297,12 @@ def delete_documents(documents: Iterable[Document]) -> None:
 
 
 def cancel_document(document: Document) -> bool:
-    """End a waiting or running ingestion and drop what it made; return whether there was one to end."""
+    """Cancel a waiting or running ingestion and delete its passages; return whether there was one."""
     ended = {"stage": "", "finished_at": timezone.now(), "updated_at": timezone.now()}
     with transaction.atomic():
         rows = Document.objects.filter(pk=document.pk, status__in=Document.UNFINISHED)
         waiting = rows.filter(reads_scans=True, status__in=(Document.Status.QUEUED, Document.Status.PARSING))
-        # Where but the scanned pages are left unread, what was read before stays.
+        # If only the scanned pages are unread, the text read before is kept.
         if waiting.filter(chunks__isnull=False).update(status=Document.Status.READY, progress=100, **ended):
             return True
         cancelled = rows.update(status=Document.Status.CANCELLED, **ended)
@@ -314,21 +312,21 @@ def cancel_document(document: Document) -> bool:
 
 
 def reingest_document(document: Document) -> bool:
-    """Queue a finished document anew; return False when it is waiting or being worked on already, or has no file.
+    """Queue a finished document again; return False if it is already waiting or being read, or has no file.
 
-    What it holds stays searchable until the new passages take its place.
+    Its passages stay searchable until the new ones replace them.
     """
     return reingest_documents([document.pk])
 
 
 def reingest_documents(pks: Iterable[int]) -> bool:
-    """Queue those of some documents anew that are finished and have a file; return whether there were any."""
+    """Queue those of the documents again that are finished and have a file; return whether there were any."""
     finished = (Document.Status.READY, Document.Status.FAILED, Document.Status.CANCELLED)
-    return _queue_anew(Document.objects.filter(pk__in=pks, status__in=finished))
+    return _queue_again(Document.objects.filter(pk__in=pks, status__in=finished))
 
 
 def label(document: Document, tags: Iterable[str], metadata: Mapping[str, Any]) -> None:
-    """Give a document tags and fields in place of those it had; raises `LabelError`."""
+    """Replace a document's tags and fields; raises `LabelError`."""
     document.tags, document.metadata = clean_tags(tags), clean_metadata(metadata)
     with transaction.atomic():
         document.save(update_fields=["tags", "metadata", "updated_at"])
@@ -337,9 +335,9 @@ def label(document: Document, tags: Iterable[str], metadata: Mapping[str, Any]) 
 
 @transaction.atomic
 def requeue_or_fail_stale(document: Document, max_attempts: int) -> bool:
-    """Offer a document again whose worker is gone, or fail it when that happened too often; return whether it waits.
+    """Requeue a document whose worker is dead, or fail it if that happened too often; return whether it is queued.
 
-    One that was found by its words already isn't read again.
+    A document that is already searchable by its words isn't read again.
     """
     rows = Document.objects.filter(
         pk=document.pk,
@@ -347,23 +345,23 @@ def requeue_or_fail_stale(document: Document, max_attempts: int) -> bool:
         started_at=document.started_at,
         heartbeat_at__lt=claims.stale_before(),
     )
-    # While its worker stores it in a long transaction, nobody sees its heart beat.
+    # While its worker stores it in a long transaction, its heartbeat can't be seen.
     if not rows.select_for_update(skip_locked=True).exists():
         return False
     if document.attempt < max_attempts:
         if document.status == Document.Status.PARSING:
             return _queue(rows)
-        # One that is still among `rows` is indexed further, as another attempt.
-        offered = rows.update(
+        # If it is still among `rows`, its indexing continues as another attempt.
+        requeued = rows.update(
             status=Document.Status.CHUNKED,
             started_at=None,
             heartbeat_at=None,
             attempt=F("attempt") + 1,
             updated_at=timezone.now(),
         )
-        if offered:
+        if requeued:
             wake_worker()
-        return bool(offered)
+        return bool(requeued)
     rows.update(
         status=Document.Status.FAILED,
         error_code="worker_lost",
@@ -375,10 +373,10 @@ def requeue_or_fail_stale(document: Document, max_attempts: int) -> bool:
 
 
 def queue_lost() -> int:
-    """Wake a worker for documents that wait while no task does, and return their number.
+    """Wake a worker for documents that are waiting without a task, and return their number.
 
-    A killed worker took the task along, or they were added while it was ending. `heartbeat_at` of a document that waits
-    to be read is when it was queued.
+    A killed worker lost the task, or they were added while a worker was ending. `heartbeat_at` of a document waiting to
+    be read is the time when it was queued.
     """
     lost = claims.waiting_to_be_read().filter(heartbeat_at__lt=claims.stale_before()) | claims.waiting_to_be_indexed()
     if not lost.exists():
@@ -388,9 +386,9 @@ def queue_lost() -> int:
 
 
 def wake_worker() -> bool:
-    """Queue the task of reading and indexing what waits, unless one waits already; return whether it was queued.
+    """Queue the task that reads and indexes documents, unless one is waiting; return whether it was queued.
 
-    Call it in the transaction that gives it work: the task that waits is held, so that it begins after that.
+    Call it in the transaction that adds the work: a waiting task is locked, so that it starts after the commit.
     """
     waiting = OrmQ.objects.select_for_update(skip_locked=True).filter(lock__lte=timezone.now()).order_by("pk")
     if any(task.func() == _TASK for task in waiting[:_TASKS_LOOKED_AT]):
@@ -400,11 +398,11 @@ def wake_worker() -> bool:
 
 
 def tidy_queue() -> int:
-    """Remove calls for a worker that nobody needs any more, and return their number.
+    """Delete queued tasks that are no longer needed, and return their number.
 
-    A killed worker leaves the call that it answered in the queue, held for as long as a task may take, and a schedule
-    adds one a minute while all workers are busy. Of those that wait the first of each kind is kept. Those that are held
-    have been answered, or are made anew by `queue_lost`; those without a time are never taken by a worker.
+    A killed worker leaves its task in the queue, locked for as long as a task may take, and a schedule adds one a
+    minute while all workers are busy. Of waiting tasks the first of each kind is kept. Tasks locked for long are done,
+    or `queue_lost` queues them again; tasks without a lock time are never taken by a worker.
     """
     held_since = timezone.now() + timedelta(seconds=Conf.RETRY) - claims.STALE_AFTER
     kept: set[str] = set()
@@ -422,8 +420,8 @@ def tidy_queue() -> int:
     return len(gone)
 
 
-def _queue_anew(rows: QuerySet[Document], **fields: Any) -> bool:
-    """Queue a document as one that nobody has tried, if it is still among `rows` and has a file."""
+def _queue_again(rows: QuerySet[Document], **fields: Any) -> bool:
+    """Queue documents as if they were new, if they are still among `rows` and have a file."""
     untried = {
         "attempt": 0,
         "reads_scans": False,
@@ -437,7 +435,7 @@ def _queue_anew(rows: QuerySet[Document], **fields: Any) -> bool:
 
 
 def _queue(rows: Any, **fields: Any) -> bool:
-    """Queue a document if it is still among `rows`; the task is stored in the same transaction."""
+    """Queue documents if they are still among `rows`; the task is stored in the same transaction."""
     now = timezone.now()
     with transaction.atomic():
         queued = rows.update(
@@ -449,7 +447,7 @@ def _queue(rows: Any, **fields: Any) -> bool:
 
 
 def _insert(document: Document, file: "File[bytes]") -> bool:
-    """Store the file and the row, and queue it; False when the same bytes came in meanwhile."""
+    """Store the file and the row, and queue it; return False if the same bytes were added meanwhile."""
     document.size, document.heartbeat_at = file.size or 0, timezone.now()
     file.seek(0)
     document.file.save(document.original_filename, file, save=False)
@@ -470,7 +468,7 @@ def _insert(document: Document, file: "File[bytes]") -> bool:
 
 
 def _take_room(document: Document) -> None:
-    """Raise `UploadRefused("storage_full")` where a new document is more than the base's owner may store."""
+    """Raise `UploadRefused("storage_full")` if a new document exceeds the storage of the base's owner."""
     owner = document.knowledge_base.owner_id
     if use.allowed(owner).storage is None:
         return
@@ -481,10 +479,10 @@ def _take_room(document: Document) -> None:
 
 
 def without_room(families: Sequence[Sequence[Document]], target: KnowledgeBase) -> list[Sequence[Document]]:
-    """Return those of documents to be moved to a base that are more, one after the other, than its owner may store.
+    """Return the families of documents to be moved to a base that, taken in order, exceed its owner's storage.
 
-    Those of a family go together, from one base. What the target's owner has in another base fits. Call it in a
-    transaction, in which others then store nothing of theirs.
+    The documents of a family come from one base and move together. Those that the target's owner already has in another
+    base fit. Call it in a transaction, in which nobody else can then store documents of this owner.
     """
     bases = KnowledgeBase.objects.filter(pk__in={family[0].knowledge_base_id for family in families})
     others = set(bases.exclude(owner_id=target.owner_id).values_list("pk", flat=True))
@@ -505,16 +503,16 @@ def without_room(families: Sequence[Sequence[Document]], target: KnowledgeBase) 
 
 @dataclass(frozen=True, slots=True)
 class Room:
-    """How many bytes of documents still fit into a knowledge base, and what is said of a `{name}` that doesn't."""
+    """The bytes of documents that still fit into a knowledge base, and the message for a `{name}` that doesn't fit."""
 
     size: int
     message: str
 
 
 def check_body(owner: int, length: int) -> None:
-    """Raise `UploadRefused("storage_full")` where the files in a request's body, of so many bytes, can't fit.
+    """Raise `UploadRefused("storage_full")` if the files in a request's body of `length` bytes can't fit.
 
-    So a request is refused by its length, before its files are read. `owner` is the id of who stores them.
+    A request is thus refused before its files are read. `owner` is the id of the base's owner.
     """
     left = room(owner)
     if left is not None and length - _MOST_AROUND_FILES > left.size:
@@ -522,14 +520,14 @@ def check_body(owner: int, length: int) -> None:
 
 
 def room(owner: int) -> Room | None:
-    """Return what the owner of knowledge bases, by id, may still store; None where that is any number of bytes."""
+    """Return the storage left for the owner of knowledge bases, by id; None if it is unlimited."""
     limit = use.allowed(owner).storage
     if limit is None:
         return None
     taken = Document.objects.filter(knowledge_base__owner_id=owner).aggregate(size=Sum("size"))["size"] or 0
     message = _(
-        "“{name}” doesn't fit: the documents of this knowledge base's owner may take {limit} MB, and {taken} MB "
-        "are taken. Delete some, or ask an administrator of this site for more."
+        "“{name}” doesn't fit: the owner of this knowledge base may store {limit} MB of documents and is using {taken} "
+        "MB. Delete some, or ask an administrator of this site for more."
     )
     shown = {"limit": limit // use.MB, "taken": round(taken / use.MB, 1)}
     return Room(max(0, limit - taken), message.format(name="{name}", **shown))

@@ -1,4 +1,4 @@
-"""What the workers run: ids in, services do the work."""
+"""The tasks of the workers, which call services."""
 
 from knowledge import services
 from knowledge.ingestion import ingestion, worker
@@ -6,17 +6,17 @@ from knowledge.many import bulk
 
 
 def ingest_waiting() -> int:
-    """Read and index the documents that wait; see `worker.work`."""
+    """Read and index waiting documents; see `worker.work`."""
     return worker.work()
 
 
 def requeue_stalled() -> int:
-    """Offer documents again whose worker is gone, and tidy the queue; see `ingestion.requeue_stalled`."""
+    """Requeue documents and jobs whose worker is dead, and tidy the queue; see `ingestion.requeue_stalled`."""
     services.tidy_queue()
     bulk.resume_stalled()
     return ingestion.requeue_stalled()
 
 
 def run_bulk_job(job_id: int) -> bool:
-    """Do one thing to many documents, while others are read; see `bulk.run`."""
+    """Run a bulk job while documents are read; see `bulk.run`."""
     return worker.run_while_ingesting(lambda: bulk.run(job_id))

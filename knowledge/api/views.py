@@ -73,8 +73,10 @@ class KnowledgeBaseDetail(generics.RetrieveUpdateDestroyAPIView[KnowledgeBase]):
     def get_object(self) -> KnowledgeBase:
         """Return the base with its counts; 404 without access, 403 for readers who try to change it."""
         pk = self.kwargs["pk"]
-        reads = self.request.method in ("GET", "HEAD", "OPTIONS")
-        (access.get_knowledge_base if reads else access.get_owned_knowledge_base)(self.request.user, pk)
+        if self.request.method in ("GET", "HEAD", "OPTIONS"):
+            access.get_knowledge_base(self.request.user, pk)
+        else:
+            access.get_owned_knowledge_base(self.request.user, pk)
         return queries.knowledge_bases(self.request.user).get(pk=pk)
 
     def perform_update(self, serializer: BaseSerializer[KnowledgeBase]) -> None:

@@ -222,8 +222,9 @@ class _Chunker:
             # How good a boundary after this unit is, as the share of the target length that it outweighs.
             following = self.units[number]
             if not unit.last:
-                blank = unit.code is not None and unit.text.isspace()
-                boundary = 0.1 if blank else (-0.2 if unit.code is not None else 0.0)
+                boundary = 0.0
+                if unit.code is not None:
+                    boundary = 0.1 if unit.text.isspace() else -0.2
             elif unit.text.startswith(MARK):
                 boundary = -0.6
             elif unit.text.rstrip().endswith((":", "：")):
@@ -253,7 +254,9 @@ class _Chunker:
                 before = before[: next(at for at, unit in enumerate(before, 1) if unit is anchor)]
             shows = picture.alt.strip() or (self.path[-1][1] if self.path else "")
             content = "\n".join(filter(None, (shows, picture.labels)))
-            page = picture.page if picture.page is not None else (anchor.page if anchor else self.page)
+            page = anchor.page if anchor else self.page
+            if picture.page is not None:
+                page = picture.page
             draft = self._draft("image", content, (page, page), self.measure(content))
             yield replace(draft, lead=self._lead(before), picture=picture)
 

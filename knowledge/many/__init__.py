@@ -1,1 +1,1 @@
-"""Many documents at once: choosing among them, doing one thing to all of them, and uploads of many files."""
+"""Many documents at once: filtering and sorting them, bulk actions, and uploads of many files."""

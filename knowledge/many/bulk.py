@@ -1,7 +1,7 @@
-"""One thing done to many documents of a base: a few at once, more by a worker, batch by batch.
+"""Bulk actions on documents of a base: a few at once, more by a worker, batch by batch.
 
-A batch is one transaction, in which the job says how far it is: each document is dealt with as a whole, or not at all,
-and a job whose worker was killed goes on where it was.
+A batch is one transaction, which also stores the job's progress: each document is processed completely or not at all,
+and a job whose worker was killed continues where it stopped.
 """
 
 import logging
@@ -28,32 +28,32 @@ from ragsite.models import AuditEntry
 
 logger = logging.getLogger(__name__)
 
-# Up to so many are dealt with while the person waits.
+# Up to this many documents are processed within the request.
 AT_ONCE = 50
 BATCH = 50
 MOST = 200_000  # documents of one job
-_NAMES_TOLD = 10
+_NAMES_SHOWN = 10
 _TASK = "knowledge.tasks.run_bulk_job"
 Action = BulkJob.Action
-Told = dict[str, list[Document]]
-
-# Why documents stayed as they were, or what more is to tell of them; `{count}` of them.
+# Documents that were left unchanged or need a message, by the code of the reason.
+Outcome = dict[str, list[Document]]
+# The reasons, shown after the number of documents.
 REASONS: dict[str, Promise] = {
-    "busy": gettext_lazy("being worked on; try again when they have ended"),
-    "storage_full": gettext_lazy("stay here: they are more than the other knowledge base's owner may store"),
-    "already_there": gettext_lazy("stay here: the other knowledge base has the same bytes already"),
-    "with_mail": gettext_lazy("stay here with the mail that they came with"),
-    "same_name": gettext_lazy("moved, and the other knowledge base has others of the same name"),
+    "busy": gettext_lazy("are being read; try again when they are finished"),
+    "storage_full": gettext_lazy("stay here: the other knowledge base's owner doesn't have enough storage"),
+    "already_there": gettext_lazy("stay here: the other knowledge base already has the same files"),
+    "with_mail": gettext_lazy("stay here with the mail that they are attached to"),
+    "same_name": gettext_lazy("were moved, but the other knowledge base has others with the same name"),
     "not_failed": gettext_lazy("had not failed"),
-    "not_retryable": gettext_lazy("would fail again: the reason lies in the file itself"),
+    "not_retryable": gettext_lazy("would fail again because of the files themselves"),
     "no_file": gettext_lazy("have no file to read again"),
     "too_many": gettext_lazy("would have too many tags or fields"),
     "gone": gettext_lazy("are no longer in this knowledge base"),
 }
-# Why a job ended before its time, by the code that is stored with it; after a dot, that of the error's class.
+# Why a job ended early, by its stored code, which may be followed by a dot and the name of an exception.
 ERRORS: dict[str, Promise] = {
-    "rights": gettext_lazy("You may no longer change these documents; what is done stays done."),
-    "unexpected": gettext_lazy("An unexpected error ({error}) ended this; what is done stays done."),
+    "rights": gettext_lazy("You are no longer allowed to change these documents. Changes made so far are kept."),
+    "unexpected": gettext_lazy("An unexpected error occurred ({error}). Changes made so far are kept."),
 }
 
 
@@ -67,26 +67,26 @@ def start(
     tags: Iterable[str] = (),
     metadata: dict[str, Any] | None = None,
 ) -> BulkJob:
-    """Do something to documents of a base that the user may change, or queue it where they are many.
+    """Change documents of a base that the user may edit, or queue the job if there are many.
 
-    `action` is one of `BulkJob.Action`: "move" needs a `target` that the user may change too, "tag" and "untag" need
-    `tags`, and "describe" `metadata`: fields to set, or to remove where the value is None. Without documents the job is
-    done. Raises `Refused` (nothing, too_many, no_target, same_base), `LabelError`.
+    `action` is one of `BulkJob.Action`: "move" needs a `target` that the user may edit too, "tag" and "untag" need
+    `tags`, and "describe" needs `metadata`: fields to set, or to remove if the value is None. A job without documents
+    is done at once. Raises `Refused` (nothing, too_many, no_target, same_base) and `LabelError`.
     """
     if len(document_ids) > MOST:
-        raise Refused("too_many", _("At most {most} documents are taken at once.").format(most=f"{MOST:,}"))
+        raise Refused("too_many", _("At most {most} documents can be changed at once.").format(most=f"{MOST:,}"))
     if action == Action.MOVE:
         if target is None:
-            raise Refused("no_target", _("Say to which knowledge base they are to be moved."))
+            raise Refused("no_target", _("Choose the knowledge base to move them to."))
         if target.pk == knowledge_base.pk:
-            raise Refused("same_base", _("They are in this knowledge base already."))
+            raise Refused("same_base", _("They are already in this knowledge base."))
     cleaned, fields = clean_tags(tags), dict(metadata or {})
     if action in (Action.TAG, Action.UNTAG) and not cleaned:
-        raise Refused("nothing", _("Name a tag."))
+        raise Refused("nothing", _("Enter a tag."))
     if action == Action.DESCRIBE:
         clean_metadata({name: value for name, value in fields.items() if value is not None})
         if not fields:
-            raise Refused("nothing", _("Name a field."))
+            raise Refused("nothing", _("Enter a field."))
     ids = sorted(set(document_ids))
     with transaction.atomic():
         job = BulkJob.objects.create(
@@ -109,7 +109,7 @@ def start(
 
 
 def run(job_id: int) -> bool:
-    """Do what is left of a job; return whether this call ended it. This is the task boundary."""
+    """Finish a job; return whether this call finished it. Called as a task, so it logs and stores errors."""
     now = timezone.now()
     waiting = BulkJob.objects.filter(pk=job_id)
     taken = waiting.filter(status=BulkJob.Status.QUEUED) | waiting.filter(
@@ -122,7 +122,7 @@ def run(job_id: int) -> bool:
         while _batch(job_id, ids):
             pass
     except Exception as error:
-        logger.exception("Bulk job %s ended", job_id)
+        logger.exception("Bulk job %s failed", job_id)
         code = f"unexpected.{type(error).__name__}"
         waiting.update(status=BulkJob.Status.FAILED, error=code, finished_at=timezone.now())
         return False
@@ -130,13 +130,13 @@ def run(job_id: int) -> bool:
 
 
 def error_of(job: BulkJob) -> str:
-    """Return why a job ended before its time, in the reader's language; older jobs kept the words themselves."""
+    """Return why a job ended early, in the reader's language; older jobs stored the message itself."""
     code, _dot, name = job.error.partition(".")
     return str(ERRORS[code]).format(error=name) if code in ERRORS else job.error
 
 
 def resume_stalled() -> int:
-    """Queue again the jobs whose worker is gone, and those whose task was lost; return their number."""
+    """Requeue jobs whose worker is dead, and release those whose task was lost; return the number of the former."""
     release_tasks(_TASK, BulkJob.objects.filter(status=BulkJob.Status.QUEUED))
     stalled = BulkJob.objects.filter(status=BulkJob.Status.RUNNING, heartbeat_at__lt=stale_before())
     pks = list(stalled.values_list("pk", flat=True))
@@ -149,7 +149,7 @@ def resume_stalled() -> int:
 
 @transaction.atomic
 def _batch(job_id: int, ids: Sequence[int]) -> bool:
-    """Deal with the next documents of a job; return whether there are more."""
+    """Process the next documents of a job; return whether there are more."""
     job = BulkJob.objects.defer("document_ids").select_related("user", "target").select_for_update(of=("self",)).get(
         pk=job_id
     )  # fmt: skip
@@ -162,14 +162,14 @@ def _batch(job_id: int, ids: Sequence[int]) -> bool:
     wanted = ids[job.done : job.done + BATCH]
     found = Document.objects.select_for_update().filter(pk__in=wanted, knowledge_base=job.knowledge_base_id)
     documents = list(found.order_by("pk"))
-    told = _ACTIONS[job.action](job, documents)
-    stay = {each.pk for code, those in told.items() if code != "same_name" for each in those}
+    outcome = _ACTIONS[job.action](job, documents)
+    stay = {each.pk for code, those in outcome.items() if code != "same_name" for each in those}
     along = Document.objects.filter(pk__in=wanted, is_attachment=True, knowledge_base=job.target_id)
-    went = along.exclude(pk__in=[each.pk for each in documents]).count()  # with their mails, in a batch before
+    went = along.exclude(pk__in=[each.pk for each in documents]).count()  # with their mails, in an earlier batch
     job.changed += sum(each.pk not in stay for each in documents) + went
-    for code, those in told.items():
-        _tell(job, code, [each.path for each in those])
-    _tell(job, "gone", [""] * (len(wanted) - len(documents) - went))
+    for code, those in outcome.items():
+        _add_reason(job, code, [each.path for each in those])
+    _add_reason(job, "gone", [""] * (len(wanted) - len(documents) - went))
     job.done += len(wanted)
     job.heartbeat_at = timezone.now()
     if job.done >= job.total:
@@ -178,49 +178,49 @@ def _batch(job_id: int, ids: Sequence[int]) -> bool:
     return job.done < job.total
 
 
-def _tell(job: BulkJob, code: str, names: Sequence[str]) -> None:
+def _add_reason(job: BulkJob, code: str, names: Sequence[str]) -> None:
     if names:
         entry = job.told.setdefault(code, {"count": 0, "names": []})
         entry["count"] += len(names)
-        entry["names"] = [*entry["names"], *filter(None, names)][:_NAMES_TOLD]
+        entry["names"] = [*entry["names"], *filter(None, names)][:_NAMES_SHOWN]
 
 
-def _retry(job: BulkJob, documents: Sequence[Document]) -> Told:
-    told: Told = {}
+def _retry(job: BulkJob, documents: Sequence[Document]) -> Outcome:
+    outcome: Outcome = {}
     failed = (Document.Status.FAILED, Document.Status.CANCELLED)
     for each in documents:
         if each.status in Document.UNFINISHED:
-            told.setdefault("busy", []).append(each)
+            outcome.setdefault("busy", []).append(each)
         elif each.status not in failed:
-            told.setdefault("not_failed", []).append(each)
+            outcome.setdefault("not_failed", []).append(each)
         elif not each.may_retry:
-            told.setdefault("not_retryable", []).append(each)
-    services.reingest_documents(_others(documents, told))
-    return told
+            outcome.setdefault("not_retryable", []).append(each)
+    services.reingest_documents(_others(documents, outcome))
+    return outcome
 
 
-def _reingest(job: BulkJob, documents: Sequence[Document]) -> Told:
-    told: Told = {}
+def _reingest(job: BulkJob, documents: Sequence[Document]) -> Outcome:
+    outcome: Outcome = {}
     for each in documents:
         if each.status in Document.UNFINISHED:
-            told.setdefault("busy", []).append(each)
+            outcome.setdefault("busy", []).append(each)
         elif not each.file:
-            told.setdefault("no_file", []).append(each)
-    services.reingest_documents(_others(documents, told))
-    return told
+            outcome.setdefault("no_file", []).append(each)
+    services.reingest_documents(_others(documents, outcome))
+    return outcome
 
 
-def _delete(job: BulkJob, documents: Sequence[Document]) -> Told:
+def _delete(job: BulkJob, documents: Sequence[Document]) -> Outcome:
     services.delete_documents(documents)
     return {}
 
 
-def _move(job: BulkJob, documents: Sequence[Document]) -> Told:
+def _move(job: BulkJob, documents: Sequence[Document]) -> Outcome:
     assert job.target is not None
     return move(documents, job.target, later=job.document_ids[job.done + BATCH :])
 
 
-def _tag(job: BulkJob, documents: Sequence[Document]) -> Told:
+def _tag(job: BulkJob, documents: Sequence[Document]) -> Outcome:
     def tags(document: Document) -> list[str]:
         return list({tag.casefold(): tag for tag in (*reversed(job.tags), *reversed(document.tags))}.values())[::-1]
 
@@ -230,7 +230,7 @@ def _tag(job: BulkJob, documents: Sequence[Document]) -> Told:
     return _labelled(job, documents, tagged, lambda each: len(tags(each)) > MOST_TAGS)
 
 
-def _untag(job: BulkJob, documents: Sequence[Document]) -> Told:
+def _untag(job: BulkJob, documents: Sequence[Document]) -> Outcome:
     gone = {tag.casefold() for tag in job.tags}
 
     def untagged(document: Document) -> None:
@@ -239,7 +239,7 @@ def _untag(job: BulkJob, documents: Sequence[Document]) -> Told:
     return _labelled(job, documents, untagged, lambda each: False)
 
 
-def _describe(job: BulkJob, documents: Sequence[Document]) -> Told:
+def _describe(job: BulkJob, documents: Sequence[Document]) -> Outcome:
     def fields(document: Document) -> dict[str, Any]:
         return {name: value for name, value in (document.metadata | job.metadata).items() if value is not None}
 
@@ -254,7 +254,7 @@ def _labelled(
     documents: Sequence[Document],
     change: Callable[[Document], None],
     is_too_much: Callable[[Document], bool],
-) -> Told:
+) -> Outcome:
     too_many = [each for each in documents if is_too_much(each)]
     changed = [each for each in documents if each not in too_many]
     now = timezone.now()
@@ -266,12 +266,12 @@ def _labelled(
     return {"too_many": too_many} if too_many else {}
 
 
-def _others(documents: Sequence[Document], told: Told) -> list[int]:
-    stay = {each.pk for those in told.values() for each in those}
+def _others(documents: Sequence[Document], outcome: Outcome) -> list[int]:
+    stay = {each.pk for those in outcome.values() for each in those}
     return [each.pk for each in documents if each.pk not in stay]
 
 
-_ACTIONS: dict[str, Callable[[BulkJob, Sequence[Document]], Told]] = {
+_ACTIONS: dict[str, Callable[[BulkJob, Sequence[Document]], Outcome]] = {
     Action.RETRY: _retry,
     Action.REINGEST: _reingest,
     Action.DELETE: _delete,

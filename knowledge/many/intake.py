@@ -1,4 +1,4 @@
-"""What became of many files that were added together: how many are read, and which failed, by reason."""
+"""A summary of files that were uploaded together: how many are read, and which failed, by reason."""
 
 from collections.abc import Collection
 from typing import Any
@@ -8,14 +8,14 @@ from django.db.models import Sum
 from knowledge import queries
 from knowledge.models import Document, KnowledgeBase
 
-MOST = 10_000  # documents that are asked about at once
-_NAMES = 200  # named of a reason
+MOST = 10_000  # documents of one summary
+_NAMES = 200  # listed per reason
 
 
 def summary(knowledge_base: KnowledgeBase, document_ids: Collection[int]) -> dict[str, Any]:
-    """Tell of some documents of a base how many have ended, how far all are in percent, and why some failed.
+    """Return how many of some documents of a base have ended, their progress in percent, and why some failed.
 
-    A reason is a short title with the names of the files, and the explanation where it is the same for all of them.
+    A reason has a short title, the names of the files, and the explanation if it is the same for all of them.
     """
     documents = knowledge_base.documents.filter(pk__in=document_ids)
     total = documents.count()

@@ -1,4 +1,4 @@
-"""Moving documents to another base as they are: nothing is read, cut up or embedded anew."""
+"""Moves documents to another base as they are: nothing is read, split or embedded again."""
 
 from collections.abc import Collection, Sequence
 from functools import partial
@@ -15,16 +15,16 @@ from knowledge.models import Attachment, Document, KnowledgeBase
 def move(
     documents: Collection[Document], target: KnowledgeBase, later: Collection[int] = ()
 ) -> dict[str, list[Document]]:
-    """Move documents to a base; return those of them that stay or of which more is to tell, by a code.
+    """Move documents to a base; return those that stay or need a message, by code.
 
-    "busy" ones are being worked on, of "already_there" the target has the same bytes, and "storage_full" ones are more
-    than its owner may store: they stay. "same_name" ones are moved, and the target has others of that name. A mail and
-    its attachments move together or stay together: "with_mail" ones came with a mail that stays. An attachment of
-    several mails stays while one of them does, unless that is moved `later` (ids); where the target has the same bytes,
-    the mail carries those from then on. Citations, chats and addresses name documents and passages by ids, which stay.
-    The caller holds the documents' rows.
+    These stay: "busy" ones are being read, "already_there" ones have the same bytes as documents of the target, and
+    "storage_full" ones exceed its owner's storage. "same_name" ones are moved, but the target has others with that
+    name. A mail and its attachments move or stay together: "with_mail" ones are attached to a mail that stays. An
+    attachment of several mails stays while one of them does, unless that mail is moved `later` (ids); if the target
+    has the same bytes, the mail then refers to those. Citations, chats and URLs refer to documents and passages by
+    ids, which don't change. The caller locks the documents' rows.
     """
-    told: dict[str, list[Document]] = {}
+    outcome: dict[str, list[Document]] = {}
     chosen = [each for each in documents if each.knowledge_base_id != target.pk]
     attached = [each.pk for each in chosen if each.is_attachment]
     mails: dict[int, set[int]] = {}
@@ -35,7 +35,7 @@ def move(
         families = _families(heads, target, later)
         refused = _refused(families, target)
         for code, those in refused.items():
-            told.setdefault(code, []).extend(those)
+            outcome.setdefault(code, []).extend(those)
         stay = {each.pk for those in refused.values() for each in those}
         if not stay:
             break
@@ -43,23 +43,23 @@ def move(
     moving = {each.pk: each for family in families for each in family}
     coming = {*moving, *later}
     if left := [each for each in chosen if each.pk not in moving and not mails.get(each.pk, set()) <= coming]:
-        told["with_mail"] = left
+        outcome["with_mail"] = left
     if not moving:
-        return told
+        return outcome
     names = [each.original_filename for each in moving.values()]
     taken = set(target.documents.filter(original_filename__in=names).values_list("original_filename", "folder"))
     if alike := [each for each in moving.values() if (each.original_filename, each.folder) in taken]:
-        told["same_name"] = alike
+        outcome["same_name"] = alike
     Document.objects.filter(pk__in=moving).update(knowledge_base=target)
     indexer().move(sorted(moving), target.pk)
     _carry_on(moving, target)
-    return told
+    return outcome
 
 
 def _families(heads: Sequence[Document], target: KnowledgeBase, later: Collection[int]) -> list[list[Document]]:
-    """Return each document with what goes along: what it and the mails in it carry, locked.
+    """Return each document with the attachments that move with it, nested ones too, locked.
 
-    That is what the target hasn't, and no mail carries that stays.
+    These are those that the target doesn't have, and that aren't attached to a mail that stays.
     """
     families = [[each] for each in heads]
     bases = {each.knowledge_base_id for each in heads}
@@ -86,7 +86,7 @@ def _families(heads: Sequence[Document], target: KnowledgeBase, later: Collectio
 
 
 def _refused(families: Sequence[Sequence[Document]], target: KnowledgeBase) -> dict[str, list[Document]]:
-    """Return the first of each family that has to stay, by the code that tells why."""
+    """Return the first document of each family that has to stay, by the code of the reason."""
     heads = [family[0] for family in families]
     same = Q(sha256__in=[each.sha256 for each in heads])
     same |= Q(external_id__in=[each.external_id for each in heads if each.external_id])
@@ -107,7 +107,7 @@ def _refused(families: Sequence[Sequence[Document]], target: KnowledgeBase) -> d
 
 
 def _carry_on(moved: Collection[int], target: KnowledgeBase) -> None:
-    """Have mails that moved carry what their base has of their attachments, and none of another base."""
+    """Link moved mails to the copies of their attachments in their new base, and to none in another base."""
     elsewhere = Attachment.objects.filter(mail__in=moved, document__isnull=False).exclude(
         document__knowledge_base=target
     )

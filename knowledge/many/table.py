@@ -1,4 +1,4 @@
-"""The documents of a base as a table: its totals, what it is narrowed by, and its order, all in the address."""
+"""The table of a base's documents: its totals, filters and order, as given in the URL."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ from knowledge.models import Document, KnowledgeBase
 from knowledge.parsing.registry import FORMATS
 
 Status = Document.Status
-# What people tell apart: the five states, by the statuses that make them up.
+# The states shown to people, with the statuses that they include.
 STATES: dict[str, tuple[str, ...]] = {
     "failed": (Status.FAILED,),
     "working": Document.UNFINISHED,
@@ -27,7 +27,7 @@ _ORDER = Case(
     default=Value(len(STATES)),
     output_field=IntegerField(),
 )
-# By what a table can be ordered; what is written first is the order of the page.
+# The orders of a table. `FIRST` is the default.
 ORDERS: dict[str, Any] = {
     "added": F("created_at"),
     "name": Lower(Coalesce(NullIf("title", Value("")), "original_filename")),
@@ -36,13 +36,13 @@ ORDERS: dict[str, Any] = {
     "state": _ORDER,
 }
 FIRST = "-added"
-# Formats by the slug of the address, and the media types that files of each may have.
+# Formats by their slug in the URL, each with its name and the media types of its files.
 KINDS: dict[str, tuple[str, list[str]]] = {
     slug: (name, [each.media_type for each in FORMATS if each.name == name])
     for name in dict.fromkeys(each.name for each in FORMATS)
     for slug in [name.lower().replace(" ", "-")]
 }
-# Of the others, what is counted are sheets, slides or chapters.
+# Formats whose pages are counted; others have sheets, slides or chapters.
 _PAGED = {each.media_type for each in FORMATS if each.unit == "page"}
 _MOST_LISTED = 100  # folders and tags to choose from
 _TOTALS = """
@@ -57,7 +57,7 @@ UNION ALL (
 
 @dataclass(frozen=True, slots=True)
 class Totals:
-    """What a base holds: documents, their pages, passages and bytes; and documents by state, kind, folder and tag."""
+    """Totals of a base: documents, their pages, passages and bytes; and documents by state, kind, folder and tag."""
 
     documents: int
     pages: int
@@ -70,7 +70,7 @@ class Totals:
 
     @classmethod
     def of(cls, knowledge_base: KnowledgeBase) -> "Totals":
-        """Count a base's documents, in one pass over them, and ask for the passages' number, which is kept."""
+        """Count a base's documents in one pass, and look up the stored number of passages."""
         states, kinds, folders = dict.fromkeys(STATES, 0), dict.fromkeys(KINDS, 0), dict[str, int]()
         tags: dict[str, int] = {}
         documents = pages = size = 0
@@ -94,7 +94,7 @@ class Totals:
         return cls(documents, pages, indexer().passages(knowledge_base.pk), size, states, kinds, folders, tags)
 
     def within(self, folder: str) -> list[tuple[str, int]]:
-        """Return the folders right under one, "" for the top, by name, with the documents in and under each."""
+        """Return the subfolders of a folder ("" for the top) by name, with the number of documents in each subtree."""
         found: dict[str, int] = {}
         start = f"{folder}/" if folder else ""
         for path, count in self.folders.items():
@@ -106,7 +106,7 @@ class Totals:
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """What a table is narrowed by, and its order: names as in the address, "" for none."""
+    """The filters and the order of a table, with names as in the URL; "" for none."""
 
     words: str = ""
     state: str = ""
@@ -117,7 +117,7 @@ class View:
 
     @classmethod
     def read(cls, given: Mapping[str, str]) -> "View":
-        """Take from an address what is known; the rest is left out."""
+        """Return the view for a URL's parameters, ignoring unknown values."""
         state, kind, sort = given.get("state", ""), given.get("type", ""), given.get("sort", "")
         return cls(
             given.get("q", "").replace("\x00", "").strip(),
@@ -135,13 +135,13 @@ class View:
 
     @property
     def fields(self) -> dict[str, str]:
-        """What of it stands in the address."""
+        """The URL's parameters."""
         named = {"q": self.words, "state": self.state, "type": self.kind, "tag": self.tag, "folder": self.folder}
         named["sort"] = "" if self.sort == FIRST else self.sort
         return {name: value for name, value in named.items() if value}
 
     def narrow(self, documents: QuerySet[Document]) -> QuerySet[Document]:
-        """Return the documents that are shown, in any order."""
+        """Return the documents that match, in any order."""
         found = queries.search_documents(documents, self.words) if self.words else documents
         if self.state:
             found = found.filter(status__in=STATES[self.state])
@@ -154,7 +154,7 @@ class View:
         return found
 
     def order(self, documents: QuerySet[Document]) -> QuerySet[Document]:
-        """Return documents in the order; those without what it goes by come last, equal ones by the newest."""
+        """Return the documents in order; those without a value come last, and equal ones newest first."""
         name = self.sort.removeprefix("-")
         if name == "added":
             return documents.order_by(*(["created_at", "pk"] if self.sort == "added" else ["-created_at", "-pk"]))

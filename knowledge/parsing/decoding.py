@@ -134,10 +134,8 @@ def as_shown(text: str, font: str, letters: bool = True) -> str:
     Programs write a sign's code, from 0x20 to 0xFF, with 0xF000 added or, where `letters` are meant so, without.
     """
     signs = _SIGNS.get(font.lower(), {})
-    return "".join(
-        signs.get(ord(char) - 0xF000, char) if char >= "\uf000" else signs.get(ord(char), char) if letters else char
-        for char in text
-    )
+    codes = ((char, ord(char) - 0xF000 if char >= "\uf000" else ord(char)) for char in text)
+    return "".join(signs.get(code, char) if letters or char >= "\uf000" else char for char, code in codes)
 
 
 def raised(text: str, before: Sequence[str]) -> str:
@@ -177,5 +175,7 @@ def _plausible(character: str, encoding: str) -> float:
     if encoding == "cp1252":
         return 0.7 if character in "éèêëàâäáãåçñíìîïóòôöõøúùûüßæœ–—’‘“”…€£©®°ÉÈÀÂÄÖÜÇÑÅØ·•§«»" else -0.5
     if encoding == "cp1251":
-        return 0.75 if "а" <= character <= "я" else (0.3 if "А" <= character <= "Я" else -0.5)
+        if "а" <= character <= "я":
+            return 0.75
+        return 0.3 if "А" <= character <= "Я" else -0.5
     return -0.5 if encoding == "latin-1" else 0.0

@@ -1,4 +1,4 @@
-"""What the knowledge templates say about documents and passages."""
+"""Template tags and filters for documents and passages."""
 
 import re
 from collections.abc import Callable, Set
@@ -35,7 +35,7 @@ _ICONS = {"pdf": "file-text", "word": "file-text", "opendocument.text": "file-te
 
 @register.filter
 def time_left(document: Document) -> str:
-    """Return "about 2 min left", or nothing while it can't be told."""
+    """Return a text such as "about 2 minutes left", or "" if there is no estimate."""
     seconds = queries.seconds_left(document)
     if seconds is None:
         return ""
@@ -51,7 +51,7 @@ def time_left(document: Document) -> str:
 
 @register.filter
 def extent(document: Document, where: str = "") -> str:
-    """Return how many pages, sheets, slides or chapters a document has; in the table's column of pages their number."""
+    """Return the number of pages, sheets, slides or chapters with its unit; with `where`, pages without the unit."""
     if not document.pages:
         return ""
     count, shown = document.pages, intcomma(document.pages)
@@ -67,22 +67,24 @@ def extent(document: Document, where: str = "") -> str:
 
 @register.filter
 def silent_worker_notice(document: Document) -> str:
-    """Return a word about a worker that gave no sign of life, or nothing."""
+    """Return a notice about a worker without a recent heartbeat, or ""."""
     seconds = queries.seconds_silent(document)
     if seconds is None:
         return ""
-    return _("No sign of the worker for {n} seconds; the document will be taken up again by itself.").format(n=seconds)
+    return _("The worker hasn't responded for {n} seconds; the document will be retried automatically.").format(
+        n=seconds
+    )
 
 
 @register.filter
 def stage_label(document: Document) -> str | Promise:
-    """Return what is being done, for a person."""
+    """Return the current stage, or else the status, for display."""
     return queries.STAGES.get(document.stage) or document.get_status_display()
 
 
 @register.filter
 def error_title(document: Document) -> str | Promise:
-    """Return what an error is called before it is explained, or nothing where the explanation says the same."""
+    """Return the title of an error, or "" if the explanation contains it."""
     title = queries.ERROR_TITLES.get(document.error_code, "")
     return "" if str(title) in document.error_message else title
 
@@ -95,9 +97,9 @@ def file_icon(document: Document) -> str:
 
 @register.simple_tag
 def passage_blocks(chunk: Chunk, marks: Marks | Literal[""] = "") -> list[dict[str, Any]]:
-    """Split a passage into what a page shows: `{"kind": "p" | "heading" | "list" | "code", "text" or "items"}`.
+    """Split a passage into blocks: `{"kind": "p" | "heading" | "list" | "code", "text" or "items"}`.
 
-    Sentences that `marks` names are marked in it.
+    The sentences in `marks` are highlighted.
     """
     blocks: list[dict[str, Any]] = []
     end = 0
@@ -106,14 +108,14 @@ def passage_blocks(chunk: Chunk, marks: Marks | Literal[""] = "") -> list[dict[s
         blocks.append({"kind": "code", "text": fence[3].rstrip("\n"), "language": fence[2]})
         end = fence.end()
     blocks += _prose(chunk.content[end:])
-    # `said` has the sentences' element ids by their text, and is used up.
+    # `said` maps the sentences' text to their element ids; each is removed once it is highlighted.
     said = marks.said_in(chunk) if marks else {}
     for block in blocks:
         if "items" in block:
             block["items"] = [_mark(item, said) for item in block["items"]]
         elif block["kind"] != "code":
             block["text"] = _mark(block["text"], said)
-        else:  # without colours where a sentence in it is marked
+        else:  # without syntax colours if a sentence in it is highlighted
             code = _mark(block["text"], said, escape)
             block["text"] = code if "<mark" in code else highlighted(block["text"], block["language"])
     return blocks
@@ -121,7 +123,7 @@ def passage_blocks(chunk: Chunk, marks: Marks | Literal[""] = "") -> list[dict[s
 
 @register.simple_tag
 def marked_rows(chunk: Chunk, marks: Marks | Literal[""] = "") -> Set[int]:
-    """Return the rows of a table that `marks` names, from 0."""
+    """Return the numbers of a table's rows in `marks`, from 0."""
     return marks.said.get(chunk.pk, set()) if marks else set()
 
 

@@ -1,1 +1,1 @@
-"""Pages of knowledge bases and documents."""
+"""Views of knowledge bases and documents."""

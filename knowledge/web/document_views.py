@@ -1,4 +1,4 @@
-"""Pages of a document: its row while it is worked on, its text, its file, its pages and pictures."""
+"""Views of a document: its row during ingestion, its text, its file, its pages and pictures."""
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
@@ -28,7 +28,7 @@ _FIELD_KINDS = [
 @login_required
 @require_GET
 def row(request: HttpRequest, pk: int) -> HttpResponse:
-    """Return a document's row as it stands; rows of unfinished documents ask for themselves again."""
+    """Return a document's current row; rows of unfinished documents poll this view."""
     document = access.get_document(request.user, pk)
     if queries.seconds_silent(document) is not None:
         ingestion.requeue_stalled()
@@ -38,7 +38,7 @@ def row(request: HttpRequest, pk: int) -> HttpResponse:
 @login_required
 @require_POST
 def retry(request: HttpRequest, pk: int) -> HttpResponse:
-    """Read a document anew."""
+    """Read a document again."""
     document = access.get_editable_document(request.user, pk)
     services.reingest_document(document)
     return _row(request, document)
@@ -47,7 +47,7 @@ def retry(request: HttpRequest, pk: int) -> HttpResponse:
 @login_required
 @require_POST
 def cancel(request: HttpRequest, pk: int) -> HttpResponse:
-    """End an ingestion."""
+    """Cancel an ingestion."""
     document = access.get_editable_document(request.user, pk)
     services.cancel_document(document)
     return _row(request, document)
@@ -56,24 +56,24 @@ def cancel(request: HttpRequest, pk: int) -> HttpResponse:
 @login_required
 @require_http_methods(["GET", "POST"])
 def delete(request: HttpRequest, pk: int) -> HttpResponse:
-    """Ask, then remove a document; htmx takes its row out."""
+    """Delete a document after a confirmation; htmx removes its row."""
     document = access.get_editable_document(request.user, pk)
     base = queries.place_of(document)
     attached = Document.objects.filter(carried_by__mail=document, is_attachment=True).distinct().count()
     if request.method == "POST":
         services.delete_document(document)
         if is_htmx(request):
-            # The rows of its attachments go, too.
+            # The rows of its attachments disappear too.
             return HttpResponse(headers={"HX-Refresh": "true"} if attached else {})
         messages.success(request, _("“{name}” was deleted.").format(name=document.original_filename))
         return redirect(base)
     consequence = _(
-        "Its passages leave the search at once. Old answers keep the snippets that they quoted. This can't be undone."
+        "Its passages can no longer be found. Earlier answers keep the snippets they quoted. This can't be undone."
     )
     if attached:
         goes = ngettext(
-            "Its {count} attachment is deleted with it, unless another mail carries it.",
-            "Its {count} attachments are deleted with it, unless other mails carry them.",
+            "Its {count} attachment is deleted too, unless it is attached to another mail.",
+            "Its {count} attachments are deleted too, unless they are attached to other mails.",
             attached,
         )
         consequence = f"{goes.format(count=attached)} {consequence}"
@@ -83,9 +83,9 @@ def delete(request: HttpRequest, pk: int) -> HttpResponse:
 @login_required
 @require_GET
 def document(request: HttpRequest, pk: int) -> HttpResponse:
-    """Show a document as it was read.
+    """Show a document's text.
 
-    `?chunk=` marks a passage (see `marks`), `?from=` turns a long one's pages, `?find=` lists where words stand in it.
+    `?chunk=` highlights a passage (see `highlights`), `?from=` pages through a long document, and `?find=` searches it.
     """
     shown = access.get_document(request.user, pk)
     chunk_id = number_in(request, "chunk")
@@ -125,7 +125,7 @@ def labels(request: HttpRequest, pk: int) -> HttpResponse:
     try:
         fields = [(name.strip(), kind, value) for name, kind, value in given if name.strip() or value.strip()]
         if len({name for name, _kind, _value in fields}) < len(fields):
-            raise LabelError(_("A field's name is there twice."))
+            raise LabelError(_("A field's name is given twice."))
         metadata = {name: read_value(name, value, kind) for name, kind, value in fields}
         services.label(shown, tags_in(request.POST.get("tags", "")), metadata)
     except LabelError as error:
@@ -138,7 +138,7 @@ def labels(request: HttpRequest, pk: int) -> HttpResponse:
 @login_required
 @require_GET
 def document_state(request: HttpRequest, pk: int) -> HttpResponse:
-    """Return the panel above an unfinished document; the page is loaded anew when it has finished."""
+    """Return the panel above an unfinished document; once it has finished, the page is reloaded."""
     shown = access.get_document(request.user, pk)
     response = render(request, "knowledge/document.html#state", {"document": shown})
     if shown.status not in Document.UNFINISHED:
@@ -157,15 +157,15 @@ def passage(request: HttpRequest, pk: int) -> HttpResponse:
 @login_required
 @require_GET
 def file(request: HttpRequest, pk: int) -> HttpResponseBase:
-    """Return the file as it was uploaded; `?download` saves it in any case."""
+    """Return the uploaded file; with `?download` always as an attachment."""
     return files.document_response(request, access.get_document(request.user, pk), "download" in request.GET)
 
 
 @login_required
 @require_GET
 def page_image(request: HttpRequest, pk: int, number: int) -> HttpResponse:
-    """Return a page of a PDF as a picture; `?highlight=` marks chunks on it."""
-    from knowledge.web import page_images  # the drawing of pages is loaded for the first page
+    """Return a page of a PDF as a picture; `?highlight=` highlights chunks on it."""
+    from knowledge.web import page_images  # imported late: it loads the rendering libraries
 
     shown = access.get_document(request.user, pk)
     if not queries.page_url(shown, number):
@@ -177,7 +177,7 @@ def page_image(request: HttpRequest, pk: int, number: int) -> HttpResponse:
 @login_required
 @require_GET
 def page_layer(request: HttpRequest, pk: int, number: int) -> HttpResponseBase:
-    """Return what lies over a page of a PDF, as JSON (see `page_images.layer`); marks as in `document`."""
+    """Return the layer over a page of a PDF as JSON (see `page_images.layer`), with highlights as in `document`."""
     from knowledge.web import page_images
 
     shown = access.get_document(request.user, pk)
@@ -190,14 +190,14 @@ def page_layer(request: HttpRequest, pk: int, number: int) -> HttpResponseBase:
 @login_required
 @require_GET
 def picture(request: HttpRequest, pk: int) -> HttpResponseBase:
-    """Return a picture out of a document."""
+    """Return a picture from a document."""
     return files.picture_response(request, access.get_picture(request.user, pk))
 
 
 def _row(request: HttpRequest, document: Document) -> HttpResponse:
-    """Return the document's row, or to the base's page without htmx.
+    """Return the document's row, or without htmx redirect to its base's page.
 
-    Once nothing is done to it any more, the page is told so, and shows anew what depends on what there is to read.
+    When its ingestion has ended, an event makes the page update the parts that depend on it.
     """
     if not is_htmx(request):
         return redirect(queries.place_of(document))

@@ -1,4 +1,4 @@
-"""Handing out files and pictures so that nothing in them runs on this site."""
+"""Serves files and pictures in such a way that nothing in them runs on this site."""
 
 import re
 from collections.abc import AsyncIterator, Generator
@@ -18,21 +18,21 @@ from knowledge.parsing import registry
 
 _PIECE = 256 * 1024
 _RANGE = re.compile(r"bytes=(\d{0,18})-(\d{0,18})", re.ASCII)
-# Shown by the browser; everything else is saved. None of these can carry script.
+# Media types that the browser displays; everything else is downloaded. None of these can contain scripts.
 _INLINE = {"application/pdf", "image/png", "image/jpeg", "image/webp", "image/gif", "text/plain"}
 _SANDBOX = "default-src 'none'; sandbox"
 
 
 def document_response(request: HttpRequest, document: Document, download: bool = False) -> HttpResponseBase:
-    """Return a document's bytes; raises `Http404` when there are none, or none on the disk."""
+    """Return a document's bytes; raises `Http404` if it has no file or the file is missing."""
     if not document.file:
-        raise Http404(_("This passage came with a corpus; there is no file of it."))
+        raise Http404(_("This passage came with a corpus; it has no file."))
     inline = not download and document.media_type in _INLINE
     return _response(request, str(document.file.name), document.media_type, document.original_filename, inline)
 
 
 def picture_response(request: HttpRequest, picture: Picture) -> HttpResponseBase:
-    """Return a picture's bytes, to be kept by the browser: a picture never changes."""
+    """Return a picture's bytes, to be cached by the browser, since a picture never changes."""
     stored = str(picture.file.name)
     name = stored.rpartition("/")[2]
     media_type = {"png": "image/png", "webp": "image/webp"}.get(name.rpartition(".")[2], "image/jpeg")
@@ -48,7 +48,7 @@ def image_response(content: bytes, media_type: str) -> HttpResponse:
 
 
 def cached(response: HttpResponseBase) -> HttpResponseBase:
-    """Let this reader's browser keep the response, and no one between."""
+    """Let the browser cache the response, but no proxy."""
     response.headers["Cache-Control"] = "private, max-age=86400"
     return response
 
@@ -77,9 +77,10 @@ def _response(request: HttpRequest, name: str, media_type: str, shown: str, inli
 
 
 def _wanted_part(request: HttpRequest, size: int) -> tuple[int, int]:
-    """Return where the part of a file that is asked for starts, and where it has ended; all of it unless it is one.
+    """Return the start and end of the requested byte range, or of the whole file.
 
-    Several parts at once, and what asks on a condition (nothing here could meet it), get the whole (RFC 9110, 14.2).
+    Requests for several ranges, or with `If-Range`, which nothing here could match, get the whole file (RFC 9110,
+    14.2).
     """
     asked = _RANGE.fullmatch(request.headers.get("Range", ""))
     if not asked or "If-Range" in request.headers or asked[0] == "bytes=-":
@@ -104,7 +105,7 @@ def _pieces(file: IO[bytes], length: int) -> Generator[bytes]:
 
 
 async def _pieces_async(file: IO[bytes], length: int) -> AsyncIterator[bytes]:
-    """Read on a thread, piece by piece: Django would read a synchronous file into memory as a whole."""
+    """Read in a thread, piece by piece, since Django would read a synchronous file into memory as a whole."""
     pieces = _pieces(file, length)
     try:
         while piece := await sync_to_async(lambda: next(pieces, b""), thread_sensitive=False)():
@@ -115,7 +116,7 @@ async def _pieces_async(file: IO[bytes], length: int) -> AsyncIterator[bytes]:
 
 
 def upload_rules() -> dict[str, Any]:
-    """Return what a page's script refuses by a file's name, in words; `{kind}` is where the extension goes."""
+    """Return the extensions and messages with which a page's script checks file names; `{kind}` is the extension."""
     return {
         "extensions": registry.extensions(),
         "missing": {name: explain(error.key, **error.params) for name, error in registry.missing().items()},

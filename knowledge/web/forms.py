@@ -11,10 +11,10 @@ from knowledge.models import KnowledgeBase, Membership
 
 
 class NewKnowledgeBaseForm(forms.ModelForm[KnowledgeBase]):
-    """What a base needs to begin with."""
+    """The form for a new knowledge base."""
 
     class Meta:
-        """The rest has defaults and is set later."""
+        """The required fields; the others have defaults and can be set later."""
 
         model = KnowledgeBase
         fields = ["name", "description", "visibility"]
@@ -24,10 +24,10 @@ class NewKnowledgeBaseForm(forms.ModelForm[KnowledgeBase]):
 
 
 class KnowledgeBaseForm(forms.ModelForm[KnowledgeBase]):
-    """All that can be set of a base."""
+    """The form for a base's settings."""
 
     class Meta:
-        """In the order of the page."""
+        """The fields in the order of the page."""
 
         model = KnowledgeBase
         fields = [
@@ -37,7 +37,7 @@ class KnowledgeBaseForm(forms.ModelForm[KnowledgeBase]):
         labels = {"visibility": _("Who may read it")}
 
     def clean(self) -> dict[str, Any]:
-        """Refuse an overlap as long as the chunks."""
+        """Refuse an overlap that is as long as the chunks, or longer."""
         data = super().clean() or {}
         if data.get("chunk_overlap", 0) >= data.get("chunk_size", 1):
             self.add_error("chunk_overlap", str(queries.OVERLAP_TOO_LONG))
@@ -45,7 +45,7 @@ class KnowledgeBaseForm(forms.ModelForm[KnowledgeBase]):
 
 
 class MemberForm(forms.Form):
-    """Sharing a base with someone."""
+    """The form for sharing a base with someone."""
 
     username = forms.CharField(
         label=_("Username or e-mail"),
@@ -56,7 +56,7 @@ class MemberForm(forms.Form):
 
 
 class GroupForm(forms.Form):
-    """Sharing a base with all people of a group."""
+    """The form for sharing a base with everyone in a group."""
 
     group = forms.ModelChoiceField(
         Group.objects.order_by("name"), label=_("Group"), to_field_name="name", empty_label=_("Choose a group")

@@ -1,4 +1,4 @@
-"""Pages of invitations: what an owner makes and takes back, and what those see who follow a link."""
+"""Views of invitations: creating and revoking them, and the page of a link."""
 
 from typing import Any
 
@@ -36,7 +36,7 @@ class InvitationForm(forms.Form):
 
 
 class InvitedForm(SignUpForm):
-    """The account of someone who is invited, at the address that the invitation has, if it has one."""
+    """The sign-up form of an invited person, with the invitation's address if it has one."""
 
     def __init__(self, invitation: Invitation, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -47,17 +47,19 @@ class InvitedForm(SignUpForm):
             self.fields["email"].label = _("E-mail address")
 
     def clean(self) -> dict[str, Any]:
-        """Send whom the invitation names, and who has an account, to sign in."""
+        """Ask an invited person who has an account to sign in."""
         data: dict[str, Any] = super().clean()
         if self.account_already_exists and self.invitation.email:
-            raise forms.ValidationError(_("There is an account with this address. Sign in to it to accept."))
+            raise forms.ValidationError(
+                _("There is already an account with this address. Sign in to accept the invitation.")
+            )
         return data
 
 
 @login_required
 @require_http_methods(["GET", "POST"])
 def invite_to_base(request: HttpRequest, pk: int) -> HttpResponse:
-    """Invite someone to a base by a link, which is shown this once and mailed where the site sends mail."""
+    """Create an invitation link to a base, which is shown only once, and mailed if the site sends mail."""
     base = access.get_owned_knowledge_base(request.user, pk)
     assert isinstance(request.user, User)
     context: dict[str, Any] = {"may_invite": invitations.may_invite(request.user, base)}
@@ -81,7 +83,7 @@ def invite_to_base(request: HttpRequest, pk: int) -> HttpResponse:
 @login_required
 @require_POST
 def revoke_invitation(request: HttpRequest, pk: int, invitation_id: int) -> HttpResponse:
-    """Close a link that leads to a base."""
+    """Revoke an invitation link to a base."""
     base = access.get_owned_knowledge_base(request.user, pk)
     if invitations.revoke(queries.get_invitation(base, invitation_id)):
         messages.success(request, _("The link no longer works."))
@@ -90,7 +92,7 @@ def revoke_invitation(request: HttpRequest, pk: int, invitation_id: int) -> Http
 
 @require_http_methods(["GET", "POST"])
 def invitation(request: HttpRequest, key: str) -> HttpResponse:
-    """Let whoever has the link make an account, or take what it offers into the one they have."""
+    """Let a visitor with the link create an account, or accept the invitation with their own."""
     try:
         found = invitations.find(key)
         if request.method == "POST" and request.user.is_authenticated:
@@ -100,28 +102,28 @@ def invitation(request: HttpRequest, key: str) -> HttpResponse:
         if not request.user.is_authenticated:
             return _newcomer(request, found)
     except invitations.InvitationRefused as refusal:
-        # Who has used it themselves is led to what it gave them.
+        # Someone who has used the link themselves is redirected to the base.
         mine = invitations.used_by(key, request.user) if request.user.is_authenticated else None
         if mine is not None:
             return _lead_to(mine.knowledge_base)
         status = {"unknown": 404, "not_for_you": 403, "is_owner": 409}.get(refusal.code, 410)
-        told = {"message": refusal.message}
-        return _private(render(request, "knowledge/invitation_refused.html", told, status=status))
+        context = {"message": refusal.message}
+        return _private(render(request, "knowledge/invitation_refused.html", context, status=status))
     context = {"invitation": found, "base": found.knowledge_base, "is_for": invitations.is_for(found, request.user)}
     return _private(render(request, "knowledge/invitation.html", context))
 
 
 def _newcomer(request: HttpRequest, found: Invitation) -> HttpResponse:
-    """Have someone choose a name and a password; or a provider tell who they are."""
+    """Let a new user choose a name and a password, or sign up through a provider."""
     form = InvitedForm(found, request.POST or None)
     if request.method == "POST" and form.is_valid():
         with transaction.atomic():
             user, response = form.try_save(request)
             if user is not None:
                 invitations.accept(found, user, is_new=True, proof=request.GET.get("mailed", ""))
-        if user is None:  # the address has an account, which is told by mail alone
-            told: HttpResponse = response
-            return told
+        if user is None:  # the address has an account, which only a mail to it may reveal
+            sent: HttpResponse = response
+            return sent
         target = _lead_to(found.knowledge_base)["Location"]
         signed_in: HttpResponse = complete_signup(request, user, None, target)
         return signed_in
@@ -135,9 +137,9 @@ def _lead_to(base: KnowledgeBase | None) -> HttpResponse:
 
 
 def _private(response: HttpResponse) -> HttpResponse:
-    """Keep the address, which is the key, from search engines; the site's policy keeps it from other sites.
+    """Keep the URL, which contains the key, from search engines; the site's referrer policy hides it from other sites.
 
-    Without any referrer at all browsers would send the form with no origin, which is refused.
+    A policy of sending no referrer at all would make browsers send the form without an origin, which is refused.
     """
     response["X-Robots-Tag"] = "noindex, nofollow"
     return response

@@ -1,4 +1,4 @@
-"""Pictures of PDF pages, rendered once and kept beside the document, with passages marked on them."""
+"""Pictures of PDF pages, rendered once and stored with the document, with passages highlighted on them."""
 
 import io
 import tempfile
@@ -24,7 +24,7 @@ _KEEP_BOXES = 24 * 3600  # seconds
 
 
 def page_image(document: Document, number: int, chunks: Iterable[Chunk] = ()) -> bytes:
-    """Return page `number` (from 1) as PNG, with chunks marked on it when given; raises `Http404` when it can't be."""
+    """Return page `number` (from 1) as PNG with the chunks highlighted; raises `Http404` if it can't be rendered."""
     try:
         source = Path(document.file.path)
         kept = Path(default_storage.path(f"pages/{document.pk}/{number}.png"))
@@ -35,7 +35,7 @@ def page_image(document: Document, number: int, chunks: Iterable[Chunk] = ()) ->
             kept.parent.mkdir(parents=True, exist_ok=True)
             with tempfile.NamedTemporaryFile(dir=kept.parent, delete=False) as file:
                 file.write(page)
-            Path(file.name).replace(kept)  # whole or not at all, also for those who read it meanwhile
+            Path(file.name).replace(kept)  # atomically, so that concurrent requests never read part of it
     except (ParseError, IndexError, FileNotFoundError) as error:
         raise Http404(str(error)) from None
     boxes = [box for chunk in chunks for box in boxes_of(document, number, f"{chunk.pk}", chunk.content)]
@@ -43,9 +43,9 @@ def page_image(document: Document, number: int, chunks: Iterable[Chunk] = ()) ->
 
 
 def boxes_of(document: Document, number: int, name: str, text: str) -> list[Fractions]:
-    """Return where a page holds a text, as `find_boxes` does; kept under the text's name.
+    """Return the boxes of a text on a page, as `find_boxes` does, cached under the text's `name`.
 
-    Raises `Http404` when the page can't be read.
+    Raises `Http404` if the page can't be read.
     """
     key = f"knowledge:boxes:{name}:{number}"
     found: list[Fractions] | None = cache.get(key)
@@ -62,10 +62,10 @@ def boxes_of(document: Document, number: int, name: str, text: str) -> list[Frac
 
 
 def layer(document: Document, number: int, marks: Marks) -> dict[str, Any]:
-    """Return what lies over page `number` (from 1): `lines` read in its picture, and the boxes of what is marked.
+    """Return the layer over page `number` (from 1): its recognised lines, and the boxes of highlights.
 
     `{"lines": [[text, x0, y0, x1, y1], …], "cited": [[x0, y0, x1, y1], …], "said": […]}`, in fractions of the page.
-    Raises `Http404` when the page can't be read.
+    Raises `Http404` if the page can't be read.
     """
     cited: list[Fractions] = []
     said: list[Fractions] = []
@@ -78,7 +78,7 @@ def layer(document: Document, number: int, marks: Marks) -> dict[str, Any]:
         for index in sorted(marks.said.get(chunk.pk, ())):
             if index < len(sentences):
                 boxes = boxes_of(document, number, f"{chunk.pk}.{index}", bare(sentences[index]))
-                # The same words elsewhere on the page are not the sentence.
+                # Skip the same words elsewhere on the page.
                 said += [
                     (x0, y0, x1, y1)
                     for x0, y0, x1, y1 in boxes
@@ -89,7 +89,7 @@ def layer(document: Document, number: int, marks: Marks) -> dict[str, Any]:
 
 
 def mark(page: bytes, boxes: list[Fractions]) -> bytes:
-    """Draw boxes (left, top, right, bottom, as fractions of the page) over a PNG as with a marker pen."""
+    """Draw boxes (left, top, right, bottom, as fractions of the page) over a PNG like a highlighter pen."""
     with Image.open(io.BytesIO(page)) as image:
         picture = image.convert("RGB")
     layer = Image.new("RGB", picture.size, "white")

@@ -1,4 +1,4 @@
-"""Addresses of the knowledge pages, under `/knowledge/`."""
+"""URLs of the knowledge pages, under `/knowledge/`."""
 
 from django.urls import path
 

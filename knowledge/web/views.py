@@ -1,4 +1,4 @@
-"""Pages of knowledge bases: the list, a base with its documents, its settings and members."""
+"""Views of knowledge bases: the list, a base with its documents, its settings and members."""
 
 from itertools import accumulate
 from typing import Any
@@ -31,14 +31,14 @@ from ragsite.language.sentences import join_sentences
 from ragsite.requests import ids, is_htmx
 
 PER_PAGE = 50
-_REFUSALS_TOLD = 10
+_REFUSALS_SHOWN = 10
 _STATES = {
     "failed": gettext_lazy("Failed"),
     "working": gettext_lazy("In progress"),
     "cancelled": gettext_lazy("Cancelled"),
     "ready": gettext_lazy("Ready"),
 }
-# Of the table: what each is called, what it is ordered by ("" for nothing), and its class.
+# The columns of the table: label, order ("" for none) and CSS class.
 _COLUMNS = [
     (gettext_lazy("Name"), "name", ""),
     (gettext_lazy("State"), "state", "state-column"),
@@ -46,7 +46,7 @@ _COLUMNS = [
     (gettext_lazy("Passages"), "", "number"),
     (gettext_lazy("Added"), "added", ""),
 ]
-# What the page does to many documents, and how it says what came of it.
+# The bulk actions of the page, with the message about the result.
 _BULK: dict[str, Promise] = {
     BulkJob.Action.RETRY: gettext_lazy("{count} of {total} documents are read again."),
     BulkJob.Action.REINGEST: gettext_lazy("{count} of {total} documents are read again."),
@@ -61,9 +61,9 @@ _BULK: dict[str, Promise] = {
 @login_required
 @require_http_methods(["GET", "POST"])
 def knowledge(request: HttpRequest) -> HttpResponse:
-    """Show the readable bases as cards; POST makes a new one.
+    """Show the readable bases as cards; POST creates a new one.
 
-    With a question as `answers`, those to which a document may be added that answers it.
+    With a question as `answers`, only the bases to which the user may add a document that answers it.
     """
     form = NewKnowledgeBaseForm(request.POST or None, initial={"visibility": KnowledgeBase.Visibility.PRIVATE})
     if request.method == "POST" and form.is_valid():
@@ -86,15 +86,15 @@ def knowledge(request: HttpRequest) -> HttpResponse:
 @login_required
 @require_GET
 def knowledge_base(request: HttpRequest, pk: int) -> HttpResponse:
-    """Show a base's documents; as partials for htmx: the table, filtered or turned, and what is told above it."""
+    """Show a base's documents; for htmx only the table, filtered or paged, or the notice above it."""
     base = access.get_knowledge_base(request.user, pk)
     ingestion.requeue_stalled()
     view, totals = View.read(request.GET.dict()), Totals.of(base)
-    # The page's documents are chosen by their ids, so that the passages of no others are counted.
+    # The page's documents are fetched by id, so that only their passages are counted.
     numbers = view.order(view.narrow(base.documents.all())).values_list("pk", flat=True)
     paginator = Paginator(numbers, PER_PAGE)
     if not view.is_narrowed:
-        paginator.count = totals.documents  # counted already
+        paginator.count = totals.documents  # already counted
     page = paginator.get_page(request.GET.get("page"))
     shown = queries.with_chunk_count(Document.objects.filter(pk__in=page.object_list))
     page.object_list = list(view.order(shown))  # type: ignore[arg-type]
@@ -126,7 +126,7 @@ def knowledge_base(request: HttpRequest, pk: int) -> HttpResponse:
 @login_required
 @require_POST
 def bulk_documents(request: HttpRequest, pk: int) -> HttpResponse:
-    """Do one thing to the documents that are ticked, or with `all` to those that the address narrows the table to."""
+    """Run a bulk action on the selected documents, or with `all` on those that match the filters in the URL."""
     base = access.get_editable_knowledge_base(request.user, pk)
     view = View.read(request.GET.dict())
     wanted = base.documents.all()
@@ -140,7 +140,7 @@ def bulk_documents(request: HttpRequest, pk: int) -> HttpResponse:
         return HttpResponseBadRequest()
     back = f"{reverse('knowledge-base', args=[base.pk])}?{urlencode(view.fields)}"
     if not chosen:
-        messages.error(request, _("No documents are chosen."))
+        messages.error(request, _("No documents are selected."))
         return redirect(back)
     if action == BulkJob.Action.DELETE and "confirmed" not in request.POST:
         return _confirm_bulk(request, chosen, "all" in request.POST, back)
@@ -152,18 +152,18 @@ def bulk_documents(request: HttpRequest, pk: int) -> HttpResponse:
         messages.error(request, str(refusal))
     else:
         if job.status not in BulkJob.UNFINISHED:
-            messages.info(request, join_sentences(_outcome(job), *_told(job)))
+            messages.info(request, join_sentences(_outcome(job), *_reasons(job)))
     return redirect(back)
 
 
 @login_required
 @require_GET
 def bulk_job(request: HttpRequest, pk: int) -> HttpResponse:
-    """Return how far a bulk job is; the page is loaded anew when it has ended."""
+    """Return the progress of a bulk job; once it has ended, the page is reloaded."""
     job = access.get_bulk_job(request.user, pk)
     if job.status in BulkJob.UNFINISHED:
         return render(request, "knowledge/bulk_job.html", {"job": job})
-    messages.info(request, join_sentences(_outcome(job), *_told(job), bulk.error_of(job)))
+    messages.info(request, join_sentences(_outcome(job), *_reasons(job), bulk.error_of(job)))
     return HttpResponse(headers={"HX-Refresh": "true"})
 
 
@@ -173,8 +173,8 @@ def _confirm_bulk(request: HttpRequest, chosen: list[int], everything: bool, bac
     context = {
         "title": title,
         "consequence": _(
-            "Their passages leave the search, and attachments go with their mails. Old answers keep the snippets that "
-            "they quoted. This can't be undone."
+            "Their passages can no longer be found, and attachments are deleted with their mails. Earlier answers keep "
+            "the snippets they quoted. This can't be undone."
         ),
         "action": request.get_full_path(),
         "back": back,
@@ -185,25 +185,26 @@ def _confirm_bulk(request: HttpRequest, chosen: list[int], everything: bool, bac
 
 
 def _outcome(job: BulkJob) -> str:
-    """Say what came of a job."""
+    """Return a message about the result of a job."""
     return str(_BULK[job.action]).format(count=f"{job.changed:,}", total=f"{job.total:,}")
 
 
-def _told(job: BulkJob) -> list[str]:
-    """Say of which documents more is to tell, with the first names."""
+def _reasons(job: BulkJob) -> list[str]:
+    """Return messages about documents that were left unchanged or need attention, with the first names."""
     lines = []
-    for code, told in job.told.items():
-        names = _(", ").join(told["names"]) + ("…" if told["count"] > len(told["names"]) else "")
-        line = _("%(count)s %(reason)s: %(names)s.") if told["names"] else _("%(count)s %(reason)s.")
-        lines.append(line % {"count": f"{told['count']:,}", "reason": bulk.REASONS[code], "names": names})
+    for code, entry in job.told.items():
+        names = _(", ").join(entry["names"]) + ("…" if entry["count"] > len(entry["names"]) else "")
+        line = _("%(count)s %(reason)s: %(names)s.") if entry["names"] else _("%(count)s %(reason)s.")
+        lines.append(line % {"count": f"{entry['count']:,}", "reason": bulk.REASONS[code], "names": names})
     return lines
 
 
 @login_required
 @require_POST
 def upload(request: HttpRequest, pk: int) -> HttpResponse:
-    """Take in files, which lay in `folder`. The page's script sends one at a time and gets its row; without script it
-    is a plain form.
+    """Add files, whose path is `folder`.
+
+    The page's script sends one file at a time and gets its row; without scripts this is a plain form.
     """
     base = access.get_editable_knowledge_base(request.user, pk)
     rows: list[dict[str, Any]] = []
@@ -219,15 +220,15 @@ def upload(request: HttpRequest, pk: int) -> HttpResponse:
         else:
             rows.append({"document": added.document, "already_here": added.already_here})
     if not is_htmx(request):
-        _tell_of_upload(request, rows)
+        _add_upload_messages(request, rows)
         return redirect("knowledge-base", base.pk)
     context = {"rows": rows, "can_edit": True, "columns": 6}
     status = code if rows and all("refused" in row for row in rows) else 200
     return render(request, "knowledge/uploaded.html", context, status=status)
 
 
-def _tell_of_upload(request: HttpRequest, rows: list[dict[str, Any]]) -> None:
-    """Have the next page say once what became of all files that were sent."""
+def _add_upload_messages(request: HttpRequest, rows: list[dict[str, Any]]) -> None:
+    """Add messages about the uploaded files for the next page."""
     refused = [row["refused"] for row in rows if "refused" in row]
     there = [row["document"].original_filename for row in rows if row.get("already_here")]
     if len(rows) == 1:
@@ -238,14 +239,14 @@ def _tell_of_upload(request: HttpRequest, rows: list[dict[str, Any]]) -> None:
         said = [(_("Added: {n}"), added), (_("Already here: {n}"), len(there)), (_("Not added: {n}"), len(refused))]
         messages.info(request, " · ".join(text.format(n=f"{count:,}") for text, count in said if count))
     if refused:
-        rest = f" (+{len(refused) - _REFUSALS_TOLD})" if len(refused) > _REFUSALS_TOLD else ""
-        messages.error(request, join_sentences(*refused[:_REFUSALS_TOLD]) + rest)
+        rest = f" (+{len(refused) - _REFUSALS_SHOWN})" if len(refused) > _REFUSALS_SHOWN else ""
+        messages.error(request, join_sentences(*refused[:_REFUSALS_SHOWN]) + rest)
 
 
 @login_required
 @require_POST
 def upload_summary(request: HttpRequest, pk: int) -> HttpResponse:
-    """Tell as JSON how far the documents of an upload are, and which failed and why (see `intake.summary`)."""
+    """Return as JSON the progress of an upload's documents, and which failed and why (see `intake.summary`)."""
     base = access.get_editable_knowledge_base(request.user, pk)
     return JsonResponse(intake.summary(base, ids(request.POST.get("documents", "").split(",")[: intake.MOST])))
 
@@ -253,7 +254,7 @@ def upload_summary(request: HttpRequest, pk: int) -> HttpResponse:
 @login_required
 @require_http_methods(["GET", "POST"])
 def knowledge_base_settings(request: HttpRequest, pk: int) -> HttpResponse:
-    """Set up a base."""
+    """Change a base's settings."""
     base = access.get_owned_knowledge_base(request.user, pk)
     name = base.name
     form = KnowledgeBaseForm(request.POST or None, instance=base)
@@ -315,7 +316,7 @@ def remove_group(request: HttpRequest, pk: int, group_id: int) -> HttpResponse:
 @login_required
 @require_http_methods(["GET", "POST"])
 def delete_knowledge_base(request: HttpRequest, pk: int) -> HttpResponse:
-    """Ask, then remove a base with all its documents."""
+    """Delete a base with all its documents after a confirmation."""
     base = access.get_owned_knowledge_base(request.user, pk)
     if request.method == "POST":
         services.delete_knowledge_base(base)
@@ -323,18 +324,18 @@ def delete_knowledge_base(request: HttpRequest, pk: int) -> HttpResponse:
         return redirect("knowledge")
     count = base.documents.count()
     consequence = ngettext(
-        "Its {count} document goes with it. Old answers keep the snippets that they quoted. This can't be undone.",
-        "Its {count} documents go with it. Old answers keep the snippets that they quoted. This can't be undone.",
+        "Its {count} document is deleted too. Earlier answers keep the snippets they quoted. This can't be undone.",
+        "Its {count} documents are deleted too. Earlier answers keep the snippets they quoted. This can't be undone.",
         count,
     ).format(count=count)
     if not count:
-        consequence = _("It holds no documents. This can't be undone.")
+        consequence = _("It contains no documents. This can't be undone.")
     back = reverse("knowledge-base", args=[base.pk])
     return confirm(request, base.name, consequence, back)
 
 
 def confirm(request: HttpRequest, name: str, consequence: str, back: str, row: str = "") -> HttpResponse:
-    """Ask before something is deleted, in a dialog, or on a page without scripts; `row` is what htmx then takes out."""
+    """Ask for a confirmation in a dialog, or on a page without scripts; `row` is the element that htmx then removes."""
     context = {
         "title": _("Delete “{name}”?").format(name=name),
         "consequence": consequence,
@@ -346,6 +347,6 @@ def confirm(request: HttpRequest, name: str, consequence: str, back: str, row: s
 
 
 def base_context(request: HttpRequest, base: KnowledgeBase) -> dict[str, Any]:
-    """Return what the pages of a base have in common."""
+    """Return the template context common to the pages of a base."""
     role = queries.role_of(request.user, base)
     return {"base": base, "role": role, "can_edit": role != "viewer", "is_owner": role in ("owner", "curator")}

@@ -85,7 +85,8 @@ class HtmlWalker:
         elif tag in ("ul", "ol", "menu"):
             self._end_paragraph()
             start = node.get("start", "")
-            self._lists.append((int(start) if start.isdigit() else 1) if node.tag == "ol" else 0)
+            number = int(start) if start.isdigit() else 1
+            self._lists.append(number if node.tag == "ol" else 0)
             self._children(node, depth)
             self._end_paragraph()
             self._lists.pop()

@@ -151,7 +151,10 @@ class Blocks:
             text = self.text(node)
         if text:
             declared = node.get(f"{TEXT}outline-level", "")
-            level = (int(declared) if declared.isdigit() else 1) if node.tag == f"{TEXT}h" else styles.level(style)
+            if node.tag == f"{TEXT}h":
+                level = int(declared) if declared.isdigit() else 1
+            else:
+                level = styles.level(style)
             if not self.titled and any(name in ("Title", "标题", "主标题") for name in names):
                 self.titled, level = True, 1
             elif level and self.titled:

@@ -98,7 +98,7 @@ def test_why_a_job_ended_is_told_in_the_reader_s_language(
     with translation.override("zh-hans"):
         job = bulk.start(owner, base, "tag", ids(make(base, 1)), tags=["red"])
     assert (job.status, job.error) == ("failed", "unexpected.KeyError")
-    for language, said in (("en", "An unexpected error (KeyError) ended this"), ("zh-hans", "意外错误（KeyError）")):
+    for language, said in (("en", "An unexpected error occurred (KeyError)"), ("zh-hans", "意外错误（KeyError）")):
         told = as_owner.get(reverse("api-bulk-job", args=[job.pk]), headers={"accept-language": language}).json()
         assert said in told["error"]
         as_owner.get(f"/knowledge/bulk-jobs/{job.pk}/", headers={"accept-language": language})

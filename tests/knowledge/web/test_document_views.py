@@ -100,7 +100,7 @@ def test_whoever_sees_a_stalled_document_has_it_taken_up_again(
     monkeypatch.setattr(timezone, "now", lambda: now)  # the test takes no time
     long_ago = now - timedelta(seconds=15)
     Document.objects.filter(pk=document.pk).update(status="parsing", heartbeat_at=long_ago)
-    assert "No sign of the worker for 15 seconds" in body(as_owner.get(url("document-row", document.pk), headers=HTMX))
+    assert "responded for 15 seconds" in body(as_owner.get(url("document-row", document.pk), headers=HTMX))
     Document.objects.filter(pk=document.pk).update(heartbeat_at=long_ago - timedelta(seconds=20))
     assert "Waiting" in body(as_owner.get(url("document-row", document.pk), headers=HTMX))
     document.refresh_from_db()

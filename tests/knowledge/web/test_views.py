@@ -200,7 +200,7 @@ def test_members_are_shared_with_and_removed(as_owner: Client, base: KnowledgeBa
     assert as_owner.post(address, {"username": "stranger", "role": "editor"}).status_code == 302
     assert "stranger" in as_owner.get(address).content.decode()
     unknown = as_owner.post(address, {"username": "ghost", "role": "viewer"})
-    assert "Nobody here is called “ghost”." in unknown.content.decode()
+    assert "There is no user “ghost”." in unknown.content.decode()
     as_owner.post(url("knowledge-base-member-remove", base.pk, stranger.pk))
     assert not base.memberships.filter(user=stranger).exists()
 
@@ -227,9 +227,9 @@ def test_a_group_is_shared_with_by_its_people_and_removed(
 
 def test_deleting_a_base_asks_first(as_owner: Client, base: KnowledgeBase) -> None:
     address = url("knowledge-base-delete", base.pk)
-    assert "It holds no documents." in as_owner.get(address).content.decode()
+    assert "It contains no documents." in as_owner.get(address).content.decode()
     factories.make_document(base)
-    assert "Its 1 document goes with it" in as_owner.get(address).content.decode()
+    assert "Its 1 document is deleted too" in as_owner.get(address).content.decode()
     dialog = as_owner.get(address, headers=HTMX).content.decode()
     assert "<dialog" in dialog
     assert "<html" not in dialog
