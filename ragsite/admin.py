@@ -167,7 +167,9 @@ class AuditEntryAdmin(RecordAdmin):
             if value == []:
                 continue
             values = list(map(str, value if isinstance(value, list) else [value]))
-            known: dict[str, Any] = names if key == "fields" else AUDIT_WORDS if key in _WORDED else {}
+            known: dict[str, Any] = AUDIT_WORDS if key in _WORDED else {}
+            if key == "fields":
+                known = names
             if key == "purposes" and model is not None:
                 known = dict(model._meta.get_field("purpose").flatchoices)  # type: ignore[union-attr]
             elif key == "names" and entry.details.get("kind") == "second factor":

@@ -240,3 +240,18 @@ def test_what_starts_a_site_is_not_quick() -> None:
     marked = re.compile(r"^pytestmark = .*pytest\.mark\.(site|browser)\b", re.MULTILINE)
     unmarked = [path for path, text in starting.items() if "benchmarks" not in path.parts and not marked.search(text)]
     assert unmarked == []
+
+
+def test_a_conditional_expression_holds_no_other() -> None:
+    """Neither does its result get called: both are clearer as an `if`."""
+    found = []
+    for app in ("ragsite", "knowledge", "retrieval", "conversations", "tests", "tools"):
+        for path in (ROOT / app).rglob("*.py"):
+            text = path.read_text(encoding="utf-8")
+            if " if " not in text:
+                continue
+            for node in ast.walk(ast.parse(text)):
+                nested = isinstance(node, ast.IfExp) and {ast.IfExp} & {type(node.body), type(node.orelse)}
+                if nested or (isinstance(node, ast.Call) and isinstance(node.func, ast.IfExp)):
+                    found.append(f"{path.relative_to(ROOT)}:{node.lineno}")
+    assert found == []

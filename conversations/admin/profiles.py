@@ -48,7 +48,9 @@ class ModelProfileAdmin(ModelAdmin):
     @admin.display(description=gettext_lazy("key"))
     def has_key(self, profile: ModelProfile) -> str:
         """Say whether a key is stored; without one nothing is wrong, as servers of one's own mostly need none."""
-        return _("stored") if profile.encrypted_key else _("none needed") if profile.own_network else _("none stored")
+        if profile.encrypted_key:
+            return _("stored")
+        return _("none needed") if profile.own_network else _("none stored")
 
     @admin.action(description=gettext_lazy("Test selected profiles"), permissions=["change"])
     def test(self, request: HttpRequest, queryset: QuerySet[ModelProfile]) -> None:

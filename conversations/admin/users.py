@@ -165,8 +165,9 @@ class UserAdmin(DjangoUserAdmin[User]):
     @admin.display(description=gettext_lazy("Role"))
     def role(self, obj: Any) -> str:
         """Name the role of a user in the list."""
-        role = Role.ADMINISTRATOR if obj.is_superuser else Role.CURATOR if obj.curates else Role.MEMBER
-        return str(role.label)
+        if obj.is_superuser:
+            return str(Role.ADMINISTRATOR.label)
+        return str(Role.CURATOR.label if obj.curates else Role.MEMBER.label)
 
     def get_fieldsets(self, request: HttpRequest, obj: User | None = None) -> Any:
         """Leave out what those who look may not give: the role, and of a new person the groups."""

@@ -104,7 +104,7 @@ def offered_profiles() -> QuerySet[ModelProfile]:
 def own_model(setup: active.Setup, purpose: str = WRITING[0]) -> str:
     """Return the name of the model of a purpose where nobody chooses one; empty where that is none, or not named."""
     profile, endpoint = setup.profiles.get(purpose), default_endpoint()
-    return profile.model if profile is not None else endpoint.model if endpoint is not None else ""
+    return getattr(profile or endpoint, "model", "")
 
 
 def set_assistant(user: Any, session: ChatSession, pk: int | None) -> None:

@@ -114,7 +114,9 @@ def _judge(claim: Claim, source: Source) -> Verdict:
     covered = source.coverage(terms_without_numbers(said), found_numbers)
     if covered < ENOUGH:
         problems.append(("words", ""))
-    status: Status = "supported" if not problems else "partly" if covered >= SOME else "not_found"
+    status: Status = "supported"
+    if problems:
+        status = "partly" if covered >= SOME else "not_found"
     says = {}
     if {kind for kind, _what in problems} == {"number"}:  # it is right otherwise
         says = {what: instead for _kind, what in problems if (instead := counterpart(said, what, source))}

@@ -18,12 +18,17 @@ def mermaid(graph: Graph) -> str:
     lines = ["flowchart TD"]
     for key in graph.order:
         node = graph.nodes[key]
-        optional = type(node).wanted is not Node.wanted
-        opens, closes = ("{", "}") if node.branches is not None else ("([", "])") if optional else ("[", "]")
+        opens, closes = "[", "]"
+        if node.branches is not None:
+            opens, closes = "{", "}"
+        elif type(node).wanted is not Node.wanted:
+            opens, closes = "([", "])"
         lines.append(f'    {_ident(key)}{opens}"{str(node.title or node.key).translate(_ESCAPES)}"{closes}')
     for edge in (edge for key in graph.order for edge in graph.parents[key]):
         label = str(edge.label).translate(_ESCAPES) if edge.condition is not None else ""
-        arrow = "-->" if edge.condition is None else f'-. "{label}" .->' if label else "-.->"
+        arrow = "-->"
+        if edge.condition is not None:
+            arrow = f'-. "{label}" .->' if label else "-.->"
         lines.append(f"    {_ident(edge.parent)} {arrow} {_ident(edge.child)}")
     return "\n".join(lines) + "\n"
 

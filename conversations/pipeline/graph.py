@@ -234,7 +234,9 @@ def _edges(nodes: Sequence[Node]) -> list[Edge]:
     for previous, node in zip((None, *nodes), nodes, strict=False):
         for place in (PREVIOUS,) if node.after is None else node.after:
             named = place.node if isinstance(place, When) else place
-            parent = (previous.key if previous else None) if named == PREVIOUS else named
+            parent: str | None = named
+            if named == PREVIOUS:
+                parent = previous.key if previous else None
             if parent is not None:  # there is nothing before the first node
                 choice = (place.condition, place.label) if isinstance(place, When) else ()
                 found[parent, node.key] = Edge(parent, node.key, *choice)

@@ -232,9 +232,8 @@ def _fit(material: Material, window: Window, limit: int) -> Fitted:
         "relevant": [(_earlier(turn, material.language), turn.answer) for turn in material.relevant],
         "recent": recent,
     }
-    return fit(
-        fixed, offered, limit, window.measure, newest if newest <= share else share if share >= LEAST_TURN else 0
-    )
+    least = share if share >= LEAST_TURN else 0
+    return fit(fixed, offered, limit, window.measure, newest if newest <= share else least)
 
 
 def _with_less_evidence(
@@ -265,7 +264,7 @@ def _with_less_history(material: Material, window: Window, fitted: Fitted, short
     cut = next(cut for cut in fitted.cuts if cut.kind == "recent")
     question = shorten(newest.question, window.room(cut.left // 2))
     room = window.room(cut.left - window.measure(question))
-    answer = (shorten_from_start if material.continues else shorten)(newest.answer, room)
+    answer = shorten_from_start(newest.answer, room) if material.continues else shorten(newest.answer, room)
     if room < LEAST_ANSWER or not question or not answer:
         return material
     shortened.append({"kind": "recent", "tokens": cut.tokens, "left": cut.left})

@@ -255,7 +255,9 @@ class AnswerPage:
             if {"vector", "bm25"} <= kinds:
                 found_by = _("found by meaning and by words")
             else:
-                found_by = _("found by meaning") if "vector" in kinds else _("found by words") if kinds else ""
+                found_by = _("found by words") if kinds else ""
+                if "vector" in kinds:
+                    found_by = _("found by meaning")
             cards.append(
                 Card(
                     number=item["index"],

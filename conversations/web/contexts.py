@@ -98,7 +98,9 @@ class Narrowing:
 
     def sessions(self, user: Any) -> QuerySet[ChatSession]:
         """Return the user's sessions that it leaves; words are looked for in the archive, too."""
-        archived = True if self.within == "archive" else (None if self.words else False)
+        archived: bool | None = None if self.words else False
+        if self.within == "archive":
+            archived = True
         label_id = int(self.within) if self.within.isdecimal() else None
         return queries.search_sessions(user, self.words, archived=archived, label_id=label_id)
 
@@ -295,7 +297,9 @@ def file_chip(user: Any, session: ChatSession, document: Document) -> str:
 
 def files_context(user: Any, session: ChatSession, only: Document | None = None) -> dict[str, Any]:
     """Return what the chips of a chat's files show, or of one of them: how far they are, and where they may be kept."""
-    files = [] if session.files_id is None else [only] if only is not None else list(chat_files.files_of(session))
+    files: list[Document] = []
+    if session.files_id is not None:
+        files = [only] if only is not None else list(chat_files.files_of(session))
     targets = knowledge_access.editable(user).order_by("name") if files else ()
     return {"session": session, "files": files, "file": only, "targets": targets}
 

@@ -117,6 +117,6 @@ def _related(sender: Any, instance: Any, action: str, reverse: bool, model: Any,
     else:
         names = sorted(str(each) for each in found)
     if names:
-        kind = "people" if model is User else "groups" if model is Group else "permissions"
+        kind = {User: "people", Group: "groups"}.get(model, "permissions")
         of = Action.ACCOUNT if isinstance(instance, User) else Action.GROUP
         record(of, instance, what=what, kind=kind, names=names)

@@ -210,7 +210,10 @@ def _all(text: str) -> Iterator[Quantity]:
             yield Quantity(Decimal(15), "minute", *match.span())
             continue
         whole = (match["word"] or match["han"] or ("1" if match["one_of"] else "0")).lower()
-        value = int(whole) if whole.isdecimal() else _WORDS[whole] if whole in _WORDS else _han_value(whole)
+        if whole.isdecimal():
+            value = int(whole)
+        else:
+            value = _WORDS[whole] if whole in _WORDS else _han_value(whole)
         unit = match["half_of"] or match["of_these"] or match["one_of"] or match["of_han"]
         unit = "month" if unit == "月" else _UNITS[unit.lower()]
         yield Quantity(Decimal(value) + Decimal("0.5"), unit, *match.span())

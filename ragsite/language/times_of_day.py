@@ -65,7 +65,9 @@ def times_of_day(text: str) -> Iterator[TimeOfDay]:
             if part == "中午":
                 half = "a" if hour == 11 else "p"
             else:
-                half = "" if not part or hour > 12 else "p" if part in _AFTERNOON else "a"
+                half = "p" if part in _AFTERNOON else "a"
+                if not part or hour > 12:
+                    half = ""
             yield from _time_of_day(hour, minute, half, match)
     for pattern in (_ENGLISH, _WITH_COLON):
         for match in pattern.finditer(text):

@@ -86,7 +86,9 @@ async def listed(endpoint: Endpoint, transport: httpx.AsyncBaseTransport | None 
         await connection.aclose()
     try:
         told = json.loads(body)
-        rows = told if isinstance(told, list) else told["data"] if "data" in told else told["models"]
+        rows = told
+        if not isinstance(told, list):
+            rows = told["data"] if "data" in told else told["models"]
         if rows is not None and not isinstance(rows, list):
             raise TypeError("no list")
         found = [_offer(row) for row in rows or []]

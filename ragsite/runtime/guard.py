@@ -26,7 +26,10 @@ def main() -> None:
     sys.stderr.write("Ragsite was killed; stopping what it had started.\n")
     groups: set[int] = set()
     for word in told:
-        (groups.add if word[0] == "+" else groups.discard)(int(word[1:]))
+        if word[0] == "+":
+            groups.add(int(word[1:]))
+        else:
+            groups.discard(int(word[1:]))
     end_groups(list(groups), grace=3.0)
 
     from ragsite.runtime import embedded  # imported late, since it loads Django's settings

@@ -282,7 +282,9 @@ def _row(name: str, provider: str, known: Sequence[str] | None = None, dimension
         return model
     described = model_files.known_to_fastembed(name)
     folder = Path(settings.BUNDLED_MODEL_DIR) if name == BUNDLED else Path(name).expanduser()
-    model.source = Source.BUNDLED if name == BUNDLED else Source.HUB if described else Source.FILES
+    model.source = Source.HUB if described else Source.FILES
+    if name == BUNDLED:
+        model.source = Source.BUNDLED
     if folder.is_dir():
         model.size, model.license = model_files.size_of(folder), model_files.licence_of(folder)
         model.dimension = model_files.description(folder).get("hidden_size", dimension)

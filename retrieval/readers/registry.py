@@ -92,7 +92,9 @@ def find(name: str) -> KnownReader:
 
 
 def _reader(name: str, *, is_configured: bool) -> KnownReader:
-    state = (State.IN_USE if config.ENABLE_READER else State.OFF) if is_configured else State.READY
+    state = State.READY
+    if is_configured:
+        state = State.IN_USE if config.ENABLE_READER else State.OFF
     try:
         folder = reader_folder(name)
     except LLMError as error:

@@ -89,7 +89,9 @@ class ResultRow:
 
 
 def _mark(grade: int | None) -> str:
-    return "same" if grade is None else "right" if grade > 0 else "wrong"
+    if grade is None:
+        return "same"
+    return "right" if grade > 0 else "wrong"
 
 
 @dataclass
@@ -146,7 +148,9 @@ class Comparison:
 
 def in_words(p: float) -> str:
     """Return a probability as it is written after its letter: “= 0.14”, “< 0.001”."""
-    return "< 0.001" if p < 0.001 else f"= {p:.3f}" if p < 0.1 else f"= {p:.2f}"
+    if p < 0.001:
+        return "< 0.001"
+    return f"= {p:.3f}" if p < 0.1 else f"= {p:.2f}"
 
 
 def compare(run: EvaluationRun, before: EvaluationRun | None) -> Comparison:

@@ -55,7 +55,9 @@ class Page:
             self._sent[place] = ""
         before = self._sent[place].encode("utf-16-le")
         closing = re.search(r"(?:</\w+>\n?)*\Z", self._sent[place])
-        dropped = 2 * int(drop.replace("*", "") or 0) if drop else len(closing[0]) * 2 if closing else 0
+        dropped = len(closing[0]) * 2 if closing else 0
+        if drop:
+            dropped = 2 * int(drop.replace("*", "") or 0)
         place_of_new = len(before) - dropped
         kept = before[:place_of_new] + html.encode("utf-16-le") + (b"" if drop else before[place_of_new:])
         end = len(kept) if finished == "*" else 2 * int(finished or 0)

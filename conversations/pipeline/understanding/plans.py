@@ -1,4 +1,4 @@
-"""What a model makes of a question: its reply read as a plan, and the plan held against what the rules see. Pure."""
+"""Parses a model's reply into a plan for a question, and reconciles the plan with the rules. Pure."""
 
 import re
 from dataclasses import dataclass, replace
@@ -12,16 +12,16 @@ from ragsite.language.word_lists import INTERROGATIVES_EN, INTERROGATIVES_ZH
 from ragsite.llm.stream.json_reply import line, number, objects, truth, words
 
 MAX_QUERIES = 5
-# Characters of a key term.
+# The most characters of a key term.
 MAX_QUERY = 80
-# Characters of a question in another language.
+# The most characters of a translated question.
 MAX_TRANSLATION = 240
-# A model this unsure, or less, is not followed away from the documents.
+# With at most this confidence, a model can't skip the search.
 UNSURE = 0.5
-# From here on, one that would chat is followed at once where the message doesn't ask for anything.
+# From this confidence on, a model that would chat is followed at once if the message doesn't ask for anything.
 SURE = 0.8
 
-# Both vocabularies are taken in both places: models mix them up.
+# Both fields accept both vocabularies, since models mix them up.
 _ACTIONS = {
     "retrieve_vector": "retrieve_vector", "kb_retrieval": "retrieve_vector", "retrieve": "retrieve_vector",
     "retrieval": "retrieve_vector", "search": "retrieve_vector",
@@ -33,15 +33,15 @@ _ASKS = re.compile(
     re.IGNORECASE,
 )
 _OF_THE_TALK = re.compile(r"\b(i|me|my|you|your|we|us|our)\b|我|你|您|咱|刚才|刚刚|这次对话", re.IGNORECASE)
-# Wishes to be told something. "Tell me a joke" and "summarise that" want nothing that stands in documents.
+# Requests for information. "Tell me a joke" and "summarise that" don't ask for anything in documents.
 _WISHES = re.compile(
     r"\b(tell|show|give|list|find|explain|describe|summari[sz]e|compare|look\s+up|search)\b"
     r"(?!(\s+(me|us|for))?\s+(an?|that|this|it|again)\b)"
     r"|介绍|说明|列出|列举|告诉|查|找|总结|概括|比较|解释",
     re.IGNORECASE,
 )
-# Asked of this conversation itself, or of the answers in it. That "I" or "you" stands in a question says less: "how do
-# you reset it?", "how many days do we get?"
+# Questions about this conversation or its answers. "I" or "you" alone is not enough: "how do you reset it?", "how many
+# days do we get?"
 _OF_THIS_TALK = re.compile(
     r"\b(did|have)\s+(i|you|we)\s+(just\s+)?(ask|asked|say|said|tell|told|talk|talked|mention|mentioned)\b"
     r"|\b(my|your)\s+(first|last|previous)\s+(question|message|answer|reply)\b|\bthis\s+(conversation|chat)\b"
@@ -50,21 +50,21 @@ _OF_THIS_TALK = re.compile(
     r"|刚才|刚刚|这次对话|(第|上|前)一个(问题|回答)",
     re.IGNORECASE,
 )
-# What may be done with a question, in words.
+# The possible actions in words.
 ACTIONS = {
     "retrieve_vector": gettext_lazy("search the documents"),
     "answer_chat": gettext_lazy("answer without searching"),
-    "clarify": gettext_lazy("ask back"),
+    "clarify": gettext_lazy("ask for clarification"),
 }
 INTENTS = {"retrieve_vector": "kb_retrieval", "answer_chat": "chat", "clarify": "clarify"}
 
 
 @dataclass(frozen=True, slots=True)
 class ModelPlan:
-    """A model's plan. `queries` are key terms, `k` is how many passages it wants; `notes` are slugs for the trace.
+    """A model's plan: `queries` are key terms, `k` is the number of passages wanted, `notes` are slugs for the trace.
 
-    `followup` is None where the model didn't say; `translations` are the question in other languages, by their codes;
-    `deferred_action` is what it would do rather than search, where what the search finds decides on it.
+    `followup` is None if the model didn't say; `translations` are pairs of language code and question;
+    `deferred_action` is what the model would prefer to a search, and is done if the search finds nothing.
     """
 
     action: str
@@ -80,24 +80,27 @@ class ModelPlan:
 
     @property
     def is_unsure(self) -> bool:
-        """Whether the model says itself that it is none too certain."""
+        """Whether the model reports a low confidence."""
         return self.confidence is not None and self.confidence <= UNSURE
 
     @property
     def is_sure(self) -> bool:
-        """Whether the model says itself that it is certain, and doesn't contradict itself."""
+        """Whether the model reports a high confidence and doesn't contradict itself."""
         return self.confidence is not None and self.confidence >= SURE and "contradiction" not in self.notes
 
 
 def read_plan(reply: str, question: str, background: str = "") -> ModelPlan:
-    """Return the first usable plan of a reply; raises `Unusable` with the reason, a stable slug, when there is none.
+    """Return the first usable plan in a reply; raises `Unusable` with a stable slug as its reason if there is none.
 
-    What is missing or of the wrong type is left open. Where intent and action contradict each other and either is to
-    search, it is searched, since that loses nothing; else the action counts. `background` is the conversation.
+    Missing fields and those of a wrong type are left empty. If intent and action contradict each other and one of them
+    is to search, the plan is to search, since that loses nothing; otherwise the action counts. `background` is the
+    conversation.
     """
     found = objects(reply, "intent", "plan") or objects(reply, "action")
     if not found:
-        raise Unusable("refusal" if refuses(reply, question) else "empty" if not reply.strip() else "no JSON")
+        if refuses(reply, question):
+            raise Unusable("refusal")
+        raise Unusable("no JSON" if reply.strip() else "empty")
     for item in found:
         plan = _plan(item, question, background, reply)
         if plan is not None:
@@ -106,13 +109,14 @@ def read_plan(reply: str, question: str, background: str = "") -> ModelPlan:
 
 
 def reconcile(plan: ModelPlan, ruled: str, *, asks: bool, depends: bool, alone: bool) -> ModelPlan:
-    """Return the plan as it is followed.
+    """Return the plan to follow.
 
-    `ruled` is the action that the rules would take, `asks` whether the message may want something of the documents,
-    `depends` whether it points at something outside it, and `alone` that nothing came before it. An answer without the
-    documents, where the documents hold one, is a loss that a reader can't see. So a model that would chat or ask back
-    is followed at once only where the rules agree, where a question points at nothing, or where it is sure to chat and
-    nothing is asked; where it is unsure it is searched; else the search is made and decides.
+    `ruled` is the action that the rules would take, `asks` whether the message may ask for something in the documents,
+    `depends` whether it refers to something outside itself, and `alone` whether it is the first of the conversation.
+    Answering without the documents although they contain an answer is a mistake that the user can't see. So a plan to
+    chat or to ask for clarification is followed at once only if the rules agree, if a first message refers to
+    something, or if the model is sure about chatting and nothing is asked. If the model is unsure, the plan becomes a
+    search; in all other cases the search results decide.
     """
     if plan.action in ("retrieve_vector", ruled):
         return plan
@@ -126,14 +130,14 @@ def reconcile(plan: ModelPlan, ruled: str, *, asks: bool, depends: bool, alone: 
 
 
 def asks_for_facts(question: str) -> bool:
-    """Whether a message is a question, and not a wish, a remark, or about those who talk here and what they said."""
+    """Return whether a message is a question, but not one about the people talking or what they said."""
     return bool(_ASKS.search(question)) and not _OF_THE_TALK.search(question)
 
 
 def may_ask_for_facts(message: str) -> bool:
-    """Whether a message may want something that stands in documents: it asks, or wishes to be told, or has a number.
+    """Return whether a message may ask for something in documents: a question, a request for information or a number.
 
-    In doubt it does; only what is asked of the conversation itself does not.
+    In doubt it does; only a question about the conversation itself does not.
     """
     if _OF_THIS_TALK.search(message):
         return False
@@ -152,7 +156,7 @@ def _plan(item: dict[str, Any], question: str, background: str, reply: str) -> M
     if not action:
         return None
     written, rewrite = line(item.get("rewrite")), ""
-    cut = bool(written) and line(reply).endswith(written)  # the reply broke off within it, and was repaired
+    cut = bool(written) and line(reply).endswith(written)  # the reply was cut off within it and repaired
     try:
         rewrite = usable_rewrite(written, question, background, cut=cut)
     except Unusable as unusable:
@@ -161,9 +165,10 @@ def _plan(item: dict[str, Any], question: str, background: str, reply: str) -> M
     confidence = number(item.get("confidence"))
     if confidence is not None and 1 < confidence <= 100:
         confidence /= 100
-    told = item.get("translations")
-    translations: dict[str, str] = {}  # by the languages that they are in, whatever the model names these
-    for text in map(line, told.values() if isinstance(told, dict) else told if isinstance(told, list) else [told]):
+    given = item.get("translations")
+    translations: dict[str, str] = {}  # by detected language, since the model's names for languages vary
+    texts = list(given.values()) if isinstance(given, dict) else given
+    for text in map(line, texts if isinstance(texts, list) else [texts]):
         if text and len(text) <= MAX_TRANSLATION and not refuses(text, question):
             translations.setdefault(language_of(text), text)
     wanted = number(arguments.get("k", inner.get("k", item.get("k"))))

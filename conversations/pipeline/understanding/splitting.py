@@ -1,4 +1,4 @@
-"""Splitting a question that compares, joins or chains into parts that can be searched one by one, by rules. Pure.
+"""Splits questions that compare, join or chain things into parts to search one by one, by rules. Pure.
 
 The figures are in docs/decisions/thorough.md.
 """
@@ -16,9 +16,9 @@ from ragsite.language.facts import names
 Kind = Literal["", "questions", "comparison", "aspects", "chain"]
 
 MOST_PARTS = 4
-# Characters of a question that is looked at for what it compares or holds: the patterns take time that grows faster.
+# The most characters of a question in which comparisons and chains are sought: the patterns' time grows superlinearly.
 LONGEST = 400
-# Characters of a member of a comparison; more is a clause.
+# The most characters of a member of a comparison; anything longer is a clause.
 LONGEST_MEMBER = 80
 
 _ASKS_EN = (
@@ -27,7 +27,7 @@ _ASKS_EN = (
 _ASKS_ZH = (
     "什么|怎么|怎样|如何|哪|为什么|为何|多少|几[个种项步天次年]|是否|能否|可否|多[长大久高快]|吗|呢|有何|何时|何处|谁"
 )
-# Where one question of several ends.
+# The end of one question of several.
 _SENTENCES = re.compile(r"(?<=[?？;；。！!])\s*|(?<=[a-z)]\.)\s+(?=[A-Z])")
 _AND_ASKS = re.compile(
     rf",?\s+(?:and|or|but|plus|as well as)\s+(?:also\s+|then\s+|if\s+so,?\s+)?(?={_ASKS_EN}\b)"
@@ -87,24 +87,24 @@ _LISTED = re.compile(
 _BETWEEN_ASPECTS = re.compile(
     r"[,，、;；]\s*(?:and\s+|or\s+|以及|还有|和)?|\s+and\s+(?=\S+\s*[?？.。]?$)", re.IGNORECASE
 )
-# What in a later question is named in an earlier one, nearly always: it stands right before.
+# References in a later question to an earlier one, nearly always the one right before.
 _POINTS = re.compile(
     r"\b(?:its?|they|them|their|this|these|those|that\s+(?:one|other)|such|the\s+(?:same|latter|former|other))\b"
     r"|[它其该此这]|那[个些种]",
     re.IGNORECASE,
 )
-# What begins a further question.
+# The beginning of a further question.
 _ALSO = re.compile(
     r"^(?:(?:also|and|then|next|besides|furthermore)\b,?\s*)+|^(?:另外|还有|以及|此外|同时|并且|然后)[,，]?",
     re.IGNORECASE,
 )
-# What stands before a member and names nothing.
+# Words before a member that name nothing.
 _EMPTY = re.compile(
     r"^(?:(?:please|can you|could you|tell me|explain|describe|show|list|give me|what['’]?s?|which|is|are|do|does|how"
     r"|the|a|an|of|on|facts|there|any|main|key)\s+)+|^(?:请问?|帮我|一下|说明|说说|解释|介绍|列出|告诉我)+",
     re.IGNORECASE,
 )
-# What joins names: "work_mem, shared_buffers and temp_buffers".
+# Separators between names: "work_mem, shared_buffers and temp_buffers".
 _BETWEEN_NAMES = re.compile(
     r"\s*(?:,|，|、|,?\s+(?:and|or)\s+(?:(?:that\s+)?of\s+|in\s+|for\s+)?(?:the\s+)?|和|与|跟|及|以及|或者?|还是)\s*",
     re.IGNORECASE,
@@ -113,9 +113,9 @@ _BETWEEN_NAMES = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Split:
-    """The parts of a question, at most `MOST_PARTS`, and by what they were told; none of a question that is one.
+    """The parts of a question, at most `MOST_PARTS`, and the kind of split; no parts if it asks for one thing.
 
-    `dependent` are the places, from 0, of parts that are to be searched by what the part before them finds.
+    `dependent` contains the indices of parts that are searched with what the part before them finds.
     """
 
     parts: tuple[str, ...] = ()
@@ -128,7 +128,7 @@ def split(question: str) -> Split:
     text = " ".join(question.split())
     if listed := _LISTED.match(text):
         aspects = [aspect.strip(" ?？.。!！") for aspect in _BETWEEN_ASPECTS.split(listed["aspects"])]
-        # Also a sentence that is no list may have a comma.
+        # A sentence that is not a list may have a comma too.
         if len(aspects) > 1 and all(aspect and len(aspect) <= LONGEST_MEMBER for aspect in aspects):
             topic, space = _EMPTY.sub("", listed["topic"]), "" if language_of(text) == "zh" else " "
             return Split(tuple(f"{topic}{space}{aspect}" for aspect in aspects[:MOST_PARTS]), "aspects")
@@ -141,7 +141,7 @@ def split(question: str) -> Split:
     members = _compared(text)
     if len(members) > 1:
         return Split(members[:MOST_PARTS], "comparison")
-    chain = (_CHAIN_ZH.search if language_of(text) == "zh" else _CHAIN.search)(text)
+    chain = _CHAIN_ZH.search(text) if language_of(text) == "zh" else _CHAIN.search(text)
     if chain is not None:
         name = "inner" if chain["inner"] else "of"
         inner = chain[name].strip()
@@ -152,7 +152,7 @@ def split(question: str) -> Split:
 
 
 def usable_parts(parts: Sequence[str], question: str) -> tuple[str, ...]:
-    """Return what a model gives as the parts of a question: on one line each, named ones only, none twice."""
+    """Return a model's parts of a question, without duplicates, overlong ones and those that name nothing."""
     found: dict[frozenset[str], str] = {}
     for part in parts:
         if (named := frozenset(content_terms(part))) and len(part) <= 2 * max(len(question), LONGEST_MEMBER):
@@ -161,7 +161,7 @@ def usable_parts(parts: Sequence[str], question: str) -> tuple[str, ...]:
 
 
 def _questions(text: str) -> Iterator[tuple[str, bool]]:
-    """Yield the questions in a text, and what leads to them, and whether each points at the one before it."""
+    """Yield the clauses in a text that name something, and whether each refers to the one before it."""
     begun = False
     for sentence in filter(None, _SENTENCES.split(text)):
         for clause in _clauses(sentence.strip()):
@@ -174,7 +174,7 @@ def _questions(text: str) -> Iterator[tuple[str, bool]]:
 
 
 def _clauses(sentence: str) -> list[str]:
-    """Return the clauses of a sentence, if each asks, or the last for what the others speak of; else the sentence."""
+    """Return the clauses of a sentence if each asks, or if the last asks about the others; else the sentence."""
     chinese = language_of(sentence) == "zh"
     found = [clause for clause in (_AND_ASKS_ZH if chinese else _AND_ASKS).split(sentence) if clause and clause.strip()]
     asks = re.compile(_ASKS_ZH) if chinese else re.compile(rf"\b{_ASKS_EN}\b", re.IGNORECASE)
@@ -185,7 +185,7 @@ def _clauses(sentence: str) -> list[str]:
 
 
 def _compared(text: str) -> tuple[str, ...]:
-    """Return what a question compares or joins, each with the rest of the question; nothing where it does neither."""
+    """Return the things that a question compares or joins, each with the rest of the question; empty if it doesn't."""
     for pattern in _COMPARISONS_ZH if language_of(text) == "zh" else _COMPARISONS:
         if match := pattern.search(text):
             first, second = (match[name].strip(' ,，"“”') for name in ("a", "b"))
@@ -204,7 +204,7 @@ def _compared(text: str) -> tuple[str, ...]:
 
 
 def _named_together(text: str) -> tuple[str, ...]:
-    """Return the question for each of the names that it joins: "the defaults of work_mem and temp_buffers"."""
+    """Return the question once for each of the names that it joins: "the defaults of work_mem and temp_buffers"."""
     places = sorted((text.find(name), text.find(name) + len(name)) for name in names(text) if name in text)
     run: list[tuple[int, int]] = []
     for one, other in pairwise(places):

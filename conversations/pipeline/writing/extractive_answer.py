@@ -33,7 +33,7 @@ def nothing_found(state: State) -> str:
     """Say that the documents hold nothing, or which of them can't be searched, in the question's language."""
     with translation.override(reply_language(state)):
         if not state.found.knowledge_base_ids:
-            return _("There is nothing to search: add documents, or change below what is asked.") + "\n\n"
+            return _("There is nothing to search. Add documents, or change the selection below.") + "\n\n"
         if state.found.unsearched:
             nothing = _("The documents that this question can search say nothing about it.")
             return f"{nothing}{'' if reply_language(state) == 'zh-hans' else ' '}{unsearched_note(state)}\n\n"
@@ -190,7 +190,9 @@ def _paragraph(quote: Quote, number: int, title: str) -> str:
         gap = "\n\n… " if index in quote.gaps else ""
         marked = marker if index in (said[0], said[-1]) else ""
         space = sentence[len(sentence.rstrip()) :]
-        ends = "\n\n" if "\n\n" in space else "  \n" if "\n" in space else " " if space else ""
+        ends = " " if space else ""
+        if "\n" in space:
+            ends = "\n\n" if "\n\n" in space else "  \n"
         parts.append(gap + escape_markdown(sentence.strip()) + marked + ends)
     text = "".join(parts).strip() + "\n\n"
     return text if said else title + text

@@ -54,10 +54,8 @@ async def answer(state: State, writer: BlockWriter, emit: Emit) -> None:
             columns, rows = piece
             await writer.table(list(columns), [list(row) for row in rows])
             continue
-        marked = (
-            part if isinstance(part, str) else f"[{numbers[part.key]}]" if part.key in numbers else "" for part in piece
-        )
-        await writer.text("".join(marked))
+        markers = {key: f"[{number}]" for key, number in numbers.items()}
+        await writer.text("".join(part if isinstance(part, str) else markers.get(part.key, "") for part in piece))
     await writer.close()
 
 

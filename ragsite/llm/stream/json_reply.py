@@ -69,7 +69,9 @@ def truth(value: Any) -> bool | None:
     if isinstance(value, int | float):
         return bool(value) if value in (0, 1) else None
     word = value.strip().lower() if isinstance(value, str) else None
-    return True if word in _TRUE else False if word in _FALSE else None
+    if word in _TRUE:
+        return True
+    return False if word in _FALSE else None
 
 
 def number(value: Any) -> float | None:
@@ -107,8 +109,8 @@ def _inside(value: Any, depth: int = 0) -> Iterator[dict[str, Any]]:
         return
     if isinstance(value, dict):
         yield value
-    inner = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
-    for item in inner:
+        value = list(value.values())
+    for item in value if isinstance(value, list) else ():
         yield from _inside(item, depth + 1)
 
 

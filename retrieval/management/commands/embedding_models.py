@@ -80,8 +80,10 @@ class Command(BaseCommand):
             self.stdout.write(json.dumps(rows, ensure_ascii=False, indent=2))
             return
         for each in found:
-            missing = "" if each.filled else ", vectors missing"
-            state = f"in use{missing}" if each.in_use else "kept" if each.kept else each.model.get_state_display()
+            if each.in_use:
+                state = "in use" if each.filled else "in use, vectors missing"
+            else:
+                state = "kept" if each.kept else each.model.get_state_display()
             self.stdout.write(f"{each.model.name}  ({state})")
             size = disk_size(each.model.size) if each.model.size else "at " + each.model.base_url
             if not each.model.size and not each.model.base_url:

@@ -38,7 +38,9 @@ def resolver(monkeypatch: pytest.MonkeyPatch) -> Resolver:
         monkeypatch.setattr(
             socket,
             "getaddrinfo",
-            lambda host, *args, **kwargs: (look_up if host in named else real)(host, *args, **kwargs),
+            lambda host, *args, **kwargs: (
+                look_up(host, *args, **kwargs) if host in named else real(host, *args, **kwargs)
+            ),
         )
         return answers
 

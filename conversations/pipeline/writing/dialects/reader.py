@@ -142,8 +142,8 @@ def _row(value: Any) -> tuple[str, ...]:
     """Return the cells of a row: a list, an object of columns and values, or a single value."""
     if value is None:
         return ()
-    cells = list(value.values()) if isinstance(value, dict) else value if isinstance(value, list) else [value]
-    return tuple(plain_cell(_string(cell)) for cell in cells)
+    cells = list(value.values()) if isinstance(value, dict) else value
+    return tuple(plain_cell(_string(cell)) for cell in (cells if isinstance(cells, list) else [cells]))
 
 
 def _string(value: Any) -> str:
@@ -152,4 +152,4 @@ def _string(value: Any) -> str:
         return " ".join(filter(None, map(_string, value)))
     if isinstance(value, dict):
         return _text_of(value) or json.dumps(value, ensure_ascii=False)
-    return "" if value is None else value if isinstance(value, str) else str(value)
+    return "" if value is None else str(value)
