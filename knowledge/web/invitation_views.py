@@ -107,8 +107,8 @@ def invitation(request: HttpRequest, key: str) -> HttpResponse:
         if mine is not None:
             return _lead_to(mine.knowledge_base)
         status = {"unknown": 404, "not_for_you": 403, "is_owner": 409}.get(refusal.code, 410)
-        context = {"message": refusal.message}
-        return _private(render(request, "knowledge/invitation_refused.html", context, status=status))
+        refused = {"message": refusal.message}
+        return _private(render(request, "knowledge/invitation_refused.html", refused, status=status))
     context = {"invitation": found, "base": found.knowledge_base, "is_for": invitations.is_for(found, request.user)}
     return _private(render(request, "knowledge/invitation.html", context))
 
