@@ -15,3 +15,8 @@ def sample(cases: Sequence[T], most: int) -> list[T]:
         return list(cases)
     chosen = random.Random(len(cases)).sample(range(len(cases)), most)
     return [cases[number] for number in sorted(chosen)]
+
+
+def examples(whole: int) -> int:
+    """Return how many examples hypothesis makes up: all in a nightly run, else a fifth."""
+    return whole if takes_all else whole // 5

@@ -150,7 +150,7 @@ def test_a_curator_tidies_a_base_of_somebody_else(
     expect(rows.locator(".row-error")).to_contain_text("damaged")
     curator.get_by_label("All on this page").check()
     curator.locator("#bulk").get_by_role("button", name="Retry").click()
-    expect(said).to_contain_text("the reason lies in the file itself")
+    expect(said).to_contain_text("because of the files themselves")
     # Puts a good one in its place.
     curator.get_by_label("All on this page").check()
     curator.locator("#bulk").get_by_role("button", name="Delete").click()

@@ -75,7 +75,12 @@ def test_a_link_that_is_used_revoked_or_expired_lets_nobody_in(page: Page, other
     now = "from django.utils import timezone; from knowledge.models import Invitation; "
     change = "Invitation.objects.filter(used_at=None, revoked_at=None).update(expires_at=timezone.now())"
     assert run_command(site.data_dir, "shell", "-c", now + change).returncode == 0
-    spent = {used: "has already been used", revoked: "was revoked", expired: "has expired", used[:-9]: "no such invitation"}
+    spent = {
+        used: "has already been used",
+        revoked: "was revoked",
+        expired: "has expired",
+        used[:-9]: "no such invitation",
+    }
     for link, words in spent.items():
         other.goto(link)
         expect(other.get_by_role("heading", name="This link doesn't work")).to_be_visible()

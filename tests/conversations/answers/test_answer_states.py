@@ -117,7 +117,7 @@ async def test_what_was_found_or_not_is_told_without_a_model(
     assert told(await run_turn(owner, session, PORTS)) == ["answered", "answered"]
     assert told(await run_turn(owner, session, ELSEWHERE)) == ["nothing", "nothing"]
     text = (await answer_of(session)).content
-    assert text == "Your documents hold nothing on this."
+    assert text == "Your documents contain nothing about this."
 
 
 async def test_what_a_filter_leaves_nothing_of_is_nothing(

@@ -30,14 +30,14 @@ from tests.turns import wait_for_all
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
-NOTHING = {"en": "Your documents hold nothing on this.", "zh": "您的文档中没有相关内容。"}
+NOTHING = {"en": "Your documents contain nothing about this.", "zh": "您的文档中没有相关内容。"}
 GENERAL = {
     "en": "**From general knowledge, not from your documents:**",
     "zh": "**以下来自通用知识，而非您的文档：**",
 }
 # A question that the handbook does not speak of, and the language of a reader whose interface is in the other one.
 ELSEWHERE = [("en", "Who painted the Mona Lisa?", "zh-hans"), ("zh", "蒙娜丽莎是谁画的？", "en")]
-NAME_IT = "Please name the thing or the document that you mean."
+NAME_IT = "Please name the subject or the document you mean."
 PORTS = "How many ports has the TL-SE2109 switch?"
 
 
@@ -111,7 +111,7 @@ class TestNoHits:
         self, owner: User, as_owner: Client, session: ChatSession, code: str, question: str, interface: str
     ) -> None:
         message = await asked(owner, session, as_owner, question, interface)
-        words = "There is nothing to search: add documents, or change below what is asked."
+        words = "There is nothing to search. Add documents, or change the selection below."
         assert message.content == in_language(code, words) and language_of(message.content) == code
 
     @pytest.mark.parametrize(("code", "question", "interface"), ELSEWHERE)
@@ -127,7 +127,10 @@ class TestNoHits:
         assert [citation.document_id async for citation in message.citations.all()] == [other.pk]
         assert (await detail(message, "search"))["documents"] == [other.pk]
         message = await asked(owner, session, as_owner, question, interface)
-        words = "What is asked here holds nothing on this. To ask all your documents, change it below."
+        words = (
+            "The selected documents contain nothing about this. "
+            "To search all your documents, change the selection below."
+        )
         assert message.content == in_language(code, words)
 
     async def test_a_chat_would_not_say_where_it_knows_it_from(
@@ -159,11 +162,11 @@ class TestClarify:
         [
             ("???", "en", "There is no word in your message to search for. What would you like to know?"),
             ("？！", "zh", "There is no word in your message to search for. What would you like to know?"),
-            ("What is it?", "en", f"What does “it” stand for? {NAME_IT}"),
-            ("它要多久？", "zh", f"What does “%(word)s” stand for? {NAME_IT}"),
+            ("What is it?", "en", f"What does “it” refer to? {NAME_IT}"),
+            ("它要多久？", "zh", f"What does “%(word)s” refer to? {NAME_IT}"),
             ("What?", "en", f"“What?” does not say what it is about. {NAME_IT}"),
             ("为什么？", "zh", f"“%(message)s” does not say what it is about. {NAME_IT}"),
-            ("Is that included?", "en", f"What does “that” stand for? {NAME_IT}"),
+            ("Is that included?", "en", f"What does “that” refer to? {NAME_IT}"),
             ("And in 2023?", "en", f"“And in 2023?” does not say what it is about. {NAME_IT}"),
             ("有其他的吗？", "zh", f"“%(message)s” does not say what it is about. {NAME_IT}"),
         ],
@@ -212,8 +215,8 @@ class TestChat:
             ("你好", "zh", "Hello! Ask me anything about your documents."),
             ("Thank you very much!", "en", "You're welcome. Ask me anything else whenever you like."),
             ("谢谢", "zh", "You're welcome. Ask me anything else whenever you like."),
-            ("Goodbye", "en", "Goodbye! This chat is kept for you."),
-            ("再见", "zh", "Goodbye! This chat is kept for you."),
+            ("Goodbye", "en", "Goodbye! This chat stays in your history."),
+            ("再见", "zh", "Goodbye! This chat stays in your history."),
             ("Who are you?", "en", "I answer questions from the documents in your knowledge bases."),
             ("你能做什么？", "zh", "I answer questions from the documents in your knowledge bases."),
             ("ok", "en", "Good. What else would you like to know?"),

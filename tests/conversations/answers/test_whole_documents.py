@@ -415,7 +415,7 @@ async def test_what_is_beyond_the_limit_is_told_with_its_headings(
     assert "an hour before sunset" in writing and "214 steps" not in writing
     assert message.content.startswith("The beginning [1].")
     assert not [check for check in message.checks if check["status"] == "uncited"]
-    assert "the last 2 sections were not read" in message.content and "- Visitors · p. 2" in message.content
+    assert "The last 2 sections were not read" in message.content and "- Visitors · p. 2" in message.content
 
 
 async def test_notes_that_are_too_long_are_condensed(

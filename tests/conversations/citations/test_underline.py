@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from conversations.citations.underline import SentenceMark
 from conversations.rendering.markdown import Context, Marker, render, render_inline
 from tests.conversations.records import make_session, make_turn
+from tests.nightly import examples
 
 SURE = SentenceMark("supported", "Supported", "Supported")
 PARTLY = SentenceMark("partly", "Partly supported", "Partly · “45” <is> not there")
@@ -64,7 +65,7 @@ def test_it_says_why_and_stays_text() -> None:
     assert "Source 1 · Partly supported" in html
 
 
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 @given(st.text("ab .。\n[1]*`_|-", max_size=60))
 def test_only_underlines_are_added(text: str) -> None:
     plain, marked = render(text, context()), render(text, context(*[MISSING] * 40))

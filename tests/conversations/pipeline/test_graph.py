@@ -112,7 +112,8 @@ async def test_each_node_is_logged_for_who_looks_closely_and_no_text_is(caplog: 
     lines = [re.sub(r"[\d.]+ ms", "# ms", record.message) for record in caplog.records if record.levelname == "DEBUG"]
     assert lines == [
         "Node a started", "Node a ended: completed, # ms", "Node b ended: skipped, # ms", "Node c started",
-        "Node c ended: error, # ms", "Node d is not reached in this turn", "Node e started", "Node e ended: error, # ms",
+        "Node c ended: error, # ms", "Node d is not reached in this turn", "Node e started",
+        "Node e ended: error, # ms",
     ]  # fmt: skip
     assert {record.__dict__["request_id"] for record in caplog.records} == {str(state.request.request_id)}
     assert "secret" not in caplog.text

@@ -11,6 +11,7 @@ from conversations.prompts.compose import LEAST_TURN, NEWEST_SHARE, Material, Pr
 from conversations.prompts.templates import Prompt
 from ragsite.llm.prompt_tokens import count_prompt_tokens
 from retrieval.search import Hit
+from tests.nightly import examples
 
 PROMPT = Prompt("Answer from the passages.", "Passages:\n{{ evidence }}\n\nQuestion: {{ question }}", 1)
 TWICE = Prompt("You answer.", "{{ evidence }}\n{{ question }}\n---\n{{ evidence }}\n{{ question }}", 2)
@@ -58,7 +59,7 @@ WINDOWS = st.builds(
 )  # fmt: skip
 
 
-@settings(max_examples=150)
+@settings(max_examples=examples(150))
 @given(MATERIAL, WINDOWS)
 def test_never_over_the_window_and_never_without_question_and_instructions(material: Material, window: Window) -> None:
     try:

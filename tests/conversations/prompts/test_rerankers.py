@@ -95,7 +95,7 @@ class TestTurn:
         (step,) = [event for event in events if getattr(event, "key", "") == "rerank"][1:]
         assert step.message == "No passage reached the threshold of 0.2."
         answer = await Message.objects.aget(role="assistant")
-        assert answer.content.startswith("Your documents hold nothing on this.")
+        assert answer.content.startswith("Your documents contain nothing about this.")
         assert not await Citation.objects.aexists()
         trace = await TraceStep.objects.aget(key="rerank")
         page = await in_database(lambda: as_owner.get(reverse("trace", args=[trace.turn_id])).content.decode())

@@ -29,6 +29,7 @@ from conversations.rendering.fragments import Stream, answer_html, messages
 from conversations.rendering.progress import duration
 from conversations.rendering.quotations import marked
 from tests.conversations.oob import Page, squeeze
+from tests.nightly import examples
 
 REQUEST = uuid.uuid4()
 
@@ -160,7 +161,7 @@ def streams(draw: st.DrawFn) -> list[Event]:
 
 
 @given(streams(), st.data())
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 def test_a_stream_leaves_the_page_that_a_reload_shows(events: list[Event], data: st.DataObject) -> None:
     reloaded = squeeze(answer_html(page_of(stored(fold(events)))))
     assert streamed(events) == reloaded
@@ -419,7 +420,7 @@ def test_the_closest_passages_stand_under_their_heading_each_with_its_document()
 
 
 def test_nothing_says_what_to_do_next_once_it_has_ended() -> None:
-    html = answer_html(page_of(fold(ended("nothing", "Your documents hold nothing on this."))))
+    html = answer_html(page_of(fold(ended("nothing", "Your documents contain nothing about this."))))
     assert 'class="chip"' not in html
     steps = html.split("next-steps")[1].split("</ul>")[0]
     assert [step in steps for step in ("Rephrase", "Ask other sources", "Add documents")] == [True] * 3

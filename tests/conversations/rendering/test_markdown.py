@@ -16,6 +16,7 @@ from conversations.rendering.markdown import (
     render,
     render_inline,
 )
+from tests.nightly import examples
 
 CONTEXT = Context(
     markers={1: Marker("/m/1/1", "Source 1"), 2: Marker("/m/1/2", "Source 2")},
@@ -122,7 +123,7 @@ LINES = st.sampled_from(
 @given(
     st.lists(LINES, max_size=14), st.lists(st.integers(1, 7), min_size=1, max_size=8), st.sampled_from(["\n", "\r\n"])
 )
-@settings(max_examples=600)
+@settings(max_examples=examples(600))
 def test_streaming_ends_where_rendering_the_whole_does(lines: list[str], sizes: list[int], line_end: str) -> None:
     text = line_end.join(lines)
     stream = Incremental(CONTEXT)
@@ -144,7 +145,7 @@ PIECES = st.text(alphabet="ab1 .-:\n*_`[]()#>|~<&;!=+\\\"'中。\u3000 ", max_si
 
 
 @given(st.lists(PIECES, max_size=20))
-@settings(max_examples=600)
+@settings(max_examples=examples(600))
 def test_words_written_on_make_what_reading_the_block_again_would(pieces: list[str]) -> None:
     stream = Incremental(CONTEXT)
     for piece in pieces:

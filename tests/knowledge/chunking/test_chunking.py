@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from knowledge.chunking.chunking import ChunkDraft, chunk
 from knowledge.parsing.elements import Code, Element, Heading, PageBreak, Paragraph, Picture, Table
 from ragsite.llm.passage_tokens import count_tokens
+from tests.nightly import examples
 
 
 def words(text: str) -> int:
@@ -324,7 +325,7 @@ _element = st.one_of(
 )
 
 
-@settings(max_examples=200)
+@settings(max_examples=examples(200))
 @given(st.lists(_element, max_size=12), st.integers(4, 30), st.integers(0, 8))
 def test_nothing_is_lost_and_spans_are_disjoint(elements: list[Element], size: int, overlap: int) -> None:
     found = list(chunk(elements, size=size, overlap=min(overlap, size - 1), count_tokens=words))
@@ -340,7 +341,7 @@ def test_nothing_is_lost_and_spans_are_disjoint(elements: list[Element], size: i
     assert kept == rows
 
 
-@settings(max_examples=200)
+@settings(max_examples=examples(200))
 @given(st.lists(_element, max_size=12), st.integers(4, 30))
 def test_text_keeps_to_the_size(elements: list[Element], size: int) -> None:
     for item in chunk(elements, size=size, overlap=0, count_tokens=words):
@@ -349,7 +350,7 @@ def test_text_keeps_to_the_size(elements: list[Element], size: int) -> None:
             assert item.token_count <= size * 1.1 + headings  # those at the document's end go along
 
 
-@settings(max_examples=200)
+@settings(max_examples=examples(200))
 @given(st.lists(st.tuples(st.integers(1, 3), st.integers(0, 12)), min_size=1, max_size=8))
 def test_never_across_a_heading_of_its_own_level_or_above(sections: list[tuple[int, int]]) -> None:
     elements: list[Element] = []

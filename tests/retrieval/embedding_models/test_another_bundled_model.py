@@ -149,6 +149,7 @@ def interrupt_after(monkeypatch: pytest.MonkeyPatch, passages: int, error: BaseE
     monkeypatch.setattr(reembedding.vectors, "insert", broken)
 
 
+@pytest.mark.nightly
 def test_what_the_old_model_left_keeps_its_own_name(old: int) -> None:
     left = EmbeddingSpace.objects.get(pk=old)
     assert (left.model, left.active, left.left_at is not None) == ("all-MiniLM-L6-v2", False, True)
@@ -169,6 +170,7 @@ def test_what_the_old_model_left_keeps_its_own_name(old: int) -> None:
         jobs.start(gone.model, Kind.USE)
 
 
+@pytest.mark.nightly
 def test_words_are_searched_until_the_vectors_are_there(
     old: int, base: KnowledgeBase, as_owner: Client, owner: User
 ) -> None:
@@ -227,6 +229,7 @@ def test_a_worker_fills_it_and_search_switches(old: int, base: KnowledgeBase) ->
     assert ModelJob.objects.count() == 1
 
 
+@pytest.mark.nightly
 def test_it_goes_on_where_it_was_after_a_kill(old: int, base: KnowledgeBase, monkeypatch: pytest.MonkeyPatch) -> None:
     jobs.worker_started()
     job = queued()
@@ -253,6 +256,7 @@ def test_it_goes_on_where_it_was_after_a_kill(old: int, base: KnowledgeBase, mon
     assert ModelJob.objects.count() == 1
 
 
+@pytest.mark.nightly
 def test_it_pauses_for_other_work(old: int, base: KnowledgeBase, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(jobs, "ROUND_SECONDS", 0.0)
     jobs.worker_started()
@@ -266,6 +270,7 @@ def test_it_pauses_for_other_work(old: int, base: KnowledgeBase, monkeypatch: py
     assert (job.status, rounds > 0) == ("done", True)
 
 
+@pytest.mark.nightly
 def test_what_failed_is_begun_again_and_what_was_stopped_is_not(
     old: int, base: KnowledgeBase, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -282,6 +287,7 @@ def test_what_failed_is_begun_again_and_what_was_stopped_is_not(
     assert spaces.active_space().filled
 
 
+@pytest.mark.nightly
 def test_what_is_indexed_while_it_fills_is_not_left_out(
     old: int, base: KnowledgeBase, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -300,6 +306,7 @@ def test_what_is_indexed_while_it_fills_is_not_left_out(
     assert Vector.objects.count() == IndexEntry.objects.count() == COUNT + 20
 
 
+@pytest.mark.nightly
 def test_pages_say_how_far_it_is(old: int, base: KnowledgeBase, as_staff: Client, as_owner: Client) -> None:
     addresses = ["/admin/", LIST]
     for address in addresses:
@@ -337,6 +344,7 @@ def test_pages_say_how_far_it_is(old: int, base: KnowledgeBase, as_staff: Client
         assert "reading the documents" not in page(as_staff, address)
 
 
+@pytest.mark.nightly
 def test_the_vectors_of_the_old_model_can_be_removed_before(old: int, base: KnowledgeBase, as_staff: Client) -> None:
     gone = RegisteredModel.objects.get(state="gone")
     as_staff.post(f"{LIST}{gone.pk}/delete/", {"post": "yes"})
@@ -345,6 +353,7 @@ def test_the_vectors_of_the_old_model_can_be_removed_before(old: int, base: Know
     assert found(base).hits
 
 
+@pytest.mark.nightly
 def test_commands(old: int, base: KnowledgeBase, capsys: pytest.CaptureFixture[str]) -> None:
     call_command("embedding_models", "list")
     told = capsys.readouterr().out
@@ -358,6 +367,7 @@ def test_commands(old: int, base: KnowledgeBase, capsys: pytest.CaptureFixture[s
     assert not RegisteredModel.objects.filter(state="gone").exists()
 
 
+@pytest.mark.nightly
 def test_turns_of_the_old_model_are_not_compared_by_vectors(old: int, base: KnowledgeBase, owner: User) -> None:
     turn = make_turn(create_session(owner), None, "Where are the spare parts?", "In the drawers.")
     vector = HalfVector((np.ones(384) / np.sqrt(384)).tolist())
@@ -371,6 +381,7 @@ def test_turns_of_the_old_model_are_not_compared_by_vectors(old: int, base: Know
     assert turn.embedding_space_id is None
 
 
+@pytest.mark.nightly
 def test_a_site_that_uses_another_model_keeps_it(base: KnowledgeBase) -> None:
     pk = go_back(active=False)
     with connection.cursor() as cursor:
@@ -389,6 +400,7 @@ def test_a_site_that_uses_another_model_keeps_it(base: KnowledgeBase) -> None:
     assert not EmbeddingSpace.objects.filter(pk=pk).exists()
 
 
+@pytest.mark.nightly
 def test_a_site_that_has_only_noticed_the_old_model(base: KnowledgeBase) -> None:
     migrate(BEFORE)
     with connection.cursor() as cursor:
@@ -399,6 +411,7 @@ def test_a_site_that_has_only_noticed_the_old_model(base: KnowledgeBase) -> None
     assert (known.model.name, known.model.license) == ("bundled", "mit")
 
 
+@pytest.mark.nightly
 def test_a_site_without_documents_starts_with_a_complete_space(owner: User) -> None:
     go_back()
     migrate()
@@ -408,6 +421,7 @@ def test_a_site_without_documents_starts_with_a_complete_space(owner: User) -> N
     assert list(EmbeddingSpace.objects.values_list("model", flat=True)) == ["bundled"]
 
 
+@pytest.mark.nightly
 def test_a_model_that_someone_added_by_that_name_stays(old: int, base: KnowledgeBase) -> None:
     migrate(BEFORE)
     with connection.cursor() as cursor:
@@ -419,6 +433,7 @@ def test_a_model_that_someone_added_by_that_name_stays(old: int, base: Knowledge
     assert set(EmbeddingSpace.objects.values_list("model", flat=True)) == names
 
 
+@pytest.mark.nightly
 def test_it_may_be_filled_though_the_environment_names_another_model(
     old: int, base: KnowledgeBase, settings: Settings
 ) -> None:
@@ -429,6 +444,7 @@ def test_it_may_be_filled_though_the_environment_names_another_model(
     assert spaces.active_space().filled
 
 
+@pytest.mark.nightly
 def test_it_is_scheduled() -> None:
     Schedule.objects.filter(name=schedules.FILL).delete()
     schedules.register()
@@ -436,6 +452,7 @@ def test_it_is_scheduled() -> None:
     assert Schedule.objects.get(name=schedules.FILL).func == "retrieval.tasks.fill_active_space"
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     ("seconds", "said"),
     [(20, "Less than a minute left."), (70, "About 1 minute left."), (600, "About 10 minutes left."),
@@ -445,6 +462,7 @@ def test_time_left(seconds: int, said: str) -> None:
     assert time_left(seconds) == said
 
 
+@pytest.mark.nightly
 def test_the_time_left_follows_from_the_pace() -> None:
     now = timezone.now()
     job = ModelJob(status=Status.RUNNING, done=300, total=900, heartbeat_at=now)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from conversations.pipeline.understanding.carry_over import CARRIED, TOLD, Known, agreement, joint_query, needed
+from conversations.pipeline.understanding.carry_over import CARRIED, DECISIVE, Known, agreement, joint_query, needed
 from conversations.pipeline.understanding.scope import look_up
 from knowledge.models import KnowledgeBase
 from ragsite.language.content_words import content_terms
@@ -83,7 +83,7 @@ def test_passages_that_hold_little_of_both_do_not_decide_alone() -> None:
     held = dict.fromkeys(content_terms("喜欢，漂亮，颜色，工作，房子，天气，钓鱼"), 20)
     question, earlier = "颜色漂亮工作房子天气怎么样？", ["梅西喜欢钓鱼吗？"]
     little, more = known("喜欢漂亮", held=held), known("喜欢漂亮颜色工作房子钓鱼", held=held)
-    assert 0 < agreement(question, earlier, little) < TOLD < agreement(question, earlier, more)
+    assert 0 < agreement(question, earlier, little) < DECISIVE < agreement(question, earlier, more)
     assert "梅西" in needed(question, earlier, little)
     assert "梅西" not in needed(question, earlier, more)
 

@@ -22,6 +22,10 @@ from conversations.pipeline.writing.dialects.parts import (
     TableRow,
     Words,
 )
+from tests.nightly import sample
+
+# Of the places at which a stream may be cut, as many are tried; at night all.
+CUTS = 60
 
 
 def read(*pieces: str) -> list[Part]:
@@ -206,21 +210,21 @@ def test_the_same_parts_wherever_a_stream_is_cut_in_two(name: str) -> None:
     text = STREAMS[name].text
     whole = read(text)
     assert read(*text) == whole
-    for at in range(len(text)):
+    for at in sample(range(len(text)), CUTS):
         assert read(text[:at], text[at:]) == whole, at
 
 
 @pytest.mark.parametrize("name", STREAMS)
 def test_a_stream_that_breaks_off_anywhere_has_said_what_came(name: str) -> None:
     stream = STREAMS[name]
-    for end in range(len(stream.text) + 1):
+    for end in sample(range(len(stream.text) + 1), CUTS):
         assert bare(said(read(stream.text[:end]))).startswith(bare(stream.said_until(end))), end
 
 
 @pytest.mark.parametrize("name", JSON_STREAMS)
 def test_a_stream_of_events_that_breaks_off_shows_no_scaffolding(name: str) -> None:
     stream = JSON_STREAMS[name]
-    for end in range(len(stream.text) + 1):
+    for end in sample(range(len(stream.text) + 1), CUTS):
         shown = said(read(stream.text[:end]))
         assert not re.search(r'"(t|id|kind|text|row)"\s*:?|block_|\{"', shown.replace('"reset"', "")), (end, shown)
 
@@ -229,7 +233,7 @@ def test_a_stream_of_events_that_breaks_off_shows_no_scaffolding(name: str) -> N
 @pytest.mark.parametrize("wrong", ['"', "{", "\\", ""])
 def test_a_wrong_character_anywhere_loses_no_other_word(name: str, wrong: str) -> None:
     stream = STREAMS[name]
-    for at in range(len(stream.text)):
+    for at in sample(range(len(stream.text)), CUTS):
         shown = bare(said(read(stream.text[:at] + wrong + stream.text[at + 1 :])))
         for start, end in stream.spans:
             if not start - 1 <= at <= end:
