@@ -2,8 +2,8 @@ from typing import Any
 
 from django.db import migrations, models
 
-# Documents that were read before are called by the heading that their first passage stands under, as those are that
-# are read from now on; of sheets and slides, headings name parts.
+# Give documents that were read earlier the heading of their first passage as title, as for new ones; headings of
+# sheets and slides are names of parts.
 _NAME_BY_HEADING = """
 UPDATE knowledge_document AS document
 SET title = left(regexp_replace(btrim(chunk.heading_path[1]), '\\s+', ' ', 'g'), 300)

@@ -5,11 +5,11 @@ from django.db.models.functions import Coalesce, JSONObject
 
 
 def keep_words(apps, schema_editor):
-    """Keep what was told in words, which are shown as they are until the document is read anew."""
+    """Keep messages that were stored as text; they are shown unchanged until the document is read again."""
     documents = apps.get_model("knowledge", "Document").objects
     documents.exclude(error_message="").update(error=JSONObject(text=F("error_message")))
-    told = Func(JSONObject(text=F("notice")), function="jsonb_build_array", output_field=models.JSONField())
-    documents.exclude(notice="").update(notices=told)
+    notices = Func(JSONObject(text=F("notice")), function="jsonb_build_array", output_field=models.JSONField())
+    documents.exclude(notice="").update(notices=notices)
     schema_editor.connection.check_constraints()  # now, as none may be due while columns are dropped
 
 

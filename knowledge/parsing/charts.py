@@ -1,4 +1,4 @@
-"""The data behind a chart in an Office file, as a table."""
+"""The data of charts in Office files, as tables."""
 
 from collections.abc import Iterator
 
@@ -11,7 +11,7 @@ _MOST_POINTS = 1000
 
 
 def read_chart(data: bytes, page: int | None = None) -> Iterator[Table | Notice]:
-    """Yield a chart's categories and series as a table under its title, if it holds any data."""
+    """Yield a chart's categories and series as a table with its title as caption, if it contains any data."""
     try:
         root = parse_xml(data)
     except etree.XMLSyntaxError:
@@ -54,7 +54,7 @@ def _points(series: etree._Element, name: str) -> dict[int, str]:
 
 
 def _short(number: str) -> str:
-    """Return a value without the tail of digits that floating point leaves."""
+    """Return a number without the rounding errors of floating point."""
     try:
         return f"{float(number):.10g}"
     except ValueError:

@@ -1,4 +1,4 @@
-"""CSV and TSV: delimiter, character set and header found out; rows handed on in batches."""
+"""CSV and TSV: detects delimiter, character set and header, and yields rows in batches."""
 
 import csv
 import re
@@ -17,13 +17,13 @@ from knowledge.parsing.tables import in_batches
 _DELIMITERS = ",;\t|"
 _SAMPLE_LINES = 50
 _LONGEST_FIELD = 1_000_000  # characters
-_LONG_RECORD = 20  # lines; a longer one is looked at twice
-_PATIENCE = 10  # times the lines of a file that are looked at for where quotations end, in vain
+_LONG_RECORD = 20  # lines; longer records are checked again
+_PATIENCE = 10  # times the file's lines that may be read in vain to find the ends of quotations
 _QUOTED = re.compile(r'"[^"\n]*"')
 
 
 def parse(path: Path, context: ParseContext) -> Iterator[Element]:
-    """Yield the file's table in batches of rows; raises `ParseError` when empty, broken or too long."""
+    """Yield the file's table in batches of rows; raises `ParseError` if it is empty, broken or too long."""
     text = read_text(path)
     widths: set[int] = set()
     if context.filename.lower().endswith((".tsv", ".tab")):
@@ -31,7 +31,7 @@ def parse(path: Path, context: ParseContext) -> Iterator[Element]:
     else:
         filled = (line for line in text[:100_000].split("\n") if line.strip())
         lines = [_QUOTED.sub("", line) for line in islice(filled, _SAMPLE_LINES)]
-        # The delimiter is what divides most lines into the same number of fields.
+        # The delimiter is the one that splits most lines into the same number of fields.
         delimiter, best_score = ",", 0.0
         for candidate in _DELIMITERS:
             counts = Counter(line.count(candidate) for line in lines)
@@ -44,9 +44,9 @@ def parse(path: Path, context: ParseContext) -> Iterator[Element]:
 
 
 def _rows(text: str, delimiter: str, max_rows: int, widths: set[int]) -> Iterator[list[str]]:
-    """Yield the first cells of each row, and note the numbers of cells that rows have.
+    """Yield the first `MAX_COLUMNS` cells of each row, and add the rows' numbers of cells to `widths`.
 
-    A quotation mark that is never closed is text, instead of taking in all that follows.
+    A quotation mark that is never closed is treated as text, so that it doesn't include everything that follows.
     """
     csv.field_size_limit(_LONGEST_FIELD)
     lines = text.splitlines(keepends=True)
@@ -63,7 +63,7 @@ def _rows(text: str, delimiter: str, max_rows: int, widths: set[int]) -> Iterato
             row = None
         record = lines[start : start + reader.line_num]
         if row is not None and len(record) > _LONG_RECORD:
-            try:  # whether the quotation marks open and close its fields
+            try:  # check that the quotation marks open and close its fields
                 next(csv.reader(record, delimiter=delimiter, strict=True))
             except csv.Error:
                 row = None

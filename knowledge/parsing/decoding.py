@@ -1,4 +1,4 @@
-"""Bytes to text: the character set of a file, signs of symbol fonts, and cleaning what no page should show."""
+"""Decodes bytes: detects character sets, maps symbol fonts, and removes characters that no page should show."""
 
 import codecs
 import re
@@ -29,7 +29,7 @@ _OTHER_FORMATS = (
 # First bytes of the common characters (level 1) of the double-byte sets.
 _COMMON = {"gb18030": (0xB0, 0xD7), "cp932": (0x88, 0x97), "big5": (0xA4, 0xC6), "euc_jp": (0xB0, 0xCF)}
 _CANDIDATES = ("gb18030", "cp932", "big5", "euc_jp", "euc_kr", "cp1252", "cp1251", "latin-1")
-# What Python decodes under a name, and no file is written in; and what is known by its zero bytes.
+# Encodings that Python knows but no file uses, and those that are detected by their zero bytes.
 _NO_CHARACTER_SETS = frozenset(
     {"idna", "punycode", "undefined", "unicode-escape", "raw-unicode-escape", "utf-7"}
     | {"utf-16", "utf-16-le", "utf-16-be", "utf-32", "utf-32-le", "utf-32-be"}
@@ -38,7 +38,7 @@ _FREQUENT = frozenset(
     "的一是不了在人有我他这中大来上国和也子时道说为我你你們這個會來時說為國對們のにはをたがでてとしれさ"
 )
 _SAMPLE = 20_000  # bytes
-# Control characters, and invisible ones that only confuse a search: soft hyphen, zero width, byte order, bidi.
+# Control characters, and invisible ones that interfere with search: soft hyphen, zero width, byte order, bidi.
 _INVISIBLE = re.compile(
     "[\x00-\x08\x0e-\x1f\x7f-\x84\x86-\x9f\xad\u200b\u200e\u200f\u202a-\u202e\u2060-\u2069\ufeff\ufffe\uffff]"
 )
@@ -49,14 +49,14 @@ _SURROGATES = re.compile("[\ud800-\udfff]")
 _POWER = re.compile(r"[-+−–]?(?:\d+[\d.,]*|\d*[a-z](?:[-+−–]\d+)?|\d+/\d+)|[-+−–]", re.IGNORECASE)
 _ORDINALS = frozenset("aeo")  # French 2e, Spanish 1a and 1o
 _RAISED = re.compile(r"\^[-+−–\d.]*$")
-# What fonts of symbols show for letters: "b" in Symbol is β. Adobe's encoding of it, from 0x20 and from 0xA0, as
-# Unicode's "Adobe Symbol Encoding to Unicode" has it; spaces are codes without a sign of their own.
+# The characters that symbol fonts show instead of letters: "b" in Symbol is β. From 0x20 and from 0xA0, according to
+# Unicode's "Adobe Symbol Encoding to Unicode"; spaces are codes without a character of their own.
 _SYMBOL = (
     " !∀#∃%&∋()∗+,−./0123456789:;<=>?≅ΑΒΧΔΕΦΓΗΙϑΚΛΜΝΟΠΘΡΣΤΥςΩΞΨΖ[∴]⊥_‾αβχδεφγηιϕκλμνοπθρστυϖωξψζ{|}∼",
     "€ϒ′≤⁄∞ƒ♣♦♥♠↔←↑→↓°±″≥×∝∂•÷≠≡≈…⏐⎯↵ℵℑℜ℘⊗⊕∅∩∪⊃⊇⊄⊂⊆∈∉∠∇®©™∏√⋅¬∧∨⇔⇐⇑⇒⇓◊〈®©™∑⎛⎜⎝⎡⎢⎣⎧⎨⎩⎪ 〉∫⌠⎮⌡⎞⎟⎠⎤⎥⎦⎫⎬⎭ ",
 )
 _CIRCLED = "⓪①②③④⑤⑥⑦⑧⑨⑩⓿❶❷❸❹❺❻❼❽❾❿"
-# Of the others what is written for boxes, ticks, arrows, bullets and numbers (from a code on); the rest are pictures.
+# Of other fonts only boxes, ticks, arrows, bullets and numbers, in runs from a code on; the rest are pictures.
 _FONTS: dict[str, dict[int, str]] = {
     "symbol": {0x20: _SYMBOL[0], 0xA0: _SYMBOL[1]},
     "wingdings": {
@@ -73,7 +73,7 @@ _SIGNS = {
 
 
 def read_text(path: Path) -> str:
-    """Return a text file's text, cleaned; raises `ParseError` ("empty" or "broken") for what holds none."""
+    """Return a text file's text, cleaned; raises `ParseError` ("empty" or "broken") if it contains none."""
     data = path.read_bytes()
     if not data.strip():
         raise ParseError("empty")
@@ -84,7 +84,7 @@ def read_text(path: Path) -> str:
 
 
 def decode(data: bytes, declared: str = "") -> str:
-    """Return the text of bytes in whichever character set fits, `declared` first; raises `ParseError` ("broken")."""
+    """Return decoded bytes, trying the `declared` character set first; raises `ParseError` ("broken")."""
     for mark, encoding in _BOMS:
         if data.startswith(mark):
             return data.decode(encoding, errors="replace")
@@ -93,7 +93,7 @@ def decode(data: bytes, declared: str = "") -> str:
             raise ParseError("broken.not_text", kind=name)
     sample = data[:_SAMPLE]
     control = sum(sample.count(code) for code in range(32) if code not in (0, 9, 10, 12, 13, 27))
-    wide = ""  # UTF-16 without a byte order mark, by where its zero bytes stand
+    wide = ""  # UTF-16 without a byte order mark, detected by the positions of zero bytes
     if len(sample) >= 4:
         even, odd = sample[0::2].count(0) / (len(sample) / 2), sample[1::2].count(0) / (len(sample) / 2)
         if odd > 0.3 and even < 0.05:
@@ -108,7 +108,7 @@ def decode(data: bytes, declared: str = "") -> str:
         with suppress(UnicodeDecodeError, LookupError):
             if codecs.lookup(encoding).name not in _NO_CHARACTER_SETS:
                 return data.decode(encoding)
-    # All but a few bytes are UTF-8 in a file that was cut or joined carelessly.
+    # A file that was cut or joined carelessly is UTF-8 except for a few bytes.
     text = sample.decode("utf-8", errors="replace")
     if text.count("\ufffd") <= sum(1 for character in text if ord(character) > 127) * 0.05:
         return data.decode("utf-8", errors="replace")
@@ -124,14 +124,14 @@ def clean(text: str) -> str:
 
 
 def is_of_symbols(font: str) -> bool:
-    """Whether the font of this name shows letters as signs."""
+    """Return whether the font with this name shows symbols instead of letters."""
     return font.lower() in _SIGNS
 
 
 def as_shown(text: str, font: str, letters: bool = True) -> str:
-    """Return a text as a font shows it: what has no sign there, and text of any other font, stays as it is.
+    """Return a text as a font shows it; characters without a symbol, and text in other fonts, are returned unchanged.
 
-    Programs write a sign's code, from 0x20 to 0xFF, with 0xF000 added or, where `letters` are meant so, without.
+    Programs write a symbol's code, from 0x20 to 0xFF, with 0xF000 added, or without it, which `letters` allows.
     """
     signs = _SIGNS.get(font.lower(), {})
     codes = ((char, ord(char) - 0xF000 if char >= "\uf000" else ord(char)) for char in text)
@@ -139,7 +139,7 @@ def as_shown(text: str, font: str, letters: bool = True) -> str:
 
 
 def raised(text: str, before: Sequence[str]) -> str:
-    """Return raised text as it follows the parts of a line: 10^6, m^2, but 1st; without the sign 10⁶ reads as 106."""
+    """Return superscript text with a "^" if needed: 10^6 and m^2, but 1st; otherwise 10⁶ would read as 106."""
     last = next(filter(None, reversed(before)), "")
     if not last[-1:].isalnum() or _RAISED.search(last) or (last[-1:].isdecimal() and text in _ORDINALS):
         return text
@@ -147,7 +147,7 @@ def raised(text: str, before: Sequence[str]) -> str:
 
 
 def _score(sample: bytes, encoding: str) -> float:
-    """How much the sample looks like writing in an encoding: the mean over its characters beyond ASCII."""
+    """Return how plausible the sample is in an encoding: the mean score of its non-ASCII characters."""
     text = sample.decode(encoding, errors="replace").removesuffix("\ufffd")
     wide = [character for character in text if ord(character) > 127]
     if not wide:

@@ -1,4 +1,4 @@
-"""What parsers make of a file: a stream of typed elements, in reading order.
+"""The typed elements that parsers yield, in reading order.
 
 Pure data without Django, so that parsers can run in a child process and send elements as JSON lines.
 """
@@ -11,7 +11,7 @@ RecognisedLine = tuple[str, float, float, float, float]
 
 @dataclass(frozen=True, slots=True)
 class Element:
-    """What all elements share: the page, slide or sheet it is on, counted from 1, where the format has pages."""
+    """The base class of elements; `page` is the page, slide or sheet, counted from 1, if the format has pages."""
 
     type: ClassVar[str]
     page: int | None = None
@@ -32,7 +32,7 @@ class Heading(Element):
 
 @dataclass(frozen=True, slots=True)
 class Paragraph(Element):
-    """A paragraph or list item of running text; line breaks inside it are kept only where they mean something."""
+    """A paragraph or list item of running text; only meaningful line breaks are kept in it."""
 
     type: ClassVar[str] = "paragraph"
     text: str = ""
@@ -40,7 +40,7 @@ class Paragraph(Element):
 
 @dataclass(frozen=True, slots=True)
 class Code(Element):
-    """Preformatted text; its line breaks and indentation are kept."""
+    """Preformatted text, with its line breaks and indentation."""
 
     type: ClassVar[str] = "code"
     text: str = ""
@@ -49,7 +49,7 @@ class Code(Element):
 
 @dataclass(frozen=True, slots=True)
 class Table(Element):
-    """A table: `columns` (header cells, may be empty) and `rows`, each as long as the table is wide."""
+    """A table: `columns` are the header cells, which may be empty, and `rows` have one cell per column."""
 
     type: ClassVar[str] = "table"
     columns: tuple[str, ...] = ()
@@ -61,7 +61,7 @@ class Table(Element):
 class Picture(Element):
     """A picture; `path` is a file in the parse's output folder (PNG, JPEG or WebP), sizes in pixels.
 
-    `labels` are the words written in it, by which it can be found; `alt` is what it shows.
+    `labels` are the words in the picture, by which it can be found; `alt` describes it.
     """
 
     type: ClassVar[str] = "picture"
@@ -74,7 +74,7 @@ class Picture(Element):
 
 @dataclass(frozen=True, slots=True)
 class Attachment(Element):
-    """A file that came within this one, to be a document of its own; `path` is in the parse's output folder."""
+    """A file contained in this one, to become a document of its own; `path` is in the parse's output folder."""
 
     type: ClassVar[str] = "attachment"
     path: str = ""
@@ -84,10 +84,10 @@ class Attachment(Element):
 
 @dataclass(frozen=True, slots=True)
 class PageBreak(Element):
-    """Page `page` starts here; `total` is the number of pages when known. Also drives the progress bar.
+    """The start of page `page`; `total` is the number of pages, if known. Also drives the progress bar.
 
-    `recognised` are the lines that were read in the picture of a scanned page, as (text, x0, y0, x1, y1) in fractions
-    of the page as it is shown, from its top left.
+    `recognised` are the lines recognised on a scanned page, as (text, x0, y0, x1, y1) in fractions of the page as it is
+    shown, from its top left.
     """
 
     type: ClassVar[str] = "page_break"
@@ -97,9 +97,9 @@ class PageBreak(Element):
 
 @dataclass(frozen=True, slots=True)
 class Title(Element):
-    """What the file is called by itself, and no part of its text; the last element, if there is one.
+    """The title given in the file, which is not part of its text; the last element, if there is one.
 
-    `shown` tells what readers see, such as the title of a web page, from what only its properties say.
+    `shown` is true for titles that readers see, such as that of a web page, and false for those in its properties.
     """
 
     type: ClassVar[str] = "title"
@@ -109,14 +109,14 @@ class Title(Element):
 
 @dataclass(frozen=True, slots=True)
 class Scanned(Element):
-    """A page or picture whose words can only be read as a picture's, which was not done; no part of the text."""
+    """A page or picture whose text needs OCR, which was not done; not part of the text."""
 
     type: ClassVar[str] = "scanned"
 
 
 @dataclass(frozen=True, slots=True)
 class FileType(Element):
-    """What the file is where its name says something else; before everything else, and no part of its text."""
+    """The file's type if its name suggests another one; the first element, and not part of the text."""
 
     type: ClassVar[str] = "file_type"
     media_type: str = ""
@@ -124,9 +124,9 @@ class FileType(Element):
 
 @dataclass(frozen=True, slots=True)
 class Notice(Element):
-    """What was left out of the file, for the person who uploaded it; no part of its text.
+    """A notice of what was left out of the file, for the person who uploaded it; not part of its text.
 
-    `key` stands for a sentence of `knowledge.explanations`, into which the JSON-safe `params` are put.
+    `key` identifies a message in `knowledge.explanations`, into which the JSON-safe `params` are inserted.
     """
 
     type: ClassVar[str] = "notice"
@@ -141,7 +141,7 @@ KINDS: dict[str, type[Element]] = {
 
 
 def element_from_dict(data: dict[str, Any]) -> Element:
-    """Rebuild the element that `to_dict` gave; raises `ValueError` for an unknown kind."""
+    """Return the element from the result of `to_dict`; raises `ValueError` for an unknown kind."""
     kind = KINDS.get(str(data.get("type")))
     if kind is None:
         raise ValueError(f"Unknown kind of element: {data.get('type')!r}")

@@ -1,13 +1,13 @@
-"""Why a file can't be read."""
+"""The error that parsers raise."""
 
 from typing import Any
 
 
 class ParseError(Exception):
-    """A file that can't be ingested.
+    """A file can't be ingested.
 
-    `key` stands for a sentence of `knowledge.explanations`, into which the JSON-safe `params` are put. It is a stable
-    `code` for programs, and where several sentences share that, a dot and a name.
+    `key` identifies a message in `knowledge.explanations`, into which the JSON-safe `params` are inserted. It is a
+    stable `code` for programs, followed by a dot and a name if several messages share the code.
 
     Codes: empty, encrypted, broken, unsupported, too_many_pages, too_many_rows, too_many_attachments, too_large,
     no_text, timeout, memory, missing_tool, missing, internal, cancelled.
@@ -20,5 +20,5 @@ class ParseError(Exception):
 
     @property
     def code(self) -> str:
-        """What programs know it by."""
+        """The code for programs."""
         return self.key.partition(".")[0]

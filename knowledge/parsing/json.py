@@ -1,4 +1,4 @@
-"""JSON and JSON lines: records as a table where they are short, else each under its name; the rest "key: value"."""
+"""JSON and JSON lines: short records as a table, others each under its name; the rest as "key: value"."""
 
 import json
 from collections.abc import Iterator
@@ -13,16 +13,16 @@ from knowledge.parsing.registry import ParseContext
 from knowledge.parsing.tables import make_table
 
 _BATCH = 500  # records of one table
-_LONG = 300  # characters; a record with a longer value is no row of a table
-_SAMPLE = 1000  # records that are looked at for that
-_SPARSE = 0.25  # of the cells of a table must be filled at least
-_DEEPEST = 5  # levels that become headings; what is nested deeper is shown as JSON
+_LONG = 300  # characters; records with longer values don't become rows of a table
+_SAMPLE = 1000  # records that are checked for that
+_SPARSE = 0.25  # least share of filled cells in a table
+_DEEPEST = 5  # levels that become headings; anything nested deeper is shown as JSON
 _NAMES = ("title", "name", "subject", "question", "label", "标题", "名称", "id", "_id", "key")
 _LONGEST_NAME = 120  # characters
 
 
 def parse(path: Path, context: ParseContext) -> Iterator[Element]:
-    """Yield a file's elements; raises `ParseError` when it is empty, not valid, or has too many records."""
+    """Yield a file's elements; raises `ParseError` if it is empty, invalid, or has too many records."""
     text = read_text(path)
     lines = context.filename.lower().endswith((".jsonl", ".ndjson"))
     value = _records(text) if lines else _value(text)
@@ -46,7 +46,7 @@ def _value(text: str) -> Any:
 
 
 def _whole(digits: str) -> int | str:
-    """Return a number, as it is written where it has more digits than Python counts with."""
+    """Return an integer, or its digits if there are more of them than Python converts."""
     return int(digits) if len(digits) < 1000 else digits
 
 
@@ -62,7 +62,7 @@ def _records(text: str) -> list[Any]:
 
 
 def _elements(value: Any, level: int, max_rows: int) -> Iterator[Element]:
-    """Yield what a value holds, its parts under headings of `level`."""
+    """Yield the elements of a value, with its parts under headings of `level`."""
     if level > _DEEPEST and isinstance(value, dict | list):
         if value:
             yield Code(text=json.dumps(value, ensure_ascii=False, indent=1), language="json")
@@ -94,7 +94,7 @@ def _elements(value: Any, level: int, max_rows: int) -> Iterator[Element]:
 
 
 def _of_records(records: list[dict[str, Any]], level: int, max_rows: int) -> Iterator[Element]:
-    """Yield records as tables that share their columns, or each under its name where they aren't alike and short."""
+    """Yield records as tables with the same columns, or each under its name unless they are similar and short."""
     columns = list(dict.fromkeys(name for record in records for name in record))
     filled = sum(map(len, records)) / (len(records) * max(len(columns), 1))
     sample = [value for record in records[:_SAMPLE] for value in record.values()]
@@ -113,7 +113,7 @@ def _of_records(records: list[dict[str, Any]], level: int, max_rows: int) -> Ite
 
 
 def _is_plain(value: Any) -> bool:
-    """Whether a value is shown in a line: no structure, or a list of what is none."""
+    """Return whether a value is shown on one line: a scalar, or a list of scalars."""
     if isinstance(value, list):
         return all(not isinstance(item, dict | list) for item in value)
     return not isinstance(value, dict)

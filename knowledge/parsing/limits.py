@@ -1,4 +1,4 @@
-"""What keeps a hostile or mislabelled file from doing harm: checks of the bytes, and bounds on what parsers give."""
+"""Protection against hostile or mislabelled files: checks of archives, and limits on elements."""
 
 import re
 import zipfile
@@ -10,16 +10,16 @@ from knowledge.parsing.elements import Code, Element, Heading, Notice, Paragraph
 from knowledge.parsing.errors import ParseError
 
 MAX_ENTRIES = 20_000
-MAX_UNPACKED = 1024**3  # bytes in all, unpacked
-MAX_RATIO = 200  # unpacked to packed; Office XML reaches about 30, a bomb over 1,000
-RATIO_FLOOR = 20 * 1024**2  # bytes; below it the ratio of a part does not matter
-MAX_XML = 300 * 1024**2  # bytes of a part that is parsed whole
+MAX_UNPACKED = 1024**3  # bytes in total, unpacked
+MAX_RATIO = 200  # of unpacked to packed size; Office XML reaches about 30, a bomb over 1,000
+RATIO_FLOOR = 20 * 1024**2  # bytes; the ratio of smaller parts isn't checked
+MAX_XML = 300 * 1024**2  # bytes of a part that is parsed as a whole
 
 MAX_TEXT = 100_000  # characters of one element
 MAX_CELL = 20_000  # characters of one table cell
 MAX_ROW = 100_000  # characters of one table row
 MAX_COLUMNS = 1000
-MAX_TABLE = 500_000  # characters of one table element; a longer table goes on in the next one
+MAX_TABLE = 500_000  # characters of one table element; a longer table continues in the next one
 
 TOO_DEEP = Notice(key="left_out.nested")
 _LONG_CAPTION = Notice(key="left_out.caption", params={"most": MAX_CELL})
@@ -30,7 +30,7 @@ _ROOT = re.compile(rb"<[A-Za-z_]")
 
 
 def check_archive(archive: zipfile.ZipFile) -> None:
-    """Raise `ParseError` for a ZIP that is encrypted, or that would unpack to more than can be good for anyone."""
+    """Raise `ParseError` for a ZIP archive that is encrypted, or would unpack to too much."""
     entries = archive.infolist()
     if len(entries) > MAX_ENTRIES:
         raise ParseError("too_large.parts", parts=len(entries), most=MAX_ENTRIES)
@@ -45,10 +45,10 @@ def check_archive(archive: zipfile.ZipFile) -> None:
 
 
 def check_office_parts(archive: zipfile.ZipFile) -> None:
-    """Raise `ParseError` for Office XML that is too large to be parsed whole, or may declare a document type.
+    """Raise `ParseError` for Office XML that is too large to be parsed as a whole, or may declare a document type.
 
-    No Office program writes that; entities defined there are an attack ("billion laughs"). Declarations stand before
-    the first element.
+    No Office program writes such a declaration, which precedes the first element; entities in it are an attack
+    ("billion laughs").
     """
     for entry in archive.infolist():
         if not entry.filename.lower().endswith((".xml", ".rels", ".vml")) or entry.is_dir():
@@ -62,17 +62,17 @@ def check_office_parts(archive: zipfile.ZipFile) -> None:
             raise ParseError("broken.entities")
 
 
-# Control characters (PostgreSQL refuses U+0000), lone surrogates and non-characters, which no database or page wants.
+# Control characters (PostgreSQL rejects U+0000), lone surrogates and non-characters, which can't be stored or shown.
 _UNWANTED = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ud800-\udfff\ufffe\uffff]")
 
 
 def clean(text: str) -> str:
-    """Return the text without characters that can't be stored or shown; tabs and line breaks stay."""
+    """Return the text without characters that can't be stored or shown; tabs and line breaks are kept."""
     return _UNWANTED.sub("", text.replace("\r\n", "\n").replace("\r", "\n"))
 
 
 def bounded(element: Element) -> Iterator[Element]:
-    """Yield the element with clean text, cut into several where it is longer than one line of the pipe may be."""
+    """Yield the element with clean text, split if it is longer than a line of the pipe may be."""
     match element:
         case Heading() | Paragraph() | Code() | Title():
             for piece in pieces(clean(element.text), MAX_TEXT):
@@ -110,7 +110,7 @@ def bounded(element: Element) -> Iterator[Element]:
 
 
 def pieces(text: str, length: int) -> Iterator[str]:
-    """Cut a text into pieces of at most `length` characters, where white space is near there; none is blank."""
+    """Yield a text in pieces of at most `length` characters, split at white space if possible, without blank ones."""
     start = 0
     while len(text) - start > length:
         half, end = start + length // 2, start + length
@@ -124,13 +124,13 @@ def pieces(text: str, length: int) -> Iterator[str]:
 
 
 def columns_left_out(columns: int) -> Iterator[Notice]:
-    """Tell how many columns a table has, when they are more than are read."""
+    """Yield a notice if a table has more columns than are read."""
     if columns > MAX_COLUMNS:
         yield Notice(key="left_out.columns", params={"columns": columns, "most": MAX_COLUMNS})
 
 
 def too_many_pictures(most: int) -> Notice:
-    """Tell that a file holds more pictures than are kept."""
+    """Return the notice that a file contains more pictures than are stored."""
     return Notice(key="left_out.pictures", params={"most": most})
 
 

@@ -1,4 +1,4 @@
-"""Markdown, by the tokens of markdown-it-py; HTML inside it is read by the HTML parser."""
+"""Markdown, from the tokens of markdown-it-py; HTML in it is read by the HTML parser."""
 
 import re
 from collections.abc import Iterator
@@ -21,13 +21,13 @@ from knowledge.parsing.text import join_lines
 from ragsite.markup.mathematics import mathematics_plugin
 
 _FRONT_MATTER_TITLE = re.compile(r"^title:\s*[\"']?(.+?)[\"']?\s*$", re.M)
-_LONGEST_ADDRESS = 100  # characters; longer ones say nothing to a reader
-_LONGEST_INLINE = 20_000  # characters; what is never closed is looked for up to the end of a text, from each place
+_LONGEST_ADDRESS = 100  # characters; longer ones are of no use to readers
+_LONGEST_INLINE = 20_000  # characters; the parser searches for each missing end up to the end of the text
 _TAG = re.compile(r"</?[A-Za-z][^<>]*>|<!--.*?(?:-->|\Z)", re.S)
 
 
 def parse(path: Path, context: ParseContext) -> Iterator[Element]:
-    """Yield the elements of a Markdown file; raises `ParseError` for an empty or a binary one."""
+    """Yield the elements of a Markdown file; raises `ParseError` if it is empty or binary."""
     text = read_text(path)
     parser = MarkdownIt("commonmark", {"maxNesting": 30}).enable(["table", "strikethrough"])
     parser.core.ruler.at("inline", _parse_inline)
@@ -36,7 +36,7 @@ def parse(path: Path, context: ParseContext) -> Iterator[Element]:
 
 
 def _parse_inline(state: StateCore) -> None:
-    """Parse running text as markdown-it does, but piece by piece where it is very long."""
+    """Parse running text like markdown-it, but piece by piece if it is very long."""
     for token in state.tokens:
         if token.type == "inline":
             token.children = token.children or []
@@ -45,7 +45,7 @@ def _parse_inline(state: StateCore) -> None:
 
 
 class _Reader:
-    """Walks the tokens, knowing in which lists it is."""
+    """Walks the tokens, keeping track of open lists."""
 
     def __init__(self, tokens: list[Token], pictures: PictureStore) -> None:
         self.tokens, self.pictures = tokens, pictures
@@ -62,7 +62,7 @@ class _Reader:
                 yield Heading(text=inline_text(self.tokens[self.at]).replace("\n", " "), level=int(token.tag[1]))
                 self.at += 1
             elif kind == "inline":
-                # Pictures written into the text itself; what is elsewhere is not fetched.
+                # Pictures embedded in the text; linked ones are not fetched.
                 for child in token.children or []:
                     source = str(child.attrGet("src") or "")
                     if child.type == "image" and source.startswith("data:"):
@@ -112,7 +112,7 @@ class _Reader:
 
 
 def inline_text(token: Token) -> str:
-    """Return the plain text of an inline token: links keep their address, pictures their alternative text."""
+    """Return the plain text of an inline token, with the addresses of links and the alternative text of pictures."""
     parts = ""
     links: list[tuple[int, str]] = []
     broken = False  # a line has just ended
@@ -136,8 +136,8 @@ def inline_text(token: Token) -> str:
         elif child.type == "link_close" and links:
             start, address = links.pop()
             shown, bare = parts[start:], address.removeprefix("mailto:")
-            is_told = not shown.strip() or shown.strip() in (bare, address) or shown in bare
+            is_shown = not shown.strip() or shown.strip() in (bare, address) or shown in bare
             known = address.startswith(("http://", "https://", "mailto:")) and len(address) <= _LONGEST_ADDRESS
-            if known and not is_told:
+            if known and not is_shown:
                 parts += f" ({bare})"
     return parts

@@ -1,4 +1,4 @@
-"""What the Office parsers share: opening the package safely, and its pictures' bytes."""
+"""Helpers of the Office parsers: opening packages safely, and reading pictures."""
 
 import posixpath
 import re
@@ -18,7 +18,7 @@ MATH = "{http://schemas.openxmlformats.org/officeDocument/2006/math}"
 COMPATIBILITY = "{http://schemas.openxmlformats.org/markup-compatibility/2006}"
 
 _LONGEST_RELATIONS = 20 * 1024 * 1024  # bytes of a part that lists them
-# The main part of files with macros, templates and shows, and what the same part of a plain file is.
+# Content types of the main part of files with macros, templates and slide shows, and those of plain files.
 _MAIN_TYPE = re.compile(
     rb"application/vnd\.(?:ms-(?:word|powerpoint)\.\w+\.macroEnabled\w*"
     rb"|openxmlformats-officedocument\.\w+\.(?:template|slideshow))\.main\+xml"
@@ -26,7 +26,7 @@ _MAIN_TYPE = re.compile(
 _PLAIN_WORD = b"application/vnd.openxmlformats-officedocument.wordprocessingml.document.main+xml"
 _PLAIN_SLIDES = b"application/vnd.openxmlformats-officedocument.presentationml.presentation.main+xml"
 
-# What python-docx, python-pptx and openpyxl raise for packages that are not as they should be.
+# Exceptions that python-docx, python-pptx and openpyxl raise for broken packages.
 BROKEN = (
     zipfile.BadZipFile,
     etree.XMLSyntaxError,
@@ -45,7 +45,7 @@ BROKEN = (
 
 
 def check_package(path: Path, main_part: str, kind: str) -> None:
-    """Raise `ParseError` unless the file is a sound package that holds a part whose name begins so."""
+    """Raise `ParseError` unless the file is a valid package with a part whose name starts with `main_part`."""
     try:
         with zipfile.ZipFile(path) as package:
             check_archive(package)
@@ -58,16 +58,18 @@ def check_package(path: Path, main_part: str, kind: str) -> None:
 
 
 def whole(path: Path, folder: Path) -> Path:
-    """Return the file, or a copy in `folder` that libraries open: they fail on relations to parts that it doesn't hold,
-    as programs other than Office write them, and on files with macros, templates and shows.
+    """Return the file, or a repaired copy in `folder`.
+
+    Libraries fail on relations to missing parts, which programs other than Office write, and on files with macros,
+    templates and slide shows.
     """
     with zipfile.ZipFile(path) as package:
         names = {name.lower() for name in package.namelist()}
-        mended: dict[str, bytes] = {}
+        repaired: dict[str, bytes] = {}
         types = package.read("[Content_Types].xml") if "[content_types].xml" in names else b""
         plain = _MAIN_TYPE.sub(lambda found: _PLAIN_WORD if b"word" in found[0] else _PLAIN_SLIDES, types)
         if plain != types:
-            mended["[Content_Types].xml"] = plain
+            repaired["[Content_Types].xml"] = plain
         for entry in package.infolist():
             if not entry.filename.endswith(".rels") or entry.file_size > _LONGEST_RELATIONS:
                 continue
@@ -77,31 +79,31 @@ def whole(path: Path, folder: Path) -> Path:
                 target = posixpath.normpath(posixpath.join("/", base, relation.get("Target", "")))
                 if relation.get("TargetMode") != "External" and target.lstrip("/").lower() not in names:
                     root.remove(relation)
-                    mended[entry.filename] = etree.tostring(root)
-        if not mended:
+                    repaired[entry.filename] = etree.tostring(root)
+        if not repaired:
             return path
         folder.mkdir(parents=True, exist_ok=True)
         copy = folder / "whole.package"
         with zipfile.ZipFile(copy, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as target_package:
             for entry in package.infolist():
-                target_package.writestr(entry.filename, mended.get(entry.filename) or package.read(entry))
+                target_package.writestr(entry.filename, repaired.get(entry.filename) or package.read(entry))
     return copy
 
 
 def broken(error: BaseException) -> ParseError:
-    """Return the `ParseError` for what a library could not read; to be raised from `error`, which the log tells."""
+    """Return the `ParseError` for a library's error; raise it from `error`, which is logged."""
     if isinstance(error, etree.XMLSyntaxError) and "depth" in str(error):
         return ParseError("broken.too_deep")
     return ParseError("broken.office")
 
 
 def parse_xml(data: bytes) -> etree._Element:
-    """Return the root of a part, whose entities stand for nothing."""
+    """Return the root of a part, without resolving entities."""
     return etree.fromstring(data, etree.XMLParser(resolve_entities=False, no_network=True))
 
 
 def blob(part: Any, relation: str | None) -> bytes:
-    """Return the bytes of a part's related picture, b"" when it is missing or outside the file."""
+    """Return the bytes of a part's related picture, or b"" if it is missing or outside the file."""
     found = part.rels.get(relation)
     data = b"" if found is None or found.is_external else getattr(found.target_part, "blob", b"")
     return data if isinstance(data, bytes) else b""

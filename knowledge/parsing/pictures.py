@@ -1,4 +1,4 @@
-"""Pictures out of documents: checked, made PNG, JPEG or WebP, and written to the parse's output folder."""
+"""Stores pictures from documents: checks them, converts them to PNG, JPEG or WebP, and writes them to a folder."""
 
 import hashlib
 from collections.abc import Iterator
@@ -13,7 +13,7 @@ from knowledge.parsing.limits import too_many_pictures
 
 _KEPT = {"PNG": "png", "JPEG": "jpg", "WEBP": "webp"}
 _DRAWINGS = {"EMF", "EPS", "WMF"}
-_SMALLEST = 24  # pixels; what is smaller is a bullet, a line or an icon
+_SMALLEST = 24  # pixels; smaller ones are bullets, lines or icons
 _MOST_PIXELS = 50_000_000
 _MOST_BYTES = 30 * 1024 * 1024
 _MOST_PICTURES = 2000  # of a document
@@ -23,7 +23,7 @@ _TOO_LARGE = Notice(
 
 
 class PictureStore:
-    """Writes a document's pictures; the same picture is written once however often it appears."""
+    """Writes a document's pictures, each only once even if it appears several times."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -31,9 +31,9 @@ class PictureStore:
         self._written = 0
 
     def save(self, data: bytes, alt: str = "", page: int | None = None) -> Iterator[Picture | Notice]:
-        """Write a picture and yield its element; nothing where it is an icon, a vector drawing or broken.
+        """Write a picture and yield its element, or nothing if it is an icon, a vector drawing or broken.
 
-        One that is too large, or one too many, is left out, which a notice tells.
+        If it is too large, or one too many, yield a notice instead.
         """
         digest = hashlib.sha256(data).hexdigest()[:20]
         if digest not in self._seen:

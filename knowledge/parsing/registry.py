@@ -1,4 +1,4 @@
-"""Which parser reads which file. Imported without Django by the parsing child process."""
+"""The registry of file formats and their parsers. Imported without Django by the parser's child process."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -9,25 +9,25 @@ from knowledge.parsing.elements import Element
 from knowledge.parsing.errors import ParseError
 from knowledge.parsing.legacy import libreoffice
 
-OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"  # how Office files of before 2007 begin
+OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"  # the signature of Office files from before 2007
 
 
 @dataclass(frozen=True, slots=True)
 class ParseContext:
-    """What a parser may use and must keep to."""
+    """The settings and limits of a parse."""
 
     output_dir: Path  # pictures are written here; `Picture.path` is relative to it
     filename: str  # as uploaded; shown in messages, never opened
     max_pages: int = 5000
     max_rows: int = 200_000
-    # What becomes of words that are in pictures: "off" leaves them, "later" yields `Scanned` in their place, "auto"
-    # reads them where a page has no others, "always" on each page.
+    # When to read words in pictures: "off" never, "later" yields `Scanned` instead, "auto" on pages without other text,
+    # "always" on every page.
     ocr: str = "off"
     ocr_engine: str = "rapidocr"
     ocr_languages: tuple[str, ...] = ("en", "zh")
 
 
-# A parser opens the file, raises `ParseError` for what it can't read, and yields elements as it goes.
+# A parser opens the file, yields elements as it reads them, and raises `ParseError` if it can't read it.
 Parser = Callable[[Path, ParseContext], Iterator[Element]]
 
 
@@ -35,9 +35,9 @@ Parser = Callable[[Path, ParseContext], Iterator[Element]]
 class Format:
     """A file format: its extensions, media type, and the dotted path of its parser (imported when needed).
 
-    `titled` tells that its first heading is what a file is called, as it is not where headings name sheets or slides.
-    `unit` is what its pages are: "page", "slide", "sheet" or "chapter". `converter` is the module of LibreOffice that
-    it can't be read without, and `newer` what people can save such a file as instead.
+    `titled` means that the first heading is the title, unlike in formats whose headings name sheets or slides. `unit`
+    is the unit of pages: "page", "slide", "sheet" or "chapter". `converter` is the LibreOffice module required to read
+    the format, and `newer` the format that people can save a file in instead.
     """
 
     name: str
@@ -56,7 +56,7 @@ class Format:
         return parser
 
     def require(self) -> None:
-        """Raise `ParseError` ("missing_tool") where a program is missing that reads the format."""
+        """Raise `ParseError` ("missing_tool") if a program that is required to read the format is missing."""
         if self.converter and not libreoffice.has(self.converter):
             package = libreoffice.package(self.converter)
             raise ParseError("missing_tool.libreoffice", kind=self.name, newer=self.newer, package=package)
@@ -136,18 +136,18 @@ _BY_EXTENSION = {extension: item for item in FORMATS for extension in item.exten
 
 
 def extensions() -> list[str]:
-    """Return every extension that can be ingested here, without dots."""
+    """Return all extensions that can be read, without dots."""
     return sorted(set(_BY_EXTENSION) - set(missing()))
 
 
 def kinds() -> list[str]:
-    """Return one extension for each format that can be ingested here, the most common formats first."""
-    lacking = missing()
-    return [item.extensions[0] for item in FORMATS if item.extensions[0] not in lacking]
+    """Return one extension for each format that can be read, the most common formats first."""
+    unreadable = missing()
+    return [item.extensions[0] for item in FORMATS if item.extensions[0] not in unreadable]
 
 
 def missing() -> dict[str, ParseError]:
-    """Return what is missing on this machine, by the extensions that can't be ingested without it."""
+    """Return the errors about programs missing on this machine, by the extensions that can't be read without them."""
     found: dict[str, ParseError] = {}
     for extension, item in _BY_EXTENSION.items():
         try:
@@ -163,12 +163,12 @@ def extension_of(filename: str) -> str:
 
 
 def find_format(extension: str) -> Format | None:
-    """Return the format that an extension (lower case, no dot) stands for."""
+    """Return the format with an extension (lower case, no dot), or None."""
     return _BY_EXTENSION.get(extension)
 
 
 def format_of(filename: str) -> Format:
-    """Return the format by the file's extension; raises `ParseError` ("unsupported") naming what is supported."""
+    """Return the format of a file by its extension; raises `ParseError` ("unsupported"), with the supported ones."""
     extension = extension_of(filename)
     found = _BY_EXTENSION.get(extension)
     if found is None:
@@ -180,9 +180,9 @@ def format_of(filename: str) -> Format:
 
 
 def check_name(filename: str, head: bytes = b"") -> None:
-    """Raise `ParseError` where a file of this name can't be read here, before anyone sends or stores it.
+    """Raise `ParseError` if a file with this name can't be read, before it is sent or stored.
 
-    `head`, its first bytes, may tell that it is not what it is called, and can be read after all.
+    Its first bytes, `head`, may show that it has another type, which can be read.
     """
     item = format_of(filename)
     if not head or head.startswith(OLE):

@@ -1,4 +1,4 @@
-"""What the parsers share about tables: spans to a grid, which row is the header, which paragraph the caption."""
+"""Table helpers of the parsers: layout of spanning cells, detection of header rows and captions."""
 
 import re
 from collections.abc import Generator, Iterable, Iterator, Sequence
@@ -18,7 +18,7 @@ _MOST_SPAN_ROWS = 5000
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """A cell as written: its text and how many columns and rows it spans."""
+    """A cell: its text, and the numbers of columns and rows that it spans."""
 
     text: str
     columns: int = 1
@@ -29,7 +29,7 @@ class Cell:
 def table_of(
     rows: Iterable[Sequence[Cell]], *, header_rows: int | None = None, caption: str = "", page: int | None = None
 ) -> Iterator[Table | Notice]:
-    """Yield the table of some cells, if it isn't empty, and what was left out of it; see `grid` and `make_table`."""
+    """Yield the table of some cells, if it isn't empty, and notices of what was left out."""
     lines, width = grid(rows)
     table = make_table(lines, header_rows=header_rows, caption=caption, page=page)
     if table is not None:
@@ -38,14 +38,14 @@ def table_of(
 
 
 def grid(rows: Iterable[Sequence[Cell]]) -> tuple[list[list[str]], int]:
-    """Lay spanning cells out as equally wide rows, and tell how wide they would be with the cells left out.
+    """Lay out spanning cells as rows of equal width; return these and the width that includes the cells left out.
 
-    A cell's text stands in every row it covers, so that each row can be read alone, and in every column it covers
-    where it is a header's.
+    A cell's text is repeated in every row it covers, so that each row can be read alone, and, for header cells, in
+    every column it covers.
     """
     result: list[list[str]] = []
     width = 0
-    waiting: dict[int, tuple[str, int]] = {}  # column → text from above and for how many rows more
+    waiting: dict[int, tuple[str, int]] = {}  # by column, the text from above and its remaining rows
     for cells in rows:
         line: list[str] = []
         for number, cell in enumerate(cells):
@@ -68,9 +68,9 @@ def grid(rows: Iterable[Sequence[Cell]]) -> tuple[list[list[str]], int]:
 def make_table(
     rows: Sequence[Sequence[str]], *, header_rows: int | None = None, caption: str = "", page: int | None = None
 ) -> Table | None:
-    """Build a table of equally wide rows without its empty rows and columns; None when nothing is left.
+    """Build a table from rows of equal width, without empty rows and columns; return None if nothing is left.
 
-    `header_rows` is how many rows the file itself declares as the header; None lets `guess_header` decide.
+    `header_rows` is the number of header rows declared in the file; with None it is guessed.
     """
     header, rest = rows[: header_rows or 0], rows[header_rows or 0 :]
     filled = [row for row in rest if any(cell.strip() for cell in row)]
@@ -80,7 +80,7 @@ def make_table(
     declared, body = _only(header, used), _only(filled, used)
     top = declared or body
     if len(declared) + len(body) > 2 and not caption:
-        row = top[0]  # a title where it is one text over all columns
+        row = top[0]  # it is a title if it is a single text across all columns
         texts = {cell.strip() for cell in row} - {""}
         if len(row) > 1 and len(texts) == 1 and (len(row) > 2 or row[0] == row[-1]):
             caption = texts.pop()
@@ -91,7 +91,7 @@ def make_table(
 
 
 def guess_header(rows: Sequence[Sequence[str]]) -> bool:
-    """Whether the first row names the columns: every cell filled, different, short, no number, unlike those below."""
+    """Return whether the first row names the columns: its cells are filled, distinct, short and not numbers."""
     if len(rows) < 2 or len(rows[0]) < 2:
         return False
     first = [cell.strip() for cell in rows[0]]
@@ -102,7 +102,7 @@ def guess_header(rows: Sequence[Sequence[str]]) -> bool:
 
 
 def count_header_rows(rows: Sequence[Sequence[str]]) -> int:
-    """Return how many of the first rows name the columns: 0, 1, or 2 where merged cells make a second level."""
+    """Return how many of the first rows name the columns: 0, 1, or 2 if merged cells form a second level."""
     single = guess_header(rows)
     if len(rows) > 2 and len(rows[0]) > 1:
         first, second = ([cell.strip() for cell in row] for row in rows[:2])
@@ -117,12 +117,12 @@ def count_header_rows(rows: Sequence[Sequence[str]]) -> int:
 
 
 def is_number(text: str) -> bool:
-    """Whether a cell holds a number, a percentage, an amount, a date or a time."""
+    """Return whether a cell contains a number, a percentage, an amount, a date or a time."""
     return _NUMBER.match(text.strip()) is not None
 
 
 def with_captions(elements: Iterable[Element]) -> Iterator[Element]:
-    """Give a paragraph such as "Table 3: …" right before a table to the table."""
+    """Yield the elements, with paragraphs such as "Table 3: …" right before tables as their captions."""
     caption = ""
     for element, following in pairwise(chain(elements, [None])):
         bare = isinstance(following, Table) and not following.caption
@@ -153,7 +153,7 @@ def _padded(rows: Sequence[Sequence[str]]) -> list[list[str]]:
 
 
 def _merge_header(rows: Sequence[Sequence[str]]) -> tuple[str, ...]:
-    """Several header rows become one: "Sales / 2023" for a column under both."""
+    """Merge several header rows into one, such as "Sales / 2023"."""
     columns = tuple(
         " / ".join(dict.fromkeys(filter(None, map(str.strip, cells)))) for cells in zip(*rows, strict=False)
     )
@@ -161,7 +161,7 @@ def _merge_header(rows: Sequence[Sequence[str]]) -> tuple[str, ...]:
 
 
 def in_batches(rows: Iterable[Sequence[str]]) -> Iterator[Table]:
-    """Yield a long table in parts of bounded length that share their header and width; empty rows are dropped."""
+    """Yield a long table in parts of limited length with the same header and width; empty rows are dropped."""
     filled = (row for row in rows if any(cell.strip() for cell in row))
     columns: list[str] | None = None
     while batch := list(islice(filled, _BATCH)):
@@ -172,14 +172,14 @@ def in_batches(rows: Iterable[Sequence[str]]) -> Iterator[Table]:
 
 
 class SheetTables:
-    """Turns a sheet's rows into tables and paragraphs as they come; an empty row ends a table."""
+    """Turns a sheet's rows into tables and paragraphs, row by row; an empty row ends a table."""
 
     def __init__(self, page: int) -> None:
         self.page = page
         self._rows: list[list[str]] = []
         self._columns: tuple[str, ...] | None = None
         self._caption = ""
-        self._title: Paragraph | None = None  # a lone cell, perhaps the title of the table that follows
+        self._title: Paragraph | None = None  # a single cell, perhaps the title of the next table
 
     @property
     def is_open(self) -> bool:
@@ -187,13 +187,13 @@ class SheetTables:
         return bool(self._rows) or self._columns is not None
 
     def add(self, row: list[str]) -> Iterator[Table | Paragraph]:
-        """Take a row that is not empty; yield a part of the table when it has become long."""
+        """Add a row that is not empty; yield a part of the table once it is long enough."""
         self._rows.append(row)
         if len(self._rows) >= _BATCH:
             yield from self._part()
 
     def end(self) -> Iterator[Table | Paragraph]:
-        """The table, if one is open, ends here."""
+        """End the table, if one is open."""
         for item in self._part() if self._rows else ():
             if isinstance(item, Paragraph) and self._columns is None:
                 yield from self._release()
@@ -203,7 +203,7 @@ class SheetTables:
         self._columns, self._caption = None, ""
 
     def finish(self) -> Iterator[Table | Paragraph]:
-        """The sheet ends here."""
+        """End the sheet."""
         yield from self.end()
         yield from self._release()
 
@@ -223,7 +223,7 @@ class SheetTables:
         yield Table(page=self.page, columns=named if any(named) else (), rows=tuple(shown), caption=self._caption)
 
     def _start(self, rows: list[list[str]]) -> Generator[Table | Paragraph, None, list[list[str]]]:
-        """Take titles and header off a block's first rows and return the rest; lone cells become paragraphs."""
+        """Remove titles and header from a block's first rows and return the rest; single cells become paragraphs."""
         titles: list[str] = []
         while rows and len(texts := {cell for cell in rows[0] if cell}) == 1:  # perhaps merged over several columns
             titles.append(texts.pop())

@@ -1,4 +1,4 @@
-"""Plain text: paragraphs by blank lines, hard-wrapped lines joined, headings guessed only where they are plain."""
+"""Plain text: splits paragraphs at blank lines, joins hard-wrapped lines, and recognises only obvious headings."""
 
 import re
 import unicodedata
@@ -12,7 +12,7 @@ from knowledge.parsing.registry import ParseContext
 
 _LOG_BLOCK = 100  # lines
 _LONGEST_TITLE = 80  # columns; a wide character takes two
-_LONGEST_WORD = 15  # columns, of those that are taken to have been too long for the rest of a line; no address is
+_LONGEST_WORD = 15  # columns; longer words, such as URLs, don't count as having been too long for the rest of a line
 _UNDERLINE = re.compile(r"(=|-|~|\*)\1{2,}\s*$")
 _CHAPTER = re.compile(r"第\s*[一二三四五六七八九十百千零〇两\d]+\s*([章节回卷部篇編编])(?:\s|[:：、]|$|\S{1,30}$)")
 _CHINESE_NUMBER = re.compile(r"(?:[一二三四五六七八九十]{1,3}、|([(（][一二三四五六七八九十]{1,3}[)）]))\s*\S")
@@ -23,16 +23,16 @@ _STARTS = re.compile(  # a list item, an article of a law, a paragraph indented 
     r"|\s*第[一二三四五六七八九十百千零〇两\d]+条|　"
 )
 _ENDS_SENTENCE = re.compile(r"[.。!！?？:：;；,，、…][\"'”’」』）)]*$")
-# Of a table of contents, of a list of notes, of a list of terms or dates.
+# An entry of a table of contents, a list of notes, or a list of terms or dates.
 _ENTRY = re.compile(r"\d{1,2}(?:\.\d{1,2})+\.?\s|\[\d+\]\s|[^.:：]{1,24}[:：]\s")
 _INNER_GAP = re.compile(r"\S(?: {3,}|\t)\S")
-# The line of an option, as manual pages have it above what it does.
+# An option in a manual page, which precedes its description.
 _OPTION = re.compile(r"\s*-{1,2}[A-Za-z0-9?][^.。!！:：;；]{0,60}$")
 _CODE_LINE = re.compile(r"[;{}\\]$|^[$#>%] |^\w+ ?= ?\S|\w\(.*\)$")
 
 
 def parse(path: Path, context: ParseContext) -> Iterator[Element]:
-    """Yield the elements of a text file; raises `ParseError` for an empty or a binary one."""
+    """Yield the elements of a text file; raises `ParseError` if it is empty or binary."""
     text = read_text(path)
     if context.filename.lower().endswith(".log"):
         entries = [line.rstrip() for line in text.split("\n") if line.strip()]
@@ -52,9 +52,9 @@ def elements_of(text: str) -> Iterator[Element]:
 
 
 def _margin(blocks: list[list[str]]) -> int:
-    """Return the column at which a text was broken by hand, or 0: all lines in mid-sentence are about as long."""
+    """Return the column at which a text is hard-wrapped, or 0; lines broken in mid-sentence have similar lengths."""
     pairs = [(line.rstrip(), after) for lines in blocks for line, after in pairwise(lines)]
-    widths = sorted(_columns(line) for line, after in pairs if _goes_on(line, after))
+    widths = sorted(_columns(line) for line, after in pairs if _continues(line, after))
     if len(widths) < 5:
         return 0
     margin = widths[len(widths) * 9 // 10]
@@ -62,32 +62,32 @@ def _margin(blocks: list[list[str]]) -> int:
     return margin if 40 <= margin <= 120 and near >= len(widths) * 0.6 else 0
 
 
-def _goes_on(line: str, after: str) -> bool:
-    """Whether a line ends, and the next begins, as within a sentence."""
+def _continues(line: str, after: str) -> bool:
+    """Return whether a sentence seems to continue from a line to the next."""
     last, first = line[-1:] or " ", after.lstrip()[:1] or " "
     wide = _is_wide(last) and _is_wide(first) and first.isalpha()
     return (last.isalpha() or last in ",，、") and (first.islower() or wide)
 
 
 def _is_broken(line: str, after: str, margin: int) -> bool:
-    """Whether a line was broken at the margin, where the next one's first word had no room."""
+    """Return whether a line was wrapped at the margin because the next one's first word didn't fit."""
     text = after.strip()
     first = text.split(None, 1)[0]
     drawn = text[0] in "|-_=+*#%~" or (_INNER_GAP.search(line.strip()) and _INNER_GAP.search(text))
     code = _CODE_LINE.search(line.rstrip(";")) or _CODE_LINE.search(text.rstrip(";"))
     if drawn or code or line.endswith((":", "：")):
         return False
-    goes_on = _goes_on(line, after)
+    continues = _continues(line, after)
     deeper = (len(after) - len(after.lstrip())) - (len(line) - len(line.lstrip()))
     hangs = (deeper > 0 and not _STARTS.match(line)) or (deeper < 0 and line.endswith((".", "!", "?")))
-    if not goes_on and (hangs or _ENTRY.match(text) or line.split(None, 1)[0] == first):
+    if not continues and (hangs or _ENTRY.match(text) or line.split(None, 1)[0] == first):
         return False
     word = 2 if _is_wide(first[0]) else 1 + min(_columns(first), _LONGEST_WORD)
-    return _columns(line) + word > margin * (0.75 if goes_on else 0.9)
+    return _columns(line) + word > margin * (0.75 if continues else 0.9)
 
 
 def _block(lines: list[str], following: str, margin: int) -> Iterator[Element]:
-    """Yield the elements of the lines between two blank ones; `following` is the line after the second."""
+    """Yield the elements of the lines between blank ones; `following` is the first line after them."""
     if len(lines) == 1:
         level = _title_level(lines[0], following)
         yield Heading(text=lines[0].strip(), level=level) if level else Paragraph(text=_spaced(lines[0].strip()))
@@ -106,8 +106,8 @@ def _block(lines: list[str], following: str, margin: int) -> Iterator[Element]:
     if drawn or (indented and sum(1 for line in lines if _CODE_LINE.search(line.strip())) >= len(lines) * 0.5):
         yield Code(text="\n".join(lines))
         return
-    # Hard-wrapped lines are joined; every other line stands by itself. In a paragraph broken at a margin no line but
-    # the last of an item is short.
+    # Hard-wrapped lines are joined; all others are separate. In a hard-wrapped paragraph only the last line of an item
+    # is short.
     width = max(_columns(line) for line in lines)
     full = [line for line, after in pairwise(lines) if not _STARTS.match(after)]
     if full:
@@ -140,7 +140,7 @@ def _indent(line: str) -> int:
 
 
 def join_lines(before: str, line: str) -> str:
-    """Join a wrapped line to the text before it: without a space between Chinese, with a hyphen's word made whole."""
+    """Join a wrapped line to the text before it, without a space between Chinese, and joining hyphenated words."""
     line = line.strip()
     if not before or not line:
         return before or line
@@ -152,7 +152,7 @@ def join_lines(before: str, line: str) -> str:
 
 
 def _title_level(line: str, following: str) -> int:
-    """Return the level of a heading that stands between blank lines, or 0."""
+    """Return the level of a heading between blank lines, or 0."""
     text = line.strip()
     if level := chapter_level(line):
         return level
@@ -168,7 +168,7 @@ def _title_level(line: str, following: str) -> int:
 
 
 def chapter_level(line: str) -> int:
-    """Return the level of a Chinese chapter's line ("第一章 …", "一、…", "（一）…"), or 0."""
+    """Return the level of a Chinese chapter heading ("第一章 …", "一、…", "（一）…"), or 0."""
     text = line.strip().strip("　")
     if _columns(text) > 60 or _ENDS_SENTENCE.search(text):
         return 0
@@ -184,7 +184,7 @@ def _spaced(text: str) -> str:
 
 
 def looks_like_title(text: str) -> bool:
-    """Whether a line is short and ends like no sentence."""
+    """Return whether a line is short and doesn't end like a sentence."""
     return _columns(text) <= _LONGEST_TITLE and "\n" not in text and not _ENDS_SENTENCE.search(text)
 
 

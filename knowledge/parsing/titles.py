@@ -1,4 +1,4 @@
-"""What a document is called by itself: a page's title, its first heading, or what the file's properties say."""
+"""Determines a document's title: a page's title, its first heading, or that in the file's properties."""
 
 import re
 from collections.abc import Iterable, Iterator
@@ -6,8 +6,8 @@ from collections.abc import Iterable, Iterator
 from knowledge.parsing.elements import Code, Element, Heading, Paragraph, Title
 
 LONGEST = 300  # characters
-_NEAR = 600  # characters of text before a heading that still is the title of it all
-# Names of parts, of programs and of files, numbers, addresses, and common words that manuals set in capitals.
+_NEAR = 600  # maximum number of characters before a heading that is the title
+# Names of parts, programs and files, numbers, addresses, and common words that manuals set in capitals.
 _NO_TITLE = re.compile(
     r"(?i:(?:[\dIVX.]+\s+)?(?:(?:table of )?contents|index|abstract|introduction|preface|summary|overview|references)"
     r"|untitled\b.*|无标题.*|目\s*[录錄]|前\s*言|序|摘\s*要|引\s*言|document\s*\d*"
@@ -19,27 +19,29 @@ _NO_TITLE = re.compile(
     r"|CAUTION|IMPORTANT|CONFIDENTIAL|DRAFT|MEMO|MEMORANDUM|REPORT|TITLE|SUBJECT|DATE|BACKGROUND|PURPOSE|SCOPE|ATTACHMENT"
     r"|ANNEX|FORM|TABLE|FIGURE|LIST|ADDRESS|AGENDA|MANUAL|GUIDE|INVOICE"
 )
-# What ends like this is a sentence, or the beginning of one.
+# Text that ends like this is a sentence, or the beginning of one.
 _SENTENCE = re.compile(r".*[。！？；;，,]|(?:\S+\s+){7,}\S*[.!]")
-_MARKS = re.compile(r"(?<=\S)\s*[*∗†‡]+$")  # of a note below
+_MARKS = re.compile(r"(?<=\S)\s*[*∗†‡]+$")  # of footnotes
 _CONTENTS = re.compile(r"(?i:(?:table of )?contents)|目\s*[录錄]")
-_OF_CONTENTS = re.compile(r"\S.*\S {2,}(?:\d{1,4}|[ivxl]+)")  # a line of contents: a page's number, set apart
+_OF_CONTENTS = re.compile(
+    r"\S.*\S {2,}(?:\d{1,4}|[ivxl]+)"
+)  # a line in a table of contents, with the page number set apart
 _GOES_ON = re.compile(r".*(?:\b(?:and|or|of|the|an?|for|in|on|to|with|by|from|at|as)|[:：,，、–—-]|[和与的及])", re.I)
 
 
 def titled(elements: Iterable[Element], by_heading: bool) -> Iterator[Element]:
-    """Pass elements on, and at the end what they call the document, as one `Title`, where they call it anything.
+    """Yield the elements, and finally the document's title as one `Title`, if there is any.
 
-    `by_heading` tells that the first heading that reads as a title, near the beginning, names a file of this format;
-    one after the contents does so for want of another name.
+    `by_heading` means that in this format the first heading that looks like a title, near the beginning, is the title;
+    one after the table of contents is used only if there is no other title.
     """
-    shown = heading = said = chapter = ""
+    shown = heading = stored = chapter = ""
     after_contents = False
     before = 0
     last: Heading | None = None
     for element in elements:
         if isinstance(element, Title):
-            shown, said = (element.text, said) if element.shown else (shown, element.text)
+            shown, stored = (element.text, stored) if element.shown else (shown, element.text)
             continue
         if isinstance(element, Heading) and by_heading and before < _NEAR:
             if last is not None and heading and _GOES_ON.fullmatch(heading) and element.level == last.level:
@@ -53,15 +55,15 @@ def titled(elements: Iterable[Element], by_heading: bool) -> Iterator[Element]:
         if isinstance(element, Paragraph | Code):
             before += len(element.text)
         yield element
-    said = tidy(said)
-    if said.casefold().startswith(heading.casefold()):  # a heading of two lines may be but half of it
-        heading = said
-    if found := tidy(shown) or tidy(heading) or said or chapter:
+    stored = tidy(stored)
+    if stored.casefold().startswith(heading.casefold()):  # a heading of two lines may be only half of it
+        heading = stored
+    if found := tidy(shown) or tidy(heading) or stored or chapter:
         yield Title(text=found)
 
 
 def tidy(text: str) -> str:
-    """Return a title in one line of at most `LONGEST` characters, or nothing where it says nothing."""
+    """Return a title in one line of at most `LONGEST` characters, or "" if it is not a meaningful title."""
     line = _MARKS.sub("", " ".join(text.split()))
     if _NO_TITLE.fullmatch(line) or _SENTENCE.fullmatch(line) or _OF_CONTENTS.fullmatch(text):
         return ""

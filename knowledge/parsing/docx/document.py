@@ -30,14 +30,14 @@ _LONG_CELL = 200  # characters; one column of longer cells is a layout, not a ta
 
 
 def parse(path: Path, context: ParseContext) -> Iterator[Element]:
-    """Yield a Word document's elements; raises `ParseError` for what is protected, broken or empty."""
+    """Yield a Word document's elements; raises `ParseError` if it is protected, broken or empty."""
     check_package(path, "word/", "Word (.docx)")
     try:
         document = docx.Document(str(whole(path, context.output_dir)))
         reader = _Reader(document.part, PictureStore(context.output_dir))
         found: list[Element] = []
         for is_code, group in groupby(with_captions(reader.run()), lambda element: isinstance(element, Code)):
-            if is_code:  # Word has a paragraph for each line
+            if is_code:  # Word uses a paragraph for each line
                 found.append(Code(text="\n".join(element.text for element in group if isinstance(element, Code))))
             else:
                 found.extend(group)
@@ -49,7 +49,7 @@ def parse(path: Path, context: ParseContext) -> Iterator[Element]:
 
 
 class _Reader:
-    """Walks the body's blocks."""
+    """Walks the blocks of the document's body."""
 
     def __init__(self, part: Any, pictures: PictureStore) -> None:
         self.part, self.pictures = part, pictures
@@ -62,9 +62,9 @@ class _Reader:
         self.has_headings = any(map(self._styled_level, paragraphs))
 
     def run(self) -> list[Element]:
-        """Return the elements; a caption under a picture or over a table is given to it."""
+        """Return the elements, adding captions below pictures and above tables to these."""
         found: list[Element] = []
-        waits = False  # for the next element: the last one is a caption, or a picture without
+        waits = False  # whether the last element is a caption, or a picture that may get one
         for element, is_caption in self._blocks(self.body, 0) if self.body is not None else ():
             last = found[-1] if waits else None
             if is_caption and isinstance(element, Paragraph) and isinstance(last, Picture):
@@ -134,7 +134,7 @@ class _Reader:
     # Paragraphs
 
     def _text(self, node: etree._Element, style: Style, text: str, run: Run) -> Element:
-        # What stands before a list item, and its indent.
+        # The marker and the indent of a list item.
         place = list_place(node.find(qn("w:pPr"))) or style.numbering
         if place is None or place[0] == "0":
             marker, indent = "", ""
@@ -151,7 +151,7 @@ class _Reader:
             elif self.has_headings or not run.bold or run.pictures:
                 level = 0
             else:
-                # Without a single heading style, short bold lines are what the writer meant as headings.
+                # In a document without heading styles, short bold lines are meant as headings.
                 level = (chapter_level(text) or 2) if looks_like_title(text) else 0
         if level:
             number = "" if marker == "-" else marker
@@ -176,8 +176,8 @@ class _Reader:
     def _cells(
         self, row: etree._Element, cells: list[etree._Element], others: list[Element], depth: int
     ) -> list[tuple[Cell, str]]:
-        """Return a row's cells and how each is merged with the one above: "restart", "continue" or ""."""
-        before = value(row.find(f"{qn('w:trPr')}/{qn('w:gridBefore')}"))  # columns that the row leaves out at its start
+        """Return a row's cells, each with how it is merged with the one above: "restart", "continue" or ""."""
+        before = value(row.find(f"{qn('w:trPr')}/{qn('w:gridBefore')}"))  # columns skipped at the start of the row
         line = [(Cell(""), "")] * (min(int(before), 100) if before.isdigit() else 0)
         for cell in cells:
             span = value(cell.find(f"{qn('w:tcPr')}/{qn('w:gridSpan')}"))

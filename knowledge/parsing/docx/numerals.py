@@ -1,4 +1,4 @@
-"""Numbers as Word writes them before list items and headings."""
+"""Formats of numbers before Word's list items and headings."""
 
 _DIGITS = "零一二三四五六七八九"
 _UNITS = ("", "十", "百", "千")
@@ -11,7 +11,7 @@ _CHINESE = frozenset(
 
 
 def numeral(number: int, form: str) -> str:
-    """Return a number (0 to 9999) in one of Word's `w:numFmt` forms, in digits where the form is unknown."""
+    """Return a number (0 to 9999) in one of Word's `w:numFmt` formats, in digits if the format is unknown."""
     if form in ("lowerLetter", "upperLetter") and number > 0:
         letters = chr(ord("a") + (number - 1) % 26) * ((number - 1) // 26 + 1)
         return letters if form == "lowerLetter" else letters.upper()

@@ -1,4 +1,4 @@
-"""The inside of a Word paragraph: its text as shown, and the pictures, boxes, charts and notes anchored in it."""
+"""The content of a Word paragraph: its visible text, and the pictures, boxes, charts and notes anchored in it."""
 
 import re
 from collections.abc import Iterator
@@ -30,10 +30,10 @@ _CODE = re.compile("[0-9A-Fa-f]{2,4}")
 
 @dataclass(slots=True)
 class Run:
-    """What a paragraph holds."""
+    """The content of a paragraph."""
 
     text: str = ""
-    bold: bool = False  # all of its text is
+    bold: bool = False  # whether all of its text is bold
     pictures: list[tuple[str, str]] = field(default_factory=list)  # relation, alternative text
     charts: list[str] = field(default_factory=list)  # relations
     boxes: list[etree._Element] = field(default_factory=list)
@@ -41,7 +41,7 @@ class Run:
 
 
 class RunReader:
-    """Reads paragraphs; numbers notes in the order they are met."""
+    """Reads paragraphs, and numbers notes in the order of their references."""
 
     def __init__(self, part: Any, footnotes: dict[str, etree._Element], endnotes: dict[str, etree._Element]) -> None:
         self.part = part
@@ -109,7 +109,7 @@ class RunReader:
 
 
 def _anchor(drawing: etree._Element, run: Run) -> None:
-    """Add what a drawing or an object holds to the run: pictures, charts and boxes."""
+    """Add the pictures, charts and boxes in a drawing or an object to the run."""
     alt = ""
     for item in drawing.iter(qn("wp:docPr")):
         alt = alt or _useful(item.get("descr", "")) or _useful(item.get("title", ""))
@@ -131,7 +131,7 @@ def _anchor(drawing: etree._Element, run: Run) -> None:
 
 
 def _field_without_text(field: etree._Element) -> str:
-    """Return whether an old form's box is ticked, or what is chosen of its list: no run says so."""
+    """Return the state of a legacy form's checkbox or the selected item of its list, which no run contains."""
     box, choices = field.find(qn("w:checkBox")), field.find(qn("w:ddList"))
     if box is not None:
         state = box.find(qn("w:checked"))
@@ -152,7 +152,7 @@ def plain_text(node: etree._Element) -> str:
 
 
 def children(node: etree._Element) -> Iterator[etree._Element]:
-    """Yield a node's children, those of content controls, insertions and alternatives in their place."""
+    """Yield a node's children, replacing content controls, insertions and alternatives by their children."""
     stack = list(reversed(node))
     while stack:
         child = stack.pop()
@@ -172,7 +172,7 @@ def _is_on(node: etree._Element | None) -> bool:
 
 
 def _useful(alt: str) -> str:
-    """Return alternative text that a person wrote, not a file's name."""
+    """Return alternative text, or "" if it is a file's name."""
     text = " ".join(alt.split())
     is_file = text.lower().endswith((".png", ".jpg", ".jpeg", ".gif", ".bmp", ".emf", ".wmf", ".tif", ".tiff"))
     return "" if is_file and " " not in text else text

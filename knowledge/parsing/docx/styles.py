@@ -1,4 +1,4 @@
-"""Word's styles and numbering: which paragraph is a heading, and what stands before a list item."""
+"""Word's styles and numbering: which paragraphs are headings, and the markers of list items."""
 
 import re
 from typing import Any, NamedTuple
@@ -19,15 +19,15 @@ _PLACE = re.compile(r"%(\d)")
 
 
 class Style(NamedTuple):
-    """What a paragraph style says, or those that it is based on."""
+    """The properties of a paragraph style, including those inherited."""
 
     kind: str  # "title", "toc" (a table of contents), "caption", "code" or ""
-    outline: int | None  # the level of heading that it gives, from 1
-    numbering: tuple[str, int] | None  # the list that it gives, and the level within it, from 0
+    outline: int | None  # the heading level, from 1
+    numbering: tuple[str, int] | None  # the list, and the level within it, from 0
 
 
 class Styles:
-    """The document's paragraph styles, with what they inherit from those they are based on."""
+    """The document's paragraph styles, with inheritance."""
 
     def __init__(self, root: etree._Element | None) -> None:
         styles = root.iter(qn("w:style")) if root is not None else ()
@@ -35,7 +35,7 @@ class Styles:
         self._known: dict[str, Style] = {}
 
     def of(self, identifier: str) -> Style:
-        """Return the style that a paragraph names; one that says nothing where there is none."""
+        """Return the style with an identifier, or an empty style if it is unknown."""
         if identifier in self._known:
             return self._known[identifier]
         name, outline, numbering = "", None, None
@@ -73,7 +73,7 @@ class Numbering:
             self._abstract[item.get(qn("w:numId"), "")] = value(item.find(qn("w:abstractNumId")))
 
     def next(self, list_id: str, level: int) -> str:
-        """Count an item and return what stands before it: "-" for a bullet, "" where there is nothing."""
+        """Count an item and return its marker: "-" for a bullet, "" for none."""
         abstract = self._abstract.get(list_id)
         levels = self._levels.get(abstract or "", {})
         definition = levels.get(level)
@@ -97,12 +97,12 @@ class Numbering:
 
 
 def value(node: Any) -> str:
-    """Return a node's `w:val`, "" where there is none."""
+    """Return a node's `w:val`, or ""."""
     return "" if node is None else str(node.get(qn("w:val"), ""))
 
 
 def list_place(properties: etree._Element | None) -> tuple[str, int] | None:
-    """Return the list's id and the level within it that paragraph properties give; ("0", 0) takes it out of lists."""
+    """Return the list's id and the level within it from paragraph properties; ("0", 0) means no list."""
     place = properties.find(qn("w:numPr")) if properties is not None else None
     if place is None or place.find(qn("w:numId")) is None:
         return None
@@ -110,7 +110,7 @@ def list_place(properties: etree._Element | None) -> tuple[str, int] | None:
 
 
 def outline_level(properties: etree._Element | None) -> int | None:
-    """Return the level of heading that paragraph properties give, from 1; 10 means running text."""
+    """Return the heading level from paragraph properties, from 1; 10 means running text."""
     node = properties.find(qn("w:outlineLvl")) if properties is not None else None
     return None if node is None else _number(value(node)) + 1
 

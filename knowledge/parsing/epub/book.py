@@ -1,4 +1,4 @@
-"""Books (epub): each chapter a page under its title, as the table of contents names it."""
+"""Books (epub): each chapter is a page under its title in the table of contents."""
 
 import posixpath
 import re
@@ -19,17 +19,17 @@ from knowledge.parsing.pictures import PictureStore
 from knowledge.parsing.registry import ParseContext
 
 _HEAD_TITLE = re.compile(r"<title\b.*?</title\s*>", re.S | re.I)
-# Headers and notes at the side are part of a book, as they are not of a web page.
+# Unlike on a web page, headers and side notes are part of a book.
 _ASIDE = re.compile(r"<(/?)(?:aside|header|footer)\b", re.I)
 _LINK = re.compile(r"<a\b[^>]*href=[^>]*>(.*?)</a\s*>", re.S | re.I)
 _TAG = re.compile(r"<[^>]*>")
 _WORD = re.compile(r"\w+")
-_LISTED = 0.7  # of its words are links: a page that only lists the others
-_MOST_LISTED = 5000  # characters of it
+_LISTED = 0.7  # least share of words in links on a page that only lists the others
+_MOST_LISTED = 5000  # characters of such a page
 
 
 def parse(path: Path, context: ParseContext) -> Iterator[Element]:
-    """Yield a book's elements chapter by chapter; raises `ParseError` when locked, broken or empty."""
+    """Yield a book's elements chapter by chapter; raises `ParseError` if it is locked, broken or empty."""
     try:
         with zipfile.ZipFile(path) as archive:
             check_archive(archive)
@@ -46,7 +46,7 @@ def parse(path: Path, context: ParseContext) -> Iterator[Element]:
 
 
 class _Book:
-    """Follows the files and, within them, the headings that the table of contents names."""
+    """Walks a book's files and, within them, the headings listed in the table of contents."""
 
     def __init__(self, archive: zipfile.ZipFile, contents: Contents, pictures: PictureStore) -> None:
         self.archive, self.contents, self.pictures = archive, contents, pictures
@@ -97,7 +97,7 @@ class _Book:
         return self.chapter.number if self.chapter else None
 
     def _turn(self, entry: Entry) -> Iterator[Element]:
-        """Go on to where an entry leads; a section of a chapter without a number of its own is part of that."""
+        """Move on to an entry's chapter; an unnumbered section of a chapter is part of that chapter."""
         if entry.number is None and self.chapter is not None and entry.depth > self.chapter.depth and self._page:
             return
         self.chapter = entry
@@ -113,7 +113,7 @@ def _words(text: str) -> str:
 
 
 def _is_called(heading: str, label: str) -> bool:
-    """Whether a heading is the one that an entry calls so, give or take its number or what follows that."""
+    """Return whether a heading matches an entry's label, ignoring a number before it or a subtitle after it."""
     short, long = (heading, label) if len(heading) < len(label) else (label, heading)
     return bool(short.strip()) and (long.startswith(short) or long.endswith(short))
 

@@ -1,4 +1,4 @@
-"""What a book says of itself: its files in reading order, its table of contents, its title and authors."""
+"""A book's metadata: its files in reading order, its table of contents, its title and authors."""
 
 import posixpath
 import re
@@ -36,17 +36,17 @@ FRONT = re.compile(
 
 @dataclass(slots=True)
 class Entry:
-    """A line of the table of contents: what it calls a place, how deep it stands (from 0), and where it leads."""
+    """An entry of the table of contents, with its label, depth (from 0) and file."""
 
     label: str
     depth: int
     file: str
-    number: int | None = None  # of the chapter that begins there
+    number: int | None = None  # of the chapter that begins there, if any
 
 
 @dataclass(slots=True)
 class Contents:
-    """What a book says of itself; `files` in reading order."""
+    """A book's metadata; `files` are in reading order."""
 
     title: str = ""
     about: list[str] = field(default_factory=list)
@@ -60,7 +60,7 @@ class Contents:
 
 
 def read_contents(archive: zipfile.ZipFile) -> Contents:
-    """Return what the book says of itself; raises `ParseError` for one that is locked, or that names no files."""
+    """Return the book's metadata; raises `ParseError` if it is locked or lists no files."""
     locks = _xml(archive, "META-INF/encryption.xml")
     for node in _named(locks, "EncryptedData") if locks is not None else ():
         method = next(_named(node, "EncryptionMethod"), None)
@@ -88,14 +88,14 @@ def read_contents(archive: zipfile.ZipFile) -> Contents:
     contents.entries = list(_from_nav(archive, nav)) or list(_from_ncx(archive, ncx))
     by_name = {posixpath.basename(file): file for file in contents.files}
     for entry in contents.entries:
-        if entry.file not in contents.files:  # a table that counts its paths from elsewhere
+        if entry.file not in contents.files:  # its paths are relative to another folder
             entry.file = by_name.get(posixpath.basename(entry.file), entry.file)
     _number([entry for entry in contents.entries if entry.label != contents.title])
     return contents
 
 
 def read(archive: zipfile.ZipFile, path: str) -> bytes:
-    """Return a file of the book, b"" for one that isn't there."""
+    """Return a file of the book, or b"" if it is missing."""
     try:
         return archive.read(path) if path else b""
     except KeyError:
@@ -127,7 +127,7 @@ def _path(base: str, href: str) -> str:
 
 
 def _from_nav(archive: zipfile.ZipFile, path: str) -> Iterator[Entry]:
-    """Yield the entries of a book of today: lists in lists of a page."""
+    """Yield the entries of an EPUB 3 book: nested lists on a page."""
     data = read(archive, path)
     if not data:
         return
@@ -141,7 +141,7 @@ def _from_nav(archive: zipfile.ZipFile, path: str) -> Iterator[Entry]:
 
 
 def _from_ncx(archive: zipfile.ZipFile, path: str) -> Iterator[Entry]:
-    """Yield the entries of an older book."""
+    """Yield the entries of an EPUB 2 book."""
     root = _xml(archive, path)
     for point in _named(root, "navPoint") if root is not None else ():
         depth = sum(1 for parent in point.iterancestors("{*}navPoint"))
@@ -157,9 +157,9 @@ def _entry(node: etree._Element, depth: int, file: str) -> Iterator[Entry]:
 
 
 def _number(entries: list[Entry]) -> None:
-    """Give chapters the numbers that the book gives them; none where these begin anew in each part.
+    """Set the chapters' numbers to those in their titles, or to none if these start again in each part.
 
-    Where it gives none, they are counted, without what stands before the first.
+    Without numbers in titles, the chapters are counted, except for the front matter.
     """
     numbered = [(entry, number) for entry in entries if (number := number_of(entry.label)) is not None]
     numbers = [number for _, number in numbered]
@@ -173,14 +173,14 @@ def _number(entries: list[Entry]) -> None:
 
 
 def number_of(label: str) -> int | None:
-    """Return a chapter's number as its title says it: "Chapter IV", "3. Oil", "第十二章"; None where it says none."""
+    """Return the number in a chapter's title, such as "Chapter IV", "3. Oil" or "第十二章", or None."""
     found = _NUMBERED.match(label.strip())
     if found is None:
         return None
     text = next(group for group in found.groups() if group)
     if text.isdecimal():
         return int(text)
-    if text.upper() in ("C", "L"):  # of an appendix
+    if text.upper() in ("C", "L"):  # an appendix
         return None
     if set(text.upper()) <= set(_ROMAN):
         values = [_ROMAN[letter] for letter in text.upper()]

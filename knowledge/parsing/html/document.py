@@ -1,4 +1,4 @@
-"""HTML: the main content of a page without its furniture. Nothing is ever fetched."""
+"""HTML: the main content of a page without navigation and the like. Nothing is ever fetched."""
 
 import re
 from collections.abc import Iterator
@@ -17,7 +17,7 @@ from knowledge.parsing.tables import with_captions
 from ragsite.markup import tex
 
 _CHARSET = re.compile(rb"""<(?:meta[^>]{0,200}charset|\?xml[^>]{0,100}encoding)\s*=\s*["']?\s*([\w.:-]+)""", re.I)
-# Character sets that browsers take for the declared ones; "" for those declared by habit: UTF-8 is tried first then.
+# Character sets that browsers use for the declared ones; "" for those declared by habit, for which UTF-8 is tried.
 _CHARSETS_READ = {"gb2312": "gb18030", "gbk": "gb18030", "x-gbk": "gb18030"}
 _CHARSETS_READ |= dict.fromkeys(("shift_jis", "shift-jis", "x-sjis", "sjis"), "cp932")
 _CHARSETS_READ |= dict.fromkeys(("iso-8859-1", "latin1", "us-ascii", "ascii"), "")
@@ -52,7 +52,7 @@ _MAIN_SHARE = 0.5  # of the body's text; a smaller "main" is only a part of it
 
 
 def parse(path: Path, context: ParseContext) -> Iterator[Element]:
-    """Yield the elements of a page; raises `ParseError` when it is empty or holds no text."""
+    """Yield the elements of a page; raises `ParseError` if it is empty or contains no text."""
     data = path.read_bytes()
     if not data.strip():
         raise ParseError("empty")
@@ -64,7 +64,7 @@ def parse(path: Path, context: ParseContext) -> Iterator[Element]:
 
 
 def source_of(data: bytes, charset: str = "") -> str:
-    """Return a page's source, in `charset` or the one that it declares; raises `ParseError` for what is no text."""
+    """Return a page's source, decoded with `charset` or its declared one; raises `ParseError` if it isn't text."""
     if not charset and (declared := _CHARSET.search(data[:4096])):
         charset = declared.group(1).decode("ascii", "replace")
     charset = charset.lower()
@@ -72,9 +72,9 @@ def source_of(data: bytes, charset: str = "") -> str:
 
 
 def elements_of(source: str, pictures: PictureStore, find_picture: FindPicture | None = None) -> Iterator[Element]:
-    """Yield the elements of HTML source; none where there is nothing to read.
+    """Yield the elements of HTML source, none if there is nothing to read.
 
-    `find_picture` returns the bytes that an address in it stands for, b"" where it stands for nothing at hand.
+    `find_picture` returns the bytes for a picture's URL, or b"" if they aren't available.
     """
     root = _tree(source)
     if root is not None:
@@ -82,7 +82,7 @@ def elements_of(source: str, pictures: PictureStore, find_picture: FindPicture |
 
 
 def title_of(source: str) -> str:
-    """Return the title of HTML source, "" where it has none."""
+    """Return the title of HTML source, or ""."""
     root = _tree(source)
     return "" if root is None else _title(root)
 
@@ -95,7 +95,7 @@ def _elements_in(
     root: etree._Element, pictures: PictureStore, find_picture: FindPicture | None = None
 ) -> Iterator[Element]:
     title = _title(root)
-    # What a script chooses from, such as the key of each system, is shown: elements that stand together, all hidden.
+    # Show alternatives between which a script chooses, such as keys by operating system: adjacent and all hidden.
     for parent in root.iter(etree.Element):
         hidden = [child.get("hidden") is not None for child in parent]
         around = (parent.text, *(child.tail for child in parent))
@@ -107,7 +107,7 @@ def _elements_in(
         for child in spoken[:-1]:
             child.tail = " / " if all(node.tag in _WITHIN_LINES for node in child.iter()) else None
     for node in [each for each in root.iter(etree.Element) if each.tag.rpartition(":")[2] == "math"]:
-        # Encyclopedias hide formulas beside their pictures; scripts that set them hide what they drew.
+        # Encyclopedias hide formulas next to their pictures, and scripts that typeset formulas hide the originals.
         for span in node.iterancestors("span"):
             span.set("style", "")
         words = tex.of_mathml(node)
@@ -135,7 +135,7 @@ def _elements_in(
 
 
 def _tree(source: str) -> etree._Element | None:
-    # Entities of a document's own could grow without bound; HTML has none.
+    # Entities declared by a document could expand without limit; HTML has none.
     source = _ENTITY_DECLARATIONS.sub("", _XML_DECLARATION.sub("", source), count=1)
     parser = lxml_html.HTMLParser(encoding="utf-8", remove_comments=True, remove_pis=True, huge_tree=True)
     try:
@@ -158,18 +158,18 @@ def _is_furniture(node: etree._Element) -> bool:
     if re.search(r"display\s*:\s*none", node.get("style", "")):
         return True
     if tag in ("header", "footer", "aside"):
-        # An article's header may hold the title.
+        # An article's header may contain the title.
         inside = tag == "header" and next(node.iterancestors("main", "article"), None) is not None
         return not inside and (tag != "header" or node.find(".//h1") is None)
     names = f"{node.get('class', '')} {node.get('id', '')}"
     if len(names) < 2 or _DROPPED_NAMES.search(names) is None:
         return False
-    # A badly named container may hold the page itself, such as <div class="nav-layout">.
+    # A badly named container, such as <div class="nav-layout">, may contain the page itself.
     return node.find(".//h1") is None and next(node.iter("main", "article"), None) is None
 
 
 def _remove(parent: etree._Element, gone: set[etree._Element]) -> None:
-    """Take children out but leave the text after them, joined once: there may be very many."""
+    """Remove children but keep the text after them, which is joined only once, since there may be very many."""
     texts = [parent.text or ""]
     kept: etree._Element | None = None
     for child in [*parent, None]:

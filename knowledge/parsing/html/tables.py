@@ -1,4 +1,4 @@
-"""Reads an HTML table: its caption, header rows and spanning cells."""
+"""Reads HTML tables: their captions, header rows and spanning cells."""
 
 from collections.abc import Callable, Iterator
 
@@ -9,20 +9,20 @@ from knowledge.parsing.tables import Cell, table_of
 
 
 def rows_of(table: etree._Element) -> list[list[etree._Element]]:
-    """Return the cells of a table's own rows, not those of tables within it."""
+    """Return the cells of a table's own rows, without those of nested tables."""
     rows = [row for row in table.iter("tr") if next(row.iterancestors("table"), None) is table]
     return [[cell for cell in row if cell.tag in ("td", "th")] for row in rows]
 
 
 def read_table(node: etree._Element, text_of: Callable[[etree._Element], str]) -> Iterator[Table | Notice]:
-    """Yield the table, if it isn't empty, and what was left out of it."""
+    """Yield the table, if it isn't empty, and notices of what was left out."""
     rows = [row for row in rows_of(node) if row]
     cells = [
         [Cell(text_of(cell), _span(cell, "colspan"), _span(cell, "rowspan"), cell.tag == "th") for cell in row]
         for row in rows
     ]
     caption = node.find("caption")
-    declared = 0  # rows of the header: those of <thead>, or else those of <th> only
+    declared = 0  # header rows: those in <thead>, or else those that contain only <th>
     for row in rows[:-1]:
         parent = row[0].getparent()
         section = parent.getparent() if parent is not None else None

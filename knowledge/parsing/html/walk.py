@@ -1,4 +1,4 @@
-"""Walks an HTML tree and collects elements: inline text becomes paragraphs, blocks end them."""
+"""Walks an HTML tree and collects elements: inline text becomes paragraphs, which blocks end."""
 
 import re
 from base64 import b64decode
@@ -24,7 +24,7 @@ _ADMONITION = re.compile(
     r"(?:note|tip|hint|warning|caution|important|danger|attention|注意|提示|警告|说明|重要|小贴士)[:：!]?$", re.I
 )
 _LANGUAGE = re.compile(r"(?:^|\s)(?:language|lang|highlight-source|highlight|brush:)-?\s*([\w+#-]+)")
-_DEEPEST = 150  # levels; what is nested deeper is read as plain text
+_DEEPEST = 150  # levels; anything nested deeper is read as plain text
 _TERM_TEXT = 350  # characters: longer definitions make their term a heading
 _MOST_TERMS = 4  # of one definition
 _LONGEST_TERM = 150  # characters
@@ -41,24 +41,24 @@ class HtmlWalker:
         self.title = _tidy(_SPACE.sub(" ", title))
         self.elements: list[Element] = []
         self._inline: list[str] = []
-        self._marker = ""  # of the list item that has not had text yet
-        self._prefix = ""  # an admonition's word for the next paragraph
+        self._marker = ""  # of the current list item, until it has text
+        self._prefix = ""  # an admonition's title or a term, for the next paragraph
         self._lists: list[int] = []  # for each open list the next number, 0 for bullets
         self._path: list[Heading] = []
-        self._restore: Heading | None = None  # the section that goes on after a list of terms
+        self._restore: Heading | None = None  # the section that continues after a list of terms
 
     def start(self, main: etree._Element) -> None:
-        """Take the page's title as its heading where the page shows none."""
+        """Add the page's title as a heading if the page has none."""
         if self.title and next(main.iter("h1", "h2"), None) is None:
             self._emit(Heading(text=self.title, level=1))
 
     def finish(self) -> list[Element]:
-        """Return what was collected."""
+        """Return the collected elements."""
         self._end_paragraph()
         return self.elements
 
     def walk(self, node: etree._Element, depth: int = 0) -> None:
-        """Collect a node's content, without the text after it."""
+        """Collect a node's content, without its tail."""
         tag = node.tag
         if not isinstance(tag, str):
             return
@@ -70,7 +70,7 @@ class HtmlWalker:
             if _ADMONITION.match(text):
                 self._prefix = text.rstrip(":：!") + ("：" if text[0] > "⺀" else ": ")
             elif text:
-                # The page's title stands above all else, even where its other headings are of the same level.
+                # The page's title is above all other headings, even if they have the same level.
                 first = not self._path and self.title.startswith(text)
                 self._emit(Heading(text=text, level=1 if first else _HEADINGS[tag]))
         elif tag == "pre":
@@ -136,7 +136,7 @@ class HtmlWalker:
     # Blocks
 
     def _terms(self, node: etree._Element, depth: int) -> None:
-        """A list of terms: long definitions become sections under their term, short ones "term: definition"."""
+        """Collect a list of terms: long definitions become sections under the terms, short ones "term: definition"."""
         self._end_paragraph()
         before = list(self._path)
         groups = {node, *node.findall("div")}
@@ -169,7 +169,7 @@ class HtmlWalker:
     def _table(self, node: etree._Element, depth: int) -> None:
         self._end_paragraph()
         rows = rows_of(node)
-        # Some tables only place blocks: one cell or column, declared so, or with headings or tables in the cells.
+        # Some tables are only layout: those with a single cell or column, declared as such, or with headings or tables.
         if node.get("role") in ("presentation", "none") or node.find(".//table") is not None:
             is_layout = True
         elif next(node.iter("h1", "h2", "h3", "h4", "pre"), None) is not None:
@@ -187,7 +187,7 @@ class HtmlWalker:
             self._image(image)
 
     def _image(self, node: etree._Element) -> None:
-        """Keep a picture that the page itself carries, or what it is part of."""
+        """Store a picture that is embedded in the page, or in the file that contains it."""
         source = node.get("src", "")
         if found := _DATA_URI.match(source):
             rest = unquote_to_bytes(source[found.end() :])
@@ -232,7 +232,7 @@ class HtmlWalker:
 
 
 def inline_text(node: etree._Element) -> str:
-    """Return a node's text, its blocks apart by line breaks."""
+    """Return a node's text, with line breaks between blocks."""
     parts: list[str] = []
     _gather(node, parts, 0)
     return _tidy("".join(parts))
@@ -265,5 +265,5 @@ def _tidy(text: str) -> str:
 
 
 def _is_reference(node: etree._Element) -> bool:
-    """Whether a raised text is a footnote's number such as [3]."""
+    """Return whether superscript text is a footnote's number such as [3]."""
     return re.fullmatch(r"\s*\[[\w\s]{1,12}\]\s*", "".join(map(str, node.itertext()))) is not None

@@ -1,1 +1,1 @@
-"""Pictures: the words and ruling lines in them, and pictures that are documents of their own."""
+"""Pictures: the words and ruling lines in them, and pictures as documents."""

@@ -1,4 +1,4 @@
-"""Pictures as documents: the picture itself, and the words in it; a TIFF may have several pages."""
+"""Pictures as documents: the picture and the words in it; a TIFF may have several pages."""
 
 from collections.abc import Iterator
 from io import BytesIO
@@ -16,7 +16,7 @@ from knowledge.parsing.registry import ParseContext
 def parse(path: Path, context: ParseContext) -> Iterator[Element]:
     """Yield each page's picture and the words in it.
 
-    Raises `ParseError`: broken, too_large, too_many_pages; no_text where the words of pictures aren't to be read.
+    Raises `ParseError`: broken, too_large, too_many_pages, or no_text if OCR is off.
     """
     if context.ocr == "off":
         raise ParseError("no_text.picture")
@@ -27,12 +27,12 @@ def parse(path: Path, context: ParseContext) -> Iterator[Element]:
             if total > context.max_pages:
                 raise ParseError("too_many_pages", pages=total, most=context.max_pages)
             for number, frame in enumerate(ImageSequence.Iterator(image), 1):
-                if number > total:  # of what moves, the first picture
+                if number > total:  # only the first picture of an animation
                     break
                 yield PageBreak(page=number, total=total)
                 picture = ImageOps.exif_transpose(frame).convert("RGB")
                 data = path.read_bytes()
-                if total > 1:  # a picture that is not the whole file is written as one
+                if total > 1:  # a page of a file with several is written to a file of its own
                     with BytesIO() as png:
                         picture.save(png, "PNG")
                         data = png.getvalue()

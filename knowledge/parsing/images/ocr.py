@@ -1,6 +1,6 @@
-"""Words in pictures: by rapidocr, whose models come in its package, or by tesseract; and the lines that rule tables.
+"""OCR with rapidocr, whose models come with its package, or tesseract; and detection of the ruling lines of tables.
 
-It runs in the parsing process, a picture at a time: under 2 GB of address space, a few seconds of one core.
+It runs in the parser's process, one picture at a time: under 2 GB of address space, a few seconds of one core.
 """
 
 import csv
@@ -18,9 +18,9 @@ from PIL import Image
 
 from knowledge.parsing.errors import ParseError
 
-LONGEST_SIDE = 2000  # pixels; of larger pictures the words are found no better, and more slowly
-LEAST_SURE = 0.5  # of 1: what is recognised with less is no word
-MAX_DARK = 0.25  # share of a picture's pixels that ruling lines can be looked for among
+LONGEST_SIDE = 2000  # pixels; larger pictures take longer without better results
+LEAST_SURE = 0.5  # least confidence of a recognised word
+MAX_DARK = 0.25  # greatest share of dark pixels in a picture with ruling lines
 _TESSERACT_LANGUAGES = {"en": "eng", "zh": "chi_sim"}
 
 Box = tuple[float, ...]  # x0, y0, x1, y1, in pixels from the top left
@@ -28,7 +28,7 @@ Box = tuple[float, ...]  # x0, y0, x1, y1, in pixels from the top left
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """A word, or a character of Chinese, with its box in pixels, and whether a space goes before it in its line."""
+    """A word or a Chinese character, with its box in pixels, and whether a space precedes it in its line."""
 
     text: str
     box: Box
@@ -37,7 +37,7 @@ class Piece:
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """A straight line that is drawn: `at` is its y (horizontal) or x (vertical); pixels."""
+    """A ruling line; `at` is its y (horizontal) or x (vertical), in pixels."""
 
     horizontal: bool
     at: float
@@ -46,10 +46,10 @@ class Rule:
 
 
 def read_words(picture: Image.Image, engine: str, languages: tuple[str, ...]) -> list[list[Piece]]:
-    """Return the words of a picture by lines, as they are found; those of one that lies askew are put straight.
+    """Return the words of a picture by line, in the order found; boxes in a skewed picture are straightened.
 
-    `engine` is "rapidocr" or "tesseract"; `languages` are codes ("en", "zh"), which rapidocr's own model needn't be
-    told. Raises `ParseError` (missing_tool) where tesseract or its data for a language isn't installed.
+    `engine` is "rapidocr" or "tesseract"; `languages` are codes ("en", "zh"), which rapidocr's model doesn't need.
+    Raises `ParseError` (missing_tool) if tesseract or its data for a language isn't installed.
     """
     scale = min(1.0, LONGEST_SIDE / max(picture.size))
     if scale < 1:
@@ -61,8 +61,8 @@ def read_words(picture: Image.Image, engine: str, languages: tuple[str, ...]) ->
 
 
 def find_rules(picture: Image.Image) -> list[Rule]:
-    """Return the horizontal and vertical lines that are drawn in a picture, at least a fortieth of its width long."""
-    import cv2  # memory that a PDF of text does without
+    """Return the horizontal and vertical ruling lines in a picture, at least a fortieth of its width long."""
+    import cv2  # imported late: PDFs of text don't need it, and it takes memory
 
     scale = min(1.0, LONGEST_SIDE / max(picture.size))
     grey = np.asarray(picture.convert("L").resize((round(picture.width * scale), round(picture.height * scale))))
@@ -87,7 +87,7 @@ def find_rules(picture: Image.Image) -> list[Rule]:
 
 @cache
 def _rapidocr() -> Any:
-    """Return the reader; loading takes about a second. Threads: all cores but one, which others need."""
+    """Return the OCR engine, whose loading takes about a second; it uses all cores but one."""
     from rapidocr import RapidOCR
 
     threads = max(1, (os.cpu_count() or 2) - 1)
@@ -100,7 +100,7 @@ def _by_rapidocr(picture: Image.Image) -> list[list[Piece]]:
     result = _rapidocr()(pixels)
     if result.boxes is None or not result.word_results:
         return []
-    # How far lines fall from left to right, as on a page that lay askew: that of the wide ones.
+    # The slope of the lines on a skewed page, from the wide ones.
     tops = [(box[1] - box[0]).tolist() for box in result.boxes]
     slopes = [down / across for across, down in tops if across > picture.width / 8]
     slope = float(np.median(slopes)) if slopes else 0.0

@@ -1,1 +1,1 @@
-"""Office files of before 2007: LibreOffice makes them new ones."""
+"""Office files from before 2007, which LibreOffice converts to newer formats."""

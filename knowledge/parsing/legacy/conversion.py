@@ -1,4 +1,4 @@
-"""Runs LibreOffice on one file, in this process's group and under its limits, so that both end together."""
+"""Runs LibreOffice on a file, in this process's group and under its limits, so that both end together."""
 
 import os
 import shutil
@@ -11,8 +11,8 @@ from knowledge.parsing.legacy import libreoffice
 TIMEOUT_S = 300.0
 _FILTERS = {"docx": "MS Word 2007 XML", "xlsx": "Calc MS Excel 2007 XML", "pptx": "Impress MS PowerPoint 2007 XML"}
 
-# No macro runs, and nothing that a file links to is fetched: neither from this machine's disk, nor from a network,
-# whose every address but this one is behind a proxy that isn't there.
+# Macros are disabled, and nothing that a file links to is fetched: neither from this machine's disk nor from the
+# network, since every address but this one is behind a proxy that doesn't exist.
 _COMMON, _INET = "/org.openoffice.Office.Common", "/org.openoffice.Inet/Settings"
 _SETTINGS: tuple[tuple[str, str, str], ...] = (
     (f"{_COMMON}/Security/Scripting", "DisableMacrosExecution", "true"),
@@ -29,9 +29,9 @@ _SETTINGS: tuple[tuple[str, str, str], ...] = (
 
 
 def convert(path: Path, extension: str, newer: str, folder: Path) -> Path:
-    """Return the file made a `newer` one ("docx", "xlsx" or "pptx"), in `folder`, with a profile of its own there.
+    """Convert a file to a `newer` format ("docx", "xlsx" or "pptx") in `folder`, using a new profile there.
 
-    Raises `ParseError` when LibreOffice can't open it, or takes too long.
+    Return the path of the new file. Raises `ParseError` if LibreOffice can't open the file or takes too long.
     """
     profile = folder / "libreoffice"
     source = profile / f"source.{extension}"
@@ -67,7 +67,7 @@ def convert(path: Path, extension: str, newer: str, folder: Path) -> Path:
     except subprocess.TimeoutExpired:
         raise ParseError("timeout.conversion", seconds=round(TIMEOUT_S)) from None
     target = source.with_suffix(f".{newer}")
-    if not target.is_file() or target.stat().st_size == 0:  # it exits with 0 in any case
+    if not target.is_file() or target.stat().st_size == 0:  # its exit status is always 0
         raise ParseError("broken.conversion")
     return target
 

@@ -1,4 +1,4 @@
-"""Where LibreOffice is, and whether the part of it that a kind of file needs is installed."""
+"""The location of LibreOffice, and whether the module that a kind of file needs is installed."""
 
 import os
 import shutil
@@ -6,7 +6,7 @@ import time
 from functools import lru_cache
 from pathlib import Path
 
-# Module of LibreOffice → the library that it is, and what Debian calls it.
+# The library of each LibreOffice module.
 _LIBRARIES = {"writer": "libswlo", "calc": "libsclo", "impress": "libsdlo"}
 _PLACES = (
     "/usr/lib/libreoffice/program",
@@ -16,11 +16,11 @@ _PLACES = (
 )
 
 
-_KEPT_S = 60  # seconds for which an answer is kept: it may be installed while the site runs
+_KEPT_S = 60  # seconds for which a result is cached, since LibreOffice may be installed while the site runs
 
 
 def program() -> str:
-    """Return the path of LibreOffice, or "" where there is none."""
+    """Return the path of LibreOffice, or "" if it isn't installed."""
     return _program(time.monotonic() // _KEPT_S)
 
 
@@ -31,7 +31,7 @@ def _program(now: float) -> str:
 
 
 def has(module: str) -> bool:
-    """Whether LibreOffice is installed with this module: "writer", "calc" or "impress"."""
+    """Return whether LibreOffice is installed with this module: "writer", "calc" or "impress"."""
     return _has(module, time.monotonic() // _KEPT_S)
 
 
@@ -41,10 +41,10 @@ def _has(module: str, now: float) -> bool:
         return False
     folder = Path(program()).resolve().parent
     libraries = [path.name for path in (*folder.glob("lib*lo.*"), *folder.parent.glob("Frameworks/lib*lo.*"))]
-    # Where its libraries aren't beside it, as behind a wrapper, it is taken for whole.
+    # If the libraries aren't next to the program, as with a wrapper script, assume that it is complete.
     return not libraries or any(name.startswith(f"{_LIBRARIES[module]}.") for name in libraries)
 
 
 def package(module: str) -> str:
-    """Return what Debian and its kin call the module, without a desktop."""
+    """Return the name of the module's package in Debian and its derivatives, without a desktop."""
     return f"libreoffice-{module}-nogui"

@@ -1,6 +1,6 @@
-"""Word, Excel and PowerPoint 97-2003: converted by LibreOffice, then read as what they are today.
+"""Word, Excel and PowerPoint 97-2003: converted by LibreOffice and read as the current formats.
 
-So are their templates, the XML of Office 2003, and binary workbooks (xlsb). Excel files are read without it too.
+So are their templates, Office 2003 XML and binary workbooks (xlsb). Excel files can also be read without LibreOffice.
 """
 
 from collections.abc import Iterator
@@ -17,12 +17,12 @@ from knowledge.parsing.registry import OLE, ParseContext
 _ENCRYPTED = 0x0100  # of a Word file's flags
 _ENCRYPTED_SLIDES = 0xF3D1C4DF  # token of PowerPoint's "Current User"
 _FILEPASS = 0x2F  # record of a workbook
-_RECORDS = 20  # among the first of which it stands
+_RECORDS = 20  # first records, which include it
 _LONGEST_RECORD = 8224  # bytes
 
 
 def parse_word(path: Path, context: ParseContext) -> Iterator[Element]:
-    """Yield a Word file's elements; raises `ParseError` when protected, broken or empty."""
+    """Yield a Word file's elements; raises `ParseError` if it is protected, broken or empty."""
     from knowledge.parsing.docx.document import parse
 
     start = _stream(path, "WordDocument", 12)
@@ -32,7 +32,7 @@ def parse_word(path: Path, context: ParseContext) -> Iterator[Element]:
 
 
 def parse_slides(path: Path, context: ParseContext) -> Iterator[Element]:
-    """Yield a presentation's elements slide by slide; raises `ParseError` when protected, broken or empty."""
+    """Yield a presentation's elements slide by slide; raises `ParseError` if it is protected, broken or empty."""
     from knowledge.parsing.pptx.document import parse
 
     start = _stream(path, "Current User", 16)
@@ -42,7 +42,7 @@ def parse_slides(path: Path, context: ParseContext) -> Iterator[Element]:
 
 
 def parse_workbook(path: Path, context: ParseContext) -> Iterator[Element]:
-    """Yield a workbook's elements sheet by sheet; raises `ParseError` when protected, broken, empty or too long."""
+    """Yield a workbook's elements sheet by sheet; raises `ParseError` if it is protected, broken, empty or too long."""
     from knowledge.parsing.legacy import xls
     from knowledge.parsing.xlsx.workbook import parse
 
@@ -57,7 +57,7 @@ def parse_workbook(path: Path, context: ParseContext) -> Iterator[Element]:
     try:
         return parse(_converted(path, "xls", "xlsx", context), context)
     except ParseError as error:
-        # Excel itself opens one that is encrypted with a password known to all, and so does LibreOffice.
+        # Excel and LibreOffice open workbooks that are encrypted with a well-known password.
         if error.key == "broken.conversion" and _has_password(path):
             raise ParseError("encrypted.older", newer=".xlsx") from None
         if error.key != "broken.conversion" or not is_binary:
@@ -81,7 +81,7 @@ def _converted(path: Path, extension: str, newer: str, context: ParseContext) ->
 
 
 def _has_password(path: Path) -> bool:
-    """Whether the cells of a workbook are encrypted."""
+    """Return whether the cells of a workbook are encrypted."""
     start = _stream(path, "Workbook", _RECORDS * _LONGEST_RECORD) or _stream(path, "Book", _RECORDS * _LONGEST_RECORD)
     place = 0
     for _ in range(_RECORDS):
@@ -92,7 +92,7 @@ def _has_password(path: Path) -> bool:
 
 
 def _stream(path: Path, name: str, length: int) -> bytes:
-    """Return the beginning of a stream, b"" where there is none."""
+    """Return the first `length` bytes of a stream, or b"" if there is none."""
     try:
         with olefile.OleFileIO(path) as ole:
             return bytes(ole.openstream(name).read(length)) if ole.exists(name) else b""

@@ -1,4 +1,4 @@
-"""Excel 97-2003 without LibreOffice: each sheet's cells as the newer format's reader gives them, but no charts."""
+"""Excel 97-2003 without LibreOffice: each sheet's cells, read as in the newer format, but without charts."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -21,7 +21,7 @@ _VERY_HIDDEN = 2
 
 
 def parse(path: Path, context: ParseContext) -> Iterator[Element]:
-    """Yield a workbook's elements sheet by sheet; raises `ParseError` when protected, broken, empty or too long."""
+    """Yield a workbook's elements sheet by sheet; raises `ParseError` if it is protected, broken, empty or too long."""
     found = False
     try:
         with path.open("rb") as file, xlrd.open_workbook(file_contents=file.read(), formatting_info=True) as book:
@@ -47,7 +47,7 @@ def parse(path: Path, context: ParseContext) -> Iterator[Element]:
 
 
 def _read(book: Book, sheet: Sheet, number: int) -> Iterator[Table | Paragraph]:
-    """Yield a sheet's blocks of cells; merged ones repeat downwards, and sideways in a table's first row."""
+    """Yield a sheet's blocks of cells; merged cells repeat downwards, and across in a table's first row."""
     firsts = {
         (row, column): (top, left)
         for top, bottom, left, right in sheet.merged_cells

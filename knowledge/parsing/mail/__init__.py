@@ -1,1 +1,1 @@
-"""Mails, and web pages saved as such."""
+"""Mails, and web pages saved as mails."""

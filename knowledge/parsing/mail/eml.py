@@ -1,4 +1,4 @@
-"""Mails as files (eml), and pages that browsers and Word save as such with their pictures (mht)."""
+"""Mails (eml), and pages saved in the same format with their pictures by browsers and Word (mht)."""
 
 import posixpath
 from collections.abc import Iterator
@@ -20,7 +20,7 @@ from knowledge.parsing.registry import ParseContext
 
 _DEEPEST = 30  # parts within parts
 _MOST_PARTS = 5000
-# What programs add for programs.
+# Parts that are meant for programs.
 _LEFT_OUT = frozenset(
     {"application/pgp-signature", "application/pkcs7-signature", "application/x-pkcs7-signature"}
     | {"message/delivery-status", "text/rfc822-headers", "application/pgp-encrypted"}
@@ -30,7 +30,7 @@ _MAIL_HEADERS = ("from", "to", "subject", "date", "message-id", "received", "mim
 
 
 def parse(path: Path, context: ParseContext) -> Iterator[Element]:
-    """Yield a mail's elements and attachments; raises `ParseError` for what is no mail, encrypted or empty."""
+    """Yield a mail's elements and attachments; raises `ParseError` if it isn't a mail, is encrypted or empty."""
     data = path.read_bytes()
     message = _message(data)
     if not any(message[name] for name in _MAIL_HEADERS):
@@ -50,20 +50,20 @@ def parse(path: Path, context: ParseContext) -> Iterator[Element]:
 
 
 def parse_page(path: Path, context: ParseContext) -> Iterator[Element]:
-    """Yield the elements of a saved page, its pictures among them; raises `ParseError` when it holds no text."""
+    """Yield the elements of a saved page, including pictures; raises `ParseError` if it contains no text."""
     message = _message(path.read_bytes())
     parts = list(_leaves(message, 0, [0]))
     page = next((part for part in parts if part.get_content_type() in ("text/html", "application/xhtml+xml")), None)
     if page is None:
         raise ParseError("no_text.page")
-    held: dict[str, Message] = {}
+    by_location: dict[str, Message] = {}
     for part in parts:
         for name in (part.get("Content-Location", ""), f"cid:{part.get('Content-ID', '').strip('<> ')}"):
-            held[str(name).strip()] = part
-    by_name = {posixpath.basename(name): part for name, part in held.items()}
+            by_location[str(name).strip()] = part
+    by_name = {posixpath.basename(name): part for name, part in by_location.items()}
 
     def find(source: str) -> bytes:
-        part = held.get(source) or by_name.get(posixpath.basename(source))
+        part = by_location.get(source) or by_name.get(posixpath.basename(source))
         return _data(part) if part is not None else b""
 
     source = source_of(_data(page), page.get_content_charset() or "")
@@ -81,7 +81,7 @@ def _message(data: bytes) -> Message:
 
 
 def _collect(part: Message, mail: Mail, depth: int) -> None:
-    """Take what a part holds into the mail: its text, or what it carries."""
+    """Add a part's text or attachments to the mail."""
     kind = part.get_content_type()
     if depth > _DEEPEST:
         return
@@ -110,7 +110,7 @@ def _collect(part: Message, mail: Mail, depth: int) -> None:
         elif source.strip():
             shown = decode(source, charset)
             mail.text += f"\n\n{shown}" if mail.text else shown
-            if mail.html:  # what a mailing list or a virus scanner put below
+            if mail.html:  # text appended by a mailing list or a virus scanner
                 mail.html += f"<pre>{escape(shown, quote=False)}</pre>"
     elif kind == "message/rfc822":
         held = part.get_payload()
@@ -125,12 +125,12 @@ def _collect(part: Message, mail: Mail, depth: int) -> None:
 
 
 def _collect_best(parts: list[Message], mail: Mail, depth: int) -> None:
-    """Of parts that say the same take the HTML, else the text; what else there is, such as an invitation, too."""
+    """Collect the HTML among alternative parts, or else the text, and other parts such as an invitation."""
     rich = [part for part in parts if part.get_content_type() in ("text/html", "multipart/related", "multipart/mixed")]
     plain = [part for part in parts if part.get_content_type() == "text/plain"]
     for part in rich[-1:] or plain[-1:] or parts[-1:]:
         _collect(part, mail, depth + 1)
-    if rich and plain and not mail.text:  # for HTML that says nothing
+    if rich and plain and not mail.text:  # in case the HTML has no text
         mail.text = decode(_data(plain[-1]), plain[-1].get_content_charset() or "")
     for part in parts:
         if part not in rich and part not in plain and part.get_content_disposition() == "attachment":
@@ -160,7 +160,7 @@ def _header(message: Message, name: str) -> str:
 
 
 def _decoded(value: object) -> str:
-    """Return a header's text: encoded words decoded, and raw bytes in whichever character set fits."""
+    """Return a header's text, decoding encoded words, and raw bytes with a detected character set."""
     try:
         parts = decode_header(value)  # type: ignore[arg-type]
     except (HeaderParseError, ValueError, LookupError, IndexError):

@@ -1,4 +1,4 @@
-"""What all kinds of mail are made into: who wrote what to whom and when, its text, and the files that it carries."""
+"""The common representation of mails: header fields, text and attachments."""
 
 import mimetypes
 import re
@@ -23,7 +23,7 @@ from knowledge.parsing.pictures import PictureStore
 from knowledge.parsing.registry import FORMATS, ParseContext, extension_of, find_format
 
 MAX_ATTACHMENTS = 100  # of a mail
-_ROOM = 1024**2  # bytes that the attachments may have beyond twice the mail's size
+_ROOM = 1024**2  # bytes of attachments that are allowed in addition to twice the mail's size
 _FOLDER = "attachments"
 _QUOTED = re.compile(r"^(?:>[ ]?)+", re.M)
 _CONTENT_ID = re.compile(r"""\bcid:([^\s"'<>)]+)""", re.I)
@@ -33,7 +33,7 @@ _LONGEST_LIST = 2000  # characters of the recipients that are shown
 
 @dataclass(slots=True)
 class Carried:
-    """A file that a mail carries; `content_id` is what its text may call it by."""
+    """An attached file; the mail's text may refer to it by its `content_id`."""
 
     name: str
     media_type: str
@@ -43,7 +43,7 @@ class Carried:
 
 @dataclass(slots=True)
 class Mail:
-    """A mail; `date` as its header has it."""
+    """A mail; `date` is that of its header."""
 
     subject: str = ""
     sender: str = ""
@@ -57,9 +57,9 @@ class Mail:
 
 
 def elements_of(mail: Mail, context: ParseContext, size: int) -> Iterator[Element]:
-    """Yield a mail's elements and, last, its attachments; `size` in bytes is the mail's.
+    """Yield a mail's elements and then its attachments; `size` is the mail's in bytes.
 
-    Raises `ParseError` ("encrypted") for one whose text only its recipient can read.
+    Raises `ParseError` ("encrypted") if only the recipient can read its text.
     """
     if mail.is_encrypted and not (mail.html or mail.text):
         raise ParseError("encrypted.mail")
@@ -81,8 +81,8 @@ def elements_of(mail: Mail, context: ParseContext, size: int) -> Iterator[Elemen
         ("Date", _shown_date(mail.date)),
         ("Attachments", ", ".join(names[:MAX_ATTACHMENTS])),
     )
-    told = ((name, " ".join(clean(value).split())) for name, value in facts if value and value.strip())
-    lines = [f"{name}: {line[:_LONGEST_LIST]}{' …' * (len(line) > _LONGEST_LIST)}" for name, line in told]
+    filled = ((name, " ".join(clean(value).split())) for name, value in facts if value and value.strip())
+    lines = [f"{name}: {line[:_LONGEST_LIST]}{' …' * (len(line) > _LONGEST_LIST)}" for name, line in filled]
     if lines:
         yield Paragraph(text="\n".join(lines))
     for element in _body(mail, PictureStore(context.output_dir), inline):
@@ -104,7 +104,7 @@ def _body(mail: Mail, pictures: PictureStore, inline: dict[str, bytes]) -> Itera
 
 
 def _attachments(attached: list[Carried], names: list[str], context: ParseContext, room: int) -> Iterator[Element]:
-    """Write the files that the mail carries, as long as they can be more than it."""
+    """Write the attached files, up to their greatest number and total size."""
     for number, (item, name) in enumerate(zip(attached, names, strict=True), 1):
         room -= len(item.data)
         if number > MAX_ATTACHMENTS or room < 0:
@@ -118,7 +118,7 @@ def _attachments(attached: list[Carried], names: list[str], context: ParseContex
 
 
 def _name(item: Carried, number: int) -> str:
-    """Return a carried file's name, with an extension that says what it is where its own is unknown."""
+    """Return an attached file's name, adding the extension of its media type if its own is unknown."""
     name = " ".join(clean(item.name).split()).replace("/", "_") or f"attachment-{number}"
     if find_format(extension_of(name)) is None:
         known = next((kind.extensions[0] for kind in FORMATS if kind.media_type == item.media_type), "")
@@ -140,7 +140,7 @@ def _shown_date(date: str | datetime | None) -> str:
 
 
 def as_file(mail: Mail) -> bytes:
-    """Return a mail as other programs write it (eml)."""
+    """Return a mail in the standard format (eml)."""
     message = MIMEMultipart("mixed")
     for name, value in (("Subject", mail.subject), ("From", mail.sender), ("To", mail.to), ("Cc", mail.cc)):
         if value:

@@ -1,4 +1,4 @@
-"""Mails of Outlook (msg)."""
+"""Outlook mails (msg)."""
 
 import struct
 from collections.abc import Iterator
@@ -18,16 +18,16 @@ from knowledge.parsing.html.document import source_of
 from knowledge.parsing.mail.message import MAX_ATTACHMENTS, Carried, Mail, as_file, elements_of
 from knowledge.parsing.registry import ParseContext
 
-_TOP, _EMBEDDED = 32, 24  # bytes before the properties of a mail, and of one within another
+_TOP, _EMBEDDED = 32, 24  # bytes before the properties of a mail, and of an embedded one
 _RECIPIENT_TYPE = 0x0C15
 _CC = 2
-_INNER = "__substg1.0_3701000D"  # a mail in the place of an attachment's bytes
+_INNER = "__substg1.0_3701000D"  # a mail in place of an attachment's bytes
 _DEEPEST = 5  # mails within mails
 _UNREADABLE = (OSError, ValueError, KeyError, IndexError, TypeError, AttributeError, AssertionError, struct.error)
 
 
 def parse(path: Path, context: ParseContext) -> Iterator[Element]:
-    """Yield a mail's elements and attachments; raises `ParseError` for what is broken, encrypted or empty."""
+    """Yield a mail's elements and attachments; raises `ParseError` if it is broken, encrypted or empty."""
     try:
         with OleFileIO(path) as ole:
             storage = Storage.from_ole(ole)
@@ -109,7 +109,7 @@ def _carried(storage: Storage, depth: int) -> Iterator[Carried]:
         data = item.file_bytes
     except _UNREADABLE:
         data = None
-    if data:  # none where it is only linked to
+    if data:  # none if it is only linked
         media_type = _text(item.properties, constants.PID_ATTACH_MIME_TAG) or "application/octet-stream"
         yield Carried(name, media_type, data, _text(item.properties, constants.PID_ATTACH_CONTENT_ID))
 
@@ -127,7 +127,7 @@ def _people(storage: Storage, cc: bool) -> str:
 
 
 def _person(name: str, address: str | None) -> str:
-    """Return a name with its address, where that is one that others know, too."""
+    """Return a name with its address, if that is an e-mail address."""
     address = address if address and "@" in address else ""
     if not name or name == address:
         return address

@@ -25,7 +25,7 @@ from knowledge.parsing.tables import Cell, table_of
 from ragsite.markup import tex
 
 _DEEPEST = 30  # blocks within blocks
-_MOST_ROWS = 5000  # that a row of a text's table may stand for
+_MOST_ROWS = 5000  # repetitions of a row in a text's table
 _LONG_CELL = 200  # characters; one column of longer cells is a layout, not a table
 _LEFT_OUT = frozenset(
     {
@@ -51,12 +51,12 @@ _BULLET = ListLevel(is_numbered=False)
 
 
 class Blocks:
-    """Reads blocks; numbers the notes and list items in the order in which they are met."""
+    """Reads blocks, and numbers notes and list items in order."""
 
     def __init__(self, package: Package, pictures: PictureStore, page: int | None = None) -> None:
         self.package, self.pictures, self.page = package, pictures, page
         self.titled = False
-        self._waiting: list[Element] = []  # what is anchored in the paragraph that is being read
+        self._waiting: list[Element] = []  # elements anchored in the current paragraph
         self._counts: dict[str, dict[int, int]] = {}  # of list styles, by level
 
     def read(self, parent: etree._Element, depth: int = 0) -> Iterator[Element]:
@@ -86,7 +86,7 @@ class Blocks:
     # Paragraphs and lists
 
     def text(self, node: etree._Element, depth: int = 0) -> str:
-        """Return a paragraph's text; what is anchored in it waits."""
+        """Return a paragraph's text; elements anchored in it are yielded after it."""
         parts: list[str] = []
         self._inline(node, parts, depth)
         lines = (" ".join(line.split()) for line in clean("".join(parts)).split("\n"))
@@ -127,12 +127,12 @@ class Blocks:
             parts.append(child.tail or "")
 
     def _formula(self, frame: etree._Element) -> str:
-        """Return the formula that a frame shows, "" where it shows something else."""
+        """Return the formula in a frame, or ""."""
         root = self._object(frame)
         return tex.of_mathml(root) if root is not None and root.tag == f"{MATHML}math" else ""
 
     def _object(self, frame: etree._Element) -> etree._Element | None:
-        """Return the root of what is embedded in a frame, if anything is: a chart, a formula."""
+        """Return the root of an object embedded in a frame, such as a chart or a formula, or None."""
         embedded = frame.find(f"{DRAW}object")
         if embedded is None:
             return None
@@ -200,7 +200,7 @@ class Blocks:
     # Frames and tables
 
     def frame(self, node: etree._Element, depth: int) -> Iterator[Element]:
-        """Yield what a frame holds: text, a table, a chart's data, or a picture."""
+        """Yield the content of a frame: text, a table, a chart's data, or a picture."""
         box = node.find(f"{DRAW}text-box")
         if box is not None:
             yield from self.read(box, depth + 1)
@@ -225,7 +225,7 @@ class Blocks:
                     return
 
     def table(self, node: etree._Element, depth: int, caption: str = "") -> Iterator[Element]:
-        """Yield a table; one that is a frame around running text is read as that."""
+        """Yield a table, or the running text in one that is only a frame around it."""
         nodes = list(_rows(node))
         only = [cell for row, _ in nodes for cell in _cells(row) if cell.tag == f"{TABLE}table-cell"]
         length = sum(len(words_of(cell)) for cell in only)
@@ -267,13 +267,13 @@ class Blocks:
 
 
 def number_of(node: etree._Element, name: str) -> int:
-    """Return how many columns or rows a cell or row stands for, or spans."""
+    """Return how many times a cell or row is repeated, or how many columns or rows it spans."""
     value = node.get(f"{TABLE}{name}", "1")
     return max(1, int(value)) if value.isdigit() and len(value) < 8 else 1
 
 
 def _rows(table: etree._Element) -> Iterator[tuple[etree._Element, bool]]:
-    """Yield a table's own rows, and whether they are of its header."""
+    """Yield a table's own rows, each with whether it is a header row."""
     for child in table:
         if child.tag == f"{TABLE}table-row":
             yield child, False

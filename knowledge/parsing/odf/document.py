@@ -7,15 +7,15 @@ from pathlib import Path
 from knowledge.parsing.elements import Code, Element, Notice
 from knowledge.parsing.errors import ParseError
 from knowledge.parsing.odf.blocks import Blocks
-from knowledge.parsing.odf.package import OFFICE, Package, telling_why
+from knowledge.parsing.odf.package import OFFICE, Package, reporting_broken
 from knowledge.parsing.pictures import PictureStore
 from knowledge.parsing.registry import ParseContext
 from knowledge.parsing.tables import with_captions
 
 
-@telling_why
+@reporting_broken
 def parse(path: Path, context: ParseContext) -> Iterator[Element]:
-    """Yield a text's elements; raises `ParseError` for what is protected, broken or empty."""
+    """Yield a text's elements; raises `ParseError` if it is protected, broken or empty."""
     with Package(path, context, "OpenDocument (.odt)") as package:
         root = package.part("content.xml")
         assert root is not None
@@ -33,15 +33,15 @@ def parse(path: Path, context: ParseContext) -> Iterator[Element]:
 
 
 def _join_code(elements: Iterator[Element]) -> Iterator[Element]:
-    """A paragraph for each line of code becomes one block."""
-    held: Code | None = None
+    """Join code, which has a paragraph for each line, into blocks."""
+    block: Code | None = None
     for element in elements:
         if isinstance(element, Code):
-            held = element if held is None else replace(held, text=f"{held.text}\n{element.text}")
+            block = element if block is None else replace(block, text=f"{block.text}\n{element.text}")
             continue
-        if held is not None and held.text.strip():
-            yield held
-        held = None
+        if block is not None and block.text.strip():
+            yield block
+        block = None
         yield element
-    if held is not None and held.text.strip():
-        yield held
+    if block is not None and block.text.strip():
+        yield block

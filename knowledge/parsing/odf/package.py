@@ -1,4 +1,4 @@
-"""An OpenDocument file opened safely: its parts, its pictures, and what its styles say of paragraphs and lists."""
+"""Opens OpenDocument files safely: their parts, pictures, and styles of paragraphs and lists."""
 
 import posixpath
 import zipfile
@@ -32,7 +32,7 @@ _FORMS |= {"一, 二, 三, ...": "chineseCounting", "壹, 贰, 叁, ...": "decim
 
 @dataclass(frozen=True, slots=True)
 class ListLevel:
-    """How the items of a level of a list are marked: a bullet, or numbers of a form with what is put around them."""
+    """The markers of a list level: a bullet, or numbers in a format with a prefix and a suffix."""
 
     is_numbered: bool
     form: str = "decimal"
@@ -41,7 +41,7 @@ class ListLevel:
     start: int = 1
 
     def marker(self, number: int) -> str:
-        """Return what stands before the item of a number."""
+        """Return the marker of an item by its number."""
         return f"{self.prefix}{numeral(number, self.form)}{self.suffix}" if self.is_numbered else "-"
 
 
@@ -55,11 +55,11 @@ class _Style:
 
 @dataclass(slots=True)
 class Styles:
-    """What styles say, those of the document and those that its program made for single paragraphs."""
+    """The document's styles, including automatic ones."""
 
     paragraphs: dict[str, _Style] = field(default_factory=dict)
-    raised: set[str] = field(default_factory=set)  # styles of characters above the line
-    fonts: dict[str, str] = field(default_factory=dict)  # of styles of characters: names of fonts
+    raised: set[str] = field(default_factory=set)  # character styles for superscripts
+    fonts: dict[str, str] = field(default_factory=dict)  # font names by character style
     lists: dict[str, dict[int, ListLevel]] = field(default_factory=dict)
 
     def read(self, root: etree._Element) -> None:
@@ -96,7 +96,7 @@ class Styles:
             self.lists[node.get(f"{STYLE}name", "")] = levels
 
     def names(self, style: str) -> list[str]:
-        """Return the name of a paragraph's style as people see it, and those that it is made from."""
+        """Return the display names of a paragraph style and its parents."""
         names: list[str] = []
         while style in self.paragraphs and len(names) < _MOST_PARENTS:
             names.append(self.paragraphs[style].shown_name)
@@ -104,7 +104,7 @@ class Styles:
         return names
 
     def level(self, style: str) -> int:
-        """Return the level of headings of a style, 0 for running text."""
+        """Return the heading level of a style, 0 for running text."""
         for _ in range(_MOST_PARENTS):
             found = self.paragraphs.get(style)
             if found is None or found.level:
@@ -137,7 +137,7 @@ class Package:
         self.archive.close()
 
     def part(self, name: str) -> etree._Element | None:
-        """Return a part's root, or None when there is none."""
+        """Return a part's root, or None if it is missing."""
         if name not in self.names:
             return None
         if self.archive.getinfo(name).file_size > MAX_XML:
@@ -146,14 +146,14 @@ class Package:
         return etree.fromstring(self.archive.read(name), parser)
 
     def picture(self, node: etree._Element) -> bytes:
-        """Return the bytes of an image that the file holds, b"" for one that lies elsewhere."""
+        """Return the bytes of an embedded image, or b"" for a linked one."""
         name = posixpath.normpath(node.get(f"{XLINK}href", "")).lstrip("./")
         if name not in self.names or self.archive.getinfo(name).file_size > _MOST_PICTURE:
             return b""
         return self.archive.read(name)
 
     def title(self) -> Title:
-        """Return what the file's properties call it."""
+        """Return the title in the file's properties."""
         root = self.part("meta.xml")
         found = None if root is None else next(root.iter(f"{_DUBLIN}title"), None)
         return Title(text="" if found is None else words_of(found), shown=False)
@@ -164,14 +164,14 @@ def words_of(node: etree._Element) -> str:
     return "".join(text for text in node.itertext() if isinstance(text, str))
 
 
-def telling_why(parse: Parser) -> Parser:
-    """Have a parser's errors about broken files say so."""
+def reporting_broken(parse: Parser) -> Parser:
+    """Make a parser raise `ParseError` for broken files."""
 
     @wraps(parse)
-    def told(path, context):  # type: ignore[no-untyped-def]
+    def wrapper(path, context):  # type: ignore[no-untyped-def]
         try:
             yield from parse(path, context)
         except (*BROKEN, zipfile.LargeZipFile) as error:
             raise broken(error) from error
 
-    return told
+    return wrapper

@@ -1,4 +1,4 @@
-"""OpenDocument presentations (odp): each slide a page under its title, its shapes in reading order, then its notes."""
+"""OpenDocument presentations (odp): each slide is a page with its title, shapes in reading order, and notes."""
 
 import re
 from collections.abc import Iterator
@@ -9,21 +9,21 @@ from lxml import etree
 from knowledge.parsing.elements import Element, Notice, PageBreak, Title
 from knowledge.parsing.errors import ParseError
 from knowledge.parsing.odf.blocks import Blocks
-from knowledge.parsing.odf.package import DRAW, OFFICE, PRESENTATION, SVG, Package, telling_why, words_of
+from knowledge.parsing.odf.package import DRAW, OFFICE, PRESENTATION, SVG, Package, reporting_broken, words_of
 from knowledge.parsing.pictures import PictureStore
 from knowledge.parsing.pptx.slides import in_reading_order, under_heading
 from knowledge.parsing.registry import ParseContext
 
 _FURNITURE = {"date-time", "footer", "header", "page-number"}
-_ROW_CM = 0.85  # shapes whose tops are nearer than this stand side by side
+_ROW_CM = 0.85  # shapes whose tops are closer than this are side by side
 _ITEM = re.compile(r"\s*(?:-|\w{1,4}[.)]) ")
 _LENGTH = re.compile(r"(-?[\d.]+)(cm|mm|in|pt|px)?")
 _CENTIMETRES = {"cm": 1.0, "mm": 0.1, "in": 2.54, "pt": 2.54 / 72, "px": 2.54 / 96}
 
 
-@telling_why
+@reporting_broken
 def parse(path: Path, context: ParseContext) -> Iterator[Element]:
-    """Yield a presentation's elements slide by slide; raises `ParseError` when protected, broken or empty."""
+    """Yield a presentation's elements slide by slide; raises `ParseError` if it is protected, broken or empty."""
     with Package(path, context, "OpenDocument (.odp)") as package:
         root = package.part("content.xml")
         assert root is not None

@@ -1,4 +1,4 @@
-"""OpenDocument workbooks (ods): each sheet a page under its name, read row by row so that memory stays flat."""
+"""OpenDocument workbooks (ods): each sheet is a page with its name, read row by row to limit memory."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -10,7 +10,7 @@ from knowledge.parsing.elements import Element, Heading, PageBreak, Paragraph, T
 from knowledge.parsing.errors import ParseError
 from knowledge.parsing.limits import MAX_COLUMNS, columns_left_out
 from knowledge.parsing.odf.blocks import Blocks, number_of
-from knowledge.parsing.odf.package import DRAW, OFFICE, TABLE, TEXT, Package, telling_why
+from knowledge.parsing.odf.package import DRAW, OFFICE, TABLE, TEXT, Package, reporting_broken
 from knowledge.parsing.pictures import PictureStore
 from knowledge.parsing.registry import ParseContext
 from knowledge.parsing.tables import SheetTables
@@ -20,9 +20,9 @@ _CELL, _COVERED = f"{TABLE}table-cell", f"{TABLE}covered-table-cell"
 _FRAME, _BODY = f"{DRAW}frame", f"{OFFICE}spreadsheet"
 
 
-@telling_why
+@reporting_broken
 def parse(path: Path, context: ParseContext) -> Iterator[Element]:
-    """Yield a workbook's elements sheet by sheet; raises `ParseError` when protected, broken, empty or too long."""
+    """Yield a workbook's elements sheet by sheet; raises `ParseError` if it is protected, broken, empty or too long."""
     with Package(path, context, "OpenDocument (.ods)") as package:
         reader = _Reader(package, context)
         yield from reader.run()
@@ -40,12 +40,12 @@ class _Reader:
         self.rows = self.widest = 0
 
     def run(self) -> Iterator[Element]:
-        """Yield the sheets' elements; what lies over the cells comes after them."""
+        """Yield the sheets' elements; those drawn over the cells come after them."""
         number = 0
         tables: SheetTables | None = None
         heading: Heading | None = None
         drawn: list[Element] = []
-        # Column → text of a merged cell above, rows for which it goes on, whether it is the cell's first column.
+        # By column: the text of a merged cell above, its remaining rows, and whether it is the cell's first column.
         merged: dict[int, tuple[str, int, bool]] = {}
         with self.package.archive.open("content.xml") as file:
             events = etree.iterparse(
@@ -75,7 +75,7 @@ class _Reader:
                     tables = None
                     _forget(node)
                 elif node.tag == _FRAME:
-                    # The chart's own data repeats the cells that it is drawn from.
+                    # A chart's data repeats the cells that it is drawn from.
                     if node.find(f"{DRAW}object") is None:
                         drawn += Blocks(self.package, self.pictures, number).frame(node, 0)
                 elif node.tag == _ROW and next(node.iterancestors(_FRAME), None) is None:
@@ -123,7 +123,7 @@ class _Reader:
 
 
 def _text(cell: etree._Element) -> str:
-    """Return what a cell shows."""
+    """Return the text of a cell as shown."""
     parts = []
     for paragraph in cell.iterchildren(f"{TEXT}p"):
         inner: list[str] = []
@@ -139,7 +139,7 @@ def _text(cell: etree._Element) -> str:
 
 
 def _forget(node: etree._Element) -> None:
-    """Let go of what was read, and of what stood before it."""
+    """Free the memory of a node that was read, and of those before it."""
     node.clear()
     while node.getprevious() is not None:
         parent = node.getparent()

@@ -1,4 +1,4 @@
-"""PDF documents: text in reading order, headings, tables and pictures, by pdfium."""
+"""PDF documents: text in reading order, headings, tables and pictures, using pdfium."""
 
 import logging
 from collections import deque
@@ -45,24 +45,24 @@ from knowledge.parsing.registry import ParseContext
 
 logger = logging.getLogger(__name__)
 
-PICTURE_POINTS = 842  # the longer side of a picture is taken for that of a sheet of paper
-SAMPLE = 24  # pages looked at beforehand for the body size and repeated pictures
+PICTURE_POINTS = 842  # assumed length of a picture's longer side, that of a sheet of paper
+SAMPLE = 24  # pages read beforehand for the body size and repeated pictures
 AROUND = 4  # pages on each side that running heads are compared with
-MIN_LINES_ACROSS = 4  # lines that run across a page's other text: fewer are a notice on the margin
-HEAD_PIECES = 3  # of a running head, side by side
-SHORT = 12  # characters of what stands between two things announced: "or", "and"
-GARBLED = 0.5  # share of characters without meaning that makes a page unreadable
+MIN_LINES_ACROSS = 4  # lines perpendicular to a page's other text; fewer are a notice in the margin
+HEAD_PIECES = 3  # parts of a running head, side by side
+SHORT = 12  # characters of a paragraph between two announced items: "or", "and"
+GARBLED = 0.5  # share of unmapped characters that makes a page unreadable
 
 _TO_TICK = {raw.FPDF_FORMFIELD_CHECKBOX, raw.FPDF_FORMFIELD_RADIOBUTTON}
-# What pdfium and broken geometry raise; one such page is left out, the document goes on.
+# Exceptions from pdfium and broken geometry; such a page is left out, and reading continues.
 _PAGE_ERRORS = (pdfium.PdfiumError, ValueError, ArithmeticError, LookupError)
 
 
 def parse(path: Path, context: ParseContext) -> Iterator[Element]:
     """Yield the elements of a PDF, page by page.
 
-    Raises `ParseError`: encrypted, broken, empty, too_many_pages, no_text (only pictures of text, or fonts that do
-    not say what their characters mean).
+    Raises `ParseError`: encrypted, broken, empty, too_many_pages, no_text (only pictures of text, or fonts without a
+    mapping to characters).
     """
     with closing(open_document(path)) as document:
         total = len(document)
@@ -72,21 +72,21 @@ def parse(path: Path, context: ParseContext) -> Iterator[Element]:
             raise ParseError("too_many_pages", pages=total, most=context.max_pages)
         yield from levelled(stitched(_Reader(document, context).elements()))
         try:
-            said_title = str(document.get_metadata_value("Title"))
-        except ValueError:  # no UTF-16, as PDF wants it
-            said_title = ""
-        yield Title(text=said_title, shown=False)
+            metadata_title = str(document.get_metadata_value("Title"))
+        except ValueError:  # not UTF-16, which PDF requires
+            metadata_title = ""
+        yield Title(text=metadata_title, shown=False)
 
 
 def read_picture(picture: Image.Image, number: int, context: ParseContext) -> list[Element]:
-    """Return the elements of the words in a picture, page `number` of its file; laid out as those of a page."""
+    """Return the elements of the words in a picture, page `number` of its file, laid out like a page."""
     scale = max(picture.size) / PICTURE_POINTS
     text, shapes, styles = scans.read_picture(picture, scale, context)
     return _Reader((), context).read_scan(_Page(number, text, shapes, set(), 0, scanned=True, styles=styles))
 
 
 def open_document(path: Path) -> pdfium.PdfDocument:
-    """Open a PDF; raises `ParseError` when it needs a password or is damaged."""
+    """Open a PDF; raises `ParseError` if it needs a password or is damaged."""
     try:
         document = pdfium.PdfDocument(path)
     except pdfium.PdfiumError as error:
@@ -100,10 +100,10 @@ def open_document(path: Path) -> pdfium.PdfDocument:
 
 @contextmanager
 def _page_as_filled_in(document: pdfium.PdfDocument, number: int) -> Iterator[tuple[pdfium.PdfPage, list[Mark]]]:
-    """Yield a page and its boxes to tick; where fields or text notes stand on it, a copy of which they are a part.
+    """Yield a page and its checkboxes; if it has form fields or text notes, a copy into which they are flattened.
 
-    It is a copy, since pdfium forgets what the letters of some fonts mean when they are made part of the page itself.
-    The boxes are no part of it: a tick is drawn as a shape, or as whatever letter of a font of ornaments.
+    It is a copy, since pdfium loses the character mapping of some fonts when it flattens the page itself. Checkboxes
+    are not flattened: a tick is drawn as a shape, or as an arbitrary letter of a font of ornaments.
     """
     with closing(document[number - 1]) as page:
         kinds: set[int] = set()
@@ -135,37 +135,37 @@ def _page_as_filled_in(document: pdfium.PdfDocument, number: int) -> Iterator[tu
 
 @dataclass(slots=True)
 class _Page:
-    """A page as read, before it is understood."""
+    """A page as read, before its layout is analysed."""
 
     number: int
     text: PageText
     shapes: Shapes
     keys: set[tuple[str, int]]
     rotation: int  # the page's own, degrees clockwise
-    across: list["_Page"] = field(default_factory=list)  # what runs across it, each turned upright
-    scanned: bool = False  # its words are in a picture
-    styles: Styles | None = None  # its own, where its type was measured on a picture
+    across: list["_Page"] = field(default_factory=list)  # its perpendicular text, turned upright
+    scanned: bool = False  # whether its words are in a picture
+    styles: Styles | None = None  # its own, if they were measured on a picture
 
 
 @dataclass(slots=True)
 class _Tally:
-    """What the document turned out to hold."""
+    """Counts of what the document contains."""
 
     characters: int = 0
     garbled: int = 0
     failed: int = 0
     pictured: int = 0
     saved: int = 0
-    later: int = 0  # pages that are to be read as pictures
+    later: int = 0  # pages to be read with OCR
     known: set[str] = field(default_factory=set)
     left_out: set[Notice] = field(default_factory=set)
 
 
 class _Reader:
-    """Reads one document; a few pages ahead of what it yields, to tell running heads from text."""
+    """Reads a document, a few pages ahead of what it yields, to distinguish running heads from text."""
 
     def __init__(self, document: Any, context: ParseContext) -> None:
-        """`document` is a `PdfDocument`; for a picture by itself, nothing."""
+        """Create a reader for a `PdfDocument`, or, for a picture, an empty sequence."""
         self._document = document
         self._context = context
         self._total = len(document)
@@ -175,7 +175,7 @@ class _Reader:
         self._logos: set[tuple[int, ...]] = set()
 
     def elements(self) -> Iterator[Element]:
-        """Yield everything, then complain when there was no text at all."""
+        """Yield all elements; raises `ParseError` at the end if there was no text."""
         step = max(1, self._total // SAMPLE)
         for number in range(1, self._total + 1, step):
             if (page := self._read(number)) is not None:
@@ -197,7 +197,7 @@ class _Reader:
             try:
                 elements = self._understand(page, around)
             except _PAGE_ERRORS as error:
-                logger.warning("Page %d left out: %s", number, type(error).__name__)
+                logger.warning("Page %d was left out: %s", number, type(error).__name__)
                 self._tally.failed += 1
                 continue
             yield from elements
@@ -217,11 +217,11 @@ class _Reader:
         yield from sorted(self._tally.left_out, key=lambda notice: notice.key)
 
     def read_scan(self, page: _Page) -> list[Element]:
-        """Return the elements of a page by itself, whose words were read in a picture."""
+        """Return the elements of a single page whose words were read with OCR."""
         return self._understand(page, [])
 
     def _windows(self) -> Iterator[tuple[int, _Page | None, list[set[tuple[str, int]]]]]:
-        """Yield page number, page (None when it can't be read) and the edge keys of the pages around it."""
+        """Yield the page number, the page (None if it can't be read) and the edge keys of the pages around it."""
         window: deque[tuple[int, _Page | None]] = deque()
         keys: deque[tuple[int, set[tuple[str, int]]]] = deque(maxlen=2 * AROUND + 1)
         for number in range(1, self._total + AROUND + 1):
@@ -266,7 +266,7 @@ class _Reader:
                 edges.add(id(line))
             rows.append([line, *beside])
         for row in rows:
-            # Of more than a head's left, middle and right few are alike on other pages: a table's cells.
+            # More parts than a head's left, middle and right, few of which repeat on other pages, are a table's cells.
             if len(row) > HEAD_PIECES and 2 * sum(id(line) in edges for line in row) < len(row):
                 edges -= set(map(id, row))
         contents = set(map(id, contents_lines(page.text.lines)))
@@ -280,13 +280,13 @@ class _Reader:
             self._tally.garbled += characters
             return []
         self._tally.characters += characters
-        # The first and last rows of a table may be alike on other pages, too; all of one is a head in a frame.
+        # A table's first and last rows may repeat on other pages too; if all of it repeats, it is a head in a frame.
         tables = []
         for table in find_tables(page.shapes.edges, lines):
-            held = {id(line) for line in lines if inside(line, table.box)}
-            if 2 * len(held & edges) < len(held):
+            within = {id(line) for line in lines if inside(line, table.box)}
+            if 2 * len(within & edges) < len(within):
                 tables.append(table)
-                edges -= held
+                edges -= within
         lines = [line for line in lines if id(line) not in edges]
         self._tally.known |= hyphenated(lines)
         lines = [line for line in lines if not any(inside(line, table.box) for table in tables)]
@@ -300,17 +300,17 @@ class _Reader:
             del figures[pictures.MAX_PER_PAGE :]
         labels: dict[Box, str] = {}
         if any(pictures.FIGURE.match(line.text) for line in lines):
-            # A drawing counts where it has a caption; the other lines within are its labels.
+            # Drawings are kept only with a caption; the other lines within them are labels.
             taken = [table.box for table in tables] + figures
             single = [Block([Row([line])], line.text) for line in lines]
             for drawing in pictures.drawings(page.shapes.drawn, taken, width, height):
                 caption = pictures.caption_of(drawing, single, pictures.FIGURE)
                 if caption is not None:
                     figures.append(drawing)
-                    said = caption.rows[0].lines[0]
-                    within = [line for line in lines if line is not said and inside(line, drawing)]
-                    labels[drawing] = pictures.labels_of(within)
-                    lines = [line for line in lines if not any(line is label for label in within)]
+                    first = caption.rows[0].lines[0]
+                    inner = [line for line in lines if line is not first and inside(line, drawing)]
+                    labels[drawing] = pictures.labels_of(inner)
+                    lines = [line for line in lines if not any(line is label for label in inner)]
         return self._elements(page, lines, tables, figures, labels)
 
     def _elements(
@@ -321,16 +321,16 @@ class _Reader:
         figures: Sequence[Box],
         labels: dict[Box, str],
     ) -> list[Element]:
-        """Put the text, tables and figures of a page into reading order, captions with what they belong to."""
+        """Return the text, tables and figures of a page in reading order, with captions added to tables and figures."""
         styles = page.styles or self._styles
-        stand_ins: list[Line] = []  # take the places of tables and pictures while the reading order is found
+        stand_ins: list[Line] = []  # placeholders for tables and pictures while the reading order is determined
         stands_for: dict[int, Box] = {}
         for box in [*(table.box for table in tables), *figures]:
             line = line_of(Word(*box, "a table or picture stands here", 10, False, False, False))
             stand_ins.append(line)
             stands_for[id(line)] = box
         placed: list[Block | Box] = []
-        # Beyond this x a line runs well into the right margin, taken to be as wide as the left.
+        # Lines that end beyond this x run well into the right margin, which is assumed to be as wide as the left.
         limit = page.text.width - max(min((line.x0 for line in lines), default=0.0), 0.0) / 4
         for region in regions(lines + stand_ins):
             floats = sorted((stands_for[id(line)] for line in region if id(line) in stands_for), key=lambda box: box[1])

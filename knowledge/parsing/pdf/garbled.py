@@ -1,28 +1,28 @@
-"""Tells words from what is read where a font doesn't say what its characters mean: numbers of glyphs taken for letters.
+"""Detects garbled text from fonts without a character mapping, where glyph numbers are read as letters.
 
-In a language vowels and consonants take turns: of two letters side by side one is a vowel more often than by chance, in
-each of some sixty languages in Latin letters. Numbers of glyphs in place of letters ("7KH" for "The") keep their order,
-but what is a vowel then is none. docs/decisions/parsing.md has the figures.
+In natural languages vowels and consonants alternate: of two adjacent letters exactly one is a vowel more often than by
+chance, in each of some sixty languages written in Latin letters. In glyph numbers read as letters ("7KH" for "The")
+the vowels are not where they should be. See docs/decisions/parsing.md for the figures.
 """
 
 import unicodedata
 from collections import Counter
 from itertools import pairwise
 
-MIN_LETTERS = 100  # of a page with fewer nothing is said
-TURNS = 1.2  # times chance: how often vowels and consonants must take turns
-SCRIPTS = 6  # in which at least one letter in fifty is written: no text is; Japanese has three, and Latin beside
+MIN_LETTERS = 100  # pages with fewer are not judged
+TURNS = 1.2  # times chance: the least rate at which vowels and consonants alternate
+SCRIPTS = 6  # scripts with at least one letter in fifty, more than any text has; Japanese has three, and Latin
 FEW = 0.02
-ORNAMENTS = 0.25  # share of characters: more than lists and tables of ticks have
-FOUR = 0.6  # share of the four commonest letters, beyond which they are no language's: the bases of a genome
+ORNAMENTS = 0.25  # share of characters, more than in lists and tables of ticks
+FOUR = 0.6  # share of the four commonest letters, more than in any language: the bases of a genome
 
 _VOWELS = frozenset("aeiouyæœøıə")
 
 
 def is_garbled(text: str, guessed: bool) -> bool:
-    """Whether the letters of a page can't be words; False where they are too few, or in a script of its own.
+    """Return whether the letters of a page can't be words; False if there are too few, or in other scripts than Latin.
 
-    `guessed` tells that what most characters mean is a guess of pdfium; else only ornaments amid the letters count.
+    `guessed` means that pdfium guessed what most characters are; otherwise only the share of ornaments counts.
     """
     if sum("\u2701" <= char <= "\u27bf" for char in text) > ORNAMENTS * len(text):
         return True

@@ -1,4 +1,4 @@
-"""From the lines of a page to paragraphs in reading order: columns, rows, line joins. Pure."""
+"""Turns the lines of a page into paragraphs in reading order: columns, rows, joined lines. Pure."""
 
 import math
 import re
@@ -23,7 +23,7 @@ _ENDED = re.compile(r"[.!?。！？；;：:]['\"”’」』)）\]]*$")
 
 
 class Row:
-    """The lines of one region that stand on one baseline, from the left; box and font size in points."""
+    """The lines of a region on the same baseline, from the left; box and font size in points."""
 
     __slots__ = ("bold", "cells", "lines", "mono", "size", "text", "x0", "x1", "y0", "y1")
 
@@ -34,7 +34,7 @@ class Row:
         self.size = max(lines, key=lambda line: len(line.words)).size
         self.bold = all(line.bold for line in lines)
         self.mono = all(line.mono for line in lines)
-        self.cells = [[lines[0]]]  # the lines, grouped by wide gaps; a list's marker stays with what it marks
+        self.cells = [[lines[0]]]  # the lines, grouped by wide gaps; a list marker stays with its item
         for line in lines[1:]:
             cell = self.cells[-1]
             text = cell[0].text
@@ -47,7 +47,7 @@ class Row:
 
 
 def code_text(rows: Sequence[Row]) -> str:
-    """Return typewriter rows as lines with their indentation, spaces by the place of each word."""
+    """Return monospaced rows as lines, with indentation and spaces according to the positions of words."""
     left = min(row.x0 for row in rows)
     steps = [(w.x1 - w.x0) / len(w.text) for row in rows for line in row.lines for w in line.words if len(w.text) > 2]
     step = median(steps) if steps else 0.6 * rows[0].size
@@ -65,19 +65,19 @@ def code_text(rows: Sequence[Row]) -> str:
 
 @dataclass(slots=True)
 class Block:
-    """Rows that make one paragraph, heading or list item."""
+    """The rows of a paragraph, heading or list item."""
 
     rows: list[Row] = field(default_factory=list)
     text: str = ""
 
     @property
     def box(self) -> Box:
-        """What the rows take up, in points."""
+        """The bounding box, in points."""
         return around((row.x0, row.y0, row.x1, row.y1) for row in self.rows)
 
     @property
     def size(self) -> float:
-        """Font size in points."""
+        """The font size in points."""
         return max(self.rows, key=lambda row: len(row.text)).size
 
     @property
@@ -87,7 +87,7 @@ class Block:
 
     @property
     def mono(self) -> bool:
-        """Whether all of it is of a typewriter font."""
+        """Whether all of it is in a monospaced font."""
         return all(row.mono for row in self.rows)
 
 
@@ -97,7 +97,7 @@ def regions(lines: Sequence[Line], depth: int = 0) -> list[list[Line]]:
     if gutter is None:
         return [list(lines)] if lines else []
     found: list[list[Line]] = []
-    # Runs of lines from the top, in turn those that keep to the gutter's sides and those that cross it
+    # Groups of lines from the top, alternating between those on one side of the gutter and those that cross it.
     crossing = [line for line in lines if line.x0 < gutter - 1 and line.x1 > gutter + 1]
     middles = sorted(line.middle for line in crossing)
     bands: dict[int, list[Line]] = {}
@@ -105,7 +105,7 @@ def regions(lines: Sequence[Line], depth: int = 0) -> list[list[Line]]:
         position = 2 * bisect_left(middles, line.middle - 0.01)
         is_crossing = line.x0 < gutter - 1 and line.x1 > gutter + 1
         bands.setdefault(position + (1 if is_crossing else 0), []).append(line)
-    for _, keys in groupby(sorted(bands), lambda key: key % 2 or -key):  # those that cross it one after another are one
+    for _, keys in groupby(sorted(bands), lambda key: key % 2 or -key):  # consecutive crossing lines form one group
         band = [line for key in keys for line in bands[key]]
         left = [line for line in band if line.x1 <= gutter + 1]
         right = [line for line in band if line.x0 >= gutter - 1]
@@ -118,7 +118,7 @@ def regions(lines: Sequence[Line], depth: int = 0) -> list[list[Line]]:
 
 
 def _gutter(lines: Sequence[Line]) -> float | None:
-    """Return the x left of a column's start that parts the most lines, when both sides look like running text."""
+    """Return the x just left of a column that best separates the lines, if both sides look like running text."""
     starts = sorted(line.x0 for line in lines)
     ends = sorted(line.x1 for line in lines)
     best, best_score = None, 0.0
@@ -142,7 +142,7 @@ def _gutter(lines: Sequence[Line]) -> float | None:
 
 
 def _is_prose(lines: Sequence[Line]) -> bool:
-    """Whether lines as long as those of running text hold most of the characters."""
+    """Return whether most characters are in lines as long as those of running text."""
     lengths = [len(line.text) + sum(char > "\u2e80" for char in line.text) for line in lines]
     long = [length for length in lengths if length >= PROSE]
     return len(long) >= MIN_COLUMN_LINES and 2 * sum(long) > sum(lengths)
@@ -171,8 +171,8 @@ def blocks_of(
 ) -> list[Block]:
     """Join rows into paragraphs.
 
-    `known` are words with hyphens that are to keep them. Rows that end beyond `limit` (points) have run over the
-    margin, as a long address does that could not be broken: they don't tell where lines end.
+    `known` are words that keep their hyphens. Rows that end beyond `limit` (points) have run over the margin, like a
+    long address that could not be broken; they don't count for the right margin.
     """
     blocks: list[Block] = []
     steps = [
@@ -198,7 +198,10 @@ def _right_edge(rows: Sequence[Row], limit: float) -> float:
 
 
 def _breaks(block: Block, row: Row, leading: float, margins: tuple[float, float], body_size: float) -> bool:
-    """Whether `row` starts a new paragraph after `block`; `margins` are the right edges nearby and of the region."""
+    """Return whether `row` starts a new paragraph after `block`.
+
+    `margins` are the right edges of the rows nearby and of the region.
+    """
     margin = margins[0]
     last = block.rows[-1]
     if last.mono or row.mono:
@@ -225,7 +228,7 @@ def _breaks(block: Block, row: Row, leading: float, margins: tuple[float, float]
 
 
 def _fits(last: Row, row: Row, margin: float) -> bool:
-    """Whether the first word of `row` would have had room at the end of `last`: then the break was meant."""
+    """Return whether the first word of `row` would have fitted at the end of `last`, so the break was intended."""
     word = row.lines[0].words[0]
     if is_cjk_join(last.text, word.text):
         return margin - last.x1 > 2.2 * row.size
@@ -233,7 +236,7 @@ def _fits(last: Row, row: Row, margin: float) -> bool:
 
 
 def join_lines(texts: Iterable[str], known: set[str] | None = None) -> str:
-    """Join lines into running text: hyphenated words made whole, no space between Chinese characters."""
+    """Join lines into running text, joining hyphenated words, and without spaces between Chinese characters."""
     joined = ""
     if isinstance(texts, Sequence) and len(texts) == 1:
         joined = texts[0]

@@ -1,4 +1,4 @@
-"""Mends what the end of a page tore apart: sentences and tables that go on. Pure, over a stream of elements."""
+"""Joins sentences and tables that continue on the next page. Pure, over a stream of elements."""
 
 import re
 from collections.abc import Iterator
@@ -10,21 +10,21 @@ from knowledge.parsing.pdf.text import is_cjk_join
 
 _SENTENCE_END = re.compile(r"[.!?](?=['\"”’)\]]*\s)|[。！？；](?=[”’」』)）]*)")
 _OPEN_END = re.compile(r"[\w,;，、\-–)）\x02]$")
-MIN_TORN = 40  # characters; shorter paragraphs at the end of a page are not torn ones
+MIN_TORN = 40  # characters; shorter paragraphs at the end of a page are complete
 
 
 def stitched(elements: Iterator[Element]) -> Iterator[Element]:
-    """Yield the elements with sentences finished on the page where they start, and tables' headers repeated.
+    """Yield the elements with sentences completed on the page where they start, and tables' headers repeated.
 
-    Only the rest of the sentence moves, so that page numbers stay right for what follows.
+    Only the rest of the sentence is moved, so that the page numbers of the following text stay right.
     """
-    before: Element | None = None  # the last element of the page before
+    before: Element | None = None  # the last element of the previous page
     breaks: list[Element] = []
     for element in elements:
         if isinstance(element, PageBreak):
             breaks.append(element)
             continue
-        kept: Element | None = element  # what of the element stays on its page
+        kept: Element | None = element  # the part of the element that stays on its page
         if breaks and isinstance(before, Paragraph) and isinstance(element, Paragraph):
             torn = len(before.text) >= MIN_TORN and _OPEN_END.search(before.text)
             if torn and (element.text[:1].islower() or is_cjk_join(before.text, element.text)):
@@ -34,7 +34,7 @@ def stitched(elements: Iterator[Element]) -> Iterator[Element]:
                 before = replace(before, text=join_lines([before.text, element.text[:cut]]))
                 kept = replace(element, text=rest) if rest else None
         elif breaks and isinstance(before, Table) and isinstance(element, Table):
-            # A table that goes on from the page before takes its header and caption.
+            # A table continued from the previous page gets that one's header and caption.
             width = len(before.columns)
             if width and element.rows and len(element.rows[0]) == width and not element.caption:
                 kept = replace(element, caption=before.caption)
@@ -49,7 +49,7 @@ def stitched(elements: Iterator[Element]) -> Iterator[Element]:
 
 
 def levelled(elements: Iterator[Element]) -> Iterator[Element]:
-    """Yield the elements with heading levels that go down one at a time, whatever sizes the type has."""
+    """Yield the elements with heading levels that descend one at a time, whatever the font sizes are."""
     open_levels: list[int] = []
     for element in elements:
         if isinstance(element, Heading):

@@ -1,6 +1,6 @@
-"""Pictures of a PDF page: which are worth keeping, their captions, and their files.
+"""Pictures of a PDF page: which ones to keep, their captions, and their files.
 
-A picture is cut out of the rendered page, so that masks, tiles, turns and labels drawn over it come out as printed.
+A picture is cropped from the rendered page, so that masks, tiles, rotation and labels drawn over it appear as printed.
 """
 
 import re
@@ -15,20 +15,20 @@ from knowledge.parsing.pdf.layout import Block, rows_of
 from knowledge.parsing.pdf.shapes import Placed
 from knowledge.parsing.pdf.text import Box, Line, around
 
-MIN_POINTS = 28.0  # smaller on the page is an icon
+MIN_POINTS = 28.0  # smaller ones are icons
 MIN_PIXELS = 40
-MAX_ASPECT = 12.0  # longer is a rule or a border
-PAGE_WIDE = 0.8  # share of the page's area that makes a background or a scan
+MAX_ASPECT = 12.0  # longer ones are rules or borders
+PAGE_WIDE = 0.8  # share of the page's area from which a picture is a background or a scan
 MAX_SIDE = 1600  # pixels
-# As small as the usual 6, in three fifths of the time.
+# Files are as small as with the default of 6, in three fifths of the time.
 _COMPRESSION = 3
 MAX_PER_PAGE = 20
 MAX_PER_DOCUMENT = 1000
 CROWDED = Notice(key="left_out.pictures_of_page", params={"most": MAX_PER_PAGE})
-LOGO_PAGES = 3  # a picture in the same place on this many pages is decoration
+LOGO_PAGES = 3  # a picture in the same position on this many pages is decoration
 CAPTION_GAP = 45.0  # points between a picture and its caption
-MIN_DRAWN = 12  # paths that make a drawing
-ABOVE = 15.0  # points by which a caption above counts as farther than one below
+MIN_DRAWN = 12  # paths of a drawing
+ABOVE = 15.0  # points added to the distance of a caption above, so that one below is preferred
 DRAWING_GAP = 10.0  # points between parts of one drawing
 MAX_DRAWN = 4000
 MAX_LABELS = 1000  # characters
@@ -41,18 +41,18 @@ TABLE = re.compile(r"^\s*(table|tab\.|表格?|附表)\s*[\d一二三四五六七
 
 
 def placement(picture: Placed) -> tuple[int, ...]:
-    """Return what tells a repeated logo: its size in pixels and its place on the page."""
+    """Return the key of repeated logos: the size in pixels and the position on the page."""
     return (picture.width, picture.height, *(round(value / 4) for value in picture.box))
 
 
 def logos(pages: Iterable[Sequence[Placed]]) -> set[tuple[int, ...]]:
-    """Return the placements that repeat over pages."""
+    """Return the placements that repeat on several pages."""
     counts = Counter(key for pictures in pages for key in {placement(picture) for picture in pictures})
     return {key for key, count in counts.items() if count >= LOGO_PAGES}
 
 
 def figures(pictures: Sequence[Placed], decoration: set[tuple[int, ...]], width: float, height: float) -> list[Box]:
-    """Return the boxes of pictures worth keeping, tiles joined, from the top; they may be more than `MAX_PER_PAGE`."""
+    """Return the boxes of pictures to keep, with tiles joined, from the top; may be more than `MAX_PER_PAGE`."""
     boxes = [
         _clipped(picture.box, width, height)
         for picture in pictures
@@ -69,7 +69,7 @@ def figures(pictures: Sequence[Placed], decoration: set[tuple[int, ...]], width:
 
 
 def drawings(drawn: Sequence[Box], taken: Sequence[Box], width: float, height: float) -> list[Box]:
-    """Return the boxes of drawings made of many paths, outside the boxes of tables and pictures already `taken`."""
+    """Return the boxes of drawings with many paths, outside the boxes of tables and pictures in `taken`."""
     if not MIN_DRAWN <= len(drawn) <= MAX_DRAWN:
         return []
     free = [
@@ -87,13 +87,13 @@ def drawings(drawn: Sequence[Box], taken: Sequence[Box], width: float, height: f
 
 
 def labels_of(lines: Iterable[Line]) -> str:
-    """Return the words of the lines within a drawing, without the numbers at its axes."""
+    """Return the words of the lines within a drawing, without the numbers on its axes."""
     words = " ".join(row.text for row in rows_of(line for line in lines if _WORD.search(line.text)))
     return words[:MAX_LABELS]
 
 
 def caption_of(box: Box, blocks: Sequence[Block], pattern: re.Pattern[str]) -> Block | None:
-    """Return the block that reads as the caption of the thing in `box`: close below, or else above it."""
+    """Return the block that looks like the caption of `box`, close below or else above it, or None."""
     best, best_distance = None, CAPTION_GAP
     for block in blocks:
         x0, y0, x1, y1 = block.box
@@ -108,10 +108,10 @@ def caption_of(box: Box, blocks: Sequence[Block], pattern: re.Pattern[str]) -> B
 def save(
     page: pdfium.PdfPage, rotation: int, box: Box, size: tuple[float, float], path: Path
 ) -> tuple[int, int] | None:
-    """Render the part `box` of the page into the file `path`; return its width and height in pixels.
+    """Render the part `box` of a page to the file `path`; return its width and height in pixels.
 
-    `rotation` are the degrees, clockwise, that bring the page upright beyond its own; `size` is the upright page's in
-    points. None, and no file, when there is only one plain colour to see.
+    `rotation` is in degrees clockwise, in addition to the page's own, and turns it upright; `size` is the upright
+    page's in points. Return None, without a file, if there is only a single colour.
     """
     scale = min(2.5, MAX_SIDE / max(box[2] - box[0], box[3] - box[1]))
     crop = tuple(max(0.0, side) for side in (box[0], size[1] - box[3], size[0] - box[2], box[1]))
@@ -136,7 +136,7 @@ def _overlap(a: Box, b: Box, gap: float = 0.0) -> bool:
 
 
 def _joined(boxes: Sequence[Box], gap: float) -> list[Box]:
-    """Join boxes that touch or nearly touch, until none do."""
+    """Join boxes that touch or nearly touch, repeatedly."""
     joined: list[Box] = []
     for box in sorted(boxes, key=lambda item: (item[1], item[0])):
         merged = box

@@ -1,4 +1,4 @@
-"""Pages of a PDF as pictures, and where a passage stands on them. Both run in the parsing child process."""
+"""Renders pages of a PDF, and finds passages on them. Both run in the parser's child process."""
 
 import base64
 import ctypes
@@ -19,32 +19,32 @@ from knowledge.parsing.sandbox.runner import ParseLimits, call
 
 MAX_WIDTH = 3000  # pixels
 MAX_HEIGHT = 6000
-SEEDS = (16, 8)  # characters that must agree before a stretch counts as found
-MAX_PASSAGE = 20_000  # characters looked for
+SEEDS = (16, 8)  # characters that must match before a stretch counts as found
+MAX_PASSAGE = 20_000  # characters to search for
 ENOUGH = 0.3  # share of the passage that the long seed has to find
-SHORT = 24  # characters of a stretch that may agree by chance; it counts where a longer one is NEAR
+SHORT = 24  # characters of a stretch that may match by chance; it counts only if a longer one is NEAR
 NEAR = 40
-ALONE = 60  # characters in one stretch that are the passage's own, however little of it they are
+ALONE = 60  # characters of a stretch that is accepted even if it is a small part of the passage
 
 Fractions = tuple[float, float, float, float]
 
 _LIMITS = ParseLimits(timeout_s=30, memory_mb=2048)
-_UNIT = 100_000  # pdfium gives whole device units
+_UNIT = 100_000  # pdfium returns integer device units
 
 
 def render_page(path: Path, page_number: int, width_px: int) -> bytes:
     """Return page `page_number` (from 1) as a PNG `width_px` wide (at most 3,000).
 
-    Raises `ParseError` when the file can't be opened or rendered, and `IndexError` for a page it does not have.
+    Raises `ParseError` if the file can't be opened or rendered, and `IndexError` if it has no such page.
     """
     return base64.b64decode(_ask("render_in_child", path, page_number, width_px=width_px))
 
 
 def find_boxes(path: Path, page_number: int, text: str) -> list[Fractions]:
-    """Return the boxes, line by line, of what page `page_number` (from 1) holds of `text`.
+    """Return the boxes, line by line, of the parts of `text` on page `page_number` (from 1).
 
     A box is `(x0, y0, x1, y1)` in fractions of the page as `render_page` shows it, from its top left. Spaces, hyphens,
-    case and the order of columns don't matter. Empty when nothing is found. Raises `ParseError`, `IndexError`.
+    case and the order of columns don't matter. Empty if nothing is found. Raises `ParseError` and `IndexError`.
     """
     answer = _ask("find_in_child", path, page_number, text=text[:MAX_PASSAGE])
     return [(x0, y0, x1, y1) for x0, y0, x1, y1 in answer]
@@ -59,7 +59,7 @@ def _ask(function: str, path: Path, page_number: int, **arguments: Any) -> Any:
 
 
 def render_in_child(path: str, page_number: int, width_px: int) -> str | None:
-    """Render within the child: the PNG in Base64, or None when there is no such page."""
+    """Render in the child process; return the PNG in Base64, or None if there is no such page."""
     page = _page(path, page_number)
     if page is None:
         return None
@@ -72,11 +72,11 @@ def render_in_child(path: str, page_number: int, width_px: int) -> str | None:
 
 
 def find_in_child(path: str, page_number: int, text: str) -> list[Fractions] | None:
-    """Find within the child: boxes, or None when there is no such page."""
+    """Find boxes in the child process; return None if there is no such page."""
     page = _page(path, page_number)
     if page is None:
         return None
-    textpage = page.get_textpage()  # closes itself when forgotten
+    textpage = page.get_textpage()  # it is closed when garbage-collected
     parts: list[str] = []
     indexes: list[int] = []  # pdfium's index of each letter and digit
     for index in range(min(raw.FPDFText_CountChars(textpage.raw), MAX_CHARS)):
@@ -88,7 +88,7 @@ def find_in_child(path: str, page_number: int, text: str) -> list[Fractions] | N
 
 
 def find_in_lines(lines: Sequence[RecognisedLine], text: str) -> list[Fractions]:
-    """Return the same of the lines that were read in a page's picture; letters of a line are taken as equally wide."""
+    """Return the boxes of `text` in recognised lines, assuming that all letters of a line have the same width."""
     parts: list[str] = []
     indexes: list[int] = []
     boxes: list[Fractions] = []
@@ -129,7 +129,7 @@ def matches(characters: str, indexes: list[int], text: str) -> list[int]:
     longest = max(map(len, found), default=0)
     if covered < ENOUGH * len(wanted) and longest < ALONE:
         return []
-    # A few words that agree by chance stand by themselves.
+    # A few words that match by chance are isolated.
     long = [stretch for stretch in found if len(stretch) >= min(SHORT, longest / 2)]
     near = (
         stretch
@@ -140,7 +140,7 @@ def matches(characters: str, indexes: list[int], text: str) -> list[int]:
 
 
 def _spread(characters: str, wanted: str, seed: int) -> list[range]:
-    """Find seeds of `wanted` in `characters`, let each grow as far as both agree, and return where they lie."""
+    """Find seeds of `wanted` in `characters`, extend each as far as both match, and return their ranges."""
     found: list[range] = []
     start = after = 0
     while seed and start + seed <= len(wanted):
@@ -173,7 +173,7 @@ def _place(page: Any, textpage: Any, index: int) -> Fractions | None:
 
 
 def _lines(boxes: Iterable[Fractions]) -> list[Fractions]:
-    """Join the boxes of neighbouring characters on one line; lines may run upwards where the page is turned."""
+    """Join the boxes of adjacent characters on a line; lines may be vertical if the page is rotated."""
     boxes = list(boxes)
     steps = [(abs(b[0] - a[0]), abs(b[1] - a[1])) for a, b in pairwise(boxes)]
     upright = sum(dy > dx for dx, dy in steps) > len(steps) / 2

@@ -1,4 +1,4 @@
-"""Pages of a PDF that are pictures of text: told apart, and read as pictures are."""
+"""Detects pages of a PDF that are pictures of text, and reads them with OCR."""
 
 from collections.abc import Sequence
 from itertools import pairwise
@@ -14,27 +14,27 @@ from knowledge.parsing.pdf.style import Styles
 from knowledge.parsing.pdf.text import LINE_GAP, Line, PageText, Word, is_cjk_join
 from knowledge.parsing.registry import ParseContext
 
-FEW = 30  # characters; a page with fewer has at most a number or a stamp on it
-PICTURED = 0.4  # share of a page that pictures cover, which makes it a scan
-DRAWN = 150  # drawn shapes of a page without text: its letters are outlines
-UNREADABLE = 0.5  # share of characters without meaning
-EM = 0.8  # of the height of a line's box in a picture
-ALIKE = (0.7, 1.45)  # times the usual size: the heights of boxes vary that much in one size of type
+FEW = 30  # characters; a page with fewer has only something like a number or a stamp
+PICTURED = 0.4  # least share of a scanned page that pictures cover
+DRAWN = 150  # least number of shapes on a page whose letters are outlines
+UNREADABLE = 0.5  # least share of unmapped characters
+EM = 0.8  # font size, as a share of the height of a line's box in a picture
+ALIKE = (0.7, 1.45)  # times the usual size: the range of box heights of a single font size
 
 
 def is_scan(text: PageText, shapes: Shapes) -> bool:
-    """Whether a page's words are in a picture, in outlines, or in letters whose meaning its fonts don't tell."""
+    """Return whether a page's words are in a picture, in outlines, or in fonts without a character mapping."""
     characters = sum(len(line.text) for line in text.lines)
     if characters >= FEW:
         return text.unreadable > UNREADABLE
     area = text.width * text.height
-    # Together: many scanners write a page as strips.
+    # The sum, since many scanners write a page as strips.
     covered = sum((x1 - x0) * (y1 - y0) for x0, y0, x1, y1 in {item.box for item in shapes.pictures})
     return covered >= PICTURED * area or len(shapes.drawn) >= DRAWN
 
 
 def read(page: pdfium.PdfPage, context: ParseContext) -> tuple[PageText, Shapes, Styles]:
-    """Return what is read of a page's picture: words and ruling lines in points, and the sizes of its type."""
+    """Return the words and ruling lines of a page's picture, in points, and its font sizes."""
     width, height = page.get_size()
     scale = ocr.LONGEST_SIDE / max(width, height)
     bitmap = page.render(scale=scale)
@@ -45,14 +45,14 @@ def read(page: pdfium.PdfPage, context: ParseContext) -> tuple[PageText, Shapes,
 
 
 def read_picture(picture: Image.Image, scale: float, context: ParseContext) -> tuple[PageText, Shapes, Styles]:
-    """Return the same of any picture; `scale` are its pixels in a point."""
+    """Return the same for any picture; `scale` is in pixels per point."""
     found = ocr.read_words(picture, context.ocr_engine, context.ocr_languages)
     heights = [median(piece.box[3] - piece.box[1] for piece in line) for line in found]
     letters = [sum(len(piece.text) for piece in line) for line in found]
     usual = median(
         [height for height, count in zip(heights, letters, strict=True) for _ in range(count)] or [12 * scale]
     )
-    # A heading's lines are of one size, whichever letters make their boxes higher or lower.
+    # A heading's lines have the same size, although their letters make the boxes higher or lower.
     for index, (line, below) in enumerate(pairwise(found)):
         gap = min(piece.box[1] for piece in below) - max(piece.box[3] for piece in line)
         alike = ALIKE[0] < heights[index + 1] / heights[index] < ALIKE[1]
@@ -71,7 +71,7 @@ def read_picture(picture: Image.Image, scale: float, context: ParseContext) -> t
 
 
 def recognised(text: PageText) -> tuple[RecognisedLine, ...]:
-    """Return the lines that were read in a page's picture, with their boxes in fractions of the page."""
+    """Return the recognised lines of a page, with their boxes in fractions of the page."""
     across, down = text.width or 1, text.height or 1
 
     def share(value: float, whole: float) -> float:
@@ -84,7 +84,7 @@ def recognised(text: PageText) -> tuple[RecognisedLine, ...]:
 
 
 def _lines(pieces: Sequence[ocr.Piece], height: float, usual: float, scale: float) -> list[Line]:
-    """Make lines of what was found as one: it may reach over the cells of a table."""
+    """Split a recognised line at wide gaps, since it may span the cells of a table."""
     size = round(EM * (usual if ALIKE[0] < height / usual < ALIKE[1] else height) / scale, 1)
     lines: list[Line] = []
     for piece in pieces:
@@ -93,7 +93,8 @@ def _lines(pieces: Sequence[ocr.Piece], height: float, usual: float, scale: floa
         if last is None or x0 - last.x1 > LINE_GAP * size:
             lines.append(Line())
         elif not piece.spaced and not is_cjk_join(last.text, piece.text):
-            last.text, last.x1 = last.text + piece.text, x1  # letters and figures within Chinese come one by one
+            # Latin letters and digits within Chinese are recognised one by one.
+            last.text, last.x1 = last.text + piece.text, x1
             lines[-1].add(lines[-1].words.pop())
             continue
         lines[-1].add(Word(x0, y0, x1, y1, piece.text, size, False, False, piece.spaced))

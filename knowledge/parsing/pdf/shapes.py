@@ -1,4 +1,4 @@
-"""The drawn things of a PDF page: ruling lines, places of pictures and of drawings. Coordinates as in `pdf.text`."""
+"""The shapes on a PDF page: ruling lines, pictures and drawings, with coordinates as in `pdf.text`."""
 
 import ctypes
 from collections.abc import Iterator
@@ -10,11 +10,11 @@ import pypdfium2.raw as raw
 
 from knowledge.parsing.pdf.text import Box, Turn
 
-MAX_OBJECTS = 30_000  # drawn objects looked at per page; maps and plots have more, tables don't
-MAX_SEGMENTS = 400  # segments of one path; more is a drawing
+MAX_OBJECTS = 30_000  # drawn objects read per page; maps and plots have more, tables don't
+MAX_SEGMENTS = 400  # segments of a path that may contain ruling lines; drawings have more
 MAX_DEPTH = 4  # forms within forms
 THIN = 2.5  # points; a filled shape thinner than this is a line
-SHORT = 4.0  # points; shorter lines rule nothing
+SHORT = 4.0  # points; shorter lines are not ruling lines
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +29,7 @@ class Edge:
 
 @dataclass(frozen=True, slots=True)
 class Placed:
-    """A picture's place on the page, in points, and its own size in pixels."""
+    """A picture's box on the page, in points, and its size in pixels."""
 
     box: Box
     width: int
@@ -38,7 +38,7 @@ class Placed:
 
 @dataclass(slots=True)
 class Shapes:
-    """What is drawn on a page."""
+    """The shapes on a page."""
 
     edges: list[Edge] = field(default_factory=list)
     pictures: list[Placed] = field(default_factory=list)
@@ -73,7 +73,7 @@ def read_shapes(page: pdfium.PdfPage, turn: Turn, width: float, height: float) -
 
 
 def _objects(page: Any) -> Iterator[tuple[Any, int, pdfium.PdfMatrix]]:
-    """Yield paths and pictures with the matrix of the forms around them."""
+    """Yield paths and pictures with the matrix of the form objects around them."""
     budget = [MAX_OBJECTS]
     wanted = (raw.FPDF_PAGEOBJ_PATH, raw.FPDF_PAGEOBJ_IMAGE)
 
@@ -99,7 +99,7 @@ def _matrix(item: Any) -> pdfium.PdfMatrix:
 
 
 def _is_invisible(item: Any) -> bool:
-    """Whether the path is neither stroked nor filled, or only filled with white."""
+    """Return whether a path is neither stroked nor filled, or only filled with white."""
     mode, stroke = ctypes.c_int(), ctypes.c_int()
     if not raw.FPDFPath_GetDrawMode(item, mode, stroke) or stroke.value:
         return False
@@ -113,7 +113,7 @@ def _is_invisible(item: Any) -> bool:
 
 
 def _segments(item: Any, matrix: pdfium.PdfMatrix, turn: Turn) -> Iterator[Edge]:
-    """Yield the upright and level segments of a path."""
+    """Yield the vertical and horizontal segments of a path."""
     last: tuple[float, float] | None = None
     x, y = ctypes.c_float(), ctypes.c_float()
     start: tuple[float, float] | None = None

@@ -1,4 +1,4 @@
-"""What a PDF's type says: its body size, which sizes are headings, its bookmarks, its running heads and feet."""
+"""A PDF's typography: body size, sizes of headings, bookmarks, running heads and feet."""
 
 import re
 from collections import Counter, defaultdict
@@ -10,15 +10,15 @@ import pypdfium2 as pdfium
 from knowledge.parsing.pdf.layout import Block
 from knowledge.parsing.pdf.text import Line
 
-LARGER = 1.12  # times the body size makes a heading
-BODY_SHARE = 0.3  # of the letters of the commonest size makes another one of running text
+LARGER = 1.12  # times the body size, from which text is a heading
+BODY_SHARE = 0.3  # of the number of letters in the commonest size, from which another size is running text
 MAX_HEADING = 200  # characters
 MAX_BOLD_HEADING = 120
 MAX_LEVELS = 6
 MAX_BOOKMARKS = 20_000
 EDGE_ROWS = 4  # rows of text at the top and bottom of a page that may be running heads and feet
 EDGE_SHARE = 0.14  # of the page's height
-MIN_CONTENTS = 4  # titles led by dots to a page number, on one page, that make a table of contents
+MIN_CONTENTS = 4  # titles with dot leaders to page numbers that make a page a table of contents
 
 _NUMBER = re.compile(r"\d+")
 _ROMAN = re.compile(r"^[ivxlc]{1,7}$", re.IGNORECASE)
@@ -26,7 +26,7 @@ _PAGE_NUMBER = re.compile(r"^[-–—·\s]*(\d{1,5}|[ivxlc]{1,6})[-–—·\s]*$
 _LETTERS = re.compile(r"[^\W\d_]")
 _SQUEEZE = re.compile(r"[\W_]+")
 _NUMBERED = re.compile(r"^(\d{1,2}(?:\.\d{1,3})*)\.?\s+\S|^第[一二三四五六七八九十百\d]+[章节條条篇部]")
-# What may stand before a bookmark's title on the page, squeezed: "Chapter 3", "A1", "iv", "第三章".
+# What may precede a bookmark's title on the page, squeezed: "Chapter 3", "A1", "iv", "第三章".
 _LABEL = re.compile(
     r"(?:chapter|part|section|appendix|annex|附录)?(?:[a-z]?\d{0,8}[a-z]?|[ivxlc]{1,7}|[一二三四五六七八九十百]{1,4})"
     r"|第[\d一二三四五六七八九十百]{1,4}[章节節条條部篇卷]"
@@ -46,9 +46,9 @@ class Styles:
     deepest: int = 0
 
     def level(self, block: Block, page: int, announced: bool = False) -> int | None:
-        """Return the heading level of a block, counted from 1, or None when it is running text.
+        """Return the heading level of a block, counted from 1, or None if it is running text.
 
-        What is `announced` by the text before it, as by "in one of two ways:", is no heading for being bold.
+        Bold text that is `announced` by the text before it, such as "in one of two ways:", is not a heading.
         """
         text = block.text.strip()
         if not text or len(text) > MAX_HEADING or len(block.rows) > 4:
@@ -85,7 +85,7 @@ def squeeze(text: str) -> str:
 def survey(pages: Iterable[Sequence[Line]], bookmarks: dict[int, list[tuple[str, int]]]) -> Styles:
     """Find the body size and the sizes of headings in a sample of pages.
 
-    The body is the largest size of much text: program text and notes may be longer, and are smaller.
+    The body size is the largest size of a lot of text: code and notes may be longer, but are smaller.
     """
     letters: Counter[float] = Counter()
     appearances: defaultdict[float, int] = defaultdict(int)
@@ -119,10 +119,10 @@ def read_bookmarks(document: pdfium.PdfDocument) -> dict[int, list[tuple[str, in
 
 
 def contents_lines(lines: Sequence[Line]) -> list[Line]:
-    """Return the lines of a table of contents: titles led by dots to a page number, and the numbers before them.
+    """Return the lines of a table of contents: titles with dot leaders to page numbers, and the numbers before them.
 
-    Chapters often have no dots there: their page numbers end where the others do. Contents say nothing of their own,
-    but hold the words of every question.
+    Chapters often have no dots, but their page numbers end at the same x as the others. Tables of contents contain no
+    information, but the words of every question.
     """
     entries = [line for line in lines if _LEADER.search(line.text)]
     if len(entries) < MIN_CONTENTS:
@@ -149,10 +149,10 @@ def edge_lines(lines: Sequence[Line], height: float) -> list[Line]:
 
 
 def edge_keys(lines: Sequence[Line], height: float, page: int) -> set[tuple[str, int]]:
-    """Return what marks running heads and feet of a page: text and rounded height, page numbers made equal.
+    """Return the keys of a page's running heads and feet: text and rounded height, independent of page numbers.
 
-    A number is taken for a page number by its distance to `page`, so that "Chapter 3" and "Chapter 4" at the top of
-    two pages stay different while "Page 3" and "Page 4" become one.
+    Numbers are replaced by their difference to `page`, so that "Chapter 3" and "Chapter 4" at the top of two pages stay
+    different, while "Page 3" and "Page 4" become equal.
     """
     return {key for line in edge_lines(lines, height) for key in _keys(line, page)}
 
@@ -172,10 +172,10 @@ def _keys(line: Line, page: int, numbered: bool = True) -> list[tuple[str, int]]
 def is_running(
     line: Line, page: int, others: Sequence[set[tuple[str, int]]], body: float, beside: Sequence[Line] = ()
 ) -> bool:
-    """Whether the line stands in the same place on the neighbouring pages, whose `edge_keys` are `others`.
+    """Return whether the line is in the same position on neighbouring pages, whose `edge_keys` are `others`.
 
-    A number is a page's where there is nothing `beside` it, and none of several. Lines larger than the `body` size in
-    points must be equal to the letter: "Chapter 3" on page 3 is no page number.
+    A single number is a page number if nothing is `beside` it; several numbers are not. Lines larger than the `body`
+    size in points must be identical: "Chapter 3" on page 3 is not a page number.
     """
     if not others:
         return False

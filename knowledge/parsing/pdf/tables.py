@@ -1,7 +1,7 @@
-"""Tables of a PDF page, from its ruling lines and the words between them. Pure.
+"""Finds tables on a PDF page from its ruling lines and the words between them. Pure.
 
-A full grid gives cells, also joined ones. Where only horizontal rules are drawn, as in most papers, the columns are
-found from the gaps that the words leave.
+A full grid defines the cells, including merged ones. If there are only horizontal rules, as in most papers, the columns
+are determined by the gaps between words.
 """
 
 import re
@@ -21,13 +21,13 @@ SNAP = 3.0  # points within which lines count as one
 MAX_EDGES = 4000
 MAX_COLUMNS, MAX_ROWS = 60, 400
 MAX_TRIES = 400  # lower right corners tried for a cell
-LOOSE_COLUMNS, LOOSE_ROWS = 3, 4  # what a table without rules has at least
+LOOSE_COLUMNS, LOOSE_ROWS = 3, 4  # minimum size of a table without rules
 LOOSE_GAP = 0.1  # em between its columns
-ROW_GAP, TURN_GAP = 2.5, 1.5  # em between its rows, and the lines of one
-WORD_GAP = 0.8  # em between words that makes columns of them
-LOOSE_CELL = 24  # characters of its cells at most, on average
+ROW_GAP, TURN_GAP = 2.5, 1.5  # em between its rows, and between the lines of a row
+WORD_GAP = 0.8  # em between words in different columns
+LOOSE_CELL = 24  # maximum average length of its cells, in characters
 COLUMN_GAP = 0.6  # em between the columns of a table with rules above and below
-MIN_FILLED = 0.3  # share of cells with text, below which a grid is a drawing or a form's frame
+MIN_FILLED = 0.3  # share of filled cells; a grid with fewer is a drawing or a form's frame
 
 _Piece = TypeVar("_Piece", Word, Line)
 _NUMERIC = re.compile(r"^[\s\d.,:%$€£¥()+\-–—/]*\d[\s\d.,:%$€£¥()+\-–—/]*$")
@@ -52,7 +52,7 @@ def find_tables(edges: Sequence[Edge], lines: Sequence[Line]) -> list[Found]:
     found = [
         table for group in _groups(_merged(edges)) for table in _from_grid(group, words) or _from_rules(group, words)
     ]
-    kept: list[Found] = []  # those that don't lie within a larger one
+    kept: list[Found] = []  # those that are not within a larger one
     for table in sorted(found, key=lambda item: -(item.box[2] - item.box[0]) * (item.box[3] - item.box[1])):
         x, y = (table.box[0] + table.box[2]) / 2, (table.box[1] + table.box[3]) / 2
         if not any(x0 <= x <= x1 and y0 <= y <= y1 for x0, y0, x1, y1 in (other.box for other in kept)):
@@ -61,12 +61,12 @@ def find_tables(edges: Sequence[Edge], lines: Sequence[Line]) -> list[Found]:
 
 
 def inside(line: Line, box: Box) -> bool:
-    """Whether the line's middle lies in the box."""
+    """Return whether the line's middle is in the box."""
     return box[0] - 1 <= (line.x0 + line.x1) / 2 <= box[2] + 1 and box[1] - 1 <= line.middle <= box[3] + 1
 
 
 def _without_underlines(edges: Sequence[Edge], lines: Sequence[Line]) -> list[Edge]:
-    """Leave out what stands under words or strikes them out: from where one begins to where one of its line ends."""
+    """Leave out underlines and strikethroughs, which start and end with words of a line."""
 
     def is_under(edge: Edge, line: Line) -> bool:
         high = line.y1 - line.y0
@@ -80,7 +80,7 @@ def _without_underlines(edges: Sequence[Edge], lines: Sequence[Line]) -> list[Ed
 
 
 def _merged(edges: Sequence[Edge]) -> list[Edge]:
-    """Snap edges that lie side by side to one position and join those that touch."""
+    """Snap nearby parallel edges to one position, and join those that touch."""
     merged: list[Edge] = []
     for horizontal in (True, False):
         bands: list[list[Edge]] = []
@@ -101,7 +101,7 @@ def _merged(edges: Sequence[Edge]) -> list[Edge]:
 
 
 def _groups(edges: Sequence[Edge]) -> list[list[Edge]]:
-    """Group edges that touch; horizontal rules of one extent that nothing touches are one group as well."""
+    """Group edges that touch; isolated horizontal rules with the same ends also form a group."""
     parents = list(range(len(edges)))
 
     def root(index: int) -> int:
@@ -131,7 +131,7 @@ def _groups(edges: Sequence[Edge]) -> list[list[Edge]]:
 
 
 def _from_grid(edges: Sequence[Edge], words: Sequence[Word]) -> list[Found]:
-    """Read the tables whose cells the lines close; a table's sides may be open."""
+    """Read tables with cells enclosed by lines; a table's sides may be open."""
     level = [edge for edge in edges if edge.horizontal]
     upright = [edge for edge in edges if not edge.horizontal]
     if len(level) < 2 or not upright or len(level) + len(upright) < 5:
@@ -143,7 +143,7 @@ def _from_grid(edges: Sequence[Edge], words: Sequence[Word]) -> list[Found]:
 
 
 def _sides(edges: Sequence[Edge], across: Sequence[Edge]) -> list[Edge]:
-    """Return the lines that would close open sides: where most of `edges` end, and the outermost."""
+    """Return lines that close open sides, at the most common and the outermost ends of `edges`."""
     starts, ends = [edge.start for edge in edges], [edge.end for edge in edges]
     low, high = min(edge.start for edge in across), max(edge.end for edge in across)
     places = sorted({min(starts), median_low(starts), median_high(ends), max(ends)})
@@ -154,8 +154,8 @@ def _sides(edges: Sequence[Edge], across: Sequence[Edge]) -> list[Edge]:
 
 
 def _closed(level: Sequence[Edge], upright: Sequence[Edge]) -> list[Box]:
-    """Return the smallest boxes that lines close, one for each upper left corner."""
-    across: defaultdict[float, list[Edge]] = defaultdict(list)  # y → the lines there
+    """Return the smallest boxes enclosed by lines, one for each upper left corner."""
+    across: defaultdict[float, list[Edge]] = defaultdict(list)  # lines by y
     down: defaultdict[float, list[Edge]] = defaultdict(list)
     for edge in level:
         across[edge.at].append(edge)
@@ -181,9 +181,9 @@ def _closed(level: Sequence[Edge], upright: Sequence[Edge]) -> list[Box]:
 
 
 def _touching(boxes: Sequence[Box]) -> list[list[Box]]:
-    """Group boxes that have corners in common."""
+    """Group boxes that share corners."""
     groups: list[list[Box]] = []
-    at: dict[tuple[float, float], list[Box]] = {}  # corner → its group
+    at: dict[tuple[float, float], list[Box]] = {}  # groups by corner
     for box in boxes:
         group = [box]
         for corner in ((x, y) for x in box[::2] for y in box[1::2]):
@@ -202,7 +202,7 @@ def _of_cells(cells: Sequence[Box], words: Sequence[Word]) -> Found | None:
     ys = sorted({y for cell in cells for y in cell[1::2]})
     if len(cells) < 4 or len(xs) < 3 or len(ys) < 3:
         return None
-    # For each place of the grid the cell that covers it.
+    # The cell that covers each position of the grid.
     owners = [[(row, column) for column in range(len(xs) - 1)] for row in range(len(ys) - 1)]
     for x0, y0, x1, y1 in cells:
         top, left = ys.index(y0), xs.index(x0)
@@ -223,7 +223,7 @@ Cell = tuple[int, int]  # row and column of a cell's upper left corner
 
 
 def cell_text(words: Iterable[Word]) -> str:
-    """Return the text of a cell's words, its lines joined."""
+    """Return the text of a cell's words, with its lines joined."""
     lines: list[Line] = []
     for word in words:
         if not lines or word.y0 > lines[-1].y1 - 0.4 * word.size or word.x0 < lines[-1].x1 - word.size:
@@ -233,7 +233,7 @@ def cell_text(words: Iterable[Word]) -> str:
 
 
 def _table(box: Box, grid: list[list[Cell]], texts: dict[Cell, str], bold: set[Cell]) -> Found | None:
-    """Make rows of the grid; rows and columns without text are dropped, cells joined downwards are repeated."""
+    """Convert a grid to rows; empty rows and columns are dropped, and vertically merged cells are repeated."""
     cells = [[texts.get(owner, "") if owner[1] == c else "" for c, owner in enumerate(row)] for row in grid]
     kept_rows = [r for r, row in enumerate(cells) if any(row[c] and grid[r][c][0] == r for c in range(len(row)))]
     kept_columns = [c for c in range(len(grid[0])) if any(cells[r][c] for r in kept_rows)]
@@ -247,7 +247,7 @@ def _table(box: Box, grid: list[list[Cell]], texts: dict[Cell, str], bold: set[C
         kept_rows = kept_rows[1:]
     rows = [tuple(cells[r][c] for c in kept_columns) for r in kept_rows]
     first = [grid[kept_rows[0]][c] for c in kept_columns]
-    header = 0  # rows: none, one, or two where the first joins columns
+    header = 0  # header rows: none, one, or two if the first has merged columns
     strong = all(cell in bold for cell in first if texts.get(cell))
     if is_header([texts.get(cell, "") for cell in first], strong):
         joined = len(set(first)) < len(first) and len(kept_rows) > 2
@@ -262,7 +262,7 @@ def _table(box: Box, grid: list[list[Cell]], texts: dict[Cell, str], bold: set[C
 
 
 def is_header(cells: Sequence[str], bold: bool = False) -> bool:
-    """Whether the cells of a first row read as names of columns."""
+    """Return whether the cells of a first row look like names of columns."""
     filled = [cell for cell in cells if cell]
     if not filled or any(len(cell) > 120 for cell in filled):
         return False
@@ -272,7 +272,7 @@ def is_header(cells: Sequence[str], bold: bool = False) -> bool:
 
 
 def _from_rules(edges: Sequence[Edge], words: Sequence[Word]) -> list[Found]:
-    """Read a table between three or more horizontal rules; the gaps between the words give the columns."""
+    """Read a table between three or more horizontal rules, with columns determined by the gaps between words."""
     if len(edges) < 3 or not all(edge.horizontal for edge in edges):
         return []
     ys = sorted(edge.at for edge in edges)
@@ -296,7 +296,7 @@ def _from_rules(edges: Sequence[Edge], words: Sequence[Word]) -> list[Found]:
 
 
 def _joined(rows: Iterable[list[list[Word]]]) -> list[list[list[Word]]]:
-    """Join rows that go on from the one above: their first cell is empty and they follow closely."""
+    """Join rows that continue the one above: their first cell is empty and they follow closely."""
     joined: list[list[list[Word]]] = []
     for cells in rows:
         flat = [word for cell in cells for word in cell]
@@ -310,13 +310,13 @@ def _joined(rows: Iterable[list[list[Word]]]) -> list[list[list[Word]]]:
 
 
 def find_loose_tables(lines: Sequence[Line]) -> list[Found]:
-    """Return tables without rules: runs of rows whose short cells stand in the same three or more columns."""
+    """Return tables without rules: runs of rows with short cells in the same three or more columns."""
     found: list[Found] = []
     run: list[Row] = []
     for row in [*rows_of(lines), None]:
         gap = (row.y0 - run[-1].y1) / row.size if row is not None and run else 0.0
         if row is not None and (
-            (_is_tabular(row) and gap < ROW_GAP) or (run and gap < TURN_GAP and _goes_on(run, row))
+            (_is_tabular(row) and gap < ROW_GAP) or (run and gap < TURN_GAP and _continues(run, row))
         ):
             run.append(row)
             continue
@@ -327,13 +327,13 @@ def find_loose_tables(lines: Sequence[Line]) -> list[Found]:
 
 
 def _is_tabular(row: Row) -> bool:
-    # The lines of a program may be numbered.
+    # Lines of code may be numbered.
     program = any(line.mono for line in row.lines) and all(line.mono or line.text.isdigit() for line in row.lines)
     return len(row.lines) >= LOOSE_COLUMNS and not program
 
 
-def _goes_on(run: Sequence[Row], row: Row) -> bool:
-    """Whether a row of few cells is one of the table above: all stand in its columns, and not only in the first."""
+def _continues(run: Sequence[Row], row: Row) -> bool:
+    """Return whether a row of few cells belongs to the table above: all are in its columns, not only in the first."""
     return row.lines[-1].x0 > run[0].lines[0].x1 and all(
         any(abs(line.x0 - other.x0) < 2 or abs(line.x1 - other.x1) < 2 for above in run for other in above.lines)
         for line in row.lines
@@ -343,7 +343,7 @@ def _goes_on(run: Sequence[Row], row: Row) -> bool:
 def _from_rows(run: Sequence[Row]) -> Found | None:
     rows = [[word for line in row.lines for word in line.words] for row in run]
     box = (min(r.x0 for r in run), run[0].y0, max(r.x1 for r in run), run[-1].y1)
-    # Pieces of a row are a good way apart, so that their columns may come close; words are not.
+    # Pieces of a row are far apart, so that their columns may be close; words are not.
     pieces = [row.lines for row in run]
     x0, x1 = box[0] - 1, box[2] + 1
     bounds = _column_bounds(pieces, x0, x1, LOOSE_GAP)
@@ -361,9 +361,10 @@ def _from_rows(run: Sequence[Row]) -> Found | None:
 
 
 def _column_bounds(rows: Sequence[Sequence[_Piece]], x0: float, x1: float, gap: float = COLUMN_GAP) -> list[float]:
-    """Return the x of the borders between columns: gaps of so many em that no row's words cross.
+    """Return the x of the borders between columns, which are gaps of `gap` em without words in any row.
 
-    What stands alone in a column, above one that is empty there, is that one's name, set left above numbers set right.
+    A single cell at the top of a column next to one that is empty there is the name of that one, left-aligned above
+    right-aligned numbers.
     """
     spans = sorted((word.x0, word.x1) for row in rows for word in row)
     bounds, reach = [x0], x0

@@ -1,7 +1,7 @@
-"""The words and lines of a PDF page, by pdfium, in one upright coordinate system.
+"""Reads the words and lines of a PDF page with pdfium, in an upright coordinate system.
 
-Coordinates are points from the top left of the page as it is read: x to the right, y downwards. Pages whose text runs
-along another edge (scanned or printed sideways) are turned first.
+Coordinates are points from the top left of the page as it is read: x to the right, y downwards. Pages with rotated
+text, because they were scanned or printed sideways, are turned upright first.
 """
 
 import ctypes
@@ -22,26 +22,26 @@ from knowledge.parsing.pdf.garbled import is_garbled
 
 MAX_CHARS = 200_000  # characters read of one page
 LINE_GAP = 1.0  # em; a wider gap starts a new segment: another column or table cell
-MIN_ACROSS = 120  # characters that run across the page's other text: fewer are a stamp on the margin
-RISE = 0.3  # of a character's height, above its foot: there exponents begin
-SPACE_GAP = 0.18  # em; a wider gap between two words means a space even where pdfium saw none
+MIN_ACROSS = 120  # characters perpendicular to the page's other text; fewer are a stamp in the margin
+RISE = 0.3  # of a character's height above its foot, from which exponents start
+SPACE_GAP = 0.18  # em; a wider gap between two words is a space even if pdfium reports none
 BOLD_WEIGHT = 600
 FAR = 120  # characters between a letter and the accent over it
-UNLIKELY = 1.6  # times its size: the height that no letter of a font has
-UNMAPPED = 0.5  # share of characters whose meaning pdfium guesses, often right, that asks for a look at the words
-HYPHENS = "\x02\ufffe\xad-\u2010"  # pdfium gives U+0002 or U+FFFE for a hyphen at the end of a line
+UNLIKELY = 1.6  # times the font size, a height that no letter has
+UNMAPPED = 0.5  # share of characters that pdfium guessed, often correctly, from which the words are checked
+HYPHENS = "\x02\ufffe\xad-\u2010"  # pdfium returns U+0002 or U+FFFE for a hyphen at the end of a line
 
 _CJK = "[\u2e80-\u9fff\uac00-\ud7af\uf900-\ufaff\ufe30-\ufe4f\uff00-\uffef\U00020000-\U0003ffff]"
 _CJK_END, _CJK_START = re.compile(_CJK + "$"), re.compile("^" + _CJK)
 _BOLD = re.compile(r"bold|black|heavy|semibold|demi|[-_](bd|b)$|cmbx", re.IGNORECASE)
 _MONO = re.compile(r"mono|courier|consol|menlo|typewriter|cmtt|code|fixed|terminal", re.IGNORECASE)
-# Raised numbers are powers after numbers, units and letters that stand alone; after words they are marks of footnotes.
+# Superscript numbers are powers after numbers, units and single letters; after words they are footnote marks.
 _TAKES_POWER = re.compile(r"\d$|(?<![^\W\d_])(?:[^\W\d_]|[cdkmnµμ]m|[mnµμ]s|kg|ft|Hz|mol|sec|min)$")
 _POWER = re.compile(r"[-+−–\d]|[kmnxN]$")
 _UNREADABLE = re.compile("[\ue000-\uf8ff\ufffd\x00-\x01\x03-\x08\x0e-\x1f]")
 
 Box = tuple[float, float, float, float]  # x0, y0, x1, y1
-Mark = tuple[Box, str]  # what a page shows that is none of its text, in the PDF's own space: y from the bottom
+Mark = tuple[Box, str]  # something shown on a page besides its text, in PDF coordinates: y from the bottom
 Turn = Callable[[float, float, float, float], Box]
 
 
@@ -56,13 +56,13 @@ class Word:
     text: str
     size: float
     bold: bool
-    mono: bool  # of a typewriter font, as program code is
-    spaced: bool  # a space goes before it
-    is_raised: bool = False  # smaller than the word before it and above its foot, as a power is
+    mono: bool  # in a monospaced font, like code
+    spaced: bool  # a space precedes it
+    is_raised: bool = False  # smaller than the word before it and above its foot, like a power
 
     @property
     def box(self) -> Box:
-        """What it takes up, in points."""
+        """The bounding box, in points."""
         return self.x0, self.y0, self.x1, self.y1
 
 
@@ -79,7 +79,7 @@ class Line:
     _size: float = 0
 
     def add(self, word: Word) -> None:
-        """Append a word and grow the box."""
+        """Append a word and extend the box."""
         if self.words:
             self.x0, self.y0 = min(self.x0, word.x0), min(self.y0, word.y0)
             self.x1, self.y1 = max(self.x1, word.x1), max(self.y1, word.y1)
@@ -128,7 +128,7 @@ class Line:
 
     @property
     def mono(self) -> bool:
-        """Whether every word is of a typewriter font."""
+        """Whether every word is in a monospaced font."""
         return all(word.mono for word in self.words)
 
     @property
@@ -138,47 +138,47 @@ class Line:
 
 
 def line_of(word: Word) -> Line:
-    """Return a line of one word."""
+    """Return a line with one word."""
     line = Line()
     line.add(word)
     return line
 
 
 def around(boxes: Iterable[Box]) -> Box:
-    """Return the box around some boxes."""
+    """Return the bounding box of some boxes."""
     x0, y0, x1, y1 = zip(*boxes, strict=True)
     return min(x0), min(y0), max(x1), max(y1)
 
 
 def is_cjk_join(left: str, right: str) -> bool:
-    """Whether two lines meet between Chinese, Japanese or Korean characters, where no space belongs."""
+    """Return whether two texts join between Chinese, Japanese or Korean characters, without a space."""
     return bool(_CJK_END.search(left) and _CJK_START.search(right))
 
 
 @dataclass(slots=True)
 class PageText:
-    """What is read of a page: its size in points as it is read, its lines, and how much could not be read."""
+    """The text of a page: its size in points as it is read, its lines, and the unreadable share."""
 
     width: float
     height: float
     lines: list[Line]
     turn: Turn
-    quarters: int = 0  # quarter turns, counter-clockwise, of its text in the PDF's own space
-    unreadable: float = 0.0  # share of characters without a known meaning
-    across: list[int] = field(default_factory=list)  # quarter turns of text that runs across, as of a wide table
+    quarters: int = 0  # quarter turns, counter-clockwise, of its text in PDF coordinates
+    unreadable: float = 0.0  # share of unmapped characters
+    across: list[int] = field(default_factory=list)  # quarter turns of perpendicular text, such as a wide table
 
 
 def read_text(page: pdfium.PdfPage, quarters: int | None = None, marks: Iterable[Mark] = ()) -> PageText:
-    """Read the lines of a page in the order of its content stream, and `marks` after them.
+    """Read the lines of a page in the order of its content stream, followed by `marks`.
 
-    `quarters` are the quarter turns, counter-clockwise, of the text that is wanted; without, that of most of it is.
+    `quarters` selects text by its quarter turns, counter-clockwise; by default it is that of most of the text.
     """
     with closing(page.get_textpage()) as textpage:
         width, height, turn, angle, across = _orientation(page, textpage.raw, quarters)
         count = min(raw.FPDFText_CountChars(textpage.raw), MAX_CHARS)
         codes = [raw.FPDFText_GetUnicode(textpage.raw, index) for index in range(count)]
         for index, (high, low) in enumerate(pairwise(codes)):
-            if 0xD800 <= high < 0xDC00 <= low < 0xE000:  # two halves of one character, as UTF-16 has it
+            if 0xD800 <= high < 0xDC00 <= low < 0xE000:  # a UTF-16 surrogate pair
                 codes[index : index + 2] = 0x10000 + ((high - 0xD800) << 10) + low - 0xDC00, _TAKEN
         sample = range(0, count, max(1, count // 200))
         unmapped = sum(raw.FPDFText_HasUnicodeMapError(textpage.raw, index) == 1 for index in sample)
@@ -200,7 +200,7 @@ def read_text(page: pdfium.PdfPage, quarters: int | None = None, marks: Iterable
     for word in words:
         *_, last = beside = lines[-1].words[-2:] if lines else [word]
         em, gap = max(last.size, word.size), word.x0 - last.x1
-        # After a power, the word before it tells; and what comes without a space goes on.
+        # After a power, compare with the word before it; a word without a space before it continues the line.
         least = 0.5 if word.spaced or gap > SPACE_GAP * em else 0.01
         level = any(
             min(each.y1, word.y1) - max(each.y0, word.y0) >= least * min(each.y1 - each.y0, word.y1 - word.y0)
@@ -210,7 +210,7 @@ def read_text(page: pdfium.PdfPage, quarters: int | None = None, marks: Iterable
             lines.append(Line())
         elif abs(gap) < SPACE_GAP * em:
             word.is_raised = _is_smaller(word.size, last.size) and _rises(word.box, last.box)
-            # pdfium sees a new line where a power begins and where it ends.
+            # pdfium reports a new line at the start and at the end of a power.
             word.spaced = word.spaced and not word.is_raised and not last.is_raised
         lines[-1].add(word)
     for box, sign in marks:
@@ -222,7 +222,7 @@ def read_text(page: pdfium.PdfPage, quarters: int | None = None, marks: Iterable
 def _orientation(
     page: pdfium.PdfPage, textpage: Any, quarters: int | None
 ) -> tuple[float, float, Turn, int, list[int]]:
-    """Return width, height, the function that turns boxes upright, the quarter turns of the text, and those across."""
+    """Return width, height, the function that turns boxes upright, and the quarter turns of text and across."""
     left, bottom, right, top = page.get_cropbox()
     count = min(raw.FPDFText_CountChars(textpage), MAX_CHARS)
     step = max(1, count // 200)
@@ -243,9 +243,9 @@ def _orientation(
 
 
 def _quarter(textpage: Any, index: int) -> int | None:
-    """Return the quarter turns, counter-clockwise, of a character's baseline; None when it is slanted.
+    """Return the quarter turns, counter-clockwise, of a character's baseline; None if it is slanted.
 
-    The baseline alone counts: sheared letters, which programs make when a font has no italic, stand upright on theirs.
+    Only the baseline counts: sheared letters, which programs use if a font has no italics, are upright.
     """
     matrix = raw.FS_MATRIX()
     if not raw.FPDFText_GetMatrix(textpage, index, matrix):
@@ -259,7 +259,7 @@ def _quarter(textpage: Any, index: int) -> int | None:
 
 @dataclass(frozen=True, slots=True)
 class _Face:
-    """A font: whether it has a name (bitmaps have none), its weight as its file has it, bold and typewriter faces."""
+    """A font: whether it has a name (bitmap fonts have none), is bold or mono, and its weight in the file."""
 
     named: bool = True
     bold: bool = False
@@ -268,7 +268,7 @@ class _Face:
 
 
 class _Fonts:
-    """Size and face of the text object that a character belongs to, remembered per object."""
+    """The size and face of a character's text object, cached per object."""
 
     def __init__(self, textpage: Any, codes: list[int], turn: Turn) -> None:
         self._textpage, self._codes, self._turn = textpage, codes, turn
@@ -277,7 +277,7 @@ class _Fonts:
         self._measured: dict[int, float] | None = None
 
     def of(self, index: int, height: float) -> tuple[float, _Face]:
-        """Return the size in points and the face; `height` (points) stands in for an unknown size."""
+        """Return the size in points and the face; `height` (points) is used for an unknown size."""
         item = raw.FPDFText_GetTextObject(self._textpage, index)
         address = _address(item)
         if not address:
@@ -311,7 +311,7 @@ class _Fonts:
         return self._faces[address]
 
     def _sizes(self) -> dict[int, float]:
-        """Return the size in points of each font by its letters' height: what a font of bitmaps says is made up."""
+        """Return the size of each font in points, measured by its letters, since bitmap fonts don't declare it."""
         if self._measured is None:
             heights: dict[int, list[float]] = {}
             left, right, bottom, top = edges = [ctypes.c_double() for _edge in range(4)]
@@ -330,7 +330,7 @@ def _address(pointer: Any) -> int:
 
 
 class _WordReader:
-    """Makes words of runs of characters without spaces."""
+    """Turns runs of characters without spaces into words."""
 
     def __init__(self, textpage: Any, turn: Turn, quarters: int, codes: list[int], size: tuple[float, float]) -> None:
         self._read: list[tuple[Word, _Face]] = []
@@ -341,9 +341,9 @@ class _WordReader:
         self._pointer = ctypes.byref(self._rect)
 
     def combine_accents(self) -> None:
-        """Make one character of a letter and the accent that is printed over it, as TeX's older fonts have them.
+        """Combine letters with accents that are printed over them, as with TeX's older fonts.
 
-        Some programs print a line's letters first and its accents after them; pdfium puts a space where one goes back.
+        Some programs print a line's letters first and then its accents; pdfium inserts a space before moving back.
         """
         codes = self._codes
         for index, code in enumerate(codes):
@@ -370,30 +370,30 @@ class _WordReader:
                 break
 
     def read(self, start: int, end: int, spaced: bool) -> None:
-        """Add the words of the characters from `start` up to `end`: slanted and sideways ones are left out."""
+        """Add the words of the characters from `start` up to `end`, without slanted and rotated ones."""
         places = [self._box(index) for index in range(start, end)]
         gaps = [after[0] - before[2] for before, after in pairwise(filter(None, places))]
         first, last = places[0], places[-1]
         if first is not None and last is not None:
             height = first[3] - first[1]
             widest = height * ((1.05 if self._codes[(start + end) // 2] > 0x2E80 else 0.7) * (end - start) + 0.5)
-            # Ends on one baseline, no further apart than their characters can be wide, are those of one word.
+            # If both ends are on one baseline, no further apart than the characters can be wide, this is one word.
             level = abs(last[3] - first[3]) < 0.2 * height and 0 <= last[2] - first[0] <= widest
             feet = [place[3] for place in places if place is not None]
             if level and max(feet) - min(feet) > 0.2 * height:
                 level = not any(self._is_shifted(index, start) for index in range(start, end))
-            # A wide gap is one where a typesetter moved on instead of writing a space.
+            # At a wide gap the program moved on instead of writing a space.
             if level and not any(gap > SPACE_GAP * height for gap in gaps):
                 if self._has_direction(start):
                     text = _text(self._codes[start:end])
                     box = (first[0], min(first[1], last[1]), last[2], max(first[3], last[3]))
                     self._add(start, box, text, spaced)
                 return
-        # Otherwise character by character, parted where the place jumps. Of letters set apart the gaps are alike.
+        # Otherwise read character by character, and split at jumps. Letter-spaced text has even gaps.
         usual = median_high(gaps) if gaps else 0.0
         word: Word | None = None
         begun = start
-        before = (0.0, 0.0)  # where the character before begins and ends; a ligature's letters share one box
+        before = (0.0, 0.0)  # the previous character's left and right; a ligature's letters share one box
         for index, place in enumerate(places, start):
             if place is None:
                 continue
@@ -418,7 +418,7 @@ class _WordReader:
                 word = None
 
     def _is_shifted(self, index: int, other: int) -> bool:
-        """Whether one of two characters is raised beside the other: smaller by its box and by its font."""
+        """Return whether one of two characters is raised: smaller than the other in its box and its font."""
         place, beside = self._box(index), self._box(other)
         if place is None or beside is None or not (_rises(place, beside) or _rises(beside, place)):
             return False
@@ -427,19 +427,19 @@ class _WordReader:
         return _is_smaller(min(sizes), max(sizes))
 
     def _box(self, index: int) -> Box | None:
-        """Return a character's box; None where it has none, or is off the page."""
+        """Return a character's box, or None if it has none or is off the page."""
         if not raw.FPDFText_GetLooseCharBox(self._textpage, index, self._pointer):
             return None
         rect = self._rect
         x0, y0, x1, y1 = box = self._turn(rect.left, rect.bottom, rect.right, rect.top)
-        # What lies off the page nobody sees.
+        # Characters off the page are invisible.
         return box if x0 < self._width and y0 < self._height and x1 > 0 and y1 > 0 else None
 
     @property
     def words(self) -> list[Word]:
-        """The words read so far, bold ones told by their font's name, or by a weight above that of most letters.
+        """The words read so far; they are bold by their font's name, or by a weight above that of most letters.
 
-        The weight that a file gives is made of its stems' width, and of a program that guesses this all is bold.
+        pdfium derives the weight from the stem width in the file; some programs guess it, so that all text seems bold.
         """
         letters: Counter[int] = Counter()
         for word, face in self._read:
@@ -459,19 +459,19 @@ class _WordReader:
         return _quarter(self._textpage, index) == self._quarters
 
 
-# Letters → their height in ems, as most typefaces have it.
+# The height of letters in ems, as in most typefaces.
 _HEIGHTS = dict.fromkeys(map(ord, "acemnorsuvwxz"), 0.44) | dict.fromkeys(map(ord, "bdhklABDEFGHIKLMNPRTUVXYZ"), 0.69)
-# Accents that stand by themselves → the same as combining marks; letters without their dot → those with it.
+# Spacing accents and their combining marks; dotless letters and the letters with a dot.
 _ACCENTS = str.maketrans(
     "`´ˆ˜¯˘˙¨˚˝ˇ¸˛", "\u0300\u0301\u0302\u0303\u0304\u0306\u0307\u0308\u030a\u030b\u030c\u0327\u0328"
 )
-_TAKEN = -1  # in place of the code of an accent that is part of a letter now
+_TAKEN = -1  # replaces the code of an accent that was combined with a letter
 _DOTLESS = {0x131: ord("i"), 0x237: ord("j")}
 _SPACES = frozenset({0x20, 0x0D, 0x0A, 0x09, 0xA0, 0x3000, 0x2002, 0x2003, 0x2009, 0x200B, 0xFEFF, 0})
 
 
 def _is_over(accent: Box, letter: Box, beside: bool) -> bool:
-    """Whether an accent stands where a letter does; one that doesn't come beside it, on its line, too."""
+    """Return whether an accent is over a letter; one that isn't adjacent in the text must be on the same line."""
     across = min(accent[2], letter[2]) - max(accent[0], letter[0])
     down = min(accent[3], letter[3]) - max(accent[1], letter[1])
     return across > 0.8 * min(accent[2] - accent[0], letter[2] - letter[0]) and (
@@ -480,18 +480,18 @@ def _is_over(accent: Box, letter: Box, beside: bool) -> bool:
 
 
 def _rises(box: Box, base: Box) -> bool:
-    """Whether a box is smaller than one on the baseline and above its foot."""
+    """Return whether a box is smaller than one on the baseline, and above its foot."""
     height = base[3] - base[1]
     return box[3] - box[1] < 0.9 * height and RISE * height < base[3] - box[3] < height
 
 
 def _is_smaller(size: float, usual: float) -> bool:
-    """Whether a font size is that of an exponent."""
+    """Return whether a font size is that of an exponent."""
     return size < 0.9 * usual
 
 
 def _text(codes: list[int]) -> str:
-    """Return the characters of UTF-16 codes, ligatures spelt out and radicals made the usual characters."""
+    """Return the text of UTF-16 codes, with ligatures spelt out and radicals replaced by the usual characters."""
     text = "".join(map(chr, codes))
     if text.isascii():
         return text
@@ -505,7 +505,7 @@ _SPECIAL = re.compile("[\ufb00-\ufb06\u2e80-\u2fdf]")
 
 
 def _without_doubles(words: Iterable[Word]) -> list[Word]:
-    """Drop words printed twice at nearly one place, as some programs do for boldness or shadow."""
+    """Drop words printed twice at nearly the same position, which some programs do for bold text or shadows."""
     seen: dict[tuple[str, int, int], Word] = {}
     kept: list[Word] = []
     for word in words:

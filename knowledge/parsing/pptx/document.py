@@ -1,4 +1,4 @@
-"""PowerPoint (pptx): each slide a page under its title, its shapes in reading order, then its notes."""
+"""PowerPoint (pptx): each slide is a page with its title, shapes in reading order, and notes."""
 
 import re
 from collections.abc import Iterator
@@ -25,13 +25,13 @@ from ragsite.markup import tex
 _DIAGRAM = "http://schemas.openxmlformats.org/drawingml/2006/diagram"
 _FURNITURE = {PP_PLACEHOLDER.DATE, PP_PLACEHOLDER.FOOTER, PP_PLACEHOLDER.SLIDE_NUMBER, PP_PLACEHOLDER.HEADER}
 _TITLES = {PP_PLACEHOLDER.TITLE, PP_PLACEHOLDER.CENTER_TITLE, PP_PLACEHOLDER.VERTICAL_TITLE}
-_ROW = 300_000  # EMU, a third of an inch: shapes whose tops are nearer than this stand side by side
+_ROW = 300_000  # EMU, a third of an inch: shapes whose tops are closer than this are side by side
 _ITEM = re.compile(r"- | |1\. ")
 _DEEPEST = 10  # groups within groups
 
 
 def parse(path: Path, context: ParseContext) -> Iterator[Element]:
-    """Yield a presentation's elements slide by slide; raises `ParseError` when protected, broken or empty."""
+    """Yield a presentation's elements slide by slide; raises `ParseError` if it is protected, broken or empty."""
     check_package(path, "ppt/", "PowerPoint (.pptx)")
     pictures = PictureStore(context.output_dir)
     found = False
@@ -53,18 +53,18 @@ def parse(path: Path, context: ParseContext) -> Iterator[Element]:
 
 
 def _title_of(slide: Any) -> Any:
-    """Return the shape that holds a slide's title, or None."""
+    """Return the shape with a slide's title, or None."""
     titles = (shape for shape in slide.shapes if shape.is_placeholder and shape.placeholder_format.type in _TITLES)
     return next((shape for shape in titles if _in_one_line(shape)), None)
 
 
 class _Slide:
-    """Reads one slide."""
+    """Reads a slide."""
 
     def __init__(self, slide: Any, page: int, pictures: PictureStore) -> None:
         self.slide, self.page, self.pictures = slide, page, pictures
-        # What newer programs draw, such as text beside a formula, and what older ones show in its place: words, or else
-        # a picture.
+        # Content for newer programs, such as text with a formula, has a fallback for older ones, often a picture: keep
+        # the former if it has text.
         for alternatives in list(slide._element.iter(f"{COMPATIBILITY}AlternateContent")):
             chosen = alternatives.find(f"{COMPATIBILITY}Choice")
             if chosen is None or next(chosen.iter(f"{A}t", f"{MATH}t"), None) is None:
@@ -111,7 +111,7 @@ class _Slide:
         elif getattr(shape, "has_chart", False):
             yield from read_chart(shape.part.related_part(shape._element.chart_rId).blob, self.page)
         else:
-            # The words of a SmartArt diagram lie in a part of their own.
+            # The text of a SmartArt diagram is in a separate part.
             for node in shape._element.iter(f"{{{_DIAGRAM}}}relIds"):
                 data = blob(shape.part, node.get(f"{R}dm"))
                 root = parse_xml(data) if data else None
@@ -121,7 +121,7 @@ class _Slide:
             yield from self._pictures(shape)
 
     def _text(self, frame: Any) -> Iterator[Element]:
-        """Yield a frame's paragraphs; those of a list, or further in, are marked as items."""
+        """Yield a frame's paragraphs; those in a list, or indented, get list markers."""
         counts: dict[int, int] = {}
         for node in frame._txBody.iter(f"{A}p"):
             if not (text := _text_of(node)):
@@ -147,7 +147,7 @@ class _Slide:
 
 
 def _place(shape: Any) -> tuple[float, float]:
-    return shape.top or 0, shape.left or 0  # None where they are inherited
+    return shape.top or 0, shape.left or 0  # None if they are inherited
 
 
 def _text_of(paragraph: etree._Element) -> str:
@@ -157,7 +157,7 @@ def _text_of(paragraph: etree._Element) -> str:
         if node.tag != f"{A}t":
             parts.append("\n" if node.tag == f"{A}br" else tex.of_office(node))
             continue
-        # What a person types as "-->" is an arrow of Wingdings.
+        # Typing "-->" inserts an arrow of Wingdings.
         font = node.find(f"../{A}rPr/{A}sym")
         text = as_shown(node.text or "", "" if font is None else font.get("typeface", ""), letters=False)
         above = node.find(f"../{A}rPr[@baseline]")

@@ -1,4 +1,4 @@
-"""What the parsers of presentations share: the reading order of a slide's shapes, and its heading."""
+"""Helpers of the presentation parsers: the reading order of a slide's shapes, and its heading."""
 
 from collections.abc import Callable, Iterable, Iterator
 from re import Pattern
@@ -11,9 +11,9 @@ Shape = TypeVar("Shape")
 
 
 def in_reading_order(shapes: Iterable[Shape], place: Callable[[Shape], tuple[float, float]], row: float) -> list[Shape]:
-    """Return shapes from top to bottom, those side by side from left to right, others of one place in their order.
+    """Return shapes from top to bottom, those side by side from left to right, and otherwise in their own order.
 
-    `place` returns a shape's top and left side; shapes stand side by side whose tops are not farther apart than `row`.
+    `place` returns a shape's top and left; shapes are side by side if their tops are no further apart than `row`.
     """
     placed: list[tuple[float, float, int, Shape]] = []
     row_top = float("-inf")
@@ -27,7 +27,7 @@ def in_reading_order(shapes: Iterable[Shape], place: Callable[[Shape], tuple[flo
 def under_heading(page: int, title: str, elements: list[Element], item: Pattern[str]) -> Iterator[Element]:
     """Yield a slide's elements under its title; without one, under their first line or else the slide's number.
 
-    No line that begins like an `item` of a list is taken for a title.
+    A line that begins like an `item` of a list is not used as a title.
     """
     if title:
         yield Heading(page=page, text=title, level=1)

@@ -19,7 +19,7 @@ _DEEPEST_INDENT = 8
 
 
 def parse(path: Path, context: ParseContext) -> Iterator[Element]:
-    """Yield a rich text's elements; raises `ParseError` for what is none, nested without end, or empty."""
+    """Yield a rich text's elements; raises `ParseError` if it isn't one, is nested too deeply, or empty."""
     source = path.read_bytes().decode("latin-1")
     if not source.lstrip("\ufeffï»¿ \r\n").startswith(_START):
         raise ParseError("broken.not_office", kind="RTF (.rtf)")
@@ -51,7 +51,7 @@ def _element(block: Text, has_headings: bool, has_title: bool) -> Element:
         return Heading(text=block.text, level=1)
     level = block.level + 1 if block.level and has_title else block.level
     if not has_headings and block.is_bold and looks_like_title(block.text) and not block.marker:
-        # Without a single heading style, short bold lines are what the writer meant as headings.
+        # In a document without heading styles, short bold lines are meant as headings.
         level = chapter_level(block.text) or 2
     marker = "-" if block.marker and set(block.marker) <= _BULLETS else block.marker
     if level:
@@ -61,13 +61,13 @@ def _element(block: Text, has_headings: bool, has_title: bool) -> Element:
 
 
 def _table(rows: list[Row]) -> Iterator[Element]:
-    """Yield the table; a cell spans the columns up to its right edge, and the rows in which others join it."""
+    """Yield the table; a cell spans the columns up to its right edge, and the rows whose cells are merged with it."""
     edges: list[int] = []
     for edge in sorted(properties.edge for row in rows for properties in row.properties):
         if not edges or edge - edges[-1] > NEAR:
             edges.append(edge)
     lines: list[list[Cell]] = []
-    above: dict[int, tuple[int, int]] = {}  # column → where the cell stands that those below it may join
+    above: dict[int, tuple[int, int]] = {}  # by column, the position of the cell that those below it may be merged with
     for row in rows:
         line: list[Cell] = []
         column = 0
@@ -80,8 +80,8 @@ def _table(rows: list[Row]) -> Iterator[Element]:
                 line[-1] = Cell(line[-1].text, line[-1].columns + width, line[-1].rows)
             elif properties.joins_above and column in above:
                 top, place = above[column]
-                held = lines[top][place]
-                lines[top][place] = Cell(held.text, held.columns, len(lines) - top + 1)
+                merged = lines[top][place]
+                lines[top][place] = Cell(merged.text, merged.columns, len(lines) - top + 1)
             else:
                 above[column] = (len(lines), len(line))
                 line.append(Cell(text, width))

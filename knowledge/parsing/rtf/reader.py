@@ -1,4 +1,4 @@
-"""Reads the control words of rich text into blocks: paragraphs with their style, rows of cells, pictures, notes."""
+"""Turns the control words of rich text into blocks: paragraphs with their style, rows of cells, pictures, notes."""
 
 import re
 from collections.abc import Callable, Iterator
@@ -16,8 +16,8 @@ _CONTENTS = re.compile(r"(?:toc|contents|目录)\s*\d")
 _FONT_NAME_END = re.compile(r";.*", re.S)
 _WIDE = {"cp932", "cp936", "cp949", "cp950"}
 _DEEPEST = 5000  # groups within groups
-NEAR = 40  # twips: edges of cells that are nearer are the same
-# Destinations that hold something of the document; all others that are known, or marked with \*, are left out.
+NEAR = 40  # twips; edges of cells that are closer are the same
+# Destinations with content of the document; all others that are known, or marked with \*, are left out.
 _ENTERED = frozenset(
     {"upr", "ud", "shppict", "shpinst", "shptxt", "result", "object", "shp", "shpgrp", "mmath", "momath", "mr"}
 )
@@ -30,7 +30,7 @@ _LEFT_OUT = destinations - _ENTERED - _KEPT - {"info"}
 
 @dataclass(slots=True)
 class CellProperties:
-    """How a cell is declared before its row's text: its right edge (twips), and whether it joins its neighbour."""
+    """A cell's declaration before its row's text: its right edge (twips), and whether it is merged with a neighbour."""
 
     edge: int
     joins_left: bool = False
@@ -48,7 +48,7 @@ class Row:
 
 @dataclass(slots=True)
 class Text:
-    """A paragraph: `level` as a heading from 1, 0 for running text; `marker` is what stands before a list's item."""
+    """A paragraph: `level` is the heading level from 1, or 0 for running text; `marker` is that of a list item."""
 
     text: str
     level: int = 0
@@ -63,15 +63,15 @@ Block = Text | Row | bytes  # bytes: a picture
 
 @dataclass(slots=True)
 class _Group:
-    """What a control word changes up to the end of its group."""
+    """The state that control words change until the end of their group."""
 
     destination: str = ""
     font: int = -1
-    skipped: int = 1  # characters after \u that say the same to older programs
+    skipped: int = 1  # replacement characters after \u for older programs
     is_hidden: bool = False
     is_bold: bool = False
     is_raised: bool = False
-    is_asian: bool = False  # what follows is about letters of East Asia
+    is_asian: bool = False  # whether formatting applies to East Asian characters
 
 
 @dataclass(slots=True)
@@ -90,14 +90,14 @@ class _Paragraph:
 
 
 class Reader:
-    """Reads a whole file; `title` is what its properties call it."""
+    """Reads a file; `title` is the one in its properties."""
 
     def __init__(self, source: str) -> None:
         self.source = source
         self.title = ""
         self.codepage = "cp1252"
         self.fonts: dict[int, str] = {}  # encodings
-        self.symbols: dict[int, str] = {}  # names of the fonts whose letters are shown as signs
+        self.symbols: dict[int, str] = {}  # names of symbol fonts
         self.styles: dict[int, _Style] = {}
         self.group = _Group()
         self.stack: list[_Group] = []
@@ -112,13 +112,13 @@ class Reader:
         self.is_header = False
         self.picture = ""
         self.binary = b""
-        self.waiting: list[Block] = []  # what follows the paragraph that is being read
+        self.waiting: list[Block] = []  # blocks that follow the current paragraph
         self.default_font = -1
         self.skip = 0
         self.starred = False
 
     def blocks(self) -> Iterator[Block]:
-        """Yield the document's blocks in reading order; raises `ParseError` when groups nest without end."""
+        """Yield the document's blocks in reading order; raises `ParseError` if groups are nested too deeply."""
         place, end = 0, len(self.source)
         while place < end:
             found = _TOKEN.match(self.source, place)
@@ -177,7 +177,7 @@ class Reader:
         if run.isascii():
             self._decode()
             self._put(run)
-        else:  # characters of a code page, written as they are
+        else:  # unescaped characters of a code page
             self.bytes += run.encode("latin-1", "replace")
 
     def _decode(self) -> None:
@@ -189,7 +189,7 @@ class Reader:
             encoding = self.codepage  # a font of Latin letters doesn't show two bytes above 127 in such a file
         try:
             self._put(data.decode(encoding, "replace"))
-        except LookupError:  # such as Johab, or of old Macs
+        except LookupError:  # such as Johab, or those of old Macs
             self._put(data.decode(self.codepage, "replace"))
 
     def _put(self, text: str) -> None:
@@ -238,7 +238,7 @@ class Reader:
             self.collected = []
 
     def _take_entry(self, closed: _Group) -> None:
-        """A font or a style ends: the text collected is its name."""
+        """Add a font or a style at the end of its definition; the collected text is its name."""
         name = _FONT_NAME_END.sub("", "".join(self.collected)).strip()
         self.collected = []
         if closed.destination == "fonttbl" and is_of_symbols(name):
@@ -288,7 +288,7 @@ class Reader:
         elif name == "fcharset":
             self.fonts[self.group.font] = self.codepage if value in (1, 2) else charset_map.get(value, self.codepage)
         elif name in ("s", "cs", "ts", "ds"):
-            self.paragraph.style = value if name == "s" else -1  # which no paragraph has
+            self.paragraph.style = value if name == "s" else -1  # a style that no paragraph has
         else:
             self.paragraph.level = value + 1 if 0 <= value < 9 else 0
 
@@ -357,7 +357,7 @@ def _end_properties(reader: Reader, value: int | None) -> None:
 
 
 def _on(target: str, attribute: str) -> Callable[[Reader, int | None], None]:
-    """Return what turns an attribute on, or off where the word's number is 0."""
+    """Return an action that turns an attribute on, or off if the word's number is 0."""
 
     def act(reader: Reader, value: int | None) -> None:
         setattr(getattr(reader, target) if target else reader, attribute, value != 0)
@@ -366,7 +366,7 @@ def _on(target: str, attribute: str) -> Callable[[Reader, int | None], None]:
 
 
 def _number(target: str, attribute: str, add: int = 0) -> Callable[[Reader, int | None], None]:
-    """Return what sets an attribute to the word's number."""
+    """Return an action that sets an attribute to the word's number."""
 
     def act(reader: Reader, value: int | None) -> None:
         setattr(getattr(reader, target) if target else reader, attribute, max(0, (value or 0) + add))

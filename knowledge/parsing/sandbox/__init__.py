@@ -1,1 +1,1 @@
-"""Parsers run in processes of their own, within limits."""
+"""Runs parsers in their own processes, within limits."""

@@ -1,8 +1,8 @@
-"""Where files are parsed: `python -m knowledge.parsing.sandbox.child`, started by `processes.py`.
+"""The process in which files are parsed: `python -m knowledge.parsing.sandbox.child`, started by `processes.py`.
 
-It is a server that imports no Django and touches no file. For each file it loads the parser and forks: the fork lowers
-its own limits, reads its job (JSON, one line) from the socket that came with the order, and writes JSON lines to it:
-elements or a result, and last `{"type": "end"}` or `{"type": "error", "code": …, "message": …}`.
+It is a server that doesn't import Django or open any file. For each file it loads the parser and forks: the fork lowers
+its own limits, reads its job (JSON, one line) from the socket that came with the request, and writes JSON lines to it:
+elements or a result, and finally `{"type": "end"}` or `{"type": "error", "key": …, "params": …, "place": …}`.
 """
 
 import contextlib
@@ -28,14 +28,14 @@ from knowledge.parsing.registry import ParseContext, extension_of, find_format, 
 from knowledge.parsing.sandbox.identity import identify, mislabelled
 from knowledge.parsing.titles import titled
 
-MAX_FILE = 1024**3  # bytes that one written file (a picture, a conversion) may have
-IDLE_S = 120.0  # how long the server waits for the next file
+MAX_FILE = 1024**3  # maximum size in bytes of a written file (a picture, a conversion)
+IDLE_S = 120.0  # time that the server waits for the next file
 
 Answer = dict[str, Any]
 
 
 def main() -> None:
-    """Fork for each order that comes by standard input, until the parent is gone or has been silent for long."""
+    """Fork for each request from standard input, until the parent is gone or has been silent for too long."""
     control = socket.socket(fileno=0)
     while True:
         control.settimeout(IDLE_S)
@@ -46,7 +46,7 @@ def main() -> None:
         if not descriptors:
             return
         channel = descriptors[0]
-        with contextlib.suppress(ImportError):  # the fork meets it again, and says so
+        with contextlib.suppress(ImportError):  # the fork raises it again and reports it
             import_module(module.decode())
         pid = os.fork()
         if pid == 0:
@@ -59,7 +59,7 @@ def main() -> None:
         control.sendall(b"%d" % pid)
         if not control.recv(1):
             return  # the fork notices it too
-        # Wait for the fork's end, end what it has started, and tell its exit code (negative: a signal).
+        # Wait for the fork to end, kill the processes it started, and send its exit code (negative: a signal).
         os.waitid(os.P_PID, pid, os.WEXITED | os.WNOWAIT)
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.killpg(pid, signal.SIGKILL)
@@ -67,13 +67,13 @@ def main() -> None:
 
 
 def _lead_group(pid: int) -> None:
-    """Make the fork the leader of a group, so that what it starts ends with it; both sides try it."""
+    """Make the fork the leader of a process group, so that its children end with it; both sides try this."""
     with contextlib.suppress(ProcessLookupError, PermissionError):
         os.setpgid(pid, pid)
 
 
 def _work(channel: int) -> None:
-    """Do one job: read it, set the limits, answer."""
+    """Read a job, set the limits, and write the results."""
     _lead_group(os.getpid())
     out = os.fdopen(os.dup(channel), "wb", buffering=1 << 16)
     sys.excepthook = partial(_report, out)
@@ -86,7 +86,7 @@ def _work(channel: int) -> None:
         line += piece
     job = json.loads(bytes(line))
     threading.Thread(target=_die_with_parent, daemon=True).start()
-    # Address space (bytes), processor time (s), written files (bytes); no core dumps.
+    # Address space (bytes), processor time (s), size of written files (bytes); no core dumps.
     timeout_s, memory = int(job["timeout_s"]), int(job["memory_mb"]) * 1024**2
     for kind, soft, hard in (
         (resource.RLIMIT_AS, memory, memory),
@@ -128,7 +128,7 @@ def _parse(job: dict[str, Any]) -> Iterator[Answer]:
 
 
 def _call(job: dict[str, Any]) -> Iterator[Answer]:
-    """Call one function of this package with JSON-safe arguments and answer with its JSON-safe result."""
+    """Call a function of `knowledge.parsing` with JSON-safe arguments, and yield its JSON-safe result."""
     module, _, function = str(job["function"]).rpartition(".")
     if not module.startswith("knowledge.parsing."):
         raise ValueError(f"{module} is not a parser.")
@@ -139,7 +139,7 @@ _TASKS: dict[str, Callable[[dict[str, Any]], Iterator[Answer]]] = {"parse": _par
 
 
 def _die_with_parent() -> None:
-    """End this process and those it started as soon as the parent is gone: its end of the socket closes."""
+    """End this process and its children once the parent is gone, which closes its end of the socket."""
     while os.read(0, 1024):
         continue
     if os.getpgid(0) == os.getpid():
@@ -151,9 +151,9 @@ _OUT_OF_MEMORY = b'{"type":"error","key":"memory","params":{}}\n'
 
 
 def _report(out: BinaryIO, kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
-    """Turn whatever ends this process into one last line.
+    """Report the exception that ends this process as the last line.
 
-    Messages of unknown errors may quote the document, so only their type and place are told.
+    Messages of unknown errors may quote the document, so only their type and location are reported.
     """
     if isinstance(error, BrokenPipeError):
         return
@@ -177,7 +177,7 @@ def _report(out: BinaryIO, kind: type[BaseException], error: BaseException, trac
 
 
 def _place(trace: TracebackType | None) -> str:
-    """Return where an error came from, innermost first."""
+    """Return the location of an error, innermost frame first."""
     frames = traceback.extract_tb(trace)[-6:]
     return " < ".join(f"{Path(frame.filename).name}:{frame.lineno}" for frame in reversed(frames))
 

@@ -1,6 +1,6 @@
-"""What a file is: its bytes say it where they can, because names lie; else its name does.
+"""Identifies the type of a file, by its bytes if possible, since names can be wrong, and otherwise by its name.
 
-A docx is often named .doc, and what a web application calls an .xls is mostly HTML, CSV or XML.
+A docx is often named .doc, and the .xls files of web applications are mostly HTML, CSV or XML.
 """
 
 import re
@@ -16,7 +16,7 @@ from knowledge.parsing.registry import OLE
 _PDF = b"%PDF-"
 _HEAD = 8192  # bytes
 
-# What well-known first bytes say.
+# File types by their first bytes.
 _SIGNATURES: tuple[tuple[bytes, str], ...] = (
     (_PDF, "pdf"),
     (b"PK\x03\x04", "zip"),
@@ -50,7 +50,7 @@ _STREAMS = {
     "encryptedpackage": "encrypted",
 }
 _SHEETS = frozenset({"xls", "xlt", "xlsx", "xlsm", "xltx", "xltm", "xlsb", "ods", "ots"})
-# Their files begin with bytes that say so; without these bytes, a file so named is something else.
+# Types with known first bytes; without these, a file with such a name has another type.
 _BINARY = _SHEETS | frozenset(
     {"pdf", "doc", "dot", "docx", "docm", "dotx", "dotm", "ppt", "pps", "pot", "pptx", "pptm", "ppsx", "ppsm", "potx"}
     | {"potm", "odt", "ott", "odp", "otp", "epub", "msg", "rtf"}
@@ -69,10 +69,10 @@ _XML_OF = {
 
 
 def identify(path: Path, extension: str) -> str:
-    """Return the extension that a file should have; `extension` is what it has (lower case, no dot).
+    """Return the extension that a file should have; `extension` is its actual one (lower case, no dot).
 
-    Raises `ParseError` when it is empty, protected by a password, would do harm, or is nothing that a file so named
-    could be read as.
+    Raises `ParseError` if it is empty, password-protected or harmful, or has a type that its name doesn't suggest and
+    that can't be read.
     """
     with path.open("rb") as file:
         head = file.read(_HEAD)
@@ -93,13 +93,13 @@ def identify(path: Path, extension: str) -> str:
         return extension
     if head.startswith((b"\xff\xfe", b"\xfe\xff")):
         return _kind_of_text(head.decode("utf-16", "replace"), extension)
-    if min(head) < 9:  # no text
+    if min(head) < 9:  # not text
         raise mislabelled(extension, "unknown")
     return _kind_of_text(head.decode("latin-1").removeprefix("ï»¿"), extension)
 
 
 def mislabelled(extension: str, found: str) -> ParseError:
-    """Say what a file is instead of what its name says."""
+    """Return the error for a file whose type differs from its name."""
     return ParseError("broken.mislabelled", extension=extension, found=found)
 
 

@@ -1,8 +1,8 @@
-"""The processes that parse, as their parent sees them: one per file, forked from a server that has the parsers loaded.
+"""Starts the parsing processes: one per file, forked from a server that has loaded the parsers.
 
-Starting Python and loading a parser costs more than reading a small file. So a server process
-(`python -m knowledge.parsing.sandbox.child`) does that once, never touches a file itself, and forks for each file. A
-server forks for one file at a time; idle ones are kept for the next file and end by themselves after a while.
+Starting Python and loading a parser takes longer than reading a small file, so a server process
+(`python -m knowledge.parsing.sandbox.child`) does that once, never opens a file itself, and forks for each file. A
+server forks for one file at a time; idle ones are kept for the next file, and end by themselves after a while.
 """
 
 import atexit
@@ -18,7 +18,7 @@ from pathlib import Path
 from knowledge.parsing.errors import ParseError
 
 MAX_IDLE = 2  # servers kept for the next file
-START_S = 60.0  # how long a server may take to load a parser and fork
+START_S = 60.0  # time limit for a server to load a parser and fork
 
 _ROOT = Path(__file__).resolve().parents[3]
 _COMMAND = (sys.executable, "-m", "knowledge.parsing.sandbox.child")
@@ -28,7 +28,7 @@ _lock = threading.Lock()
 
 
 class Process:
-    """A process that parses one file: it leads a process group of its own, and dies when `channel` is closed."""
+    """A process that parses a file: the leader of its own process group, which ends when `channel` is closed."""
 
     def __init__(self, server: "_Server", channel: socket.socket, pid: int) -> None:
         self.channel = channel
@@ -43,11 +43,11 @@ class Process:
         return self.exit_code
 
     def end(self) -> None:
-        """Kill whatever is left of the process and of the programs it started, and let its server go."""
+        """Kill the process and the programs it started, if any are left, and release its server."""
         self.channel.close()
         if self.exit_code is None and not self._server.broken:
             with suppress(ProcessLookupError, PermissionError):
-                os.killpg(self._pid, signal.SIGKILL)  # not reaped yet, so the number is still its own
+                os.killpg(self._pid, signal.SIGKILL)  # not reaped yet, so the process ID is still its own
             self.wait(START_S)
         with _lock:
             if not self._server.broken and len(_idle) < MAX_IDLE:
@@ -57,7 +57,7 @@ class Process:
 
 
 def start(module: str, job: bytes) -> Process:
-    """Start the work on a job, one JSON line, with a parser of `module`; raises `ParseError` when that fails."""
+    """Start a process for a job (one JSON line) with a parser in `module`; raises `ParseError` on failure."""
     for _ in range(MAX_IDLE + 1):  # idle servers may have ended just now
         with _lock:
             server = _idle.pop() if _idle else _Server()
@@ -66,7 +66,7 @@ def start(module: str, job: bytes) -> Process:
             pid = server.fork(module, theirs)
         if pid is not None:
             process = Process(server, ours, pid)
-            with suppress(BrokenPipeError):  # it died already, as its exit code tells
+            with suppress(BrokenPipeError):  # it has already died; its exit code shows why
                 ours.sendall(job)
             return process
         ours.close()
@@ -75,10 +75,10 @@ def start(module: str, job: bytes) -> Process:
 
 
 class _Server:
-    """A process that forks parsing processes, with none of this process's environment (it holds secrets)."""
+    """A process that forks parsing processes, without this process's environment, which contains secrets."""
 
     def __init__(self) -> None:
-        # Closed here, the server ends unless another process holds this end too.
+        # Closing this end makes the server exit, unless another process has inherited it.
         self.control, theirs = socket.socketpair()
         self._asked_to_reap = False
         self.broken = False
@@ -95,8 +95,8 @@ class _Server:
                     "MALLOC_ARENA_MAX": "2",
                     "OMP_NUM_THREADS": "1",
                     "OPENBLAS_NUM_THREADS": "1",
-                    # With defusedxml, where it is installed, openpyxl parses in pure Python, four times slower. Files
-                    # with a document type are refused before, so that the standard library's parser is as safe.
+                    # With defusedxml, if installed, openpyxl parses in pure Python, four times slower. Files with a
+                    # document type are refused earlier, so the standard library's parser is as safe.
                     "OPENPYXL_DEFUSEDXML": "False",
                 },
                 stdin=theirs.fileno(),
@@ -106,14 +106,14 @@ class _Server:
             )
 
     def fork(self, module: str, channel: socket.socket) -> int | None:
-        """Return the number of a process that works for the other end of `channel`; None when the server is gone."""
+        """Return the ID of a process that serves the other end of `channel`, or None if the server is gone."""
         self._asked_to_reap = False
         with suppress(BrokenPipeError, ConnectionResetError):
             socket.send_fds(self.control, [module.encode()], [channel.fileno()])
         return self._answer(START_S)
 
     def reap(self, seconds: float) -> int | None:
-        """Return the exit code of the forked process once it has ended; None if that takes longer."""
+        """Return the exit code of the forked process once it has ended, or None if that takes longer."""
         if not self._asked_to_reap:
             self._asked_to_reap = True
             with suppress(BrokenPipeError, ConnectionResetError):
@@ -146,7 +146,7 @@ def _close_idle() -> None:
 
 
 def _leave_to_parent() -> None:
-    """In a forked process: the servers are its parent's."""
+    """Drop the servers in a forked process, since they belong to its parent."""
     global _lock
     _lock = threading.Lock()
     while _idle:

@@ -1,4 +1,4 @@
-"""Runs parsers in a child process with limits, so that no file can take the worker down."""
+"""Runs parsers in a child process with limits, so that no file can crash the worker."""
 
 import json
 import logging
@@ -19,14 +19,14 @@ from knowledge.parsing.sandbox import processes
 
 logger = logging.getLogger(__name__)
 
-MAX_LINE = 16 * 1024**2  # bytes of one JSON line; the child cuts elements far below it
-TICK_S = 0.2  # how often a silent child is looked after
-GRACE_S = 5.0  # how long a process that closed its socket may take to end
+MAX_LINE = 16 * 1024**2  # bytes of one JSON line; the child splits elements well below it
+TICK_S = 0.2  # interval of checks on a silent child
+GRACE_S = 5.0  # time limit for a process that closed its socket to end
 
 
 @dataclass(frozen=True, slots=True)
 class ParseLimits:
-    """What one file may cost: seconds of waiting for the parser, megabytes of memory, pages, table rows."""
+    """Limits for a file: seconds of waiting for the parser, megabytes of memory, pages, table rows."""
 
     timeout_s: float = 900
     memory_mb: int = 3072
@@ -36,7 +36,7 @@ class ParseLimits:
 
 @dataclass(frozen=True, slots=True)
 class Ocr:
-    """What becomes of words that are in pictures; see `ParseContext`."""
+    """OCR settings; see `ParseContext`."""
 
     mode: str = "off"
     engine: str = "rapidocr"
@@ -58,9 +58,9 @@ def parse_file(
 ) -> Iterator[Element]:
     """Yield the elements of the file at `path`, parsed by the format of `filename`'s extension.
 
-    Pictures are written into `output_dir`. `on_progress(page, total)` is called at each page break; `should_stop` is
-    asked several times a second. Memory here stays flat: the child waits until an element is taken. Raises
-    `ParseError` with the reason, `ParseStopped` when stopped. Closing the generator ends the child.
+    Pictures are written to `output_dir`. `on_progress(page, total)` is called at each page break; `should_stop` is
+    called several times a second. Memory use here is constant, since the child waits until an element is consumed.
+    Raises `ParseError` with the reason, or `ParseStopped`. Closing the generator ends the child.
     """
     parser = format_of(filename).parser
     if not path.is_file():
@@ -86,9 +86,9 @@ def parse_file(
 
 
 def call(function: str, arguments: dict[str, Any], limits: ParseLimits) -> Any:
-    """Call `knowledge.parsing.…` `function` in a child with JSON-safe arguments; return its JSON-safe result.
+    """Call a function of `knowledge.parsing` in a child with JSON-safe arguments; return its JSON-safe result.
 
-    Raises `ParseError` as `parse_file` does.
+    Raises `ParseError` like `parse_file`.
     """
     job = {"task": "call", "function": function, "arguments": arguments}
     with closing(_answers(function, job, limits, lambda: False)) as answers:
@@ -98,7 +98,7 @@ def call(function: str, arguments: dict[str, Any], limits: ParseLimits) -> Any:
 def _answers(
     function: str, job: dict[str, Any], limits: ParseLimits, should_stop: Callable[[], bool]
 ) -> Generator[dict[str, Any], None, None]:
-    """Start a process for `function` and yield its answers up to the end; raise what it reports or died of."""
+    """Start a process for `function` and yield its answers; raises the error that it reports, or that ended it."""
     job = job | {"timeout_s": int(limits.timeout_s) + 1, "memory_mb": limits.memory_mb}
     process = processes.start(function.rpartition(".")[0], json.dumps(job).encode() + b"\n")
     try:
@@ -121,7 +121,7 @@ def _answers(
 
 
 def _lines(channel: socket.socket, timeout_s: float, should_stop: Callable[[], bool]) -> Iterator[bytes]:
-    """Yield the process's lines; time that the caller spends between two lines does not count."""
+    """Yield the process's lines; the time that the caller spends between lines doesn't count."""
     waited = 0.0
     asked = float("-inf")
     rest = bytearray()
@@ -159,7 +159,7 @@ def _lines(channel: socket.socket, timeout_s: float, should_stop: Callable[[], b
 
 
 def _died(code: int | None, limits: ParseLimits) -> ParseError:
-    """Say what a child died of; negative exit codes are signals."""
+    """Return the error for a child's exit code; negative ones are signals."""
     if code == -signal.SIGXCPU:
         return too_slow(limits.timeout_s)
     if code == -signal.SIGKILL:
@@ -170,7 +170,7 @@ def _died(code: int | None, limits: ParseLimits) -> ParseError:
 
 
 def too_slow(timeout_s: float) -> ParseError:
-    """Say that reading took longer than it may."""
+    """Return the error for exceeding the time limit."""
     return ParseError("timeout", seconds=round(timeout_s))
 
 

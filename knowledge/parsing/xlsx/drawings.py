@@ -1,4 +1,4 @@
-"""Pictures and charts that lie over a sheet's cells."""
+"""Pictures and charts over a sheet's cells."""
 
 import posixpath
 import zipfile
@@ -33,7 +33,7 @@ def drawings_of(package: zipfile.ZipFile, sheet: str, pictures: PictureStore, pa
 
 
 def _relations(package: zipfile.ZipFile, part: str) -> dict[str, tuple[str, str]]:
-    """Return a part's relations within the file: id → type and path."""
+    """Return a part's relations within the file, as types and paths by id."""
     folder, name = posixpath.split(part)
     root = _xml(package, f"{folder}/_rels/{name}.rels")
     found: dict[str, tuple[str, str]] = {}

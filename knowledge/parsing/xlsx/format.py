@@ -1,4 +1,4 @@
-"""Cell values as a person sees them in the sheet: dates, percentages, amounts, plain numbers."""
+"""Formats cell values as shown in the sheet: dates, percentages, amounts, plain numbers."""
 
 import re
 from datetime import date, datetime, time, timedelta
@@ -10,11 +10,11 @@ _CURRENCY = re.compile(r"\[\$([^\]-]*)(?:-[^\]]*)?\]")
 _BRACKETS = re.compile(r"\[[^\]]*\]")
 _PADDING = re.compile(r"[_*].")
 _NUMBER = re.compile(r"[#0?][#0?,]*(?:\.[#0?]*)?(?P<power>[eE][+-]?[0#]+)?")
-_SIGNIFICANT = 11  # digits; as many as a cell of general format shows
+_SIGNIFICANT = 11  # digits, as shown by the general format
 
 
 class NumberFormat(NamedTuple):
-    """What of an Excel number format matters to a reader."""
+    """The relevant properties of an Excel number format."""
 
     decimals: int | None  # None: as many as there are
     thousands: bool
@@ -65,7 +65,7 @@ def _general(value: float) -> str:
 
 @lru_cache(maxsize=500)
 def parse_format(number_format: str, negative: bool = False) -> NumberFormat | None:
-    """Return what a number format says, None for the general one and those that are no number's."""
+    """Return the properties of a number format, or None for the general one and those that aren't for numbers."""
     sections = number_format.split(";")
     section = sections[1] if negative and len(sections) > 1 and sections[1] else sections[0]
     plain = _PADDING.sub("", _BRACKETS.sub("", _CURRENCY.sub(r'"\1"', section)).replace("\\", ""))
@@ -73,7 +73,7 @@ def parse_format(number_format: str, negative: bool = False) -> NumberFormat | N
     found = _NUMBER.search(bare)
     if found is None or "/" in bare or "general" in bare.lower():
         return None
-    # The literal text before and after the number; a negative's brackets or minus are left out.
+    # The literal text before and after the number, without the parentheses or minus of a negative.
     number = found.group()
     start = plain.find(number)
     before, after = plain[:start], plain[start + len(number) :]

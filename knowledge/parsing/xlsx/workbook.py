@@ -1,4 +1,4 @@
-"""Excel workbooks (xlsx): each sheet a page under its name, its blocks of cells as tables, charts and pictures."""
+"""Excel workbooks (xlsx): each sheet is a page with its name, its blocks of cells as tables, charts and pictures."""
 
 import re
 import zipfile
@@ -27,18 +27,18 @@ from knowledge.parsing.xlsx.format import show
 _CELL = re.compile(rb"<(?:\w+:)?c[\s/>]")
 _MERGE = re.compile(rb"<(?:\w+:)?mergeCell\s[^>]*?ref=\"([A-Z]+\d+:[A-Z]+\d+)\"")
 _MOST_CELLS = 5_000_000
-_LAST_ROW = 1_048_576  # that Excel knows
+_LAST_ROW = 1_048_576  # Excel's limit
 _MOST_MERGED = 200_000  # cells
 _SCAN = 1 << 20  # bytes
 _LONGEST_TAG = 1000  # bytes
-_LONGEST_SIGN = 4  # characters of a cell that may be set in signs: longer ones are words
+_LONGEST_SIGN = 4  # characters of a cell that may be in a symbol font; longer ones are words
 
-# For each cell under a merge, but its first: row and column of the first.
+# For each merged cell but the first, the row and column of the first.
 Merges = dict[tuple[int, int], tuple[int, int]]
 
 
 def parse(path: Path, context: ParseContext) -> Iterator[Element]:
-    """Yield a workbook's elements sheet by sheet; raises `ParseError` when protected, broken, empty or too long."""
+    """Yield a workbook's elements sheet by sheet; raises `ParseError` if it is protected, broken, empty or too long."""
     check_package(path, "xl/", "Excel (.xlsx)")
     reader = _Reader(path, context)
     found = False
@@ -53,25 +53,25 @@ def parse(path: Path, context: ParseContext) -> Iterator[Element]:
 
 
 class _Reader:
-    """Reads a workbook row by row; memory stays flat."""
+    """Reads a workbook row by row, to limit memory."""
 
     def __init__(self, path: Path, context: ParseContext) -> None:
         self.path, self.context = path, context
         self.pictures = PictureStore(context.output_dir)
         self.rows = 0
         self.cells = 0
-        self.widest = 0  # columns, of a row that holds something to its end
+        self.widest = 0  # columns of the widest row with content beyond `MAX_COLUMNS`
 
     def run(self) -> Iterator[Element]:
         with self.path.open("rb") as file, zipfile.ZipFile(self.path) as package:
-            # The cells are counted, empty ones too, before any of them is built: seconds for what takes minutes then.
+            # Count the cells, including empty ones, before reading them, which takes seconds instead of minutes.
             left = _MOST_CELLS
             parts = [part for part in package.namelist() if "/worksheets/" in part and part.endswith(".xml")]
             for block in (block for part in parts for block in _blocks(package, part)):
                 left -= len(_CELL.findall(block))
                 if left < 0:
                     raise _too_many_cells()
-            # A file, not its path: stored documents have no extension, and openpyxl insists on one.
+            # Pass the open file, not its path, since stored documents have no extension, which openpyxl requires.
             book = openpyxl.load_workbook(file, read_only=True, data_only=True, keep_links=False)
             sheets = [sheet for sheet in book.worksheets if sheet.sheet_state != "veryHidden"]
             for number, sheet in enumerate(sheets, 1):
@@ -88,7 +88,7 @@ class _Reader:
     def _elements(self, sheet: ReadOnlyWorksheet, tables: SheetTables, merges: Merges) -> Iterator[Table | Paragraph]:
         anchors: dict[tuple[int, int], str] = {}
         first_cells = set(merges.values())
-        sheet.reset_dimensions()  # a sheet may claim a million rows and hold three
+        sheet.reset_dimensions()  # a sheet may declare a million rows and contain three
         for number, row in enumerate(iter(sheet.rows), 1):
             if number > _LAST_ROW:
                 raise ParseError("broken")
@@ -108,7 +108,7 @@ class _Reader:
                 if (number, column) in first_cells:
                     anchors[number, column] = text
             if merges:
-                # Merged cells repeat downwards everywhere, and sideways in a table's first row, its header.
+                # Merged cells repeat downwards everywhere, and across only in a table's first row, its header.
                 column = 0
                 while column < len(line) or (number, column + 1) in merges:
                     column += 1
@@ -131,7 +131,7 @@ def _too_many_cells() -> ParseError:
 
 
 def _blocks(package: zipfile.ZipFile, part: str) -> Iterator[bytes]:
-    """Yield a part of the package in blocks that don't cut a tag in two, unless it is very long."""
+    """Yield a part of the package in blocks that don't split a tag, unless it is very long."""
     with package.open(part) as file:
         rest = b""
         while block := file.read(_SCAN):
@@ -156,7 +156,7 @@ def _text(cell: object) -> str:
 
 
 def _styled(cell: object, name: str) -> Any:
-    """Return what a cell's style says, None where the file doesn't have the style."""
+    """Return a property of a cell's style, or None if the file doesn't contain the style."""
     try:
         return getattr(cell, name, None)
     except IndexError:
