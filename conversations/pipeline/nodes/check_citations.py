@@ -1,4 +1,4 @@
-"""After the answer: each of its sentences is held against the passages."""
+"""Checks each sentence of the finished answer against the passages."""
 
 from collections.abc import Mapping
 from functools import cache
@@ -16,11 +16,11 @@ from ragsite.runtime import caches
 
 
 class CheckCitations(Node):
-    """Checks the citations. It runs also after a failure or a stop, for what came."""
+    """Checks the citations, even of an answer that failed or was stopped part-way."""
 
     key = "check_citations"
     title = gettext_lazy("Check the citations")
-    timeout = 30.0  # verifiers have bounds of their own
+    timeout = 30.0  # verifiers have limits of their own
     on_error = "skip"
     always = True
     reads = ("answer.blocks", "prompt.evidence")
@@ -30,15 +30,15 @@ class CheckCitations(Node):
     writes = ("answer.checks",)
 
     def wanted(self, state: State) -> bool:
-        """There must be an answer, and passages that it may rest on."""
+        """Return whether there are an answer and passages that may support it."""
         return bool(state.prompt.evidence and state.answer.blocks)
 
     async def run(self, state: State, ctx: Context) -> None:
-        """Fill `checks`, in the order of the sentences; of those without markers, what stands in no passage."""
+        """Fill `checks`, in the order of the sentences; uncited ones are included if no passage contains them."""
         earlier = [text for turn in state.past.conversation for text in (turn.question, turn.answer)]
         reading = state.found.reading
-        # Of sections that nothing is cited from, the notes do: all of them would be whole documents.
-        notes = reading.given if reading is not None and reading.told == "notes" else {}
+        # For sections that are not cited the notes suffice: the texts together would be whole documents.
+        notes = reading.given if reading is not None and reading.form == "notes" else {}
         written = Written(
             texts=list(texts_of(state.answer.blocks)),
             passages={
@@ -60,7 +60,7 @@ class CheckCitations(Node):
         ctx.note(checks=state.answer.checks, **verified.facts)
 
     def message(self, state: State, detail: Mapping[str, Any]) -> str:
-        """Count the sentences that their sources support."""
+        """Return how many cited sentences their sources support."""
         cited = [item for item in state.answer.checks if item["status"] != "uncited"]
         supported = sum(item["status"] == "supported" for item in cited)
         text = ngettext(
@@ -71,22 +71,22 @@ class CheckCitations(Node):
         return text % {"supported": supported, "total": len(cited)}
 
     def describe(self, detail: Mapping[str, Any]) -> Description:
-        """Count the sentences that their sources support, and those without any; say which model judged."""
+        """Describe how many sentences are supported and how many are uncited, and which model judged."""
         checks = detail.get("checks", [])
         cited = [check for check in checks if check.get("status") != "uncited"]
         supported = sum(check.get("status") == "supported" for check in cited)
         words = _("%(supported)d of %(total)d sentences with sources") % {"supported": supported, "total": len(cited)}
-        told = Description([(_("Supported"), words)])
-        told.add(_("Uncited"), len(checks) - len(cited))
+        description = Description([(_("Supported"), words)])
+        description.add(_("Uncited"), len(checks) - len(cited))
         if detail.get("by") != "rules":
-            told.add(_("Judged by"), detail.get("by"))
-        told.add(_("Not by a model"), reason(detail.get("note", "")))
-        return told
+            description.add(_("Judged by"), detail.get("by"))
+        description.add(_("No model used"), reason(detail.get("note", "")))
+        return description
 
 
 @cache
 def verifier() -> Verifier:
-    """Return the process's one verifier."""
+    """Return the verifier, one for the whole process."""
     return configured()
 
 

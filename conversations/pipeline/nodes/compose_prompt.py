@@ -1,4 +1,4 @@
-"""Fitting what was found into what the model can read."""
+"""Fits the passages and the conversation into the model's context window."""
 
 from collections.abc import Mapping
 from dataclasses import asdict, replace
@@ -27,7 +27,7 @@ PURPOSES = {"retrieve_vector": "answer", "answer_chat": "chat", "clarify": "clar
 
 
 class ComposePrompt(Node):
-    """Chooses the evidence and composes the messages; without a model it only chooses."""
+    """Chooses the evidence and composes the messages; without a model it only chooses the evidence."""
 
     key = "compose_prompt"
     step = 7
@@ -45,12 +45,12 @@ class ComposePrompt(Node):
     )  # fmt: skip
 
     def wanted(self, state: State) -> bool:
-        """What is replied already needs no model, nor does what is quoted of documents that were read."""
+        """Return whether an answer is still to be written: there is no reply yet, and no documents to quote."""
         reading = state.found.reading
         return not state.plan.reply and (reading is None or reading.result is None)
 
     async def run(self, state: State, ctx: Context) -> None:
-        """Fill the evidence, the messages and what belongs to them; raises `NodeError` for too long a question."""
+        """Fill the evidence, the messages and related fields; raises `NodeError` if the question is too long."""
         purpose = purpose_of(state)
         endpoint = await endpoint_for(purpose)
         if endpoint is None:
@@ -60,32 +60,33 @@ class ComposePrompt(Node):
         await in_database(_compose, state, ctx, purpose, endpoint)
 
     def message(self, state: State, detail: Mapping[str, Any]) -> str:
-        """Count the passages that the answer is written from, and say what did not fit."""
+        """Return how many passages the answer is written from, and what did not fit."""
         count = len(state.prompt.evidence)
-        given = ngettext("%(count)d passage given", "%(count)d passages given", count) % {"count": count}
-        return " · ".join(filter(None, (given, truncation.sentence(state.prompt.left_out))))
+        used = ngettext("%(count)d passage used", "%(count)d passages used", count) % {"count": count}
+        return " · ".join(filter(None, (used, truncation.sentence(state.prompt.left_out))))
 
     def describe(self, detail: Mapping[str, Any]) -> Description:
-        """Say what the window holds, what was kept of each kind, and what was left out and why."""
-        told = Description()
+        """Describe the window, how much of each kind was kept, and what was left out and why."""
+        description = Description()
         if "limit" not in detail:
-            return told
+            return description
         sizes = {name: number_format(detail.get(name, 0), force_grouping=True)
                  for name in ("tokens", "limit", "window", "reserve")}  # fmt: skip
-        told.facts = [(_("Used"), _("%(tokens)s of %(limit)s tokens") % sizes),
+        description.facts = [(_("Used"), _("%(tokens)s of %(limit)s tokens") % sizes),
                       (_("Kept"), _kept(detail.get("kept", {})))]  # fmt: skip
         if detail.get("factor", 1) != 1:
-            told.facts.append((_("Counted"), _("× %(factor).2f, as this model counts") % {"factor": detail["factor"]}))
+            counted = _("× %(factor).2f, adjusted to this model") % {"factor": detail["factor"]}
+            description.facts.append((_("Counted"), counted))
         if "window" in detail:
-            window = _("%(window)s tokens, of which %(reserve)s are kept for the answer and 5%% for safety")
-            told.facts.append((_("Window"), window % sizes))
-        told.add(_("Did not fit"), truncation.sentence(detail.get("left_out", {})))
-        told.facts += map(_cut, detail.get("cuts", []))
-        return told
+            window = _("%(window)s tokens, including %(reserve)s reserved for the answer and a 5%% safety margin")
+            description.facts.append((_("Window"), window % sizes))
+        description.add(_("Did not fit"), truncation.sentence(detail.get("left_out", {})))
+        description.facts += map(_cut, detail.get("cuts", []))
+        return description
 
 
 def purpose_of(state: State) -> str:
-    """Return the prompt's purpose: without hits, a search ends in a general answer, which is chat."""
+    """Return the prompt's purpose; a search without hits ends in a general answer, which counts as chat."""
     if state.plan.action == "retrieve_vector" and not state.found.hits:
         return "chat"
     return PURPOSES.get(state.plan.action, "answer")
@@ -97,7 +98,7 @@ def _compose(state: State, ctx: Context, purpose: str, endpoint: Endpoint) -> No
     most = None if reading is not None else state.request.top_n or state.plan.k or config.ANSWER_TOP_K
     hits = state.found.hits[:most]
     given = reading.given if reading is not None else {}
-    # A general answer is a chat with a prompt of its own.
+    # A general answer is chat with a prompt of its own.
     general = state.plan.action == "retrieve_vector" and not hits
     recent = state.past.turns
     if (cut := state.request.continued) is not None:
@@ -113,7 +114,7 @@ def _compose(state: State, ctx: Context, purpose: str, endpoint: Endpoint) -> No
         recent=recent,
         continues=cut is not None,
         doubtful=bool(hits) and state.found.answer_state == "nearest",
-        whole=reading.told if reading is not None else "",
+        whole=reading.form if reading is not None else "",
         parts=[(part.question, part.answer_state != "nothing") for part in state.found.parts] if hits else (),
     )
     window = Window.of(endpoint.context_window, endpoint.max_tokens, calibration.factor_of(endpoint.model))
@@ -167,4 +168,4 @@ def _cut(cut: Mapping[str, Any]) -> tuple[str, str]:
     }
     sizes = {name: number_format(cut[name], force_grouping=True) for name in ("tokens", "left")}
     what = names.get(cut["kind"], str(cut["kind"])) % {"number": cut["position"] + 1}
-    return _("Left out"), _("%(what)s: %(tokens)s tokens, and %(left)s were left") % {"what": what, **sizes}
+    return _("Left out"), _("%(what)s: %(tokens)s tokens, with %(left)s left") % {"what": what, **sizes}

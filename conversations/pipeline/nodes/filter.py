@@ -21,13 +21,13 @@ from ragsite.llm.stream.json_reply import line, objects, truth
 from ragsite.site_settings.config import config
 from retrieval.search import Hit
 
-# Tokens of a passage that are shown to the model.
+# The most tokens of a passage that the model is shown.
 PASSAGE_TOKENS = 1500
 
 
 @dataclass(frozen=True, slots=True)
 class PassageVerdict:
-    """What a model says of a hit. `keep` is None when it said nothing that can be used; `reason` then says why."""
+    """A model's verdict on a hit. `keep` is None if the reply was unusable, and `reason` then says why."""
 
     keep: bool | None
     key_passage: str = ""
@@ -35,27 +35,27 @@ class PassageVerdict:
 
 
 class Filter(Node):
-    """Keeps the hits that directly answer. A hit that could not be judged stays.
+    """Keeps the hits that directly answer the question, and those that could not be judged.
 
-    Where none answers, the turn goes on as one without hits.
+    If none is left, the turn continues like one without hits.
     """
 
     key = "filter"
     step = 6
     title = gettext_lazy("Judge each passage")
-    timeout = None  # `FILTER_TIMEOUT` bounds it, and keeps what was not judged
+    timeout = None  # `FILTER_TIMEOUT` limits it; hits not judged by then are kept
     on_error = "skip"
     reads = ("found.hits",)
     may_read = ("plan.ranking_query",)
     writes = ("found.hits", "found.key_passages", "found.reasons", "found.answer_state")
 
     def wanted(self, state: State) -> bool:
-        """It must be asked for, or switched on, and there must be hits."""
+        """Return whether the filter is requested or switched on, and there are hits."""
         asked = config.ENABLE_FILTER if state.request.use_filter is None else state.request.use_filter
         return asked and bool(state.found.hits)
 
     async def run(self, state: State, ctx: Context) -> None:
-        """Take out of `hits` those that don't answer, and fill `key_passages` and `reasons`."""
+        """Remove the hits that don't answer from `hits`, and fill `key_passages` and `reasons`."""
         judged = state.found.hits[: config.FILTER_INPUT_TOP_N]
         try:
             verdicts = await self._judge(state, judged, ctx)
@@ -76,7 +76,7 @@ class Filter(Node):
         )  # fmt: skip
 
     async def _judge(self, state: State, hits: list[Hit], ctx: Context) -> list[PassageVerdict]:
-        """Return a verdict per hit, side by side under a limit, within `FILTER_TIMEOUT` together."""
+        """Return a verdict on each hit. They are judged concurrently, all within `FILTER_TIMEOUT`."""
         question = side_calls.quoted(state.plan.ranking_query or state.request.question)
         verdicts = [PassageVerdict(None, reason="timed out")] * len(hits)
         places = asyncio.Semaphore(config.FILTER_CONCURRENCY)
@@ -90,7 +90,7 @@ class Filter(Node):
             progress = _("%(done)d of %(total)d passages judged") % {"done": done, "total": len(hits)}
             await ctx.emit(step_event(self, "processing", progress))
 
-        # A silent model is found out after half the time; then the others needn't be asked.
+        # If the model gives no sign of life in half the time, the remaining hits needn't be sent to it.
         async with side_calls.model_for("filter", state.request.question_language, config.FILTER_TIMEOUT / 2) as model:
             ctx.note(model=model.model)
             try:
@@ -102,7 +102,7 @@ class Filter(Node):
         return verdicts
 
     def message(self, state: State, detail: Mapping[str, Any]) -> str:
-        """Count what answers, and what is kept because it could not be judged; or say that nothing was judged."""
+        """Return how many hits answer and how many could not be judged, or that none was judged."""
         if "judged" not in detail:
             return _("not judged")
         verdicts = [item["keep"] for item in detail["judged"]]
@@ -115,23 +115,23 @@ class Filter(Node):
         return f"{words} · {_('%(count)d not judged') % {'count': unjudged}}" if unjudged else words
 
     def describe(self, detail: Mapping[str, Any]) -> Description:
-        """Say who judged, why there are no verdicts, and what was judged of each passage."""
-        told = Description()
-        told.add(_("Model"), detail.get("model"))
-        told.add(_("Note"), reason(detail.get("note", ""), detail.get("note_detail", "")))
+        """Describe which model judged, why there are no verdicts, and the verdict on each passage."""
+        description = Description()
+        description.add(_("Model"), detail.get("model"))
+        description.add(_("Note"), reason(detail.get("note", ""), detail.get("note_detail", "")))
         kinds: dict[Any, str] = {True: _("answers"), False: _("does not answer")}
         judged = []
         for hit in detail.get("judged", []):
             why = str(REASONS.get(hit.get("reason", ""), hit.get("reason", "")))
-            words = " · ".join(filter(None, (kinds.get(hit.get("keep"), _("not judged, and so kept")), why)))
+            words = " · ".join(filter(None, (kinds.get(hit.get("keep"), _("not judged, so kept")), why)))
             judged.append(Passage(hit["chunk_id"], hit["score"], words, hit.get("key_passage", "")))
         if judged:
-            told.lists.append(PassageList(_("Judged"), judged))
-        return told
+            description.lists.append(PassageList(_("Judged"), judged))
+        return description
 
 
 def read_verdict(reply: str, content: str) -> PassageVerdict:
-    """Return the first usable verdict of a reply; a key passage counts only when the passage holds it."""
+    """Return the first usable verdict in a reply; a key passage is dropped unless the passage contains it."""
     for item in objects(reply, "keep"):
         keep = truth(item.get("keep"))
         if keep is not None:
@@ -152,5 +152,5 @@ async def _verdict(model: side_calls.SideModel, question: str, hit: Hit) -> Pass
 
 
 def _squeezed(text: str) -> str:
-    """Return a text without white space, which models don't copy faithfully."""
+    """Return a text without whitespace, which models don't copy faithfully."""
     return re.sub(r"\s+", "", text)

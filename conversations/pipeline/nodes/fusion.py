@@ -1,4 +1,4 @@
-"""Fuse: one ranking out of many."""
+"""Fuses the retrievers' rankings into one."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -13,7 +13,7 @@ from retrieval.search import fuse, pool_size
 
 
 class Fusion(Node):
-    """Fuses the rankings by reciprocal rank; each hit keeps where it came from."""
+    """Fuses the rankings by reciprocal rank; each hit keeps its sources."""
 
     key = "fusion"
     step = 5
@@ -24,7 +24,7 @@ class Fusion(Node):
     writes = ("found.fused",)
 
     def wanted(self, state: State) -> bool:
-        """There must be something to fuse."""
+        """Return whether there is something to fuse."""
         return bool(state.found.rankings)
 
     async def run(self, state: State, ctx: Context) -> None:
@@ -44,13 +44,12 @@ class Fusion(Node):
         )
 
     def message(self, state: State, detail: Mapping[str, Any]) -> str:
-        """Count what is looked through for the best."""
+        """Return how many passages are examined further."""
         count = len(state.found.fused)
-        words = ngettext("%(count)d passage to look through", "%(count)d passages to look through", count)
-        return words % {"count": count}
+        return ngettext("%(count)d passage to examine", "%(count)d passages to examine", count) % {"count": count}
 
     def describe(self, detail: Mapping[str, Any]) -> Description:
-        """List the hits with where each retriever ranked them."""
+        """List the hits with their rank in each retriever's ranking."""
         sides = {"vector": _("meaning")}
         hits = [
             Passage(

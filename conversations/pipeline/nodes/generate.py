@@ -1,4 +1,4 @@
-"""Write the answer, by a language model or, without one, quoted."""
+"""Writes the answer with a language model or, without one, quotes it."""
 
 from collections.abc import Iterable, Mapping
 from contextlib import aclosing
@@ -23,18 +23,18 @@ from ragsite.llm.chat import ChatClient
 from ragsite.llm.errors import LLMError, NoAnswer
 from ragsite.llm.types import FinishPiece, TextPiece, ThinkPiece, UsagePiece
 
-# Seconds between two looks at what the model has written. A little more than deltas are kept apart, so that none waits.
+# Seconds between two batches of the model's output: slightly more than between two deltas, so that no delta waits.
 PACE = DELTA_INTERVAL + 0.004
 
 
 class Generate(Node):
-    """Answers from evidence, chats without it, or asks back; streams."""
+    """Answers from evidence, chats without it, or asks for clarification, and streams the reply."""
 
     key = "generate"
     step = 7
     title = gettext_lazy("Write the answer")
     progress = gettext_lazy("Writing the answer")
-    timeout = None  # the client's own: connect, idle and total
+    timeout = None  # the client has its own: connect, idle and total
     reads = ("plan.action", "found.hits", "prompt.evidence", "prompt.citations", "prompt.messages", "prompt.model")
     may_read = (
         "plan.reply", "plan.ranking_query", "prompt.answer_tokens", "found.pictures", "found.knowledge_base_ids",
@@ -54,11 +54,11 @@ class Generate(Node):
             return
         nothing_found = state.plan.action == "retrieve_vector" and not state.found.hits
         if nothing_found:
-            state.found.answer_state = "nothing"  # also where a node of someone else's took the hits
+            state.found.answer_state = "nothing"  # a third-party node may have removed the hits
             await ctx.emit(SourcesEvent(citations=[], answer_state=state.found.answer_state))
             await writer.text(extractive_answer.nothing_found(state))
         if not state.prompt.messages or (nothing_found and not state.found.general_knowledge_allowed):
-            state.prompt.model = ""  # it is not asked
+            state.prompt.model = ""  # it isn't asked
             quoting = extractive_answer if state.found.reading is None else whole_answer
             await quoting.answer(state, writer, ctx.emit)
         else:
@@ -96,7 +96,7 @@ class Generate(Node):
                         case ThinkPiece() if state.request.thinking is not False:
                             await emit(ThinkEvent(text=piece.text))
                         case UsagePiece():
-                            # Added to what reading whole documents took.
+                            # In addition to the tokens used to read whole documents.
                             before, state.prompt.reported = state.answer.usage, piece.prompt_tokens
                             state.answer.usage = {
                                 name: before.get(name, 0) + getattr(piece, name)
@@ -122,17 +122,17 @@ class Generate(Node):
         return state.prompt.model or _("quoted, no language model")
 
     def describe(self, detail: Mapping[str, Any]) -> Description:
-        """Say who wrote, what was cited, and what it cost."""
-        told, usage = Description(), detail.get("usage") or {}
-        told.add(_("Model"), detail.get("model"))
-        told.add(_("Cited"), ", ".join(f"[{number}]" for number in detail.get("cited", ())))
+        """Describe which model wrote the answer, what was cited, and the tokens used."""
+        description, usage = Description(), detail.get("usage") or {}
+        description.add(_("Model"), detail.get("model"))
+        description.add(_("Cited"), ", ".join(f"[{number}]" for number in detail.get("cited", ())))
         if usage.get("completion_tokens"):
             words = _("%(prompt)s read, %(completion)s written") % {
                 "prompt": usage.get("prompt_tokens", "?"),
                 "completion": usage["completion_tokens"],
             }
-            told.facts.append((_("Tokens"), words))
-        return told
+            description.facts.append((_("Tokens"), words))
+        return description
 
 
 async def _write(parts: Iterable[Part], writer: PartWriter) -> None:

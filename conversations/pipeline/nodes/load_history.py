@@ -1,4 +1,4 @@
-"""The last turns of this branch, and the summary of those before."""
+"""Loads the last turns of the branch, and the summary of those before."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -16,21 +16,21 @@ from ragsite.site_settings.config import config
 
 
 class LoadHistory(Node):
-    """Loads the last `MAX_RECENT_TURNS` complete turns, and the questions among them that were not answered."""
+    """Loads the last `MAX_RECENT_TURNS` complete turns, and the unanswered questions among them."""
 
     key = "load_history"
     title = gettext_lazy("Recall the conversation")
-    after = ("save_question",)  # which the reader sees first, and soonest with nothing beside it
+    after = ("save_question",)  # the user sees that event first, and soonest if nothing runs at the same time
     on_error = "skip"
     reads = ("started",)
     writes = ("past.branch", "past.turns", "past.unanswered", "past.summary")
 
     def wanted(self, state: State) -> bool:
-        """A first question has no history."""
+        """Return whether there is a history; a first question has none."""
         return state.parent_turn_id is not None or bool(state.request.history)
 
     async def run(self, state: State, ctx: Context) -> None:
-        """Fill `turns` and `unanswered`, oldest first; of a session also `branch` and `summary`."""
+        """Fill `turns` and `unanswered`, oldest first; in a session also `branch` and `summary`."""
         if state.request.session_id is None:
             past = from_last_complete(state.request.history, config.MAX_RECENT_TURNS)
         else:
@@ -44,22 +44,22 @@ class LoadHistory(Node):
         )
 
     def describe(self, detail: Mapping[str, Any]) -> Description:
-        """Say how much of the conversation was recalled."""
-        told = Description()
-        for label, name in ((_("Recalled"), "turns"), (_("Not answered"), "unanswered")):
+        """Describe how much of the conversation was recalled."""
+        description = Description()
+        for label, name in ((_("Recalled"), "turns"), (_("Unanswered"), "unanswered")):
             if "turns" in detail and (detail.get(name) or name == "turns"):
                 count = len(detail[name])
                 words = ngettext("%(count)d earlier turn", "%(count)d earlier turns", count) % {"count": count}
-                told.facts.append((label, words))
-        told.add(_("Before them"), detail.get("summary") and _("a summary"))
-        return told
+                description.facts.append((label, words))
+        description.add(_("Before that"), detail.get("summary") and _("a summary"))
+        return description
 
 
 def _load(state: State, session_id: int) -> list[PastTurn]:
     """Fill `branch` and `summary`; return the last turns."""
     cut = state.request.continued
     branch = state.past.branch = branch_of(session_id, state.parent_turn_id)
-    # What a cut answer's question depends on came before it.
+    # The question of a cut answer depends on the turns before it.
     before = branch if cut is None else branch[: branch.index(cut.turn_id)]
     if len(branch) > 1:
         state.past.summary = summary_of(session_id, branch)

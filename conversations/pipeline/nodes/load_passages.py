@@ -1,4 +1,4 @@
-"""Load what is known about the hits."""
+"""Loads the contents and metadata of the hits."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -24,17 +24,17 @@ class LoadPassages(Node):
     writes = ("found.hits", "found.pictures")
 
     def wanted(self, state: State) -> bool:
-        """There must be hits."""
+        """Return whether there are hits."""
         return bool(state.found.fused)
 
     async def run(self, state: State, ctx: Context) -> None:
-        """Fill `hits` and `pictures`; passages deleted meanwhile drop out."""
+        """Fill `hits` and `pictures`; passages deleted in the meantime are dropped."""
         state.found.hits = await describe(state.found.fused)
         state.found.pictures = pictures_of(state.found.hits)
         ctx.note(files=sorted({hit.filename for hit in state.found.hits}))
 
     def describe(self, detail: Mapping[str, Any]) -> Description:
-        """Name the files."""
+        """List the files."""
         return Description([(_("Files"), ", ".join(detail["files"]))] if detail.get("files") else [])
 
 

@@ -1,4 +1,4 @@
-"""What the user asked to be remembered, in this message or an earlier one."""
+"""Loads the facts that the user asked to be remembered, and stores a new one."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -18,23 +18,23 @@ from ragsite.site_settings.config import config
 
 
 class Memory(Node):
-    """Loads the user's facts while their memory is on, and stores a new one when the message asks for that."""
+    """Loads the user's facts while their memory is on, and stores a new one if the message asks for it."""
 
     key = "memory"
-    title = gettext_lazy("Recall what to remember")
+    title = gettext_lazy("Recall remembered facts")
     after = ("save_question",)
     timeout = 5.0
     on_error = "skip"
     writes = ("past.memories", "plan.reply", "plan.action")
 
     def wanted(self, state: State) -> bool:
-        """What is measured for many is not answered from one person's memory."""
+        """Return whether memory is on for this request; an evaluation switches it off to be independent of the user."""
         return state.request.memory
 
     async def run(self, state: State, ctx: Context) -> None:
         """Fill `memories`; for a message that is nothing but a fact also `reply` and `action`.
 
-        The trace counts the facts only: others may read it.
+        The trace contains only the number of facts, since other people may read it.
         """
         await in_database(_recall, state)
         if state.plan.reply:
@@ -42,7 +42,7 @@ class Memory(Node):
         ctx.note(facts=len(state.past.memories), asked=bool(state.plan.reply))
 
     def describe(self, detail: Mapping[str, Any]) -> Description:
-        """Count the remembered facts; what they say is their user's."""
+        """Describe the number of remembered facts; their contents are private to the user."""
         if "facts" not in detail:
             return Description()
         count = detail["facts"]
@@ -62,10 +62,10 @@ def _recall(state: State) -> None:
 
 def _reply(user_id: int, fact: str) -> str:
     if not config.ENABLE_MEMORY:
-        return _("Nothing is remembered here beyond this chat.")
+        return _("On this site, nothing is remembered beyond this chat.")
     if not facts.is_memory_on(user_id):
         return _(
-            "I don't remember anything beyond this chat: your memory is switched off. "
+            "Your memory is switched off, so I don't remember anything beyond this chat. "
             "You can switch it on in your account."
         )
     try:

@@ -1,4 +1,4 @@
-"""Read documents from beginning to end, for a question that a few passages can't answer."""
+"""Reads whole documents for a question that a few passages can't answer."""
 
 import asyncio
 import time
@@ -48,24 +48,24 @@ from ragsite.llm.types import Endpoint
 from ragsite.site_settings.config import config
 from retrieval.search import Hit
 
-# The part of the window that documents may take in which they are answered from as they are: counts are estimates.
+# The share of the free window that unabridged documents may take, since token counts are estimates.
 SHARE = 0.9
 
 
 class ReadDocuments(Node):
-    """Sums up whole documents, lists something of them, or compares two: then nothing is searched for.
+    """Summarises whole documents, lists something in them or compares two, instead of a search.
 
-    What fits the model's window is given to it as it is. Of more it takes notes, part by part, some side by side.
-    Without a model, or where it could read nothing, what answers is quoted.
+    Documents that fit the model's window are passed to it unabridged. For longer ones it takes notes on one part after
+    another, several concurrently. Without a model, or if it couldn't read any of them, the answer is quoted.
     """
 
     key = "read_documents"
     title = gettext_lazy("Read the documents")
-    timeout = None  # `READ_TIMEOUT` bounds it, and answers from what was read
+    timeout = None  # `READ_TIMEOUT` limits it; the answer is then written from what was read
     on_error = "skip"
     reports = ("read_documents",)
     after = ("load_history", "memory", "system_context", "wait_for_files")
-    branches = ("understand",)  # which decides on every other question
+    branches = ("understand",)  # which handles every other question
     may_read = ("past.turns", "plan.reply")
     writes = (
         "plan.whole", "plan.reply", "plan.action", "found.reading", "found.hits", "found.key_passages",
@@ -74,12 +74,12 @@ class ReadDocuments(Node):
     )  # fmt: skip
 
     def wanted(self, state: State) -> bool:
-        """The words of the question must be those of a request for all of something."""
+        """Return whether the question may be a request about whole documents, judging by its words."""
         replied = bool(state.plan.reply) or config.ANSWER_MODE == "chat"
         return not replied and may_want_whole(state.request.question)
 
     async def run(self, state: State, ctx: Context) -> None:
-        """Fill `whole`, `reading` and `hits`; or `reply`, where documents are meant that can't be read."""
+        """Fill `whole`, `reading` and `hits`, or `reply` if the documents can't be read."""
         began = time.perf_counter()
         in_language = translation.override(reply_language(state))(meant)
         found, scope = await in_database(in_language, state.request, state.past.turns)
@@ -102,9 +102,9 @@ class ReadDocuments(Node):
 
     async def _read(self, state: State, ctx: Context, meant: Meant, scope: Scope) -> None:
         titles = {document.pk: document.name for document in meant.documents}
-        for told_apart in (lambda each: each.path, lambda each: f"{each.path} ({each.created_at:%F})"):
-            if len(set(titles.values())) < len(titles):  # some are called alike
-                titles = {document.pk: told_apart(document) for document in meant.documents}
+        for distinct_name in (lambda each: each.path, lambda each: f"{each.path} ({each.created_at:%F})"):
+            if len(set(titles.values())) < len(titles):  # several have the same name
+                titles = {document.pk: distinct_name(document) for document in meant.documents}
         kind = meant.request.kind
         ctx.note(kind=kind, documents=list(titles), files=[document.path for document in meant.documents])
         read, rest = await in_database(passages_of, meant.documents, config.READ_MAX_TOKENS)
@@ -123,8 +123,8 @@ class ReadDocuments(Node):
         if not sections or same:
             with translation.override(reply_language(state)):
                 if same and sections:
-                    told = dict(zip(("old", "new"), titles.values(), strict=True))
-                    state.plan.reply = _("“%(old)s” and “%(new)s” say the same, section by section.") % told
+                    pair = dict(zip(("old", "new"), titles.values(), strict=True))
+                    state.plan.reply = _("“%(old)s” and “%(new)s” have the same text in every section.") % pair
                 else:
                     listed = _(", ").join(f"“{document.name}”" for document in meant.documents)
                     state.plan.reply = _("There is no text to read in %(names)s.") % {"names": listed}
@@ -150,7 +150,7 @@ class ReadDocuments(Node):
         found, state.plan.whole = state.found, kind
         found.reading, found.hits = reading, [hit_of(section) for section, _text in given]
         found.key_passages = {section.key: leading_sentence([section]) for section, _text in given}
-        if getattr(reading.result, "count", 1) == 0:  # a list of nothing
+        if getattr(reading.result, "count", 1) == 0:  # an empty list
             found.hits, reading.result = [], None
         found.answer_state = "answered" if found.hits else "nothing"
         found.knowledge_base_ids, found.document_ids = scope.knowledge_base_ids, tuple(titles)
@@ -165,25 +165,25 @@ class ReadDocuments(Node):
         hit_of: Callable[[Section], Hit],
         endpoint: Endpoint,
     ) -> list[tuple[Section, str]]:
-        """Return what the model is given: the sections where they fit, else notes; fill `reason` if it took none."""
+        """Return the material for the model: the sections if they fit, else notes; fill `reason` if there are none."""
         request, language = state.request, state.request.question_language
         room, fits = await in_database(_room, endpoint, request.question, language, bool(state.past.turns), groups)
         if fits:
-            reading.told = "changes" if reading.kind == "changes" else "sections"
+            reading.form = "changes" if reading.kind == "changes" else "sections"
             units = [unit for group in groups for unit in group]
             return units if reading.kind == "changes" or len(units) <= SOURCES else joined(units, SOURCES)
 
-        async def tell(done: int, total: int, condenses: bool) -> None:
-            told = _("Reading the documents: %(done)d of %(total)d parts done")
+        async def report(done: int, total: int, condenses: bool) -> None:
+            progress = _("Reading the documents: %(done)d of %(total)d parts done")
             if condenses:
-                told = _("Condensing the notes: %(done)d of %(total)d parts done")
-            part = told % {"done": done, "total": total}
+                progress = _("Condensing the notes: %(done)d of %(total)d parts done")
+            part = progress % {"done": done, "total": total}
             size = number_format(ctx.detail["tokens"], force_grouping=True)
             message = f"{part} · {_('about %(tokens)s tokens') % {'tokens': size}}"
             await ctx.emit(replace(step_event(self, "processing", message), step=3))
 
         began = time.perf_counter()
-        reader = Reader(side_calls.quoted(request.question), language, hit_of, tell)
+        reader = Reader(side_calls.quoted(request.question), language, hit_of, report)
         notes = reader.notes
         try:
             await reader.read(groups, room)
@@ -205,50 +205,52 @@ class ReadDocuments(Node):
                 failed=len(notes.failed),
                 reason=notes.reason,
             )
-        reading.failed, reading.told = notes.failed, "notes"
+        reading.failed, reading.form = notes.failed, "notes"
         used = notes.prompt_tokens + notes.completion_tokens
         reading.cost = Cost(ctx.detail["sections"], notes.parts, used, elapsed(began) / 1000)
         return notes.taken
 
     def message(self, state: State, detail: Mapping[str, Any]) -> str:
-        """Count what was read."""
+        """Return how many sections and tokens were read, and in how many parts."""
         return " · ".join(words for _label, words in _counted(detail))
 
     def describe(self, detail: Mapping[str, Any]) -> Description:
-        """Say what was read of which files, how, by whom and what it cost."""
+        """Describe what was read of which files, by which model and at what cost."""
         kinds = {
             "summary": _("a summary"),
             "list": _("a list"),
             "changes": _("a comparison"),
             "documents": _("the names of the documents"),
         }
-        told = Description()
+        description = Description()
         if "kind" not in detail:
-            return told
-        told.facts.append((_("Asked for"), kinds.get(detail["kind"], str(detail["kind"]))))
+            return description
+        description.facts.append((_("Asked for"), kinds.get(detail["kind"], str(detail["kind"]))))
         if detail.get("refused") and detail["documents"]:
             count = len(detail["documents"])
             words = ngettext("%(count)d document", "%(count)d documents", count) % {"count": count}
-            told.facts.append((_("Not read"), words))
-        told.add(_("Files"), ", ".join(detail.get("files", ())))
-        told.facts += _counted(detail)
-        told.add(_("Model"), detail.get("model"))
+            description.facts.append((_("Not read"), words))
+        description.add(_("Files"), ", ".join(detail.get("files", ())))
+        description.facts += _counted(detail)
+        description.add(_("Model"), detail.get("model"))
         if detail.get("calls"):
             sizes = {
                 name: number_format(detail[f"{name}_tokens"], force_grouping=True) for name in ("prompt", "completion")
             }
-            told.add(_("Calls"), detail["calls"])
-            told.add(_("Tokens"), _("%(prompt)s read, %(completion)s written") % sizes)
-        told.add(_("Condensed"), detail.get("rounds"))
+            description.add(_("Calls"), detail["calls"])
+            description.add(_("Tokens"), _("%(prompt)s read, %(completion)s written") % sizes)
+        description.add(_("Condensing rounds"), detail.get("rounds"))
         if detail.get("unread"):
-            told.facts.append((_("Too long to be read"), _sections(detail["unread"])))
+            description.facts.append((_("Too long to read"), _sections(detail["unread"])))
         if detail.get("failed"):
-            told.facts.append((_("Could not be read"), f"{_sections(detail['failed'])}. {reason(detail['reason'])}"))
-        return told
+            description.facts.append(
+                (_("Could not be read"), f"{_sections(detail['failed'])}. {reason(detail['reason'])}")
+            )
+        return description
 
 
 def _room(endpoint: Endpoint, question: str, language: str, follows: bool, groups: Groups) -> tuple[int, bool]:
-    """Return the tokens that documents may take in the prompt of the answer, and whether they fit as they are."""
+    """Return how many tokens the answer's prompt has for documents, and whether they fit unabridged."""
     window = Window.of(endpoint.context_window, endpoint.max_tokens, calibration.factor_of(endpoint.model))
     taken = sum(map(window.measure, get_prompt("answer", language).fill(question=question, evidence="")))
     share = SHARE - NEWEST_SHARE if follows else SHARE
@@ -269,7 +271,7 @@ def _quotable(kind: str, subject: str, sections: Sequence[Section], documents: i
 
 
 def _side_by_side(comparison: Comparison, titles: Mapping[int, str], language: str) -> list[list[tuple[Section, str]]]:
-    """Return what differs as a model is given it: the sections of a heading together, each saying whose it is."""
+    """Return the differences as a model is shown them: grouped by heading, each section labelled with its document."""
     whose = {
         "en": ("In the older document, “{}”:", "In the newer document, “{}”:", "It has no such section."),
         "zh": ("旧文档《{}》：", "新文档《{}》：", "另一份没有这一节。"),
@@ -282,7 +284,7 @@ def _side_by_side(comparison: Comparison, titles: Mapping[int, str], language: s
     for _heading, sections in (*comparison.removed, *comparison.added):
         groups.append([(each, f"{label[each.document_id]} {whose[2]}\n{each.content}") for each in sections])
     once: list[list[tuple[Section, str]]] = []
-    seen: set[int] = set()  # a section that was joined stands under several headings
+    seen: set[int] = set()  # a merged section appears under several headings
     for group in groups:
         once.append([unit for unit in group if unit[0].key not in seen])
         seen |= {section.key for section, _text in group}
@@ -294,7 +296,7 @@ def _unread(sections: Sequence[Section]) -> list[Unread]:
 
 
 def _by_document(sections: Iterable[Section]) -> dict[int, list[Section]]:
-    """Return sections by the ids of their documents, in their order."""
+    """Return sections by the id of their document, in order."""
     found: dict[int, list[Section]] = defaultdict(list)
     for section in sections:
         found[section.document_id].append(section)

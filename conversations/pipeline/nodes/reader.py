@@ -1,4 +1,4 @@
-"""After the first order: the best hits read together with the question, which orders and judges them."""
+"""Reads the best hits together with the question, to reorder and judge them."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -14,26 +14,26 @@ from retrieval.search import is_read, read
 
 
 class Reader(Node):
-    """Puts the hits that answer first, and says of each whether it does, and where; left out, the order stays."""
+    """Moves the hits that answer to the front, and finds in each whether and where it answers."""
 
     key = "reader"
     step = 6
     title = gettext_lazy("Read the best passages")
-    timeout = None  # `READER_TIMEOUT` bounds it, and leaves a note
+    timeout = None  # `READER_TIMEOUT` limits it and leaves a note
     on_error = "skip"
     reads = ("found.search_request", "found.hits")
     writes = ("found.hits",)
 
     def wanted(self, state: State) -> bool:
-        """Something must be asked, and found; and the reader must be there and switched on."""
+        """Return whether there are hits, and the reader is installed and switched on."""
         request = state.found.search_request
         return request is not None and bool(state.found.hits) and is_read(request)
 
     async def run(self, state: State, ctx: Context) -> None:
-        """Change the order of `hits`, and fill their `reading`."""
+        """Reorder `hits` and fill their `reading`."""
         assert state.found.search_request is not None
         ranks = {hit.chunk_id: rank for rank, hit in enumerate(state.found.hits, 1)}
-        # A model is given many passages in their best order; what is quoted is the first that answers.
+        # A model needs the best order of many passages; a quoted answer only needs the first passage that answers.
         brief = not await endpoints.has_model("answer")
         state.found.hits, stages = await read(state.found.search_request, state.found.hits, brief=brief)
         judged = [
@@ -46,20 +46,20 @@ class Reader(Node):
         ctx.note(note=stages[0].note if stages else "", judged=judged)
 
     def message(self, state: State, detail: Mapping[str, Any]) -> str:
-        """Count what was read, or say why nothing was."""
+        """Return how many passages were read, or why none was."""
         count = len(detail.get("judged", []))
         words = ngettext("%(count)d passage read", "%(count)d passages read", count) % {"count": count}
         return words if count else str(detail.get("note", ""))
 
     def describe(self, detail: Mapping[str, Any]) -> Description:
-        """List what was read in its new order, with where it stood before, whether it answers, and in which words."""
-        told = Description([(_("Note"), str(detail["note"]))] if detail.get("note") else [])
+        """List the passages read in their new order, with the previous rank, the answer score and the key passage."""
+        description = Description([(_("Note"), str(detail["note"]))] if detail.get("note") else [])
         read_hits = []
         for hit in detail.get("judged", []):
             words = [previous_rank(hit)]
             if hit.get("answers") is not None:
-                words.append(_("answers: %(score)s") % {"score": f"{hit['answers']:+.1f}"})
+                words.append(_("answer score: %(score)s") % {"score": f"{hit['answers']:+.1f}"})
             read_hits.append(Passage(hit["chunk_id"], hit["score"], " · ".join(words), hit.get("key_passage", "")))
         if read_hits:
-            told.lists.append(PassageList(_("Read"), read_hits))
-        return told
+            description.lists.append(PassageList(_("Read"), read_hits))
+        return description

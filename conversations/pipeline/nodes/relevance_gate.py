@@ -1,7 +1,7 @@
-"""Whether what was found answers the question, holds only what is closest to it, or speaks of something else.
+"""Decides whether the hits answer the question, only come close to it, or are about something else.
 
-A search by meaning always finds something. And a model that would rather not search is right only where the documents
-have nothing to say.
+A search by meaning always finds something. And a model that would rather not search is right only if the documents
+contain nothing on the question.
 """
 
 from collections.abc import Mapping
@@ -22,19 +22,19 @@ from ragsite.language.detection import language_of
 from retrieval.answerability.gate import STATES, Judgement, judge, similarity
 from retrieval.search import selected
 
-# The similarity from which a passage proves wrong a model that would rather not search.
+# The similarity from which a passage overrules a model that would rather not search.
 NEAR = 2.0
 
 
 class RelevanceGate(Node):
-    """Judges what an answer from the hits would be, and empties them where it would be none.
+    """Judges whether the hits answer the question, and removes them if they don't.
 
-    Then a model that had other plans is followed, but for a question for facts: a chat would answer it from general
-    knowledge and not say so.
+    In that case the turn follows a model that planned not to search, unless the question asks for facts: a chat would
+    answer it from general knowledge without saying so.
     """
 
     key = "relevance_gate"
-    title = gettext_lazy("See whether the documents speak of it")
+    title = gettext_lazy("Check whether the documents cover it")
     timeout = 5.0
     on_error = "skip"
     reads = ("plan.action", "found.rankings", "found.hits")
@@ -45,23 +45,23 @@ class RelevanceGate(Node):
     writes = ("plan.action", "found.hits", "found.answer_state", "found.unsearched")
 
     def wanted(self, state: State) -> bool:
-        """The documents must have been asked."""
+        """Return whether the documents were searched."""
         return state.plan.action == "retrieve_vector"
 
     async def run(self, state: State, ctx: Context) -> None:
-        """Fill `answer_state` and `unsearched`; empty `hits`, or change `action`, where there is no answer."""
+        """Fill `answer_state` and `unsearched`; without an answer empty `hits` or change `action`."""
         found, deferred, question = state.found, state.plan.deferred_action, state.request.question
         judgement = _judged(state)
         found.answer_state = judgement.state
         ctx.note(**judgement.to_dict(), deferred_action=deferred)
         proven = judgement.state == "answered" or (judgement.evidence.similarity or 0.0) >= NEAR
         mine = state.request.question_language
-        # Words are found in their own language alone, and meaning where the embedding model knows both.
+        # A search by words finds only its own language, and one by meaning only those that the embedding model knows.
         unknown = frozenset[str]().union(*(ranking.unknown for ranking in found.rankings))
         if found.answer_state == "nothing" and asks_for_facts(question):
-            # Where most passages are in another language, a model may read out of them what words don't show.
-            spoken = [language_of(hit.content) for hit in found.hits]
-            foreign = sum(language not in ("", mine) and bool({language, mine} & unknown) for language in spoken)
+            # If most passages are in another language, a model may find an answer in them that words don't show.
+            languages = [language_of(hit.content) for hit in found.hits]
+            foreign = sum(language not in ("", mine) and bool({language, mine} & unknown) for language in languages)
             if foreign > len(found.hits) / 2 and await endpoint_for("answer") is not None:
                 found.answer_state, proven = "nearest", True
         if found.answer_state != "answered":
@@ -81,37 +81,37 @@ class RelevanceGate(Node):
         ctx.note(action=state.plan.action, unsearched=found.unsearched)
 
     def message(self, state: State, detail: Mapping[str, Any]) -> str:
-        """Say what came of it."""
+        """Return the verdict in words."""
         return {
             "answered": _("they do"),
             "nearest": _("they come close"),
         }.get(state.found.answer_state, _("they don't"))
 
     def describe(self, detail: Mapping[str, Any]) -> Description:
-        """Say whether the documents speak of the question, and by which measures."""
+        """Describe whether the documents cover the question, with the measures."""
         states = {
             "answered": _("an answer"),
-            "nearest": _("the closest passages, which may not answer"),
-            "nothing": _("the documents don't speak of it"),
+            "nearest": _("only the closest passages, which may not answer it"),
+            "nothing": _("nothing: the documents don't cover it"),
         }
         if detail.get("state") not in states:
             return Description()
         facts = [
             (_("Found"), states[detail["state"]]),
-            (_("Of the question's words"), f"{100 * detail['covered']:.0f}%"),
+            (_("Question's words found"), f"{100 * detail['covered']:.0f}%"),
         ]
         if detail.get("similarity") is not None:
-            facts.append((_("Nearest in meaning"), f"{detail['similarity']:.2f}"))
+            facts.append((_("Highest similarity"), f"{detail['similarity']:.2f}"))
         if detail.get("answers") is not None:
-            facts.append((_("Answers, by the reader"), f"{detail['answers']:+.1f}"))
+            facts.append((_("Reader's answer score"), f"{detail['answers']:+.1f}"))
         return Description(facts)
 
 
 def _judged(state: State) -> Judgement:
-    """Return the best judgement of the wordings that were searched.
+    """Return the best judgement among the wordings that were searched.
 
-    A follow-up question is judged by its expanded wording, any other by its own or its rewritten one, and each by its
-    translations. If the model planned not to search (`deferred_action`), only the question itself counts.
+    A follow-up question is judged by its expanded wording, any other by its own or its rewritten one, and each also by
+    its translations. If the model planned not to search (`deferred_action`), only the question itself counts.
     """
     plan, found, question = state.plan, state.found, state.request.question
     if plan.deferred_action:

@@ -1,4 +1,4 @@
-"""Earlier turns of the branch that are like the question."""
+"""Finds earlier turns of the branch that are similar to the question."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -14,7 +14,7 @@ from ragsite.site_settings.config import config
 
 
 class RelevantHistory(Node):
-    """Finds up to `MAX_RELEVANT_TURNS` turns before the recent ones by the rewritten question, beside the search."""
+    """Finds up to `MAX_RELEVANT_TURNS` turns before the recent ones by the rewritten question, during the search."""
 
     key = "relevant_history"
     title = gettext_lazy("Recall earlier turns")
@@ -26,7 +26,7 @@ class RelevantHistory(Node):
     writes = ("past.relevant",)
 
     def wanted(self, state: State) -> bool:
-        """The branch must reach further back than the recent turns."""
+        """Return whether the branch has turns before the recent ones."""
         past = state.past
         return config.MAX_RELEVANT_TURNS > 0 and len(past.branch) > len(past.turns) and not state.plan.reply
 
@@ -46,20 +46,20 @@ class RelevantHistory(Node):
         )
 
     def describe(self, detail: Mapping[str, Any]) -> Description:
-        """Say how many earlier turns are like the question, by what and how much, or how little the nearest is."""
+        """Describe how many earlier turns are similar and how similar, or the similarity of the closest one."""
         if "turns" not in detail:
             return Description()
         count = len(detail["turns"])
         found = ngettext("%(count)d earlier turn", "%(count)d earlier turns", count) % {"count": count}
         by = {"vector": _("by meaning"), "words": _("by words")}.get(detail.get("by", ""), "")
         like = _(", ").join(f"{similarity:.2f}" for similarity in detail.get("similarities", []))
-        facts = [(_("Like the question"), " · ".join(filter(None, (found, by, like))))]
+        facts = [(_("Similar to the question"), " · ".join(filter(None, (found, by, like))))]
         if not count and detail.get("nearest") is not None:
-            facts.append((_("Nearest"), _("%(similarity).2f, too little") % {"similarity": detail["nearest"]}))
+            facts.append((_("Closest"), _("%(similarity).2f, too low") % {"similarity": detail["nearest"]}))
         return Description(facts)
 
 
 class RelevantHistoryWithoutRewriting(RelevantHistory):
-    """Finds them by the question as it was understood, in a pipeline where nothing is rewritten."""
+    """Finds them by the question as it was understood, in a pipeline without rewriting."""
 
     after = ("understand",)

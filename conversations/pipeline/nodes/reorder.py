@@ -1,4 +1,4 @@
-"""After fusion: the first hits in a better order, by features that need no model."""
+"""Reorders the first fused hits by features that need no model."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -13,7 +13,7 @@ from retrieval.search import reordered
 
 
 class Reorder(Node):
-    """Puts the hits that cover the question best first."""
+    """Moves the hits that cover the question best to the front."""
 
     key = "reorder"
     title = gettext_lazy("Order the passages")
@@ -23,11 +23,11 @@ class Reorder(Node):
     writes = ("found.hits",)
 
     def wanted(self, state: State) -> bool:
-        """There must be an order to choose."""
+        """Return whether there are several hits to order."""
         return state.found.search_request is not None and len(state.found.hits) > 1
 
     async def run(self, state: State, ctx: Context) -> None:
-        """Change the order of `hits`."""
+        """Reorder `hits`."""
         assert state.found.search_request is not None
         before = {hit.chunk_id: rank for rank, hit in enumerate(state.found.hits, 1)}
         state.found.hits, stages = await reordered(state.found.search_request, state.found.hits, state.found.rankings)
@@ -39,6 +39,6 @@ class Reorder(Node):
         ctx.note(hits=details)
 
     def describe(self, detail: Mapping[str, Any]) -> Description:
-        """List the hits in their new order, with where each stood before."""
+        """List the hits in their new order, each with its previous rank."""
         hits = [Passage(hit["chunk_id"], hit.get("score", 0.0), previous_rank(hit)) for hit in detail.get("hits", [])]
         return Description(lists=[PassageList(_("After"), hits)])

@@ -1,4 +1,4 @@
-"""After the first order: the best hits judged again by a model that reads them together with the question."""
+"""Reranks the best hits with a model that reads them together with the question."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -13,23 +13,23 @@ from retrieval.ranking.rerank import FEWEST, RerankOptions, rerank
 
 
 class Rerank(Node):
-    """Has the hits scored, and keeps the best; where that fails, the order stays."""
+    """Has the hits scored and keeps the best; if that fails, the order stays."""
 
     key = "rerank"
     step = 6
     title = gettext_lazy("Judge the passages")
-    timeout = None  # `RERANK_TIMEOUT` bounds it, and leaves a note
+    timeout = None  # `RERANK_TIMEOUT` limits it and leaves a note
     on_error = "skip"
     reads = ("found.hits",)
     may_read = ("plan.ranking_query", "found.search_request")
     writes = ("found.hits",)
 
     def wanted(self, state: State) -> bool:
-        """It must be switched on, and there must be more hits than would be read anyway."""
+        """Return whether reranking is switched on, and there are more hits than would be read anyway."""
         return bool(_options(state).weights) and len(state.found.hits) >= FEWEST
 
     async def run(self, state: State, ctx: Context) -> None:
-        """Change the order of `hits` and cut them."""
+        """Reorder `hits` and keep the best."""
         options = _options(state)
         before = state.found.hits
         outcome = await rerank(state.plan.ranking_query or state.request.question, before, options)
@@ -51,28 +51,28 @@ class Rerank(Node):
         )  # fmt: skip
 
     def message(self, state: State, detail: Mapping[str, Any]) -> str:
-        """Count what is left, or say why nothing changed."""
+        """Return how many passages were kept, or why nothing changed."""
         count = len(state.found.hits)
         kept = ngettext("%(count)d best passage kept", "%(count)d best passages kept", count) % {"count": count}
         return " · ".join(filter(None, [kept if detail.get("judged") and count else "", detail.get("note", "")]))
 
     def describe(self, detail: Mapping[str, Any]) -> Description:
-        """Show the order before and after, with the scores."""
-        told = Description([(_("Note"), str(detail["note"]))] if detail.get("note") else [])
+        """List the passages before and after, with their scores."""
+        description = Description([(_("Note"), str(detail["note"]))] if detail.get("note") else [])
         if detail.get("judged"):
-            told.facts.append((_("Least score"), f"{detail['threshold']:g}"))
+            description.facts.append((_("Minimum score"), f"{detail['threshold']:g}"))
             before = [
                 Passage(hit["chunk_id"], hit["score"],
                         "" if hit["rerank"] is None else _("scored %(score).2f") % {"score": hit["rerank"]})
                 for hit in detail["judged"]
             ]  # fmt: skip
             after = [Passage(hit["chunk_id"], hit["score"], previous_rank(hit)) for hit in detail["hits"]]
-            told.lists += [PassageList(_("Before"), before), PassageList(_("After"), after)]
-        return told
+            description.lists += [PassageList(_("Before"), before), PassageList(_("After"), after)]
+        return description
 
 
 def _options(state: State) -> RerankOptions:
-    """Return how this turn reranks: as its search asks for, or as the site is set to."""
+    """Return the options of this turn: those of its search, or else the site's."""
     asked = state.found.search_request.rerank if state.found.search_request else None
     return asked or RerankOptions.from_settings()
 

@@ -1,4 +1,4 @@
-"""A question that depends on the conversation, rewritten by a model to stand alone: for retrieval only."""
+"""Has a model rewrite a follow-up question to stand alone, for retrieval only."""
 
 import hashlib
 import json
@@ -21,21 +21,22 @@ from conversations.prompts.no_reply import NoReply
 from ragsite.language.context_dependence import dependence_on_context
 from ragsite.site_settings.config import config
 
-# Seconds for which a rewriting is kept; the cache bounds how many there are.
+# Seconds for which a rewritten question is cached; the cache limits how many there are.
 CACHE_SECONDS = 3600
 
 
 class Rewrite(Node):
-    """Has a model rewrite the question; where that fails, the queries of the rules stay.
+    """Has a model rewrite the question; if that fails, the queries of the rules stay.
 
-    The question shown and stored is never changed. What the understanding call has rewritten isn't rewritten again.
+    The question shown and stored is never changed. A question that was rewritten when it was understood isn't rewritten
+    again.
     """
 
     key = "rewrite"
     step = 2
     title = gettext_lazy("Rewrite the question for the search")
     progress = gettext_lazy("Rewriting the question")
-    timeout = None  # `REWRITE_TIMEOUT` bounds the model
+    timeout = None  # `REWRITE_TIMEOUT` limits the model
     on_error = "skip"
     reads = ("past.turns", "plan.action", "plan.queries", "plan.retrieval_query", "plan.ranking_query")
     may_read = (
@@ -45,7 +46,7 @@ class Rewrite(Node):
     writes = ("plan.rewrite", "plan.rewrite_reason", "plan.queries", "plan.retrieval_query", "plan.ranking_query")
 
     def wanted(self, state: State) -> bool:
-        """There must be a conversation, and a question that depends on it or was understood with little certainty."""
+        """Return whether the question depends on the conversation or was understood with low confidence."""
         return (
             config.ENABLE_QUERY_REWRITE
             and searches(state)
@@ -55,7 +56,7 @@ class Rewrite(Node):
         )
 
     async def run(self, state: State, ctx: Context) -> None:
-        """Fill `rewrite`, and the queries with it."""
+        """Fill `rewrite`, and the queries from it."""
         why = _why(state)
         ctx.note(reason=why)
         try:
@@ -72,7 +73,7 @@ class Rewrite(Node):
         note_queries(state, ctx)
 
     async def _rewritten(self, state: State, ctx: Context) -> str:
-        """Return the rewritten question, empty where it is the question itself. Raises `NoReply`."""
+        """Return the rewritten question, or an empty string if it is unchanged. Raises `NoReply`."""
         language = state.request.question_language
         past, question = state.past.conversation, side_calls.quoted(state.request.question)
         history = side_calls.transcript(past, language, state.past.summary)
@@ -91,23 +92,23 @@ class Rewrite(Node):
         return rewrite
 
     def message(self, state: State, detail: Mapping[str, Any]) -> str:
-        """Show the rewritten question."""
+        """Return the rewritten question."""
         return state.plan.rewrite
 
     def describe(self, detail: Mapping[str, Any]) -> Description:
-        """Say why the question was to be rewritten, and what became of it, or why it stayed."""
-        told, why = Description(), detail.get("reason", "")
-        told.add(_("Why"), WHY.get(why, why))
-        told.add(_("Rewritten"), detail.get("rewrite"))
-        told.add(_("Not rewritten"), reason(detail.get("kept", ""), detail.get("kept_detail", "")))
-        told.add(_("Note"), detail.get("cached") and _("the same question was rewritten before"))
-        told.add(_("Model"), detail.get("model"))
-        told.facts += query_facts(detail)
-        return told
+        """Describe why the question was to be rewritten, and the result or why it was kept."""
+        description, why = Description(), detail.get("reason", "")
+        description.add(_("Why"), WHY.get(why, why))
+        description.add(_("Rewritten"), detail.get("rewrite"))
+        description.add(_("Not rewritten"), reason(detail.get("kept", ""), detail.get("kept_detail", "")))
+        description.add(_("Note"), detail.get("cached") and _("reused from the same question earlier"))
+        description.add(_("Model"), detail.get("model"))
+        description.facts += query_facts(detail)
+        return description
 
 
 def _why(state: State) -> str:
-    """Return why the question is to be rewritten, a stable slug; empty when it stands alone."""
+    """Return why the question is to be rewritten, as a stable slug; empty if it stands alone."""
     dependence = dependence_on_context(state.request.question)
     unsure = state.plan.confidence is not None and state.plan.confidence <= UNSURE
     return dependence or ("low confidence" if unsure else "")

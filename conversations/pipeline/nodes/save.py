@@ -1,4 +1,4 @@
-"""Store what is kept of the turn beside its message."""
+"""Stores everything about the turn except its message."""
 
 from functools import partial
 
@@ -23,16 +23,16 @@ from ragsite.llm.passage_tokens import count_tokens
 
 
 class Save(Node):
-    """Saves context entry, citations, tokens and the session's last activity; leaves vector and summary for later.
+    """Saves context entry, citations, tokens and the session's last activity; defers vector and summary.
 
-    It runs also after a failure or a stop, so that what came keeps its sources.
+    It also runs after a failure or a stop, so that an incomplete answer keeps its sources.
     """
 
     key = "save"
     step = 9
     title = gettext_lazy("Save the answer")
     progress = gettext_lazy("Finishing")
-    timeout = PATIENCE + 30.0  # what is owed is not given up before the database is
+    timeout = PATIENCE + 30.0  # keep trying for as long as the database may come back
     always = True
     on_error = "skip"
     reads = ("started", "plan.action", "answer.blocks", "prompt.citations", "prompt.cited", "prompt.model")
@@ -43,7 +43,7 @@ class Save(Node):
     writes = ("answer.usage",)
 
     async def run(self, state: State, ctx: Context) -> None:
-        """Write; the message itself is stored by the turn's runner."""
+        """Store the turn's data; the message itself is stored by the turn's runner."""
         started, prompt, usage = state.started, state.prompt, state.answer.usage
         state.answer.usage = usage | prompt.left_out
         if prompt.reported:
@@ -52,7 +52,7 @@ class Save(Node):
             return
         text = plain_text(state.answer.blocks)
         cut = state.request.continued
-        whole = joined(cut.answer, text) if cut is not None else text  # with what came before it was cut
+        whole = joined(cut.answer, text) if cut is not None else text  # including the part before the cut
         await retry_while_database_is_down(_save, state, started, text, whole)
         if text:
             branch, language = [*state.past.branch, started.turn_id], state.request.question_language
@@ -75,7 +75,7 @@ def _save(state: State, started: Started, text: str, whole: str) -> None:
             session_id=started.session_id, turn_id=started.turn_id, type=ContextEntry.Type.CHAT, role="assistant",
             content=whole, tokens=count_tokens(whole),
         )  # fmt: skip
-        ContextEntry.objects.bulk_create([entry], ignore_conflicts=True)  # a saving cut short may have stored it
+        ContextEntry.objects.bulk_create([entry], ignore_conflicts=True)  # an interrupted save may have stored it
     Turn.objects.filter(pk=started.turn_id).update(
         action=state.plan.action,
         retrieval_query=state.plan.retrieval_query,

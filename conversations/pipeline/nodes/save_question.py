@@ -1,4 +1,4 @@
-"""Store the question, its context entry and the answer's placeholder."""
+"""Stores the question, its context entry and the answer's placeholder."""
 
 from django.utils.translation import gettext_lazy as _
 
@@ -10,7 +10,7 @@ from ragsite.db import in_database
 
 
 class SaveQuestion(Node):
-    """Stores the turn before anything streams; the runner makes its ids the stream's first event."""
+    """Stores the turn before anything streams; the runner sends its ids as the stream's first event."""
 
     key = "save_question"
     step = 1
@@ -20,7 +20,7 @@ class SaveQuestion(Node):
     writes = ("started",)
 
     def wanted(self, state: State) -> bool:
-        """Without a session nothing is stored."""
+        """Return whether there is a session; nothing is stored without one."""
         return state.request.session_id is not None
 
     async def run(self, state: State, ctx: Context) -> None:
@@ -30,7 +30,7 @@ class SaveQuestion(Node):
 
 
 def _open(request: Request, session_id: int) -> Started:
-    # Whose it is, was found out when the turn was prepared.
+    # The owner was checked when the turn was prepared.
     session = ChatSession(pk=session_id, owner_id=request.user_id)
     return open_turn(
         session,

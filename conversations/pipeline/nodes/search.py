@@ -1,4 +1,4 @@
-"""Ask both retrievers, side by side, in the knowledge bases that the user may read."""
+"""Queries both retrievers concurrently, in the knowledge bases that the user may read."""
 
 import asyncio
 import time
@@ -24,7 +24,7 @@ from retrieval.ranking.rerank_options import RerankOptions
 from retrieval.ranking.retrievers import in_database_within_timeout
 from retrieval.search import Ranking, SearchRequest, rankings_of
 
-# A step's number and key, its retriever and what it is called.
+# A step's number and key, its retriever and its name.
 Step = tuple[int, str, str, Promise]
 STEPS: tuple[Step, ...] = (
     (3, "vector_search", "vector", gettext_lazy("Search by meaning")),
@@ -48,7 +48,7 @@ class Search(Node):
     )  # fmt: skip
 
     async def run(self, state: State, ctx: Context) -> None:
-        """Fill `rankings`, and what was asked: `knowledge_base_ids`, `document_ids`, `general_knowledge_allowed`."""
+        """Fill `rankings` and the scope: `knowledge_base_ids`, `document_ids`, `general_knowledge_allowed`."""
         began = time.perf_counter()
         request, plan, found = state.request, state.plan, state.found
         for step in STEPS:
@@ -71,14 +71,14 @@ class Search(Node):
                 document_ids=scope.document_ids,
                 labels=scope.labels,
                 ranking_query=ranking_query,
-                # Evaluations measure the same however busy the machine is; in a chat somebody waits.
+                # An evaluation must not depend on the load of the machine; in a chat, a user is waiting.
                 patient=request.session_id is None,
             )
-            # How rare the words are, which the hits are judged by, is looked up while the search is waited for.
+            # The frequencies of the words, by which the hits are judged, are looked up during the search.
             texts = {request.question, plan.ranking_query, *(query.text for query in plan.queries)}
-            named = {term for text in texts for term in terms(text)}
+            wanted = {term for text in texts for term in terms(text)}
             searched, found.frequencies = await asyncio.gather(
-                rankings_of(found.search_request), in_database_within_timeout(frequencies, named, ids)
+                rankings_of(found.search_request), in_database_within_timeout(frequencies, wanted, ids)
             )
             found.rankings, cached = list(searched.rankings), searched.cached
         for step in STEPS:
@@ -106,26 +106,26 @@ class Search(Node):
         )
 
     def describe(self, detail: Mapping[str, Any]) -> Description:
-        """List what each retriever found for each query."""
-        told = Description()
-        if "knowledge_bases" in detail:  # in numbers: the names of what is no longer shared are nobody's to read
+        """List the passages that each retriever found for each query."""
+        description = Description()
+        if "knowledge_bases" in detail:  # as a number: some may no longer be shared, and their names are private
             files = detail.get("files")
             bases = sum(pk != files for pk in detail["knowledge_bases"])
             asked = ngettext("%(count)d knowledge base", "%(count)d knowledge bases", bases) % {"count": bases}
             if documents := len(detail.get("documents", [])):
                 asked = ngettext("%(count)d document", "%(count)d documents", documents) % {"count": documents}
-            told.add(_("Searched"), asked + (" · " + _("files of this chat") if files and not documents else ""))
-            told.add(_("Tagged"), ", ".join(detail.get("tags", ())))
-            told.add(_("Fields"), " · ".join(detail.get("fields", ())))
-            told.add(_("Folder"), detail.get("folder"))
+            description.add(_("Searched"), asked + (" · " + _("files of this chat") if files and not documents else ""))
+            description.add(_("Tagged"), ", ".join(detail.get("tags", ())))
+            description.add(_("Fields"), " · ".join(detail.get("fields", ())))
+            description.add(_("Folder"), detail.get("folder"))
         titles = {"vector": _("By meaning"), "bm25": _("By words")}
         if detail.get("cached"):
-            told.add(_("Note"), _("as found by the same search a moment ago, whose times these are"))
+            description.add(_("Note"), _("results and times of the same search a moment ago"))
         for ranking in detail.get("rankings", []):
             title = f"{titles.get(ranking['type'], ranking['type'])}: {ranking['query']}"
             hits = [Passage(hit["chunk_id"], hit["score"]) for hit in ranking["hits"]]
-            told.lists.append(PassageList(title, hits, str(ranking.get("note", "")), ranking["ms"]))
-        return told
+            description.lists.append(PassageList(title, hits, str(ranking.get("note", "")), ranking["ms"]))
+        return description
 
 
 def _finished(step: Step, searched: Sequence[Ranking], total_ms: float, cached: bool) -> StepEvent:
@@ -136,7 +136,7 @@ def _finished(step: Step, searched: Sequence[Ranking], total_ms: float, cached: 
     if not rankings:
         message = _("There is nothing to search yet.")
     if cached:
-        notes.append(_("as found a moment ago"))
+        notes.append(_("results from a moment ago"))
     ms = total_ms if cached else max((ranking.ms for ranking in rankings), default=total_ms)
     return _step(step, "completed" if rankings else "skipped", " · ".join([message, *notes]), ms)
 

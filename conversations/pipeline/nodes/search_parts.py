@@ -1,4 +1,4 @@
-"""Each part of a question searched by itself, and what is still missing looked for once more with what was learned."""
+"""Searches for each part of a question separately, then again for missing parts with what the passages revealed."""
 
 import asyncio
 from collections.abc import Iterable, Mapping, Sequence
@@ -32,15 +32,15 @@ from retrieval.engine.fulltext import Frequencies, frequencies
 from retrieval.ranking.retrievers import in_database_within_timeout
 from retrieval.search import Hit, Query, SearchFailed, SearchRequest, search
 
-# The weight of the whole question beside a part of it, which may leave out what is common to all.
+# The weight of the whole question relative to a part, which may leave out what all parts have in common.
 WHOLE = 0.3
-# Hits of each part that are kept at least, and that a model is shown when it says what is missing.
+# The least number of hits kept for each part, and the number that a model is shown to find out what is missing.
 KEPT, SHOWN = 4, 3
 
 
 @dataclass(slots=True)
 class _Search:
-    """The parts with their hits, as far as they were found."""
+    """The parts with the hits found so far."""
 
     request: SearchRequest
     parts: list[FoundPart]
@@ -52,7 +52,7 @@ class _Search:
         return [self.hits[chunk_id] for chunk_id in part.chunk_ids]
 
     async def look_for(self, part: FoundPart, text: str) -> None:
-        """Search for a part by a text, which judges what is found, and put this before what was found."""
+        """Search for a part by a text, by which the hits are judged too, and interleave them with the earlier ones."""
         queries = (Query(text),) if text == self.question else (Query(text), Query(self.question, WHOLE))
         request = replace(self.request, queries=queries, ranking_query=text, merge_neighbours=False, per_document=None)
         result, known = await asyncio.gather(
@@ -68,17 +68,16 @@ class _Search:
 
 
 class SearchParts(Node):
-    """Searches for each part of the question, in rounds; one that has been begun in vain leaves what was found.
+    """Searches for each part of the question, in rounds; an unfinished round keeps what was found before.
 
-    What was found for the whole question stays among the hits. Bounded by `THOROUGH_ROUNDS`, `THOROUGH_TIMEOUT` and
-    `THOROUGH_TOKENS`.
+    The hits for the whole question are kept. Limited by `THOROUGH_ROUNDS`, `THOROUGH_TIMEOUT` and `THOROUGH_TOKENS`.
     """
 
     key = "search_parts"
     step = 6
     title = gettext_lazy("Search part by part")
     progress = gettext_lazy("Searching part by part")
-    timeout = None  # `THOROUGH_TIMEOUT` bounds it, and keeps what was found
+    timeout = None  # `THOROUGH_TIMEOUT` limits it and keeps what was found
     on_error = "skip"
     reads = ("plan.parts", "found.search_request", "found.hits")
     may_read = (
@@ -91,11 +90,11 @@ class SearchParts(Node):
     )  # fmt: skip
 
     def wanted(self, state: State) -> bool:
-        """There must be parts, and documents to search."""
+        """Return whether there are several parts, and documents to search."""
         return searches(state) and len(state.plan.parts) > 1 and state.found.search_request is not None
 
     async def run(self, state: State, ctx: Context) -> None:
-        """Fill `parts`, and `hits` with the best of each part and of the whole; change the `answer_state` by them."""
+        """Fill `parts`, and `hits` with the best of each part and of the whole; update `answer_state`."""
         plan, found = state.plan, state.found
         assert found.search_request is not None
         question = plan.rewrite or state.request.question
@@ -108,14 +107,14 @@ class SearchParts(Node):
                 while wanted and rounds < config.THOROUGH_ROUNDS:
                     if rounds:
                         progress = ngettext(
-                            "Looking once more for %(count)d part", "Looking once more for %(count)d parts", len(wanted)
+                            "Searching again for %(count)d part", "Searching again for %(count)d parts", len(wanted)
                         )
                         await ctx.emit(step_event(self, "processing", progress % {"count": len(wanted)}))
                     try:
                         async with asyncio.TaskGroup() as group:
                             for each in wanted:
                                 group.create_task(looking.look_for(*each))
-                    except* SearchFailed as failed:  # what could not be searched is not missing
+                    except* SearchFailed as failed:  # a part that could not be searched is not missing
                         raise failed.exceptions[0] from None
                     rounds += 1
                     wanted = await self._missing(state, looking, ctx) if rounds < config.THOROUGH_ROUNDS else []
@@ -124,7 +123,7 @@ class SearchParts(Node):
         self._gather(state, looking)
         ctx.note(
             rounds=rounds,
-            # `learned` says what passages say, and is shown with them alone.
+            # `learned` contains words of passages and is shown only together with them.
             rankings=[
                 {"query": part.question, "learned": part.queries[1:], "state": part.answer_state,
                  "hits": [{"chunk_id": chunk_id, "score": round(looking.hits[chunk_id].score, 5)}
@@ -134,9 +133,9 @@ class SearchParts(Node):
         )  # fmt: skip
 
     async def _missing(self, state: State, looking: _Search, ctx: Context) -> list[tuple[FoundPart, str]]:
-        """Return what is to be looked for once more, and by which query.
+        """Return the parts to search for again, each with its new query.
 
-        A model says so, or, without one, the words that the passages tell.
+        A model chooses them or, without one, words of the passages found.
         """
         language = state.request.question_language
         shown = {hit.chunk_id: hit for part in looking.parts for hit in looking.of(part)[:SHOWN]}
@@ -164,7 +163,7 @@ class SearchParts(Node):
         return wanted[: len(looking.parts)]
 
     async def _learned(self, state: State, looking: _Search) -> list[tuple[FoundPart, str]]:
-        """Return the parts that depend on the one before them, with words of the sentence that answers that one."""
+        """Return the parts that depend on the one before them, with words from the sentence that answers that one."""
         wanted = []
         for place in state.plan.dependent_parts:
             before, part = looking.parts[place - 1], looking.parts[place]
@@ -179,9 +178,9 @@ class SearchParts(Node):
 
     @staticmethod
     def _gather(state: State, looking: _Search) -> None:
-        """Put the best of the whole and of the parts by turns; of a part that nothing was found for come last."""
+        """Interleave the best hits of the whole and of the parts; hits of unanswered parts come last."""
         plan, found = state.plan, state.found
-        parts = [part for part in looking.parts if part.queries]  # what there was no time for is not missing
+        parts = [part for part in looking.parts if part.queries]  # a part that there was no time for is not missing
         if not parts:
             return
         found.parts, found.frequencies = parts, looking.frequencies
@@ -193,7 +192,7 @@ class SearchParts(Node):
         known = looking.hits | {hit.chunk_id: hit for hit in found.hits}
         with_answers = [part.chunk_ids for part in parts if part.answer_state != "nothing"]
         without = [part.chunk_ids for part in parts if part.answer_state == "nothing"]
-        # Every other one is of the whole, so that a question which was wrongly taken apart loses little.
+        # Every other hit is one of the whole question, so that a question split by mistake loses little.
         order = _interleaved([[hit.chunk_id for hit in found.hits], _interleaved(with_answers)])
         order += [chunk_id for chunk_id in _interleaved(without) if chunk_id not in order]
         found.hits = [known[chunk_id] for chunk_id in order]
@@ -203,27 +202,27 @@ class SearchParts(Node):
         plan.k = max(plan.k or config.ANSWER_TOP_K, min(least, looking.request.k))
 
     def message(self, state: State, detail: Mapping[str, Any]) -> str:
-        """Count the parts that something was found for."""
+        """Return for how many parts something was found."""
         parts = state.found.parts
-        told = sum(part.answer_state != "nothing" for part in parts)
-        words = ngettext("%(told)d of %(count)d part found", "%(told)d of %(count)d parts found", len(parts))
-        return words % {"told": told, "count": len(parts)} if parts else ""
+        found = sum(part.answer_state != "nothing" for part in parts)
+        words = ngettext("%(found)d of %(count)d part found", "%(found)d of %(count)d parts found", len(parts))
+        return words % {"found": found, "count": len(parts)} if parts else ""
 
     def describe(self, detail: Mapping[str, Any]) -> Description:
-        """List what was found for each part, by which queries, and why a model wasn't asked what is missing."""
-        states = {"answered": _("an answer"), "nearest": _("the closest passages"), "nothing": _("nothing on it")}
-        told = Description()
-        told.add(_("Rounds"), detail.get("rounds"))
-        told.add(_("Note"), reason(detail.get("note", "")))
-        told.add(_("Not by a model"), reason(detail.get("fallback", ""), detail.get("fallback_detail", "")))
-        told.add(_("What is missing was told by"), detail.get("model"))
+        """List the passages and queries of each part, and why no model chose the missing parts."""
+        states = {"answered": _("an answer"), "nearest": _("the closest passages"), "nothing": _("nothing")}
+        description = Description()
+        description.add(_("Rounds"), detail.get("rounds"))
+        description.add(_("Note"), reason(detail.get("note", "")))
+        description.add(_("No model used"), reason(detail.get("fallback", ""), detail.get("fallback_detail", "")))
+        description.add(_("Missing parts chosen by"), detail.get("model"))
         for part in detail.get("rankings", []):
-            told.facts += [(_("Query"), query) for query in part["learned"]]
+            description.facts += [(_("Query"), query) for query in part["learned"]]
             hits = [Passage(hit["chunk_id"], hit["score"]) for hit in part["hits"]]
-            told.lists.append(PassageList(part["query"], hits, str(states.get(part["state"], ""))))
-        return told
+            description.lists.append(PassageList(part["query"], hits, str(states.get(part["state"], ""))))
+        return description
 
 
 def _interleaved(rankings: Iterable[Sequence[int]]) -> list[int]:
-    """Return the ids of rankings by turns, the first of each first, each id once."""
+    """Return the ids of several rankings interleaved, each id once."""
     return list(dict.fromkeys(item for item in chain(*zip_longest(*rankings)) if item is not None))

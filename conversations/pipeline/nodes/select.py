@@ -1,4 +1,4 @@
-"""Before the evidence is chosen: what stands together joined, and the best kept."""
+"""Joins neighbouring passages and keeps the best, before the evidence is chosen."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -23,11 +23,11 @@ class Select(Node):
     writes = ("found.hits",)
 
     def wanted(self, state: State) -> bool:
-        """There must be something to choose from."""
+        """Return whether there are hits to choose from."""
         return state.found.search_request is not None and bool(state.found.hits)
 
     async def run(self, state: State, ctx: Context) -> None:
-        """Cut `hits` to k."""
+        """Join neighbouring `hits`, and keep the best k."""
         found = state.found
         if found.search_request is not None:
             found.hits, _stages = selected(found.search_request, found.hits)
@@ -36,12 +36,12 @@ class Select(Node):
         ctx.note(hits=hits)
 
     def message(self, state: State, detail: Mapping[str, Any]) -> str:
-        """Count what may be answered from."""
+        """Return how many passages are kept."""
         count = len(state.found.hits)
-        return ngettext("%(count)d passage given on", "%(count)d passages given on", count) % {"count": count}
+        return ngettext("%(count)d passage kept", "%(count)d passages kept", count) % {"count": count}
 
     def describe(self, detail: Mapping[str, Any]) -> Description:
-        """List what was kept, with how much was joined to it."""
+        """List the passages kept, with the number joined to each."""
         kept = []
         for hit in detail.get("hits", []):
             joined = len(hit.get("merged", ()))

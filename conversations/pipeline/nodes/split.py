@@ -1,4 +1,4 @@
-"""A question that asks for several things, taken apart so that each is searched by itself."""
+"""Splits a question that asks for several things, so that each is searched separately."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -19,38 +19,38 @@ from ragsite.site_settings.config import config
 KINDS: dict[str, Any] = {
     "questions": gettext_lazy("several questions"),
     "comparison": gettext_lazy("a comparison, or several things named together"),
-    "aspects": gettext_lazy("several sides of one thing"),
-    "chain": gettext_lazy("a question within the question"),
+    "aspects": gettext_lazy("several aspects of one thing"),
+    "chain": gettext_lazy("a question within a question"),
 }
 
 
 class Split(Node):
-    """Has a model split the question into at most four parts, and splits it by rules where there is none or it fails.
+    """Has a model split the question into at most four parts; without one, or if it fails, splits it by rules.
 
-    The question shown is never changed, and is searched as a whole too.
+    The question shown is never changed, and it is also searched as a whole.
     """
 
     key = "split"
     step = 2
-    title = gettext_lazy("Take the question apart")
-    progress = gettext_lazy("Taking the question apart")
-    timeout = None  # `UNDERSTAND_TIMEOUT` bounds the model, and leaves the rules
+    title = gettext_lazy("Split the question")
+    progress = gettext_lazy("Splitting the question")
+    timeout = None  # `UNDERSTAND_TIMEOUT` limits the model; then the rules split
     on_error = "skip"
     reads = ("plan.action",)
     may_read = ("plan.whole", "plan.rewrite", "plan.ranking_query", "past.turns", "past.unanswered", "past.summary")
     writes = ("plan.parts", "plan.dependent_parts")
 
     def wanted(self, state: State) -> bool:
-        """There must be something to search for."""
+        """Return whether the question is searched for."""
         return searches(state)
 
     async def run(self, state: State, ctx: Context) -> None:
-        """Fill `parts`, with nothing where the question is one."""
+        """Fill `parts`, or leave it empty if the question asks for one thing."""
         question = state.plan.rewrite or state.request.question
         parts, by = await self._by_model(state, question, ctx), "model"
         if parts is None:
             found, by = splitting.split(question), "rules"
-            # What a follow-up takes from the conversation each of its parts needs.
+            # Each part of a follow-up needs the words carried over from the conversation.
             asked = state.plan.ranking_query
             carried = asked.replace(question, "").strip() if question in asked and not state.plan.rewrite else ""
             parts = tuple(" ".join(filter(None, (carried, part))) for part in found.parts)
@@ -60,7 +60,7 @@ class Split(Node):
         ctx.note(parts=list(state.plan.parts), by=by)
 
     async def _by_model(self, state: State, question: str, ctx: Context) -> tuple[str, ...] | None:
-        """Return what a model makes of the question; None where it gives nothing that can be used."""
+        """Return the parts that a model splits the question into, or None if its reply is unusable."""
         language, past = state.request.question_language, state.past.conversation
         history = side_calls.transcript(past, language, state.past.summary)
         try:
@@ -79,19 +79,19 @@ class Split(Node):
         return None
 
     def message(self, state: State, detail: Mapping[str, Any]) -> str:
-        """Name the parts."""
+        """Return the parts."""
         return " · ".join(state.plan.parts)
 
     def describe(self, detail: Mapping[str, Any]) -> Description:
-        """Name the parts, and say who took the question apart, or that it is one."""
-        told = Description([(_("Part"), part) for part in detail.get("parts", [])])
+        """Describe the parts, why the question was split, and whether a model or the rules split it."""
+        description = Description([(_("Part"), part) for part in detail.get("parts", [])])
         if "parts" in detail and not detail["parts"]:
-            told.facts.append((_("Parts"), _("none: it asks for one thing")))
+            description.facts.append((_("Parts"), _("none: it asks for one thing")))
         kind = detail.get("kind", "")
-        told.add(_("Why"), KINDS.get(kind, kind))
+        description.add(_("Why"), KINDS.get(kind, kind))
         if detail.get("by") == "model":
-            told.facts.append((_("Decided by"), str(detail.get("model", ""))))
+            description.facts.append((_("Decided by"), str(detail.get("model", ""))))
         elif detail.get("fallback"):
-            told.add(_("Decided by"), _("rules"))
-            told.add(_("Not by a model"), reason(detail["fallback"], detail.get("fallback_detail", "")))
-        return told
+            description.add(_("Decided by"), _("rules"))
+            description.add(_("No model used"), reason(detail["fallback"], detail.get("fallback_detail", "")))
+        return description

@@ -1,4 +1,4 @@
-"""Store the session's system prompt."""
+"""Stores the session's system prompt."""
 
 from django.utils.translation import gettext_lazy
 
@@ -11,15 +11,15 @@ from ragsite.llm.passage_tokens import count_tokens
 
 
 class SystemContext(Node):
-    """On a session's first turn, stores its `routes` entry: the prompt by which answers are written."""
+    """Stores a session's `routes` entry on its first turn: the prompt that answers are written with."""
 
     key = "system_context"
     title = gettext_lazy("Prepare the session")
-    after = ("save_question",)  # which the reader sees first, and soonest with nothing beside it
+    after = ("save_question",)  # the user sees that event first, and soonest if nothing runs at the same time
     reads = ("started",)
 
     def wanted(self, state: State) -> bool:
-        """Only a first turn begins a session."""
+        """Return whether this is the first turn of a session."""
         return state.started is not None and state.parent_turn_id is None
 
     async def run(self, state: State, ctx: Context) -> None:
@@ -29,9 +29,9 @@ class SystemContext(Node):
 
 
 def _store_entry(session_id: int, language: str) -> None:
-    """Store the session's system prompt, in the place of one that an earlier first turn has left."""
+    """Store the session's system prompt, replacing one left by an earlier first turn."""
     prompt = get_prompt("answer", language).system
     values = {"role": "system", "content": prompt, "tokens": count_tokens(prompt)}
     if not ContextEntry.objects.filter(session_id=session_id, type=ContextEntry.Type.ROUTES).update(**values):
         entry = ContextEntry(session_id=session_id, type=ContextEntry.Type.ROUTES, **values)
-        ContextEntry.objects.bulk_create([entry], ignore_conflicts=True)  # another first turn may have made it
+        ContextEntry.objects.bulk_create([entry], ignore_conflicts=True)  # another first turn may have created it

@@ -1,4 +1,4 @@
-"""Decide what to do with the question, and what to search for."""
+"""Decides what to do with the question, and what to search for."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -29,33 +29,33 @@ from ragsite.language.small_talk import asks_to_translate
 from ragsite.site_settings.config import config
 from retrieval.search import Query
 
-# The usual number of passages: what a model says that wants as many as the site is set to.
+# The number of passages that the prompt calls usual: a model that asks for this many gets the site's setting.
 USUAL_K = 6
-# The weight of a model's key terms, all together, beside the question.
+# The total weight of a model's key terms, relative to the question.
 TERMS_WEIGHT = 0.3
-# Why the rules decide as they do, and what was odd about a model's plan, by their slugs.
+# Reasons for the rules' decision, and notes on a model's plan, by slug.
 WHY: dict[str, Any] = {
     "greeting": gettext_lazy("a greeting"),
     "no searchable word": gettext_lazy("it names nothing to search for"),
-    "no object": gettext_lazy("it does not name what it asks about"),
-    "chat alone": gettext_lazy("the assistant chats, and searches nothing"),
-    "about the documents": gettext_lazy("it is about what is asked as a whole"),
+    "no object": gettext_lazy("it does not say what it is about"),
+    "chat alone": gettext_lazy("the assistant only chats, without searching"),
+    "about the documents": gettext_lazy("it asks about the documents as a whole"),
     "stands alone": gettext_lazy("it stands alone"),
-    "pronoun": gettext_lazy("it points at what came before"),
-    "continuation": gettext_lazy("it goes on from what came before"),
+    "pronoun": gettext_lazy("it refers to what came before"),
+    "continuation": gettext_lazy("it continues what came before"),
     "fragment": gettext_lazy("it is too short to stand alone"),
     "common words": gettext_lazy("its words are too common to stand alone"),
-    "low confidence": gettext_lazy("it was understood with little certainty"),
+    "low confidence": gettext_lazy("it was understood with low confidence"),
 }
 NOTES: dict[str, Any] = {
     "contradiction": gettext_lazy("its intent and its action contradict each other"),
-    "unsure": gettext_lazy("the model is too unsure to be followed away from the documents"),
-    "several objects": gettext_lazy("the reply holds several plans; the first counts"),
+    "unsure": gettext_lazy("the model is not confident enough to skip the search"),
+    "several objects": gettext_lazy("the reply contains several plans; the first is used"),
 }
 
 
 class Understand(Node):
-    """Has a model decide whether to search, to chat or to ask back, and decides by rules where it can't.
+    """Has a model decide whether to search, chat or ask for clarification; if it can't, the rules decide.
 
     The question shown is never changed.
     """
@@ -64,7 +64,7 @@ class Understand(Node):
     step = 2
     title = gettext_lazy("Understand the question")
     progress = gettext_lazy("Understanding the question")
-    timeout = None  # `UNDERSTAND_TIMEOUT` bounds the model, and leaves the rules
+    timeout = None  # `UNDERSTAND_TIMEOUT` limits the model; then the rules decide
     after = ("load_history", "memory", "system_context", "wait_for_files")
     reads = ("past.turns",)
     may_read = ("plan.reply", "plan.whole", "past.summary", "past.unanswered")
@@ -75,11 +75,11 @@ class Understand(Node):
     )  # fmt: skip
 
     def wanted(self, state: State) -> bool:
-        """What is replied already, or read from beginning to end, has nothing to decide."""
+        """Return whether there is something to decide: neither a reply yet nor a request about whole documents."""
         return not (state.plan.reply or state.plan.whole)
 
     async def run(self, state: State, ctx: Context) -> None:
-        """Fill what is to be done, the queries and what passages are judged by."""
+        """Fill the action, the queries and the query that passages are judged by."""
         request, conversation = state.request, state.past.conversation
         if config.ANSWER_MODE == "chat":
             state.plan.action, state.plan.intent = "answer_chat", INTENTS["answer_chat"]
@@ -126,9 +126,9 @@ class Understand(Node):
     async def _ask(
         self, state: State, ctx: Context, ruled: rules.Understanding, foreign: frozenset[str]
     ) -> ModelPlan | None:
-        """Ask the model, unless the rules are certain: a greeting, or nothing to search for. Raises `NoReply`.
+        """Return the model's plan, or None if the rules are certain, as for a greeting. Raises `NoReply`.
 
-        It is also asked for the question in the documents' other languages, `foreign`.
+        The model is also asked to translate the question into the documents' other languages, `foreign`.
         """
         if not config.ENABLE_UNDERSTANDING or not ruled.queries:
             return None
@@ -144,55 +144,55 @@ class Understand(Node):
         return replace(plan, translations=tuple(each for each in plan.translations if each[0] in foreign))
 
     def message(self, state: State, detail: Mapping[str, Any]) -> str:
-        """Name the action."""
+        """Return the action in words."""
         return {
             "retrieve_vector": _("Search your documents"),
             "answer_chat": _("Reply"),
-            "clarify": _("Ask back"),
+            "clarify": _("Ask for clarification"),
         }.get(state.plan.action, state.plan.action)
 
     def describe(self, detail: Mapping[str, Any]) -> Description:
-        """Say what was decided by whom, how surely, what was odd about it, and what was taken from the conversation."""
+        """Describe what was decided, by which model or the rules, and which words come from the conversation."""
         would_rather = {
-            "answer_chat": _("the model would rather chat; what the search finds decides"),
-            "clarify": _("the model would rather ask back; what the search finds decides"),
+            "answer_chat": _("the model would rather chat; the search results decide"),
+            "clarify": _("the model would rather ask for clarification; the search results decide"),
         }
         action = detail.get("action", "")
         if not action:
             return Description()
-        told, why = Description([(_("Plan"), str(ACTIONS.get(action, action)))]), detail.get("reason", "")
-        told.add(_("Why"), WHY.get(why, why))
-        told.add(_("Carried over"), " · ".join(detail.get("carried", ())))
+        description, why = Description([(_("Plan"), str(ACTIONS.get(action, action)))]), detail.get("reason", "")
+        description.add(_("Why"), WHY.get(why, why))
+        description.add(_("Carried over"), " · ".join(detail.get("carried", ())))
         if detail.get("by") == "model":
-            told.facts.append((_("Decided by"), str(detail.get("model", ""))))
+            description.facts.append((_("Decided by"), str(detail.get("model", ""))))
             if detail.get("confidence") is not None:
-                told.add(_("Certainty"), f"{100 * detail['confidence']:.0f}%")
-            told.add(_("Key terms"), " · ".join(detail.get("key_terms", ())))
+                description.add(_("Confidence"), f"{100 * detail['confidence']:.0f}%")
+            description.add(_("Key terms"), " · ".join(detail.get("key_terms", ())))
             for text in detail.get("translations", {}).values():
-                told.add(_("In the documents' language"), text)
-            told.add(_("Note"), would_rather.get(detail.get("deferred_action", "")))
+                description.add(_("In the documents' language"), text)
+            description.add(_("Note"), would_rather.get(detail.get("deferred_action", "")))
             for slug in detail.get("notes", []):
                 unusable = REASONS.get(slug.removeprefix("rewrite: "), "") if slug.startswith("rewrite: ") else ""
-                told.add(_("Note"), unusable or NOTES.get(slug))
+                description.add(_("Note"), unusable or NOTES.get(slug))
         elif detail.get("fallback"):
-            told.add(_("Decided by"), _("rules"))
-            told.add(_("Not by a model"), reason(detail["fallback"], detail.get("fallback_detail", "")))
-        told.facts += query_facts(detail)
-        return told
+            description.add(_("Decided by"), _("rules"))
+            description.add(_("No model used"), reason(detail["fallback"], detail.get("fallback_detail", "")))
+        description.facts += query_facts(detail)
+        return description
 
 
 class UnderstandByRules(Understand):
     """Decides by rules alone."""
 
     async def _ask(self, state: State, ctx: Context, ruled: rules.Understanding, foreign: frozenset[str]) -> None:
-        """Ask nobody."""
+        """Return None: no model is asked."""
 
 
 def search_for(state: State, queries: Sequence[tuple[str, float]], ranking_query: str) -> None:
-    """Fill the queries, and what passages are judged by: the one that says most.
+    """Fill the queries, and the query that passages are judged by: the most specific one.
 
-    Beside the queries, with their weights, stand the question in the documents' languages, which counts as much as the
-    question, and the model's key terms, each by itself: docs/decisions/fusion.md.
+    The weighted queries are followed by the question in the documents' languages, which counts as much as the question,
+    and by the model's key terms, one query each: docs/decisions/fusion.md.
     """
     plan = state.plan
     plan.queries = [Query(text, weight) for text, weight in queries]
@@ -205,23 +205,23 @@ def search_for(state: State, queries: Sequence[tuple[str, float]], ranking_query
 
 
 def search_for_rewrite(state: State) -> None:
-    """Fill the queries and what passages are judged by from the rewritten question."""
+    """Fill the queries, and the query that passages are judged by, from the rewritten question."""
     search_for(state, rules.queries_with_rewrite(state.request.question, state.plan.rewrite), state.plan.rewrite)
 
 
 def note_queries(state: State, ctx: Context) -> None:
-    """Remember for the trace what is searched for."""
+    """Add the queries to the trace."""
     ctx.note(queries=[{"text": query.text, "weight": query.weight} for query in state.plan.queries])
 
 
 def query_facts(detail: Mapping[str, Any]) -> list[tuple[str, str]]:
-    """Name what was searched for, with weights other than 1."""
+    """Return the queries as facts, with weights other than 1."""
     queries = [(query["text"], query.get("weight", 1)) for query in detail.get("queries", [])]
     return [(_("Query"), text if weight == 1 else f"{text} × {weight:g}") for text, weight in queries]
 
 
 def _follow(state: State, model: ModelPlan, ruled: rules.Understanding, depends: bool) -> None:
-    """Take a model's plan over into the state's."""
+    """Copy a model's plan to the state's."""
     plan, question = state.plan, state.request.question
     plan.action, plan.intent, plan.deferred_action = model.action, model.intent, model.deferred_action
     plan.confidence, plan.followup = model.confidence, bool(model.followup)
@@ -236,7 +236,7 @@ def _follow(state: State, model: ModelPlan, ruled: rules.Understanding, depends:
         plan.rewrite, plan.rewrite_reason = model.rewrite, "understanding"
         search_for_rewrite(state)
     elif model.followup is False and not depends and not model.is_unsure:
-        # What stands alone is asked as it stands; the conversation would only be mixed into it.
+        # A question that stands alone is searched as it is: words of the conversation would only interfere.
         search_for(state, [(question, 1.0)], question)
     else:
         search_for(state, ruled.queries, ruled.ranking_query)

@@ -1,4 +1,4 @@
-"""Wait until the files that were put into the chat can be searched."""
+"""Waits until the files that were added to the chat can be searched."""
 
 import asyncio
 import time
@@ -21,19 +21,19 @@ from ragsite.db import in_database
 from ragsite.language.sentences import join_sentences
 from ragsite.site_settings.config import config
 
-# Seconds between two looks at how far they are.
+# Seconds between two checks of the files' progress.
 PACE = 0.3
 
 
 class WaitForFiles(Node):
-    """Holds a question back until the words of its chat's files are found, for `FILE_WAIT_SECONDS` at most.
+    """Delays a question until the chat's files can be searched, for at most `FILE_WAIT_SECONDS`.
 
-    What can't be searched by then is named at the head of the answer.
+    Files that can't be searched by then are named at the top of the answer.
     """
 
     key = "wait_for_files"
     title = gettext_lazy("Read the files of this chat")
-    timeout = None  # `FILE_WAIT_SECONDS` bounds it
+    timeout = None  # `FILE_WAIT_SECONDS` limits it
     on_error = "skip"
     reports = ("wait_for_files",)
     after = ("save_question",)
@@ -41,28 +41,28 @@ class WaitForFiles(Node):
     writes = ("answer.blocks", "found.unread_files")
 
     def wanted(self, state: State) -> bool:
-        """There must be files; and where the documents are not asked, they aren't either."""
+        """Return whether the chat has files, and the site's answers use documents at all."""
         return state.request.files_id is not None and config.ANSWER_MODE != "chat"
 
     async def run(self, state: State, ctx: Context) -> None:
-        """Wait, and tell what is not to be had."""
+        """Wait, and name the files that can't be searched."""
         assert state.request.files_id is not None and state.started is not None
-        began, step, said = time.perf_counter(), replace(step_event(self, "processing"), step=1), ""
+        began, step, shown = time.perf_counter(), replace(step_event(self, "processing"), step=1), ""
         reading = await in_database(reading_of, state.request.files_id, state.started.turn_id)
         while reading.unread and time.perf_counter() - began < config.FILE_WAIT_SECONDS:
             name, percent = reading.unread[0]
             others = f" · +{len(reading.unread) - 1}" if len(reading.unread) > 1 else ""
             message = _("Reading “%(name)s” · %(percent)d%%") % {"name": name, "percent": percent} + others
-            if message != said:
+            if message != shown:
                 await ctx.emit(replace(step, message=message))
-                said = message
+                shown = message
             await asyncio.sleep(PACE)
             reading = await in_database(reading_of, state.request.files_id, state.started.turn_id)
         unread = [name for name, _percent in reading.unread]
-        if said:
+        if shown:
             ms = elapsed(began)
             await ctx.emit(replace(step, status="completed", message=_not_ready(unread, reading.failed), ms=ms))
-        ctx.note(waited=bool(said), unread=unread, failed=list(reading.failed))
+        ctx.note(waited=bool(shown), unread=unread, failed=list(reading.failed))
         if unread or reading.failed:
             writer = BlockWriter(state, ctx.emit)
             with translation.override(reply_language(state)):
@@ -70,24 +70,24 @@ class WaitForFiles(Node):
             await writer.block(state.found.unread_files)
 
     def describe(self, detail: Mapping[str, Any]) -> Description:
-        """Name the files that were not searched."""
-        told = Description()
-        told.add(_("Not read in time"), ", ".join(detail.get("unread", ())))
-        told.add(_("Can't be read"), ", ".join(detail.get("failed", ())))
-        if detail.get("waited") and not told.facts:
-            told.facts.append((_("Waited for"), _("the files of this chat")))
-        return told
+        """List the files that were not searched."""
+        description = Description()
+        description.add(_("Not read in time"), ", ".join(detail.get("unread", ())))
+        description.add(_("Can't be read"), ", ".join(detail.get("failed", ())))
+        if detail.get("waited") and not description.facts:
+            description.facts.append((_("Waited for"), _("the files of this chat")))
+        return description
 
 
 def _not_ready(unread: Sequence[str], failed: Sequence[str]) -> str:
-    """Say which files are not part of an answer; empty where all are."""
-    told = []
+    """Return a note on the files that an answer does not cover, or an empty string if it covers all."""
+    sentences = []
     for names, words in (
-        (unread, ngettext("%(names)s was still being read, and was not searched.",
-                          "%(names)s were still being read, and were not searched.", len(unread))),
-        (failed, ngettext("%(names)s could not be read, and was not searched.",
-                          "%(names)s could not be read, and were not searched.", len(failed))),
+        (unread, ngettext("%(names)s was still being read and was not searched.",
+                          "%(names)s were still being read and were not searched.", len(unread))),
+        (failed, ngettext("%(names)s could not be read and was not searched.",
+                          "%(names)s could not be read and were not searched.", len(failed))),
     ):  # fmt: skip
         if names:
-            told.append(words % {"names": _(", ").join(_("“%(name)s”") % {"name": name} for name in names)})
-    return join_sentences(*told)
+            sentences.append(words % {"names": _(", ").join(_("“%(name)s”") % {"name": name} for name in names)})
+    return join_sentences(*sentences)

@@ -1,1 +1,1 @@
-"""What a question asks for: what it needs of the conversation, what to do with it, what to search for."""
+"""Understanding a question: what it needs from the conversation, what to do with it, what to search for."""

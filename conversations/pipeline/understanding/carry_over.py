@@ -1,4 +1,4 @@
-"""Which words of the conversation a question needs, by the passages that contain words of both. Pure.
+"""Selects the words of the conversation that a question needs, by the passages that contain words of both. Pure.
 
 Rarity alone says little: after 卡塔尔世界杯的口号, the question 韩国队踢得怎么样 needs only 卡塔尔世界杯. Passages that
 contain the question's words together with that one show it. Where people's rewritings are known, the mean average
@@ -6,9 +6,9 @@ precision of the words that these carry over, ranked by rarity and age, and rank
 .65, government .57 and .68, Chinese news .80 and .96, longer talks about it .60 and .83, a Chinese manual .65 and .79,
 an English one .76 and .79.
 
-Passages also show whether a question needs any word. Chinese leaves out what was said before without a sign of it:
-花了多少钱 after a question about a purchase. A passage that contains the question's words alone, or those of the
-conversation alone, proves nothing; one that contains both does, since by chance there is hardly any.
+Passages also show whether a question needs any words at all. Chinese leaves out what was said before without any sign
+of it: 花了多少钱 after a question about a purchase. A passage that contains only the question's words, or only those of
+the conversation, proves nothing; one that contains both does, since it hardly ever does so by chance.
 
 If the documents are about other things than the conversation, they show nothing, and a word counts by its kind and
 position. Recall and precision of the words that people carry over in 305 Chinese dialogues of daily life, which were
@@ -23,10 +23,10 @@ from conversations.pipeline.understanding.keywords import lacking, rarest_lackin
 from ragsite.language.content_words import content_terms
 from retrieval.engine.fulltext import Frequencies
 
-# At most so many words are carried over, each with at least this share of the highest weight.
+# The most words that are carried over, and the least share of the highest weight that each must have.
 CARRIED = 4
-LEAST_TELLING = 0.4
-# Words of the conversation with which passages are searched, in addition to those of the question.
+LEAST_SHARE = 0.4
+# The number of words of the conversation that passages are searched for, in addition to those of the question.
 LOOKED_FOR = 4
 # Factor of a word's weight for each turn that it is older, and weight of a word that no passage contains together with
 # words of the question. All of these were chosen on six lists of follow-up questions together.
@@ -34,7 +34,7 @@ DECAY = 0.7
 NOT_JOINED = 0.1
 # The `agreement` from which the passages alone decide; and the least weight of a word, relative to the heaviest of its
 # phrase, where they show nothing.
-TOLD = 0.3
+DECISIVE = 0.3
 PHRASE = 0.9
 
 
@@ -55,7 +55,7 @@ class Known:
 def joint_query(question: str, earlier: Sequence[str], frequencies: Frequencies) -> str:
     """Return the query text that finds passages about a question and earlier ones (oldest first) together.
 
-    An empty string if one of them names nothing.
+    The text is empty if one of them names nothing.
     """
     words = rarest_lacking(question, earlier, frequencies, LOOKED_FOR) if content_terms(question) else ()
     return " ".join([*words, question]) if words else ""
@@ -65,25 +65,25 @@ def needed(question: str, earlier: Sequence[str], known: Known) -> tuple[str, ..
     """Return the words of earlier questions (oldest first) that a question needs, best first.
 
     A word counts by how much of the question is in the passages that contain the word, or by its rarity if no passages
-    are known, and less the older it is. The less the passages join question and conversation, the more it counts by
+    are known, and less the older it is. The less the passages connect question and conversation, the more it counts by
     its kind and position, and as much as its phrase.
     """
     words = lacking(question, earlier, known.frequencies)
     asked = _weighed(content_terms(question), known)
-    doubt = 1.0 - min(1.0, agreement(question, earlier, known) / TOLD)
+    doubt = 1.0 - min(1.0, agreement(question, earlier, known) / DECISIVE)
     weights = []
     for word in words:
-        telling = word.rarity
+        value = word.rarity
         if known.passages:  # the mean share of the question in the passages, 0 for those without the word
             joined = sum(_share(asked, passage) for passage in known.passages if word.terms <= passage)
-            telling = NOT_JOINED + joined / len(known.passages)
-        weights.append(DECAY**word.age * word.likely**doubt * telling)
+            value = NOT_JOINED + joined / len(known.passages)
+        weights.append(DECAY**word.age * word.likely**doubt * value)
     highest: dict[tuple[int, int] | None, float] = {}
     for weight, word in zip(weights, words, strict=True):
         highest[word.phrase] = max(weight, highest.get(word.phrase, 0.0))
     highest[None] = 0.0
     lifted = [max(weight, PHRASE * doubt * highest[word.phrase]) for weight, word in zip(weights, words, strict=True)]
-    return top_words(zip(lifted, words, strict=True), CARRIED, LEAST_TELLING)
+    return top_words(zip(lifted, words, strict=True), CARRIED, LEAST_SHARE)
 
 
 def agreement(question: str, earlier: Sequence[str], known: Known) -> float:

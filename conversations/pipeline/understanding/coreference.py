@@ -1,4 +1,4 @@
-"""A question with the words of the conversation that it needs, "the former" and "the latter" named. Pure."""
+"""Adds the words of the conversation that a question needs, and resolves "the former" and "the latter". Pure."""
 
 import re
 from collections.abc import Sequence
@@ -9,20 +9,20 @@ from ragsite.language.content_words import content_terms, words
 _ALONE = r"(?=\W|$|的|呢|怎|如|是|有)"
 _FORMER = re.compile(rf"\b(?:the\s+)?(?:former|first\s+one)\b|前者|前一[个种]|第一[个种]{_ALONE}", re.I)
 _LATTER = re.compile(rf"\b(?:the\s+)?(?:latter|second\s+one)\b|后者|后一[个种]|第二[个种]{_ALONE}", re.I)
-# What is named by a code: letters and a number, "LS-2408".
+# A code of letters and a number: "LS-2408".
 _CODE = re.compile(r"(?<![A-Za-z0-9])([A-Za-z]{1,10})-?\d[A-Za-z0-9.-]*(?<![.-])")
-# What stands between two things.
+# The words and marks between two things named together.
 _BETWEEN = re.compile(r"\s+(?:and|or|versus|vs\.?)\s+(?:(?:an?|the)\s+)?|和|与|跟|及|或者?|还是|、", re.I)
-# Words of one of two things: "UNION ALL", "exclusion constraint".
+# The most words of one of two things: "UNION ALL", "exclusion constraint".
 LONGEST_NAME = 3
 
 
 def with_carried_words(question: str, earlier: Sequence[str], known: Known) -> tuple[str, tuple[str, ...]]:
-    """Return a question with the words of earlier ones (oldest first) before it, and these words.
+    """Return a question preceded by the words that it needs from earlier ones (oldest first), and these words.
 
-    One of two things that were named together takes the place of "the former" or "the latter"; then nothing is carried
-    over of the question that names them, as that would bring in the other one. Nor is a code carried over to a question
-    that names only another of its kind, of which the same is asked: "and the LS-2424?"
+    "The former" and "the latter" are replaced by one of two things that were named together; nothing else is carried
+    over from the question that names them, as that would bring in the other one. Nor is a code carried over to a
+    question that names only another code of its kind and asks the same about it: "and the LS-2424?"
     """
     if same := asked_of_another(question, earlier):
         full, code = same
@@ -33,7 +33,7 @@ def with_carried_words(question: str, earlier: Sequence[str], known: Known) -> t
 
 
 def asked_of_another(question: str, earlier: Sequence[str]) -> tuple[str, str] | None:
-    """Return the earlier question (oldest first) that a code alone asks again, of this code, and the code; or None."""
+    """Return an earlier question (oldest first) with the code that a question consists of, and the code; or None."""
     codes = {match[0]: match[1].lower() for match in _CODE.finditer(question)}
     if len(codes) != 1 or content_terms(_CODE.sub(" ", question)):
         return None
@@ -46,9 +46,9 @@ def asked_of_another(question: str, earlier: Sequence[str]) -> tuple[str, str] |
 
 
 def resolve(question: str, earlier: Sequence[str]) -> tuple[str, tuple[str, ...], Sequence[str]]:
-    """Return the question with "the former" or "the latter" named, those names, and the questions left to carry from.
+    """Return the question with "the former" or "the latter" replaced, the replacements, and the remaining questions.
 
-    Where it says neither, or no two things were named, all is as it was.
+    If it contains neither, or no two things were named, the questions are returned unchanged.
     """
     for pattern, side in ((_FORMER, 0), (_LATTER, 1)):
         if not pattern.search(question):
@@ -61,7 +61,7 @@ def resolve(question: str, earlier: Sequence[str]) -> tuple[str, tuple[str, ...]
 
 
 def pair(text: str) -> tuple[str, str] | None:
-    """Return the two things that a text names side by side, if it does: "页眉和页脚", "UNION and UNION ALL"."""
+    """Return two things that a text names together, or None: "页眉和页脚", "UNION and UNION ALL"."""
     for match in _BETWEEN.finditer(text):
         left = _name(words(text[: match.start()])[::-1])[::-1]
         right = _name(words(text[match.end() :]))
@@ -71,7 +71,7 @@ def pair(text: str) -> tuple[str, str] | None:
 
 
 def _name(following: Sequence[str]) -> list[str]:
-    """Return the words that name something, from the first on, up to one that doesn't."""
+    """Return the words up to the first one that names nothing."""
     found: list[str] = []
     for word in following[:LONGEST_NAME]:
         if not content_terms(word):

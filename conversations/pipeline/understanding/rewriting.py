@@ -1,4 +1,4 @@
-"""A model's rewritten question: taken out of its reply, or found unusable. Pure."""
+"""Extracts a rewritten question from a model's reply, unless it is unusable. Pure."""
 
 import re
 
@@ -8,10 +8,10 @@ from ragsite.language.analysis import terms
 from ragsite.language.questions import question_words
 from ragsite.llm.stream.json_reply import line, objects
 
-# Columns that a rewrite may take, or this multiple of those of the question; a Chinese character is two wide.
+# The most columns of a rewritten question, or this multiple of the question's; a Chinese character counts as two.
 MAX_COLUMNS = 240
 MAX_GROWTH = 4
-# Wrappings around a question, one inside the other, that are taken off.
+# The most nested wrappings around a question that are removed.
 MAX_WRAPPINGS = 6
 
 _FENCE = re.compile(r"^```\w*\s*|\s*```$")
@@ -46,7 +46,7 @@ _EXPLAINS = re.compile(
     re.IGNORECASE,
 )  # fmt: skip
 
-# Under which name a model that answers in JSON has the question.
+# The fields in which models that answer in JSON put the question.
 _NAMES = ("rewrite", "rewritten", "rewritten_question", "rewritten_query", "question", "query", "改写", "问题", "查询")
 _AFTERTHOUGHT = re.compile(
     r"(?<=[?？])\s*[(（][^()（）]*(rewr|resol|refer|replac|origin|改写|说明|指代|指的|原)[^()（）]*[)）]$",
@@ -54,26 +54,26 @@ _AFTERTHOUGHT = re.compile(
 )
 # A code, such as TL-SE2109: letters, in capitals too, and more than one digit.
 _CODE = re.compile(r"\b(?=[\w./-]*[A-Z])(?=(?:[\w./-]*\d){2})[\w./-]+", re.ASCII)
-# At the end, and not as in "b[2]".
+# Citation markers at the end, but not subscripts such as "b[2]".
 _SQUARE, _LENTICULAR, _ = in_brackets(NUMBER)
 _CITES = re.compile(rf"(?:(?<=[\s.。]){_SQUARE}|{_LENTICULAR})[\W\d]*$")
 
 
 class Unusable(NoReply):
-    """A reply that can't be used."""
+    """The model's reply is unusable."""
 
 
 def usable_rewrite(reply: str, question: str, background: str = "", *, cut: bool = False) -> str:
-    """Return the rewritten question that a reply holds, empty where it is the question itself.
+    """Return the rewritten question in a reply, or an empty string if it is the same as the question.
 
-    `background` is the conversation that it was made from, empty where that is not known; `cut` tells that the reply's
-    end is missing. Raises `Unusable`: `empty`, `refusal`, `explains` (or answers), `too long`, `off the subject` where
-    it shares no word with either, or `made up` where it names a code that neither does, as models take over those of a
+    `background` is the conversation, empty if it is not known; `cut` says that the end of the reply is missing. Raises
+    `Unusable`: `empty`, `refusal`, `explains` (or answers), `too long`, `off the subject` if it shares no word with the
+    question or the conversation, or `made up` if it contains a code that neither does, since models copy codes from the
     prompt's examples.
     """
     if _FENCE.sub("", reply.strip()).startswith("{"):  # JSON
-        told = (line(item.get(name)) for item in objects(reply, *_NAMES) for name in _NAMES if name in item)
-        reply = next(told, reply)
+        values = (line(item.get(name)) for item in objects(reply, *_NAMES) for name in _NAMES if name in item)
+        reply = next(values, reply)
     lines = [text for part in _FENCE.sub("", reply.strip()).splitlines() if (text := _bare(part))]
     if not lines:
         raise Unusable("empty")
@@ -95,12 +95,12 @@ def usable_rewrite(reply: str, question: str, background: str = "", *, cut: bool
 
 
 def refuses(reply: str, question: str) -> bool:
-    """Whether a reply is an apology rather than what was asked for; a question that begins alike may be repeated."""
+    """Return whether a reply is an apology instead of the text asked for, unless the question starts like one too."""
     return bool(_REFUSAL.match(reply)) and not _REFUSAL.match(question)
 
 
 def _bare(text: str) -> str:
-    """Return a line without what models put around a question: a label, quotes, emphasis, a remark behind it."""
+    """Return a line without a label, quotes, emphasis or a trailing remark, which models add to a question."""
     for _wrapping in range(MAX_WRAPPINGS):
         before = text
         text = _AFTERTHOUGHT.sub("", _PREFIX.sub("", _BULLET.sub("", text.strip()), count=1).strip())

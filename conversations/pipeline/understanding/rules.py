@@ -1,8 +1,7 @@
-"""Understanding a question without a model: what to do with it, and what to search for. Pure.
+"""Decides without a model what to do with a question, and what to search for. Pure.
 
-Greetings are chat; a question whose object is missing, with nothing before it, is asked back; a question that depends
-on the turns before it is searched as it stands and, beside it, with the words of theirs that it needs. The figures
-are in `manage.py bench_followups`.
+Greetings are chat; a first question without an object needs clarification; a question that depends on earlier turns is
+searched as it is and also with the words that it needs from them. `manage.py bench_followups` measures the figures.
 """
 
 from collections.abc import Sequence
@@ -23,18 +22,18 @@ from retrieval.engine.fulltext import Frequencies
 POINTING = ("pronoun", "continuation")
 # How specific a question is that stands alone, see `keywords.specificity`.
 ENOUGH = 1.5
-# The same if passages join the question and the conversation. Lower for English, which seldom leaves out its subject
-# without a sign.
+# The same if passages connect the question and the conversation. It is lower for English, which seldom leaves out its
+# subject without a sign.
 ENOUGH_TOGETHER = {"zh": 4.0, "en": 2.5}
-# The `carry_over.agreement` from which passages join them a little, and fully.
+# The `carry_over.agreement` from which passages connect them a little, and fully.
 TOGETHER = (0.2, 0.6)
 # A question that is this much less specific than one that stands alone depends as fully as one with a pronoun.
-LEANS_FULLY = 0.8
+FULLY_DEPENDENT = 0.8
 LEAST_WEIGHT = 0.05
-# The highest weight of the conversation for a question that names its subject itself, or names something in another
-# language than all before it, which no passage joins to that.
+# The highest weight of the conversation for a question that names its own subject, or that names something in another
+# language than all questions before it and that no passage connects to them.
 INTRODUCES = 0.25
-# The weight of the question beside its rewritten form, and of a fully dependent one beside its expanded form.
+# The weight of the question relative to its rewritten form, and of a fully dependent one relative to its expanded form.
 BESIDE = 0.5
 
 
@@ -42,8 +41,9 @@ BESIDE = 0.5
 class Understanding:
     """The action (`retrieve_vector`, `answer_chat`, `clarify`), the queries with their weights, and the reason.
 
-    `carried` are the words of the conversation added to the question, and `ranking_query` is what passages are judged
-    by: the question, with these words if it depends on them. `clarify` has a query if a model might understand more.
+    `carried` contains the words of the conversation added to the question, and `ranking_query` is the query that
+    passages are judged by: the question, with these words if it depends on them. `clarify` has a query if a model might
+    understand more.
     """
 
     action: str
@@ -56,17 +56,17 @@ class Understanding:
 def understand(question: str, history: Sequence[PastTurn], known: Known) -> Understanding:
     """Decide by rules; `history` is oldest first, and `known` has the conversation's words in the documents.
 
-    A question that depends on the conversation is searched as it is and also with the words that it needs. The weight
-    of the latter is full if the question points at them; else it is lower the more specific the question is, unless
-    passages join question and conversation.
+    A question that depends on the conversation is searched as it is and also with the words that it needs. The latter
+    have full weight if the question refers to them; otherwise the more specific the question is, the less they weigh,
+    unless passages connect question and conversation.
     """
     text = question.strip()
     if is_small_talk(text):
         return Understanding("answer_chat", reason="greeting")
     named = content_terms(text)
-    earlier = spoken_of(history)
+    earlier = earlier_questions(history)
     if not earlier:
-        if known.titles and (not named or lacks_object(text)):  # "What is this about?": it's what is asked
+        if known.titles and (not named or lacks_object(text)):  # "What is this about?" means these documents
             full = " ".join([text, *known.titles])
             return Understanding("retrieve_vector", ((full, 1.0),), "about the documents", full, known.titles)
         if named and lacks_object(text):
@@ -75,14 +75,16 @@ def understand(question: str, history: Sequence[PastTurn], known: Known) -> Unde
     reason = dependence_on_context(text)
     full, carried = with_carried_words(text, earlier, known)
     weight = 1.0
-    if reason not in POINTING:  # the less specific it is, and the less the documents join it to what came before
+    if (
+        reason not in POINTING
+    ):  # weigh by how specific it is, and by how far the documents connect it to what came before
         little, fully = TOGETHER
         joined = min(1.0, max(0.0, (agreement(text, earlier, known) - little) / (fully - little)))
         lacks = 1.0 - specificity(text, known.frequencies) / (ENOUGH + (_enough_together(text) - ENOUGH) * joined)
-        spoken = {language_of(turn) for turn in earlier}
-        changes_language = bool(named) and "" not in spoken and language_of(text) not in {"", *spoken}
+        languages = {language_of(turn) for turn in earlier}
+        changes_language = bool(named) and "" not in languages and language_of(text) not in {"", *languages}
         names_itself = introduces(text) or (changes_language and not joined)
-        weight = min(lacks / LEANS_FULLY, INTRODUCES if names_itself else 1.0)
+        weight = min(lacks / FULLY_DEPENDENT, INTRODUCES if names_itself else 1.0)
     if (
         weight < LEAST_WEIGHT
         or full == text
@@ -95,15 +97,15 @@ def understand(question: str, history: Sequence[PastTurn], known: Known) -> Unde
     return Understanding("retrieve_vector", queries, reason or "common words", ranking_query, carried)
 
 
-def spoken_of(history: Sequence[PastTurn]) -> list[str]:
+def earlier_questions(history: Sequence[PastTurn]) -> list[str]:
     """Return the questions of a conversation (oldest first) that a later one may depend on, without greetings."""
     return [turn.question for turn in history if not is_small_talk(turn.question)]
 
 
 def context_probe_query(question: str, earlier: Sequence[str], frequencies: Frequencies) -> str:
-    """Return the query text that finds passages which show whether a question depends on earlier ones (oldest first).
+    """Return the query text for passages that show whether a question depends on earlier ones (oldest first).
 
-    An empty string where the question clearly stands alone, or no passage could show it.
+    It is empty if the question clearly stands alone, or if no passage could show it.
     """
     text = question.strip()
     clear = dependence_on_context(text) not in POINTING and specificity(text, frequencies) >= _enough_together(text)
@@ -112,10 +114,10 @@ def context_probe_query(question: str, earlier: Sequence[str], frequencies: Freq
 
 
 def queries_with_rewrite(question: str, rewrite: str) -> tuple[tuple[str, float], ...]:
-    """Return what to search for with a stand-alone form of the question, and the question beside it for what it lost.
+    """Return the queries for a rewritten question, and the question itself for what rewriting lost.
 
-    Passages are judged by both. Recall@5 on later turns with people's rewritings alone, and so: cloud .324 and .340,
-    government .519 and .539.
+    Passages are judged by both. Recall@5 on later turns with people's rewritings, without and with the question: cloud
+    .324 and .340, government .519 and .539.
     """
     if rewrite == question.strip():
         return ((rewrite, 1.0),)

@@ -1,4 +1,4 @@
-"""The documents that a turn may be answered from, by its session or its caller, and its words in these documents."""
+"""The documents that a turn may search, and the frequency of the conversation's words in them."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -9,7 +9,7 @@ from django.db.models import Exists, OuterRef, Q, QuerySet
 
 from conversations.pipeline.state import Request, State
 from conversations.pipeline.understanding.carry_over import Known
-from conversations.pipeline.understanding.rules import context_probe_query, spoken_of
+from conversations.pipeline.understanding.rules import context_probe_query, earlier_questions
 from knowledge import access
 from knowledge.labels import LabelFilter
 from knowledge.models import Document, KnowledgeBase
@@ -23,16 +23,16 @@ from retrieval.ranking.retrievers import in_database_within_timeout
 
 
 async def known_words(state: State) -> Known:
-    """Return the words of a question and of those before it in the documents that may be searched, and their languages.
+    """Look up the words of a question and of earlier ones in the documents that may be searched, and their languages.
 
     Raises `SearchFailed` if the database doesn't answer.
     """
-    request, earlier = state.request, spoken_of(state.past.conversation)
+    request, earlier = state.request, earlier_questions(state.past.conversation)
     return await in_database_within_timeout(_of_session, request, earlier)
 
 
 def look_up(question: str, earlier: Sequence[str], knowledge_base_ids: Sequence[int]) -> Known:
-    """Return the words of a question and of those before it (oldest first) in knowledge bases.
+    """Look up the words of a question and of earlier ones (oldest first) in knowledge bases.
 
     Without earlier questions nothing is looked up, since there is nothing to carry over.
     """
@@ -44,20 +44,20 @@ def look_up(question: str, earlier: Sequence[str], knowledge_base_ids: Sequence[
     return Known(frequencies, held_together(text, frequencies) if text else ())
 
 
-# Titles of chosen documents added to a question that names nothing; more would drown it.
+# The most titles of selected documents added to a question that names nothing; more would drown it out.
 TITLES = 3
 
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """What a turn may search: knowledge bases, and if `document_ids` are given, only these of their documents.
+    """The scope of a turn's search: knowledge bases and, if `document_ids` are given, only these of their documents.
 
-    `labels` narrow it further, but not what is in `files_id`: the base of the files that were put into the chat.
+    `labels` narrow it further, except in `files_id`, the base of the files that were added to the chat.
     """
 
     knowledge_base_ids: tuple[int, ...]
     document_ids: tuple[int, ...]
-    general_knowledge_allowed: bool  # by all of the bases
+    general_knowledge_allowed: bool  # by all of the knowledge bases
     labels: LabelFilter = LabelFilter()  # noqa: RUF009 - it can't be changed
     files_id: int | None = None
 
@@ -69,9 +69,9 @@ class Scope:
 
 
 def searchable(request: Request) -> Scope:
-    """Return what is asked, narrowed to what the user may read now and to what the assistant is asked about.
+    """Return the requested scope, limited to what the user may read now and to the assistant's knowledge bases.
 
-    No choice means everything readable; the files that were put into the chat are asked in any case.
+    Without a selection it is everything that the user may read; the files added to the chat are always included.
     """
     person = User(pk=request.user_id)
     is_active = Exists(User.objects.filter(pk=request.user_id, is_active=True))
@@ -85,7 +85,7 @@ def searchable(request: Request) -> Scope:
         bases = bases.filter(pk__in=theirs.values("knowledge_base_id"))
     if request.knowledge_base_ids:
         bases = bases.filter(pk__in=request.knowledge_base_ids)
-    elif not asked_bases and not asked_documents:  # what is meant where nothing is named
+    elif not asked_bases and not asked_documents:  # the default without any selection
         bases = bases.filter(pk__in=access.at_hand(person).order_by().values("pk"))
     if request.session_id is not None and files_id is not None:
         own = access.of_chats(person).filter(is_active, pk=files_id).order_by()
@@ -97,7 +97,7 @@ def searchable(request: Request) -> Scope:
     rows = list(bases.values_list("pk", "answer_from_general_knowledge", asked))
     return Scope(
         tuple(pk for pk, _allowed, _ids in rows),
-        tuple(pk for _pk, _allowed, ids in rows for pk in ids or ()),  # without documents to ask it is None
+        tuple(pk for _pk, _allowed, ids in rows for pk in ids or ()),  # None if no documents are selected
         config.ANSWER_MODE == "general" and all(allowed for _pk, allowed, _ids in rows),
         labels,
         files_id,

@@ -1,1 +1,1 @@
-"""Answering from whole documents: which are meant, their sections, notes on them, and what is quoted of them."""
+"""Answers from whole documents: which documents a question means, their sections, notes on them, and quotes."""

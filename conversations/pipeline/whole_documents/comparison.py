@@ -1,4 +1,4 @@
-"""How two documents differ: their sections side by side by headings, and the sentences that changed. Pure."""
+"""Comparison of two documents: sections aligned by their headings, and the sentences that changed. Pure."""
 
 import re
 from collections.abc import Iterable, Sequence
@@ -7,9 +7,9 @@ from difflib import SequenceMatcher
 
 from conversations.pipeline.whole_documents.sections import Section, lines_of
 
-# From which likeness on a sentence counts as the new wording of another, and a section as another under a new heading.
+# The similarity from which a sentence counts as a new wording of another, and a section as another with a new heading.
 SAME_SENTENCE, SAME_HEADING = 0.5, 0.8
-# Sentences in place of which others stand that are compared each with each; longer runs are taken in their order.
+# The most replaced sentences that are compared each with each; longer runs are compared in order.
 COMPARED = 40
 
 _NUMBERED = re.compile(r"^[\s§第]*[\d一二三四五六七八九十]+(?:[.．]\d+)*[.)、章节条]*\s*(?=\S)")
@@ -17,7 +17,7 @@ _NUMBERED = re.compile(r"^[\s§第]*[\d一二三四五六七八九十]+(?:[.．]
 
 @dataclass(frozen=True, slots=True)
 class Said:
-    """A sentence and the section that it stands in."""
+    """A sentence and the section that contains it."""
 
     text: str
     section: Section
@@ -25,7 +25,7 @@ class Said:
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """A sentence of the older document, and what stands in its place in the newer; one of them may be missing."""
+    """A sentence of the older document and its replacement in the newer one; either may be missing."""
 
     old: Said | None
     new: Said | None
@@ -40,16 +40,16 @@ class Changed:
 
     @property
     def sections(self) -> list[Section]:
-        """The sections in which they stand, the older document's first."""
+        """The sections that contain them, the older document's first."""
         sides = ([change.old for change in self.changes], [change.new for change in self.changes])
         return list({said.section.key: said.section for side in sides for said in side if said is not None}.values())
 
 
 @dataclass(slots=True)
 class Comparison:
-    """What only the older (`removed`) or the newer document (`added`) has, each by its heading, and what `changed`.
+    """The headings and sections that only the older (`removed`) or the newer document (`added`) has, and the `changed`.
 
-    `unchanged` counts the headings under which nothing did.
+    `unchanged` is the number of headings with the same text in both.
     """
 
     changed: list[Changed] = field(default_factory=list)
@@ -59,7 +59,7 @@ class Comparison:
 
     @property
     def same(self) -> bool:
-        """Whether nothing differs."""
+        """Whether the documents don't differ."""
         return not (self.changed or self.removed or self.added)
 
 
@@ -78,7 +78,7 @@ class _Heading:
 
 
 def compare(old: Sequence[Section], new: Sequence[Section]) -> Comparison:
-    """Compare two documents by the text under their headings, which may be numbered or worded anew."""
+    """Compare two documents by the text under their headings, which may have been renumbered or reworded."""
     result = Comparison()
     before, after = _headings(old), _headings(new)
     partner = _aligned(before, after)
@@ -111,36 +111,37 @@ def _headings(sections: Iterable[Section]) -> list[_Heading]:
 
 
 def _aligned(before: Sequence[_Heading], after: Sequence[_Heading]) -> dict[int, _Heading]:
-    """Return what stands in the newer document for each of the older one's headings, by its identity.
+    """Return the newer document's counterpart of each of the older one's headings, by the `id()` of the latter.
 
-    Equal paths come first, then equal names but for numbers, then what is likest in name or text.
+    Equal paths are matched first, then paths and names that are equal except for numbers, then the most similar by name
+    or text.
     """
     partner: dict[int, _Heading] = {}
     left, right = list(before), list(after)
-    for alike in (
+    for key in (
         lambda heading: heading.path,
         lambda heading: tuple(map(_bare, heading.path)),
         lambda heading: _bare(heading.name),
     ):
         waiting: dict[object, list[_Heading]] = {}
         for heading in right:
-            waiting.setdefault(alike(heading), []).append(heading)
+            waiting.setdefault(key(heading), []).append(heading)
         for heading in list(left):
-            if others := waiting.get(alike(heading)):
+            if others := waiting.get(key(heading)):
                 other = others.pop(0)
                 partner[id(heading)] = other
                 left.remove(heading)
                 right.remove(other)
     for heading in left:
-        likest = max(right, key=lambda other: _likeness(heading, other), default=None)
-        if likest is not None and _likeness(heading, likest) >= SAME_HEADING:
-            partner[id(heading)] = likest
-            right.remove(likest)
+        closest = max(right, key=lambda other: _similarity(heading, other), default=None)
+        if closest is not None and _similarity(heading, closest) >= SAME_HEADING:
+            partner[id(heading)] = closest
+            right.remove(closest)
     return partner
 
 
-def _likeness(one: _Heading, other: _Heading) -> float:
-    """Return how like two headings are: the greater likeness of their names and of their texts, 0 to 1."""
+def _similarity(one: _Heading, other: _Heading) -> float:
+    """Return the similarity of two headings, from 0 to 1: the greater one of their names and of their texts."""
     texts = [{said.text for said in heading.said} for heading in (one, other)]
     shared = len(texts[0] & texts[1]) / max(1, min(map(len, texts)))
     names = (_bare(one.name), _bare(other.name))
@@ -151,20 +152,20 @@ def _bare(name: str) -> str:
     return " ".join(_NUMBERED.sub("", name).casefold().split()) or name
 
 
-def _replaced(gone: Sequence[Said], come: list[Said]) -> Iterable[Change]:
-    """Pair sentences with those in their place that are like them, in order; the others went, or came."""
-    each_with_each = len(gone) <= COMPARED and len(come) <= COMPARED
-    for said in gone:
-        offered = come if each_with_each else come[:1]
-        likest = max(offered, key=lambda other: _ratio(said.text, other.text), default=None)
-        if likest is None or _ratio(said.text, likest.text) < SAME_SENTENCE:
+def _replaced(old: Sequence[Said], new: list[Said]) -> Iterable[Change]:
+    """Pair old sentences with similar new ones, in order; the others were removed or added."""
+    each_with_each = len(old) <= COMPARED and len(new) <= COMPARED
+    for said in old:
+        candidates = new if each_with_each else new[:1]
+        closest = max(candidates, key=lambda other: _ratio(said.text, other.text), default=None)
+        if closest is None or _ratio(said.text, closest.text) < SAME_SENTENCE:
             yield Change(said, None)
             continue
-        at = come.index(likest)
-        yield from (Change(None, other) for other in come[:at])
-        yield Change(said, likest)
-        del come[: at + 1]
-    yield from (Change(None, other) for other in come)
+        at = new.index(closest)
+        yield from (Change(None, other) for other in new[:at])
+        yield Change(said, closest)
+        del new[: at + 1]
+    yield from (Change(None, other) for other in new)
 
 
 def _ratio(one: str, other: str) -> float:

@@ -1,4 +1,4 @@
-"""Which documents a question means, of those that its user may ask, and their passages. Asks the database."""
+"""Finds the documents that a question means, among those that its user may search, and loads their passages."""
 
 import re
 from collections.abc import Iterable, Sequence
@@ -18,15 +18,14 @@ from conversations.pipeline.whole_documents.sections import Passage
 from knowledge.models import Chunk, Document
 from ragsite.site_settings.config import config
 
-# Documents whose names stand in a question that are looked at; and that are named where it is asked which there are.
+# The most documents considered whose names appear in a question, and the most named in a list of all documents.
 _MOST_NAMED, _MOST_LISTED = 50, 30
-# What a question that names documents may look like, before their names are looked up.
 _ENDING = re.compile(r"\.\w{1,5}$")
 
 
 @dataclass(frozen=True, slots=True)
 class Meant:
-    """The documents to read, the older first where two are compared; or what is said instead, a question back."""
+    """The documents to read, the older first if two are compared; or a reply instead, such as a question back."""
 
     request: WholeRequest
     documents: tuple[Document, ...] = ()
@@ -34,11 +33,11 @@ class Meant:
 
 
 def meant(request: Request, past: Sequence[PastTurn]) -> tuple[Meant | None, Scope]:
-    """Return what a question wants of whole documents and of which, None where it doesn't; and what it is asked of.
+    """Return the whole documents that a question is about, or None for any other question; and the turn's scope.
 
-    Documents are known by their names, by the session's choice of documents, as the one that the last answer cites
-    where the question speaks of "the document", as the files put into the chat, or as the only one there is. Texts are
-    in the language that is active.
+    Documents are found by their names, by the session's selection, as the one that the last answer cites if the
+    question says "the document", as the files added to the chat, or as the only one there is. Replies are in the active
+    language.
     """
     scope = searchable(request)
     readable = scope.documents
@@ -50,14 +49,14 @@ def meant(request: Request, past: Sequence[PastTurn]) -> tuple[Meant | None, Sco
         return Meant(wanted, reply=_listing(readable)), scope
     documents = _documents(wanted, request, named, readable, scope, past)
     if not documents and wanted.kind == "summary" and wanted.means == "documents" and readable.exists():
-        return Meant(wanted, reply=_("Which document do you mean? Name it, or choose it below.")), scope
+        return Meant(wanted, reply=_("Which document do you mean? Give its name, or select it below.")), scope
     if not documents:
         return None, scope
     return Meant(wanted, tuple(documents), _refusal(wanted, documents)), scope
 
 
 def passages_of(documents: Iterable[Document], most_tokens: int) -> tuple[list[Passage], list[Passage]]:
-    """Return the documents' passages in order up to so many tokens, and the others without their contents."""
+    """Return the documents' passages in order up to `most_tokens`, and the remaining ones without their contents."""
     order = [document.pk for document in documents]
     chunks = Chunk.objects.filter(document_id__in=order).order_by("ordinal")
     heads = chunks.values_list("pk", "document_id", "ordinal", "heading_path", "page_from", "token_count")
@@ -66,7 +65,7 @@ def passages_of(documents: Iterable[Document], most_tokens: int) -> tuple[list[P
         by_document[document_id].append(Passage(pk, document_id, ordinal, "", tuple(path), page, tokens))
     read: dict[int, Passage] = {}
     rest: list[Passage] = []
-    # Each document has its share, and what one leaves the next may take.
+    # Each document has a share, and the next ones may use what it leaves.
     left = most_tokens
     for place, passages in enumerate(by_document.values()):
         share = left // (len(order) - place)
@@ -96,27 +95,29 @@ def passages_of(documents: Iterable[Document], most_tokens: int) -> tuple[list[P
             texts[each.chunk_id][1], texts[each.chunk_id][2],
         )
         for each in read.values()
-        if each.chunk_id in texts  # which it isn't if it was deleted just now
+        if each.chunk_id in texts  # missing if it has just been deleted
     ]  # fmt: skip
     return whole, rest
 
 
 def _listing(readable: QuerySet[Document]) -> str:
-    """Name the documents that can be asked, or the first of many."""
+    """Return a reply that lists the documents, or the first of many."""
     ready = readable.filter(status=Document.Status.READY)
     count = ready.count()
-    told = ngettext("%(count)d document can be asked here:", "%(count)d documents can be asked here:", count)
+    title = ngettext("%(count)d document can be searched here:", "%(count)d documents can be searched here:", count)
     name = Upper(Coalesce(NullIf("title", Value("")), "original_filename"))
     lines = [f"• {document.name}" for document in ready.order_by(name, "pk")[:_MOST_LISTED]]
     if not lines:
-        return _("There is nothing to search: add documents, or change below what is asked.")
+        return _("There is nothing to search. Add documents, or change the selection below.")
     if count > len(lines):
-        lines.append(_("… and %(count)d more; “Knowledge” has them all.") % {"count": count - len(lines)})
-    return told % {"count": count} + "\n\n" + "  \n".join(lines)
+        lines.append(
+            _("… and %(count)d more. All of them are listed under “Knowledge”.") % {"count": count - len(lines)}
+        )
+    return title % {"count": count} + "\n\n" + "  \n".join(lines)
 
 
 def _named(question: str, readable: QuerySet[Document]) -> list[tuple[str, Document]]:
-    """Return the documents whose titles or file names stand in a question, each with that name, in its order."""
+    """Return the documents whose titles or file names appear in a question, each with that name, in its order."""
     stem = Func(F("original_filename"), Value(r"\.[^.]*$"), Value(""), function="regexp_replace")
     asked = readable.annotate(asked=Value(" ".join(question.split()), TextField()), stem=stem).filter(
         Q(asked__icontains=F("title")) & ~Q(title="") | Q(asked__icontains=F("stem")) & ~Q(stem="")
@@ -146,14 +147,14 @@ def _documents(
     if wanted.means == "documents" and past and request.session_id is not None:
         cited = Citation.objects.filter(message__turn_id=past[-1].turn_id, cited=True, document__isnull=False)
         ids = set(cited.values_list("document_id", flat=True)[:100])
-        spoken_of = list(readable.filter(pk__in=ids).order_by("created_at", "pk"))
-        if len(ids) == len(spoken_of) == pair:
-            return spoken_of
+        mentioned = list(readable.filter(pk__in=ids).order_by("created_at", "pk"))
+        if len(ids) == len(mentioned) == pair:
+            return mentioned
     if wanted.means == "documents" or (wanted.kind == "summary" and wanted.means == "something"):
         if scope.files_id is not None:
-            put_in = list(readable.filter(knowledge_base=scope.files_id).order_by("created_at", "pk"))
-            if len(put_in) >= pair:
-                return put_in
+            files = list(readable.filter(knowledge_base=scope.files_id).order_by("created_at", "pk"))
+            if len(files) >= pair:
+                return files
         only = list(readable.order_by("created_at", "pk")[: pair + 1])
         if len(only) == pair:
             return only
@@ -161,19 +162,19 @@ def _documents(
 
 
 def _refusal(wanted: WholeRequest, documents: Sequence[Document]) -> str:
-    """Say why so many documents are not read; empty where they are."""
+    """Return why this number of documents is not read, or an empty string if they are."""
     count = len(documents)
     if wanted.kind == "changes" and count != 2:
-        told = ngettext(
-            "To compare, I need two documents, and there are %(count)d here. Name both, or choose them below.",
-            "To compare, I need two documents, and there are %(count)d here. Name both, or choose them below.",
+        message = ngettext(
+            "I need two documents to compare, but there is %(count)d here. Name both, or select them below.",
+            "I need two documents to compare, but there are %(count)d here. Name both, or select them below.",
             count,
         )
-        return told % {"count": count}
+        return message % {"count": count}
     if count > config.READ_MAX_DOCUMENTS:
-        told = _(
-            "There are %(count)d documents here, and at most %(most)d are read from beginning to end at once. "
-            "Choose fewer below, or name them."
+        message = _(
+            "There are %(count)d documents here, but at most %(most)d can be read in full at once. "
+            "Select fewer below, or name them."
         )
-        return told % {"count": count, "most": config.READ_MAX_DOCUMENTS}
+        return message % {"count": count, "most": config.READ_MAX_DOCUMENTS}
     return ""

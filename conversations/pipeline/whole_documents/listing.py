@@ -1,4 +1,4 @@
-"""All lines of lists and rows of tables that speak of something. Pure."""
+"""Collects all list items and table rows on a subject. Pure."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -11,7 +11,7 @@ from ragsite.language.sentences import split_sentences
 
 @dataclass(slots=True)
 class Found:
-    """What a section holds of what is listed: lines, or the rows of a table with its columns."""
+    """The matching lines of a section, or the matching rows of a table with its columns."""
 
     section: Section
     lines: list[str] = field(default_factory=list)
@@ -20,13 +20,13 @@ class Found:
 
     @property
     def count(self) -> int:
-        """How many there are."""
+        """The number of lines and rows."""
         return len(self.lines) + len(self.rows)
 
 
 @dataclass(slots=True)
 class Listing:
-    """What documents hold of `subject`, in their order; `sentences` tells that no list or table does, but sentences."""
+    """The matches for `subject`, in order; `sentences` says that they are sentences, since no list or table matches."""
 
     subject: str
     found: list[Found]
@@ -34,15 +34,15 @@ class Listing:
 
     @property
     def count(self) -> int:
-        """How many lines and rows there are."""
+        """The number of lines and rows in all sections."""
         return sum(found.count for found in self.found)
 
 
 def listed(subject: str, sections: Sequence[Section], names: Sequence[str] = ()) -> Listing:
-    """Return the lines of lists and the rows of tables that hold the words of a subject; else the sentences that do.
+    """Return the list items and table rows that contain the words of a subject, or else the sentences that do.
 
-    A line's heading, its table's columns and what announces its list speak for it too. Words of the documents' `names`
-    needn't be there: all of a document is about them.
+    The words may also be in the item's heading, its table's columns or the line that introduces its list. Words of the
+    documents' `names` are not required, since all of a document is about them.
     """
     asked = frozenset(terms(subject))
     wanted = asked - frozenset(term for name in names for term in terms(name)) or asked
@@ -72,23 +72,23 @@ def _of(passage: Passage, section: Section, wanted: frozenset[str]) -> Iterator[
             yield Found(section, [], columns, rows)
         return
     lines: list[str] = []
-    announced = frozenset[str]()
+    introduction = frozenset[str]()
     for line in passage.content.split("\n"):
         text = line.strip()
         if text.startswith(MARK.strip()):
-            heading, announced = frozenset(terms(text)), frozenset()
+            heading, introduction = frozenset(terms(text)), frozenset()
         elif match := ITEM.match(text):
             item = text[match.end() :]
-            if wanted <= heading | announced | frozenset(terms(item)):
+            if wanted <= heading | introduction | frozenset(terms(item)):
                 lines.append(item)
         elif text:
-            announced = frozenset(terms(text)) if text.endswith((":", "：")) else frozenset()
+            introduction = frozenset(terms(text)) if text.endswith((":", "：")) else frozenset()
     if lines:
         yield Found(section, lines)
 
 
 def _joined(found: Sequence[Found]) -> list[Found]:
-    """Join what stands in one section: lines to lines, and the rows of a table that was cut."""
+    """Join the matches within a section: lines to lines, and rows of the same split table."""
     joined: list[Found] = []
     for each in found:
         last = joined[-1] if joined else None

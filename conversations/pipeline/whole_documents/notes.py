@@ -1,7 +1,7 @@
-"""Having a model read documents in parts: its notes on each, by the sections that they are on.
+"""Has a model read documents part by part and take notes, which are assigned to the sections they are on.
 
-The parts are as many sections as fit the model's window; some are read side by side. What it notes is condensed again,
-in the same way, while it is too long to be answered from.
+A part is as many sections as fit the model's window; several parts are read concurrently. While the notes are too long
+to answer from, they are condensed in the same way.
 """
 
 import asyncio
@@ -24,15 +24,15 @@ from ragsite.llm.prompt_tokens import shorten
 from ragsite.site_settings.config import config
 from retrieval.search import Hit
 
-# Tokens of a part at most: of a longer one a model notes the less, the more there is in it.
+# The most tokens of a part: the longer a part is, the smaller a share of it a model notes.
 LONGEST_PART = 12_000
-# How often notes are condensed at most, and how often a part is asked for.
+# How often notes are condensed at most, and how often a part is tried.
 ROUNDS, TRIES = 3, 2
-# Tokens of the tags and the place around a passage, the least of a note that says something, and of a part.
+# Tokens of the tags and the location around a passage, and the fewest tokens of a useful note and of a part.
 FRAME, LEAST_NOTE, LEAST_PART = 48, 24, 200
-# Condensing is given up where it leaves more than this share.
+# Condensing stops if it leaves more than this share.
 WORTH = 0.85
-# What is added to the prompt where notes are to be condensed.
+# Added to the prompt when notes are to be condensed.
 _CONDENSE = {
     "en": "The sections are notes that were taken on them already, and too long together. Keep what matters most to "
     "the request, in a third of their length; of a list keep every item, in fewer words.",
@@ -44,19 +44,19 @@ _MARKER = re.compile("|".join(in_brackets(rf"\s?{NUMBERS}\s?")))
 _BULLET = re.compile(r"^\s*(?:[-*•]|\d{1,3}[.)])\s+")
 _NOTHING = re.compile(r"\W*(?:none|nothing|n/a|无|没有|无相关内容)?\W*", re.IGNORECASE)
 
-# What is read: sections with the text that the model is given of each, in groups that are read together.
+# Sections to read, each with the text shown to the model, in groups that are kept together if possible.
 Groups = Sequence[Sequence[tuple[Section, str]]]
-# Is told how many parts have been read, how many there are, and whether they are notes already.
+# Called with the number of parts read, their total, and whether they are notes that are being condensed.
 OnPart = Callable[[int, int, bool], Awaitable[None]]
 
 
 @dataclass(slots=True)
 class Notes:
-    """Sections with the notes on them, in their order; what could not be read, and what reading cost."""
+    """Sections with the notes on them, in order; the sections that could not be read, and the cost."""
 
     taken: list[tuple[Section, str]] = field(default_factory=list)
     failed: list[Section] = field(default_factory=list)
-    reason: str = ""  # of the last failure, a slug of `NoReply`
+    reason: str = ""  # the slug of `NoReply` for the last failure
     model: str = ""
     parts: int = 0
     calls: int = 0
@@ -67,7 +67,7 @@ class Notes:
 
 @dataclass(slots=True)
 class Reader:
-    """Reads for one question. `hit_of` makes a section a passage; `language` is that of the prompt."""
+    """Takes notes for one question. `hit_of` converts a section to a hit; `language` is the prompt's."""
 
     question: str
     language: str
@@ -76,9 +76,9 @@ class Reader:
     notes: Notes = field(default_factory=Notes)
 
     async def read(self, groups: Groups, room: int) -> Notes:
-        """Take notes that fit `room` tokens of the model that answers; raises `NoReply` where none could be taken.
+        """Take notes that fit into `room` tokens of the answering model; raises `NoReply` if none could be taken.
 
-        A part without a usable reply is asked for again once; what time doesn't suffice for has failed too.
+        A part without a usable reply is tried once more; parts that there is no time for count as failed.
         """
         began = asyncio.get_running_loop().time()
         endpoint = await endpoint_for("notes")
@@ -102,7 +102,7 @@ class Reader:
                 self.notes.rounds += 1
                 made = await asyncio.to_thread(_parts, [[unit] for unit in found], part_room, window)
                 condensed, kept = await self._round(model, made, left)
-                # What could not be condensed stays as it was; what was condensed to nothing is gone.
+                # Notes that could not be condensed stay as they were; those condensed to nothing are dropped.
                 again = {section.key: text for section, text in condensed}
                 again |= {section.key: text for section, text in found if section in kept}
                 found = [(section, again[section.key]) for section, _text in found if section.key in again]
@@ -113,7 +113,7 @@ class Reader:
     async def _round(
         self, model: side_calls.SideModel, made: Sequence[Sequence[tuple[Section, str]]], until: float
     ) -> tuple[list[tuple[Section, str]], list[Section]]:
-        """Return the notes on some parts, and the sections of those that there are none of."""
+        """Return the notes on some parts, and the sections of the parts that could not be read."""
         condenses = bool(self.notes.rounds)
         places = asyncio.Semaphore(config.READ_CONCURRENCY)
         replies: dict[int, dict[int, str] | None] = {}
@@ -166,9 +166,9 @@ class Reader:
 
 
 def read_notes(reply: str, sections: Sequence[Section]) -> dict[int, str]:
-    """Return the lines of a reply by the sections that they are on, which it numbers from 1 as [n]; in their order.
+    """Return the lines of a reply by the key of the section they are on, which it numbers from 1 as [n], in order.
 
-    A line stands with the first section that it names; one without a marker, with that whose words it shares most.
+    A line belongs to the first section that it names; a line without a marker, to the one it shares most words with.
     """
     if _NOTHING.fullmatch(reply):
         return {}
@@ -196,7 +196,7 @@ def _size(units: Sequence[tuple[Section, str]], window: Window) -> int:
 
 
 def _fitting(units: Sequence[tuple[Section, str]], room: int, window: Window) -> list[tuple[Section, str]]:
-    """Return notes that fit and are no more than an answer may have as sources; of each the beginning, if they must."""
+    """Return notes that fit and are no more than an answer may have sources; they are cut if necessary."""
     most = max(1, min(SOURCES, room // (FRAME + LEAST_NOTE)))
     made = joined(units, most) if len(units) > most else list(units)
     if _size(made, window) <= room:
@@ -216,7 +216,7 @@ def _parts(groups: Groups, room: int, window: Window) -> list[list[tuple[Section
 
 
 def _pieces(text: str, room: int, measure: Callable[[str], int]) -> list[str]:
-    """Return a text in pieces that fit a part each, cut near the middle at a line, or else at a space."""
+    """Return a text in pieces that each fit a part, cut near the middle at a line break, or else at a space."""
     if measure(text) <= room or len(text) < 2:
         return [text]
     middle = len(text) // 2

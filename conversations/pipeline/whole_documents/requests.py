@@ -1,9 +1,9 @@
-"""Which questions want documents read from beginning to end: to sum them up, to list something, to compare. Pure.
+"""Recognises requests about whole documents: to summarise, to list something or to compare. Pure.
 
-Beside these it takes the question which documents there are.
+It also recognises the question which documents there are.
 
-A question is taken only where all of it is understood as such a request: "Summarise this report in ten lines" is one,
-"Summarise the warranty conditions" is a question that the search answers.
+A question counts only if all of it is understood as such a request: "Summarise this report in ten lines" does,
+"Summarise the warranty conditions" is a question that a search answers.
 """
 
 import re
@@ -15,13 +15,13 @@ from typing import Literal
 from ragsite.language.word_lists import alternatives
 
 Kind = Literal["summary", "list", "changes", "documents"]
-# How a request says which documents it means: by their names, as documents that were spoken of ("this report"), as
-# something ("this"), or not at all ("Summarise").
+# How a request refers to its documents: by their names, as documents mentioned before ("this report"), as something
+# ("this"), or not at all ("Summarise").
 Means = Literal["names", "documents", "something", "nothing"]
 
-# Stands in a question for the name of a document.
+# Placeholder for a document's name in a question.
 _NAME = "\ue000"
-# Characters of a request; what is longer says more than these rules read.
+# The most characters of a request; longer questions say more than these rules cover.
 _LONGEST = 400
 _QUOTED = re.compile(rf"[《「『“\"'‘]\s*{_NAME}\s*[》」』”\"'’]")
 
@@ -156,14 +156,14 @@ _SEVERAL = (rf"(?:(?:\s*,\s*|\s+and\s+){_NAME})*", rf"(?:[和与、及]{_NAME})*
 
 @dataclass(frozen=True, slots=True)
 class WholeRequest:
-    """What is to be done with whole documents, and how it is said with which; `subject` is what is to be listed."""
+    """A request about whole documents: what to do, how it refers to them, and for lists the `subject`."""
 
     kind: Kind
     means: Means
     subject: str = ""
 
 
-@cache  # compiled when first asked for: they would take a tenth of the start of every process
+@cache  # compiled on first use: it would take a tenth of every process's start
 def _patterns() -> list[tuple[Kind, re.Pattern[str]]]:
     return [
         *((kind, re.compile(rf"{_POLITE}{pattern}{_END}\s*[.?!…。]*", re.IGNORECASE)) for kind, pattern in _ENGLISH),
@@ -176,7 +176,7 @@ def _patterns() -> list[tuple[Kind, re.Pattern[str]]]:
 
 @cache
 def _patterns_without_names() -> list[re.Pattern[str]]:
-    """Return the same with anything where a document's name may stand, several names being one."""
+    """Return the same patterns with any text in place of a document's name, or of several names."""
     return [
         re.compile(
             pattern.pattern.replace(_SEVERAL[0], "").replace(_SEVERAL[1], "").replace(_NAME, r"\s?\S.{0,150}?"),
@@ -187,30 +187,30 @@ def _patterns_without_names() -> list[re.Pattern[str]]:
 
 
 def warm_up() -> None:
-    """Compile the patterns, so that the first question does not wait for that."""
+    """Compile the patterns, so that the first question does not have to wait for them."""
     may_want_whole("")
 
 
 def may_want_whole(question: str) -> bool:
-    """Whether a question may be such a request, whatever documents are called; most can't."""
+    """Return whether a question may be such a request, whatever the documents' names are; most can't."""
     text = " ".join(question.split())
     return len(text) <= _LONGEST and any(pattern.fullmatch(text) for pattern in _patterns_without_names())
 
 
 def whole_request(question: str, names: Iterable[str] = ()) -> WholeRequest | None:
-    """Return what a question wants of whole documents, or None for any other question; `names` are of documents."""
+    """Return the request about whole documents in a question, or None; `names` are the documents' names."""
     text = " ".join(question.split())
     if len(text) > _LONGEST:
         return None
     for name in sorted(filter(None, names), key=len, reverse=True):
         text = _pattern(name).sub(_NAME, text)
     text = _QUOTED.sub(_NAME, text)
-    close = re.sub(rf"\s*{_NAME}\s*", _NAME, text)  # as Chinese is written
+    close = re.sub(rf"\s*{_NAME}\s*", _NAME, text)  # Chinese is written without spaces
     for kind, pattern in _patterns():
         if (match := pattern.fullmatch(text) or pattern.fullmatch(close)) is not None:
             found = match.groupdict()
             subject = (found.get("subject") or "").strip(" .?!。？！，,")
-            if _NAME in subject:  # what is to be listed is called as a document is
+            if _NAME in subject:  # the subject is also a document's name
                 return whole_request(question)
             means: Means = "nothing"
             if found.get("name"):
@@ -224,9 +224,9 @@ def whole_request(question: str, names: Iterable[str] = ()) -> WholeRequest | No
 
 
 def names_in(question: str, names: Iterable[str]) -> list[str]:
-    """Return the names that stand in a question as words, in its order; none that stands only within a longer one.
+    """Return the names that appear in a question as words, in its order, except those that are part of a longer one.
 
-    A name of one word, or of two characters of Chinese, is one only as it is written, or quoted: "Leave" is no "leave".
+    A name of one word or of two Chinese characters must be written exactly so or quoted: "Leave" is not "leave".
     """
     text = " ".join(question.split())
     found: list[tuple[int, int, str]] = []
@@ -241,7 +241,7 @@ def names_in(question: str, names: Iterable[str]) -> list[str]:
 
 
 def _pattern(name: str) -> re.Pattern[str]:
-    """Return the pattern of a document's name: at its ends no Latin letter or digit goes on."""
+    """Return a pattern for a document's name that is not preceded or followed by a Latin letter or digit."""
     before = r"(?<![A-Za-z0-9_])" if name[0].isascii() else ""
     after = r"(?![A-Za-z0-9_])" if name[-1].isascii() else ""
     return re.compile(before + re.escape(" ".join(name.split())) + after, re.IGNORECASE)

@@ -1,4 +1,4 @@
-"""Documents as their sections, which are read and cited, and outlines made of them. Pure."""
+"""The sections of documents, which are read and cited, and outlines of them. Pure."""
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -10,15 +10,15 @@ from knowledge.chunking.sections import MARK, plain
 from ragsite.language.sentences import split_sentences
 from retrieval.types import Hit
 
-# Tokens of a section, as passages are counted: of a longer one a citation would say little, and a shorter one is joined
-# to its neighbour under the same heading above.
+# Bounds of a section's tokens, counted like a passage's: a citation of a longer one would be vague, and a shorter one
+# is joined to the section before it.
 LONGEST, SHORTEST = 1000, 40
-# Sections that an answer is written from at most: each is one of its sources.
+# The most sections that an answer is written from; each is one of its sources.
 SOURCES = 100
-# Entries of an outline that can be taken in at a glance; and characters of a sentence that is quoted there.
+# The most entries of an outline, to be easy to grasp, and the most characters of a sentence quoted in it.
 ENTRIES, LONGEST_QUOTE = 40, 280
 
-# What begins a line of a list.
+# The beginning of a list item.
 ITEM = re.compile(
     r"\s*(?:[-*•·]|\d{1,3}[.)、](?!\d)|[(（][a-z\d一二三四五六七八九十]{1,2}[)）]|[a-z][)])\s*(?=\S)", re.IGNORECASE
 )
@@ -27,7 +27,7 @@ _CODE = re.compile(r"^(```+).*?^\1[^\S\n]*$", re.MULTILINE | re.DOTALL)
 
 @dataclass(frozen=True, slots=True)
 class Passage:
-    """A chunk as it is read; `path` are its headings, outermost first, `tokens` as its chunking counted them."""
+    """A chunk to read; `path` contains its headings, outermost first, and `tokens` is the count from chunking."""
 
     chunk_id: int
     document_id: int
@@ -42,34 +42,34 @@ class Passage:
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """Passages that follow one another under a heading; `path` is what they have in common of their headings."""
+    """Consecutive passages under a heading; `path` contains the headings that they have in common."""
 
     passages: tuple[Passage, ...]
     path: tuple[str, ...]
 
     @property
     def key(self) -> int:
-        """The id of its first passage, which stands for the section where it is cited."""
+        """The id of its first passage, which represents the section in citations."""
         return self.passages[0].chunk_id
 
     @property
     def document_id(self) -> int:
-        """Its document."""
+        """The document's id."""
         return self.passages[0].document_id
 
     @property
     def tokens(self) -> int:
-        """Its length."""
+        """The number of tokens."""
         return sum(passage.tokens for passage in self.passages)
 
     @property
     def page(self) -> int | None:
-        """The page that it begins on, from 1."""
+        """The page that it starts on, from 1."""
         return self.passages[0].page
 
     @property
     def content(self) -> str:
-        """Its text, the headings that its passages have beside its own on lines of their own."""
+        """The text; headings of its passages below its own are on lines of their own."""
         parts: list[str] = []
         before = self.path
         for passage in self.passages:
@@ -80,7 +80,7 @@ class Section:
         return "\n\n".join(parts)
 
     def hit(self, knowledge_base_id: int, filename: str, title: str) -> Hit:
-        """Return it as a citation has it: its first passage, with the ids of all."""
+        """Return the section as a hit to cite: its first passage, with the ids of all."""
         first = self.passages[0]
         ids = tuple(passage.chunk_id for passage in self.passages)
         return Hit(
@@ -102,7 +102,7 @@ class Section:
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """An entry of an outline: a heading (empty where there is none), and the sentence that its text begins with."""
+    """An entry of an outline: a heading, which may be empty, and the first sentence of its text."""
 
     heading: str
     sentence: str
@@ -111,7 +111,7 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class Unread:
-    """What was not read of a document: headings in their order with their pages, `total` sections in all."""
+    """The unread part of a document: its headings in order with their pages, and its `total` number of sections."""
 
     document_id: int
     entries: tuple[tuple[str, int | None], ...]
@@ -120,7 +120,7 @@ class Unread:
 
 @dataclass(frozen=True, slots=True)
 class Cost:
-    """What it took to read: sections, parts, tokens that a model read and wrote (0 where not counted), and seconds."""
+    """The cost of reading: sections, parts, tokens read and written by a model (0 if not counted), and seconds."""
 
     sections: int
     parts: int
@@ -130,19 +130,19 @@ class Cost:
 
 @dataclass(slots=True)
 class Reading:
-    """What was read of whole documents, for those who write the answer.
+    """The result of reading whole documents, from which the answer is written.
 
-    With a model, `given` is what it is given of a section in its place, by the section's key, and `told` is what that
-    is: `sections`, `notes` or `changes`. Without one, `result` is what there is to quote; `reason` is why, a slug of
-    `NoReply`, where there is one that could not be made to read. `unread` is what was not read for its
-    length, and `failed` what the model gave no notes on. `cost` is what taking notes took, and
-    `said` what the site itself says of all this below the answer.
+    With a model, `given` contains the text to show it instead of each section, by the section's key, and `form` says
+    what that is: `sections`, `notes` or `changes`. Without one, `result` is what to quote; if there is a model that
+    failed to read, `reason` is the slug of `NoReply` that says why. `unread` contains the parts that were too long to
+    read, and `failed` the sections that the model gave no notes on. `cost` is the cost of taking notes, and `said`
+    contains the remarks of the site itself in the answer.
     """
 
     kind: str
-    titles: dict[int, str]  # by document
+    titles: dict[int, str]  # by document id
     given: dict[int, str] = field(default_factory=dict)
-    told: str = ""
+    form: str = ""
     result: object = None
     reason: str = ""
     unread: list[Unread] = field(default_factory=list)
@@ -152,9 +152,9 @@ class Reading:
 
 
 def sections_of(passages: Iterable[Passage], longest: int = LONGEST, shortest: int = SHORTEST) -> list[Section]:
-    """Return the sections of documents, whose passages come in order; tokens are bounds of a section's length.
+    """Return the sections of documents from their passages in order; `longest` and `shortest` are in tokens.
 
-    One that is shorter than `shortest` is joined to the one before it, if that is under the same heading or is it.
+    A section shorter than `shortest` is joined to the one before it, if that is its parent or under the same heading.
     """
     found: list[Section] = []
     for (_document, path), run in groupby(passages, lambda passage: (passage.document_id, passage.path)):
@@ -180,7 +180,7 @@ def sections_of(passages: Iterable[Passage], longest: int = LONGEST, shortest: i
 
 
 def joined(units: Sequence[tuple[Section, str]], most: int) -> list[tuple[Section, str]]:
-    """Return sections, in order, with a text of each, neighbours of a document joined so that they are about `most`."""
+    """Return sections with their texts, neighbours within a document joined so that there are about `most`."""
     size = -(-len(units) // max(1, most))
     made: list[tuple[Section, str]] = []
     for _document, run in groupby(units, lambda unit: unit[0].document_id):
@@ -194,9 +194,9 @@ def joined(units: Sequence[tuple[Section, str]], most: int) -> list[tuple[Sectio
 
 
 def outline(sections: Sequence[Section], most: int = ENTRIES) -> list[Entry]:
-    """Return a document's outline: the headings down to the depth at which they are at most `most`.
+    """Return a document's outline: its headings down to the deepest level with at most `most` of them.
 
-    Where those of the highest level are more already, or there are none, runs of neighbours make an entry each.
+    If even the highest level has more, or there are no headings, runs of neighbouring sections form an entry each.
     """
     entries, depth = [list(sections)], 0
     while len(entries) < most and depth < max((len(section.path) for section in sections), default=0):
@@ -216,14 +216,14 @@ def outline(sections: Sequence[Section], most: int = ENTRIES) -> list[Entry]:
 
 
 def headings_of(sections: Sequence[Section], most: int) -> tuple[tuple[str, int | None], ...]:
-    """Return the headings of some sections with their pages, at a depth at which they are at most `most`."""
+    """Return the headings of some sections with their pages, at most about `most` of them."""
     return tuple((entry.heading, entry.section.page) for entry in outline(sections, most))
 
 
 def leading_sentence(sections: Iterable[Section]) -> str:
-    """Return the first sentence of some sections that neither announces nor is of a list, else the first; cut if long.
+    """Return the first sentence of some sections that neither introduces a list nor is part of one, else the first.
 
-    Of tables alone it is the first line.
+    A long sentence is cut. If there are only tables, it is the first line.
     """
     first = ""
     for sentence in _sentences(sections):
@@ -234,7 +234,7 @@ def leading_sentence(sections: Iterable[Section]) -> str:
 
 
 def lines_of(passage: Passage) -> Iterator[str]:
-    """Yield the sentences of a passage; a line of a list or table is one."""
+    """Yield the sentences of a passage; a line of a list or table counts as one."""
     for sentence in split_sentences(plain(passage.content)):
         if text := " ".join(sentence.split()):
             yield text
@@ -243,9 +243,9 @@ def lines_of(passage: Passage) -> Iterator[str]:
 def parts(
     units: Iterable[Sequence[tuple[Section, str]]], room: int, measure: Callable[[str], int]
 ) -> list[list[tuple[Section, str]]]:
-    """Return groups of sections with their texts in parts of at most `room` tokens; a group is torn only if it must be.
+    """Return groups of sections with their texts in parts of at most `room` tokens; groups are split only if necessary.
 
-    `measure` returns the tokens of a text. A text that is longer than a part by itself makes one.
+    `measure` returns the number of tokens of a text. A text that is longer than `room` forms a part of its own.
     """
     made: list[list[tuple[Section, str]]] = [[]]
     taken = 0

@@ -1,1 +1,1 @@
-"""Writing the answer: a model's dialects to blocks, or sentences quoted where there is no model."""
+"""Writing the answer: converting a model's output to blocks, or quoting sentences without a model."""

@@ -1,4 +1,4 @@
-"""Writing an answer as block events, with citation markers checked on the way."""
+"""Writes an answer as block events, and checks its citation markers."""
 
 import re
 from collections.abc import Iterable
@@ -30,12 +30,12 @@ from ragsite.llm.stream.unicode_repair import TextMender, whole
 from ragsite.markup.mathematics import split_formulas
 from ragsite.site_settings.config import config
 
-# What tells where on a line code stands, and formulas, and the markers.
+# Delimiters of code and formulas, line breaks, and citation markers.
 _STEP = re.compile(
     "|".join(["`+", "\n+", r"\\sqrt\[[^\]\n]{0,20}\]", r"\\[\\()\[\]$]", r"\$\$", *in_brackets(f" ?{NUMBERS} ?")])
 )
 _FORMULAS = {"\\(": "\\)", "\\[": "\\]", "$$": "$$"}
-# The end of a piece that may be the beginning of a marker, or of more backticks, or of what begins or ends a formula.
+# The end of a piece that may be incomplete: a marker, backticks, or a delimiter of a formula.
 _OPENING = "".join(opening for opening, _ in BRACKETS)
 _OPEN_MARKER = re.compile(
     rf"(?:(?<!`)`++|(?<!\\)\\(?:s(?:q(?:r(?:t(?:\[[^\]\n]{{0,20}})?)?)?)?)?|(?<!\$)\$|\n+"
@@ -43,12 +43,12 @@ _OPEN_MARKER = re.compile(
 )
 _SPECIAL = re.compile(r"([\\`*_\[\]<>|~$#])")
 _EMPTY_LINES = re.compile(r"\A(?:[ \t]*\r?\n)+")
-# How a model names the picture of a passage.
+# How models refer to the picture of a passage.
 _PASSAGE = re.compile(r"(?:passage|段落)\s*[:：]?\s*\[?(\d{1,3})\]?", re.IGNORECASE)
 
 
 class BlockWriter:
-    """Emits blocks with ids `b1`, `b2`, …, counted from those that the answer has."""
+    """Emits blocks with ids `b1`, `b2`, …, continuing those that the answer already has."""
 
     def __init__(self, state: State, emit: Emit) -> None:
         self._state = state
@@ -58,22 +58,22 @@ class BlockWriter:
         self._mender = TextMender()
 
     async def text(self, text: str) -> None:
-        """Append Markdown to the open text block, opening one when there is none; empty lines open none."""
+        """Append Markdown to the open text block, or to a new one; empty lines alone don't open one."""
         if not (self._open and self._kind == "text"):
             text = _EMPTY_LINES.sub("", text)
             if not text.strip():
                 return
             await self.start("text")
-        await self._tell(self._mender.feed(text))
+        await self._append(self._mender.feed(text))
 
     async def block(self, text: str) -> None:
-        """Append Markdown, and end the block."""
+        """Append Markdown and end the block."""
         await self.text(text)
         await self.close()
 
     async def code(self, text: str) -> None:
-        """Append to the open block of code."""
-        await self._tell(self._mender.feed(text))
+        """Append to the open code block."""
+        await self._append(self._mender.feed(text))
 
     async def row(self, cells: Iterable[str]) -> None:
         """Append a row to the open table."""
@@ -105,19 +105,19 @@ class BlockWriter:
     async def close(self) -> None:
         """End the open block, if any."""
         if self._open:
-            await self._tell(self._mender.close())
+            await self._append(self._mender.close())
             ended, self._open = self._open, ""
             await self._emit(BlockEnd(id=ended))
 
-    async def _tell(self, text: str) -> None:
+    async def _append(self, text: str) -> None:
         if text:
             await self._emit(Delta(id=self._open, text=text))
 
 
 class PartWriter:
-    """Writes what a model wrote: markers that point nowhere are left out, and pictures that are not of cited passages.
+    """Writes a model's answer without invalid citation markers and pictures of passages that it doesn't cite.
 
-    Fills the state's `cited` as the markers come.
+    Fills the state's `cited` as markers arrive.
     """
 
     def __init__(self, state: State, writer: BlockWriter) -> None:
@@ -151,7 +151,7 @@ class PartWriter:
                 await self._writer.close()
 
     async def finish(self) -> None:
-        """Show the pictures of all passages that are cited; in place of those asked for in vain, say what they were."""
+        """Write the remaining pictures of cited passages, and the alt text of images that can't be shown."""
         await self._writer.close()
         for number in range(1, len(self._state.prompt.evidence) + 1):
             await self._show(number)
@@ -161,7 +161,7 @@ class PartWriter:
         await self._writer.close()
 
     async def _show(self, number: int) -> bool:
-        """Show the picture of a passage that is cited, once; whether it stands in the answer now."""
+        """Write the picture of a cited passage once, and return whether it is in the answer now."""
         if number in self._state.prompt.cited and number not in self._shown:
             picture = self._state.found.pictures.get(self._state.prompt.evidence[number - 1].chunk_id)
             if picture is not None:
@@ -170,7 +170,7 @@ class PartWriter:
         return number in self._shown
 
     def _passage_of(self, image: Image) -> int:
-        """Return the number of the passage whose picture is meant, 0 for none."""
+        """Return the number of the passage that an image refers to, or 0."""
         if match := _PASSAGE.fullmatch(image.url.strip()):
             return int(match[1])
         known, evidence = self._state.found.pictures, self._state.prompt.evidence
@@ -182,29 +182,28 @@ class PartWriter:
 
 
 class MarkerFilter:
-    """Lets through the citation markers that point at a source and drops those that point nowhere.
+    """Passes on citation markers with a source and drops the others.
 
-    Works on pieces cut anywhere: the beginning of a marker is held back until its end has come. `[1, 2]`, `【1】【2】`
-    and `［1］［2］` become `[1][2]`. What is cited is added to `cited`. Code within a line keeps its brackets, as
-    do formulas.
+    Works on pieces cut anywhere: the beginning of a marker is held back until its end arrives. `[1, 2]`, `【1】【2】`
+    and `［1］［2］` become `[1][2]`. Cited numbers are added to `cited`. Inline code and formulas keep their brackets.
     """
 
     def __init__(self, known: set[int], cited: set[int] | None = None) -> None:
         self.cited: set[int] = set() if cited is None else cited
         self._known = known
         self._held = ""
-        self._code = ""  # the backticks that have opened it
-        self._formula = ""  # what closes the one that is open
+        self._code = ""  # the backticks that opened the current code
+        self._formula = ""  # the closing delimiter of the open formula
 
     def feed(self, text: str) -> str:
-        """Take a piece and return what may be shown of it."""
+        """Take a piece and return the text that may be shown already."""
         text = self._held + text
         match = _OPEN_MARKER.search(text)
         self._held = text[match.start() :] if match else ""
         return _STEP.sub(self._pass, text[: len(text) - len(self._held)])
 
     def close(self) -> str:
-        """Return what was held back."""
+        """Return the text that was held back."""
         held, self._held = self._held, ""
         return held
 
@@ -212,7 +211,7 @@ class MarkerFilter:
         text = match[0]
         if text[0] == "\n":
             self._code = ""
-            # Nothing in a line lasts longer than that, and nothing set apart than its paragraph.
+            # Inline code and formulas end with their line at the latest, and display formulas with their paragraph.
             if len(text) > 1 or self._formula == "\\)":
                 self._formula = ""
         elif text[0] == "`":
@@ -231,9 +230,9 @@ class MarkerFilter:
 
 
 def escape_markdown(text: str) -> str:
-    """Return a text that Markdown shows as it stands; what starts a line can't become a list or a heading.
+    """Escape a text for Markdown, including line starts that would become lists or headings.
 
-    Formulas stay, for the page to set.
+    Formulas are kept, for the page to typeset.
     """
     parts = (part if is_formula else _SPECIAL.sub(r"\\\1", part) for part, is_formula in split_formulas(text))
     return re.sub(r"(?m)^([ \t]*(?:\d+(?=[.)]))?)((?<!\d)[-+]|(?<=\d)[.)])(?=\s)", r"\1\\\2", "".join(parts))

@@ -1,8 +1,8 @@
-"""Answering without a language model: the sentences that answer best, quoted. Pure.
+"""Chooses the sentences to quote as an answer without a language model. Pure.
 
-Each sentence of the first passages is scored by a weighted sum (see `_Unit.score`), fitted so that the sentence which
-holds the answer comes first: by what the reader made of it, or else by its words and its nearness in meaning. It is
-quoted first, with what of its paragraph it can't be understood without; others follow that may answer as well.
+Each sentence of the first passages is scored by a weighted sum (see `_Unit.score`), fitted so that the sentence
+containing the answer comes first: by the reader's score, or else by its words and its similarity in meaning. It is
+quoted first, with the parts of its paragraph that it can't be understood without; other likely answers follow.
 """
 
 import re
@@ -20,33 +20,33 @@ from retrieval.answerability.question_weights import QuestionWord, coverage
 from retrieval.answerability.units import terms_above, unit_terms, units
 from retrieval.search import Hit
 
-# Passages whose sentences are looked at, and of which sentences are quoted.
+# The number of passages whose sentences are considered, and of those that may be quoted.
 PASSAGES = 5
 MAX_PASSAGES = 3
-# By `ANSWER_LENGTH`, the sentences that are quoted of facts, and of what is explained; what they announce or need
-# comes on top.
+# By `ANSWER_LENGTH`, the most sentences quoted for a fact and for an explanation, in addition to the sentences that
+# these introduce or need.
 MAX_SENTENCES = {"short": (1, 2), "normal": (3, 5), "detailed": (6, 10)}
-# A sentence whose score is so much lower than the best is not worth quoting; nor is a row of a table beside a sentence,
-# or beside a row, that is less nearly as good.
+# A sentence whose score is this much lower than the best is not worth quoting; for table rows and code the margin is
+# smaller.
 KEEP, KEEP_ROW = 3.0, 1.0
 MAX_ROWS, MAX_LISTED_ROWS = 3, 12
 # The similarity from which a sentence without a word of the question may follow the one that answers.
 SPEAKS_OF_IT = 1.75
-# What the reader would say of a sentence that it wasn't given, beside those that it was.
+# The assumed reader's score of a sentence that it didn't read, if it read others.
 _UNREAD = -15.0
-# Columns up to which a procedure is quoted from its beginning; and the share of a question for how something is done
-# that its heading must hold.
+# The most columns of a procedure quoted from its beginning, and the least share of a how-to question that its heading
+# must contain.
 PROCEDURE, OF_THE_SECTION = 620, 0.5
-# How many lines of a list its announcement brings.
+# The number of list lines that are quoted with the line introducing them.
 LISTED = 7
-# How many sentences are compared in meaning: each costs an embedding.
+# The number of sentences that are compared in meaning; each costs an embedding.
 COMPARED = 8
 
-# The beginning of a definition: what is defined, and a colon.
+# The beginning of a definition: the term and a colon.
 _TERM = re.compile(r"[^\s-][^.。:：\n]{1,80}[:：] ?\S")
 _STEP = re.compile(r"\s*(?:[-*•]\s|\d{1,2}[.)、](?!\d)|[(（]?[a-z\d]{1,2}[)）]|步骤)\s*\S", re.IGNORECASE)
-# What can't be understood without the sentence before it.
-_LEANS = re.compile(
+# The beginning of a sentence that can't be understood without the one before it.
+_REFERS_BACK = re.compile(
     r"(?:It|They|Th(?:is|ese|at|ose)|He|She|Its|Their|In this case|If so|Otherwise|The (?:default|same|[lf]\w+er))\b"
     r"|[它他她这该此其]|默认|否则|如果是"
 )
@@ -56,7 +56,7 @@ _SENTENCE_END = re.compile(r"[.!?。！？…；;][\"'”’」』）)\]]*\s*$")
 
 @dataclass(frozen=True, slots=True)
 class Weights:
-    """What each feature of a sentence adds to its score; see `_Unit`. `place` is that of its passage: 1, 1/2, 1/3 …"""
+    """The weight of each feature of a sentence in its score; see `_Unit`. `place` is its passage's: 1, 1/2, 1/3 …"""
 
     strength: float = 0.0
     own: float = 0.0
@@ -66,8 +66,8 @@ class Weights:
 
 
 # Fitted as a choice of one sentence among a question's (softmax), on the answerable questions of
-# tests/conversations/data/answers/dev-*, by `manage.py bench_answers --json`: commit cb506880 where a reader read them,
-# 3b1f9d03 across languages, 1255aa00 where none did. docs/decisions/reader.md.
+# tests/conversations/data/answers/dev-*, by `manage.py bench_answers --json`: commit cb506880 with a reader, 3b1f9d03
+# across languages, 1255aa00 without a reader. docs/decisions/reader.md.
 READ = Weights(strength=0.39, own=3.0, place=1.89)
 READ_AND_COMPARED = Weights(strength=0.67 * 0.39, own=0.67 * 3.0, place=0.67 * 1.89, meaning=2.0)
 UNREAD = Weights(own=5.0, context=4.5, meaning=1.8, place=3.5)
@@ -75,10 +75,10 @@ UNREAD = Weights(own=5.0, context=4.5, meaning=1.8, place=3.5)
 
 @dataclass(slots=True)
 class Quote:
-    """Sentences of one passage, the one that answers first, then others in their order there.
+    """Sentences of one passage: the one that answers, then others in their order there.
 
-    Each keeps the white space after it. `hit` is its position among the hits; `gaps` are the indices of sentences
-    before which something is left out.
+    Each keeps the whitespace after it. `hit` is the passage's position among the hits; `gaps` contains the indices of
+    sentences before which something is left out.
     """
 
     hit: int
@@ -88,32 +88,32 @@ class Quote:
 
 @dataclass(slots=True)
 class Extract:
-    """What is quoted: sentences, table rows and pictures, each by the position of its hit, in the order of showing."""
+    """The sentences, table rows and pictures to quote, by the position of their hit, in display order."""
 
     quotes: list[Quote] = field(default_factory=list)
     tables: dict[int, list[list[str]]] = field(default_factory=dict)
     pictures: list[int] = field(default_factory=list)
-    # The positions of the hits that are used, the one that answers best first.
+    # The positions of the hits used, the best answer first.
     hits: list[int] = field(default_factory=list)
 
 
 @dataclass(slots=True)
 class _Unit:
-    """A sentence of a text, a row of a table, or a block of code, as one that may answer."""
+    """A sentence, a table row or a code block that may answer the question."""
 
     hit: int
     position: int
     text: str
     terms: frozenset[str]
     paragraph: int
-    own: float  # the share of the question that it holds, a row with the names of its columns
-    context: float  # what its headings add to that
-    strength: float | None  # by how much the reader prefers an answer within it to none, where it read some
-    meaning: float | None = None  # its similarity to the question, where sentences were compared
+    own: float  # the share of the question that it covers, a row together with its columns' names
+    context: float  # the share that its headings add
+    strength: float | None  # the reader's preference for an answer within it over none; None without a reader
+    meaning: float | None = None  # its similarity to the question; None if sentences were not compared
 
     @property
     def score(self) -> float:
-        """The weighted sum by which sentences are ordered."""
+        """The weighted sum that sentences are ordered by."""
         if self.strength is None:
             weights = UNREAD
         else:
@@ -134,17 +134,17 @@ def extract(
     similarity: Similarity | None = None,
     length: str = "normal",
 ) -> Extract:
-    """Choose what to quote of hits (best first) for a question; `asked` are the words of it.
+    """Choose what to quote from hits (best first) for a question; `asked` contains its words.
 
-    `similarity` tells how near texts are to the question in meaning, None where no model can; `length` is how much is
-    quoted, as in `MAX_SENTENCES`.
+    `similarity` returns the similarity of texts to the question, and is None without a suitable model; `length` is a
+    key of `MAX_SENTENCES`.
     """
     ranked = _ranked(question, asked, hits[:PASSAGES], similarity)
     result = Extract()
     if ranked:
         explained = wants_procedure(question) or wants_explanation(question)
         _quote(result, question, asked, hits, _taken(ranked, MAX_SENTENCES[length][explained]), ranked)
-    # A picture is shown when the question asks for one, or when its caption covers most of the question.
+    # A picture is shown if the question asks for one, or if its caption covers most of the question.
     wanted = 0.3 if wants_picture(question) else 0.6
     for position, hit in enumerate(hits):
         if hit.kind != "image" or len(result.pictures) >= 2 or position in result.pictures:
@@ -158,22 +158,22 @@ def extract(
 def _ranked(
     question: str, asked: Sequence[QuestionWord], hits: Sequence[Hit], similarity: Similarity | None
 ) -> list[_Unit]:
-    """Return the sentences of the hits, the most likely to answer first."""
-    # Of a picture that isn't asked for the caption is no sentence; `extract` shows one that covers the question.
+    """Return the sentences of the hits, the most likely answer first."""
+    # Captions of pictures that the question doesn't ask for are skipped; `extract` shows those that cover the question.
     pictured = wants_picture(question) or all(hit.kind == "image" for hit in hits)
-    told = [(position, hit) for position, hit in enumerate(hits) if pictured or hit.kind != "image"]
-    is_read = any(hit.reading and hit.reading.sentences for _position, hit in told)
-    found = [unit for position, hit in told for unit in _units_of(position, hit, asked, is_read)]
+    quotable = [(position, hit) for position, hit in enumerate(hits) if pictured or hit.kind != "image"]
+    is_read = any(hit.reading and hit.reading.sentences for _position, hit in quotable)
+    found = [unit for position, hit in quotable for unit in _units_of(position, hit, asked, is_read)]
     found.sort(key=lambda unit: -unit.score)
     compared = found[:COMPARED]
-    # Within a language the reader knows better than meaning does which sentence answers; across languages they add up.
+    # Within a language the reader alone is better than with similarity; across languages the two add up.
     language = language_of(question)
     if similarity is not None and not (
         is_read and all(language_of(hits[unit.hit].content) in ("", language) for unit in compared)
     ):
-        nearness = similarity([unit.text for unit in compared])
+        similarities = similarity([unit.text for unit in compared])
         for number, unit in enumerate(found):
-            unit.meaning = max(0.0, nearness[number]) if number < len(nearness) else 0.0
+            unit.meaning = max(0.0, similarities[number]) if number < len(similarities) else 0.0
         found.sort(key=lambda unit: -unit.score)
     return found
 
@@ -182,7 +182,7 @@ def _units_of(position: int, hit: Hit, asked: Sequence[QuestionWord], is_read: b
     texts = units(hit)
     is_table = hit.kind == "table" and bool(hit.rows)
     above = terms_above(hit)
-    # A row says what stands in its cells of what its columns name.
+    # The names of a table's columns belong to each of its rows.
     columns = unit_terms(" ".join(map(str, hit.columns or ()))) if is_table else frozenset[str]()
     strengths = _strengths(hit, texts, is_table) if is_read else [None] * len(texts)
     found: list[_Unit] = []
@@ -194,7 +194,7 @@ def _units_of(position: int, hit: Hit, asked: Sequence[QuestionWord], is_read: b
             section, paragraph = own, paragraph + 1
             continue
         held = coverage(asked, own | columns)
-        if is_table or any(map(str.isalpha, text)):  # a number by itself says nothing
+        if is_table or any(map(str.isalpha, text)):  # a number alone says nothing
             context = coverage(asked, own | above | section) - held
             found.append(_Unit(position, number, text.strip(), own, paragraph, held, context, strength))
         if "\n\n" in text[len(text.rstrip()) :]:
@@ -203,9 +203,9 @@ def _units_of(position: int, hit: Hit, asked: Sequence[QuestionWord], is_read: b
 
 
 def _strengths(hit: Hit, texts: Sequence[str], is_table: bool) -> list[float | None]:
-    """Return what the reader made of each sentence or row: the best of what it read between its ends."""
+    """Return the reader's score of each sentence or row: the highest of the spans read within it."""
     read = hit.reading.sentences if hit.reading else ()
-    if is_table:  # the rows are its last lines
+    if is_table:  # the rows are the table's last lines
         rows = [strength for _start, strength in read[-len(texts) :]]
         return [*[_UNREAD] * (len(texts) - len(rows)), *rows]
     ends = [*accumulate(map(len, texts))]
@@ -217,7 +217,7 @@ def _strengths(hit: Hit, texts: Sequence[str], is_table: bool) -> list[float | N
 
 
 def _taken(ranked: Sequence[_Unit], most: int) -> list[_Unit]:
-    """Return the sentences to quote, best first: few, of few passages, none that says what another does."""
+    """Return the sentences to quote, best first: few, from few passages, and no near-duplicates."""
     taken = [ranked[0]]
     for unit in ranked[1:]:
         if len(taken) >= most or unit.score < ranked[0].score - KEEP:
@@ -240,14 +240,14 @@ def _quote(
     taken: Sequence[_Unit],
     ranked: Sequence[_Unit],
 ) -> None:
-    """Fill the quotes and tables of what is taken, passage by passage, the best first."""
+    """Fill the quotes and tables from the sentences taken, passage by passage, the best first."""
     procedural = wants_procedure(question)
     best = taken[0]
     for position in dict.fromkeys(unit.hit for unit in taken):
         hit, mine = hits[position], [unit for unit in taken if unit.hit == position]
         if hit.kind == "image":
             if position != best.hit:
-                continue  # one that is asked for is chosen by itself
+                continue  # pictures that the question asks for are chosen by `extract`
             result.pictures.append(position)
         elif hit.kind == "table" and hit.rows:
             if best.score - mine[0].score > KEEP_ROW:
@@ -259,12 +259,12 @@ def _quote(
                 listed = True
             else:
                 rows = [unit for unit in rows if best.score - unit.score <= KEEP_ROW]
-                # Beside the row of what is named, others speak of something else.
+                # If a row has the name in the question, the other rows are about something else.
                 rows = rows if listed else [unit for unit in rows if unit in named] or rows
             shown = sorted(unit.position for unit in (rows if listed else rows[:MAX_ROWS]))[:MAX_LISTED_ROWS]
             result.tables[position] = [list(map(str, hit.rows[number])) for number in shown]
         else:
-            # Examples of code beside a sentence that answers, as rows beside one.
+            # Code examples have the same margin as rows.
             if (
                 position != best.hit
                 and all(unit.text.startswith("```") for unit in mine)
@@ -278,9 +278,9 @@ def _quote(
 
 
 def _is_one_meant(rows: Sequence[_Unit]) -> bool:
-    """Whether a question is about some rows of a table (the best first): it names few, or the reader finds them.
+    """Return whether a question is about certain rows (the best first): it names few, or the reader prefers one.
 
-    Where it shares no word with any, as in another language, it is about the first if that is far better than the next.
+    If it shares no word with any row, as in another language, it is about the first if that is far better than others.
     """
     most = max(row.own for row in rows)
     is_found = rows[0].strength is not None and rows[0].strength >= 0
@@ -292,9 +292,9 @@ def _is_one_meant(rows: Sequence[_Unit]) -> bool:
 def _quote_of(
     position: int, texts: Sequence[str], taken: Sequence[_Unit], ranked: Sequence[_Unit], procedural: bool, whole: bool
 ) -> Quote:
-    """Return the quote of a text: its best sentence, then the others and what these can't be understood without.
+    """Return the quote of a text: its best sentence, then the others and those that they can't be understood without.
 
-    A `whole` section is quoted from its beginning, since it tells step by step how what is asked for is done.
+    A `whole` section is quoted from its beginning, since it describes step by step how to do what the question asks.
     """
     best = taken[0].position
     wanted = {unit.position for unit in taken}
@@ -304,65 +304,65 @@ def _quote_of(
             wanted |= _procedure(texts, unit.position)
     if whole:
         begun = [number for number, columns in enumerate(accumulate(map(_columns, texts))) if columns <= PROCEDURE]
-        code = {number - 1 for number in wanted if texts[number].startswith("```")}  # its announcement stays
+        code = {number - 1 for number in wanted if texts[number].startswith("```")}  # its introduction stays
         while begun and begun[-1] not in code and _is_label(texts[begun[-1]]):
             begun.pop()
         wanted |= set(begun)
     rest = sorted(position for position in wanted - {best} if texts[position].strip())
-    # What is announced follows its announcement; a list is read from its beginning.
+    # A list follows the line that introduces it, and steps are quoted in order.
     in_steps = any(_STEP.match(texts[number]) for number in (best, *rest))
     in_order = whole or in_steps or texts[best].rstrip().endswith((":", "："))
     order = sorted([best, *rest]) if in_order else [best, *rest]
     order = [number for number in order if not texts[number].startswith(MARK)]
-    while len(order) > 1 and order[-1] != best and _announces(texts, order[-1]):
+    while len(order) > 1 and order[-1] != best and _introduces(texts, order[-1]):
         order.pop()
     gaps = {index for index in range(1, len(order)) if order[index] != order[index - 1] + 1}
     return Quote(position, [texts[number] for number in order], gaps)
 
 
 def _needed(unit: _Unit, texts: Sequence[str], ranked: Sequence[_Unit]) -> set[int]:
-    """Return the sentences without which one isn't understood.
+    """Return the sentences that one can't be understood without.
 
-    They are those that it announces, or the line that announces the list in which it stands; the one before it, where
-    it begins with a word that points back; and the term that its paragraph defines.
+    They are the ones that it introduces, or the line that introduces its list; the one before it, if it starts with a
+    word that refers back; and the term that its paragraph defines.
     """
     needed: set[int] = set()
     number = unit.position
     if _LIST_ITEM.match(unit.text):
-        needed.update(_announcement(texts, number))
+        needed.update(_introduction(texts, number))
     if texts[number].rstrip().endswith((":", "：")):
         needed.update(range(number + 1, min(number + 1 + LISTED, len(texts))))
     mine = [other.position for other in ranked if (other.hit, other.paragraph) == (unit.hit, unit.paragraph)]
     first = min(mine, default=number)
-    if number > first and _LEANS.match(unit.text):
+    if number > first and _REFERS_BACK.match(unit.text):
         needed.add(number - 1)
     if number > first and _TERM.match(texts[first]):
         needed.add(first)
     return needed
 
 
-def _announcement(texts: Sequence[str], number: int) -> list[int]:
-    """Return the line that announces the list of an item, if one does."""
+def _introduction(texts: Sequence[str], number: int) -> list[int]:
+    """Return the line that introduces the list of an item, if there is one."""
     first = number
     while first > 0 and not texts[first].rstrip().endswith((":", "：")) and number - first <= LISTED:
         first -= 1
-    announces = first < number and not _LIST_ITEM.match(texts[first]) and texts[first].rstrip().endswith((":", "："))
-    return [first] if announces and _LIST_ITEM.match(texts[first + 1]) else []
+    introduces = first < number and not _LIST_ITEM.match(texts[first]) and texts[first].rstrip().endswith((":", "："))
+    return [first] if introduces and _LIST_ITEM.match(texts[first + 1]) else []
 
 
-def _announces(texts: Sequence[str], number: int) -> bool:
-    """Whether a text announces the one after it, without which it says nothing."""
+def _introduces(texts: Sequence[str], number: int) -> bool:
+    """Return whether a text only introduces the one after it."""
     before_code = number + 1 < len(texts) and texts[number + 1].startswith("```") and _is_label(texts[number])
     return before_code or texts[number].rstrip().endswith((":", "："))
 
 
 def _is_label(text: str) -> bool:
-    """Whether a text is neither a sentence, nor a step, nor code."""
+    """Return whether a text is neither a sentence nor a step nor code."""
     return not (text.startswith("```") or _STEP.match(text) or _SENTENCE_END.search(text))
 
 
 def _procedure(texts: Sequence[str], number: int) -> set[int]:
-    """Return the steps around one, from the line that announces them."""
+    """Return the steps around one, from the line that introduces them."""
     first = number
     while first > 0 and _STEP.match(texts[first]):
         first -= 1
@@ -377,5 +377,5 @@ def _procedure(texts: Sequence[str], number: int) -> set[int]:
 
 
 def _columns(text: str) -> int:
-    """Return the width of a text in columns; a Chinese character is two wide."""
+    """Return the width of a text in columns; a Chinese character counts as two."""
     return sum(2 if ord(character) > 0x2E7F else 1 for character in text)

@@ -1,4 +1,4 @@
-"""The answerer of a site without a language model: quotes, tables and pictures, each with its source."""
+"""Answers without a language model: quotes, tables and pictures, each with its source; and notes on answers."""
 
 import asyncio
 import logging
@@ -25,57 +25,61 @@ from retrieval.search import Hit
 
 logger = logging.getLogger(__name__)
 
-# What `Turn.model` says of an answer that no model wrote.
+# The value of `Turn.model` for answers that no model wrote.
 MODEL = "extractive"
 
 
 def nothing_found(state: State) -> str:
-    """Say that the documents hold nothing, or which of them can't be searched, in the question's language."""
+    """Return a note that the documents contain nothing, or which ones can't be searched, in the reply's language."""
     with translation.override(reply_language(state)):
         if not state.found.knowledge_base_ids:
             return _("There is nothing to search. Add documents, or change the selection below.") + "\n\n"
         if state.found.unsearched:
-            nothing = _("The documents that this question can search say nothing about it.")
+            nothing = _("The documents that this question can search contain nothing about this.")
             return f"{nothing}{'' if reply_language(state) == 'zh-hans' else ' '}{unsearched_note(state)}\n\n"
         if state.found.document_ids or state.found.labels:
-            return _("What is asked here holds nothing on this. To ask all your documents, change it below.") + "\n\n"
-        return _("Your documents hold nothing on this.") + "\n\n"
+            nothing = _(
+                "The selected documents contain nothing about this. To search all your documents, change the selection "
+                "below."
+            )
+            return nothing + "\n\n"
+        return _("Your documents contain nothing about this.") + "\n\n"
 
 
 def unsearched_note(state: State) -> str:
-    """Say which documents a question could not be searched in, and what helps; empty where there are none."""
+    """Return a note on the documents that a question can't search, with advice; empty if there are none."""
     if not state.found.unsearched:
         return ""
     with translation.override(reply_language(state)):
         languages = {"en": _("English"), "zh": _("Chinese")}
         language, count = max(state.found.unsearched.items(), key=lambda item: item[1])
-        told = ngettext(
-            "%(count)d document is in %(theirs)s and can't be searched by a question in %(mine)s here: the embedding "
-            "model doesn't know both. Ask in %(theirs)s, or have an administrator choose a multilingual embedding "
-            "model.",
-            "%(count)d documents are in %(theirs)s and can't be searched by a question in %(mine)s here: the embedding "
-            "model doesn't know both. Ask in %(theirs)s, or have an administrator choose a multilingual embedding "
-            "model.",
+        message = ngettext(
+            "%(count)d document is in %(theirs)s. Questions in %(mine)s can't search it, because the embedding model "
+            "does not cover both languages. Ask in %(theirs)s, or have an administrator choose a multilingual "
+            "embedding model.",
+            "%(count)d documents are in %(theirs)s. Questions in %(mine)s can't search them, because the embedding "
+            "model does not cover both languages. Ask in %(theirs)s, or have an administrator choose a multilingual "
+            "embedding model.",
             count,
         )
         mine = languages[state.request.question_language]
-        return told % {"count": count, "theirs": languages.get(language, language), "mine": mine}
+        return message % {"count": count, "theirs": languages.get(language, language), "mine": mine}
 
 
 def from_general_knowledge(state: State) -> str:
-    """Say, above an answer, that it comes from general knowledge; in the question's language, as the answer."""
+    """Return the line above an answer that says it comes from general knowledge."""
     with translation.override(reply_language(state)):
         return _("**From general knowledge, not from your documents:**") + "\n\n"
 
 
 def ended_early(state: State, reason: str) -> str:
-    """Say, below an answer, that its end is missing, by the `finish_reason` that the model gave; else nothing."""
+    """Return the note below a cut answer, by the model's `finish_reason`; empty if the answer is complete."""
     with translation.override(reply_language(state)):
         return str(ENDINGS.get(reason, ""))
 
 
 def reply_language(state: State) -> str:
-    """Return the catalogue for words of ours inside an answer."""
+    """Return the language code for the site's own words in an answer."""
     language = config.ANSWER_LANGUAGE if config.ANSWER_LANGUAGE != "question" else state.request.question_language
     return "zh-hans" if language == "zh" else "en"
 
@@ -92,11 +96,11 @@ async def answer(state: State, writer: BlockWriter, emit: Emit) -> None:
 
 
 async def _quote(state: State, writer: BlockWriter, emit: Emit) -> None:
-    """Quote what answers the question, or each of the parts by which it was searched."""
+    """Quote the answer to the question, or to each part that was searched separately."""
     found, prompt = state.found, state.prompt
     question = state.plan.ranking_query or state.request.question
-    told = [part for part in found.parts if part.answer_state != "nothing"]
-    asked = [(part.question, [hit for hit in found.hits if part.holds(hit)]) for part in told]
+    answered = [part for part in found.parts if part.answer_state != "nothing"]
+    asked = [(part.question, [hit for hit in found.hits if part.holds(hit)]) for part in answered]
     sections = [(text, hits, await _chosen(text, hits, state)) for text, hits in asked or [(question, found.hits)]]
     used = [hits[position] for _text, hits, chosen in sections for position in chosen.hits]
     first = list({hit.chunk_id: hit for hit in used or found.hits[:3]}.values())
@@ -118,12 +122,12 @@ async def _quote(state: State, writer: BlockWriter, emit: Emit) -> None:
     await writer.block(parts_without_source(state))
     if found.answer_state == "nearest" and found.unsearched:
         await writer.block(unsearched_note(state))
-    # A block of its own, which the page shows as a quiet note; programs read it too.
+    # A separate block, which the page shows in a subdued style; API clients get it too.
     await writer.text("*" + _("Quoted from your documents — no language model is configured.") + "*")
 
 
 def parts_without_source(state: State) -> str:
-    """Say, below an answer, for which parts of the question no answer was found; empty where all have one, or none."""
+    """Return the note on parts of the question without an answer; empty if all parts have the same state."""
     by_state: dict[str, list[str]] = {}
     for part in state.found.parts:
         by_state.setdefault(part.answer_state, []).append(f"- {escape_markdown(_as_title(part.question))}")
@@ -131,27 +135,27 @@ def parts_without_source(state: State) -> str:
         return ""
     with translation.override(reply_language(state)):
         titles = {
-            "nearest": _("Of this part your documents hold only what comes closest:"),
-            "nothing": _("Your documents hold nothing on this part:"),
+            "nearest": _("Your documents contain only related passages on:"),
+            "nothing": _("Your documents contain nothing on:"),
         }
-        told = ("\n".join([f"**{title}**\n", *by_state[key]]) for key, title in titles.items() if key in by_state)
-        return "\n\n".join(told)
+        lists = ("\n".join([f"**{title}**\n", *by_state[key]]) for key, title in titles.items() if key in by_state)
+        return "\n\n".join(lists)
 
 
 def _as_title(part: str) -> str:
-    """Return a part of a question as a heading; names keep their small letters."""
+    """Return a part of a question as a heading; names such as "work_mem" keep their lowercase letters."""
     return part[:1].upper() + part[1:] if part.partition(" ")[0].isalpha() else part
 
 
 async def _chosen(question: str, hits: list[Hit], state: State) -> Extract:
-    """Choose what to quote; by the words alone where the embedding model fails, or takes longer than a search may."""
+    """Choose what to quote; by words alone if the embedding model fails or takes longer than a search may."""
     asked = weigh_words(question, state.found.frequencies)
     try:
         async with asyncio.timeout(settings.SEARCH_TIMEOUT):
             similarity = await similarity_to(question)
             return await spaces.with_model(extract, question, asked, hits, similarity, config.ANSWER_LENGTH)
     except (LLMError, TimeoutError) as error:
-        logger.warning("Quoting goes by the words alone: %s", type(error).__name__)
+        logger.warning("Choosing quotes by words alone: %s", type(error).__name__)
     return await asyncio.to_thread(extract, question, asked, hits, None, config.ANSWER_LENGTH)
 
 
@@ -161,7 +165,7 @@ async def _write(state: State, hits: list[Hit], chosen: Extract, numbers: dict[i
         hit = hits[position]
         number = numbers[hit.chunk_id]
         pictured = position in chosen.pictures and hit.chunk_id in state.found.pictures
-        # What is said of a picture stands under it; where the picture could not be kept, it stands alone.
+        # A picture's description is part of its block; if the picture could not be stored, it is quoted instead.
         if position in quotes and not pictured:
             await writer.text(_paragraph(quotes[position], number, _title(hit, number)))
         elif position in chosen.pictures and not pictured:
@@ -175,30 +179,30 @@ async def _write(state: State, hits: list[Hit], chosen: Extract, numbers: dict[i
 
 
 def _paragraph(quote: Quote, number: int, title: str) -> str:
-    """Return a quote as Markdown: a marker after its first sentence and at its end, an ellipsis for what is left out.
+    """Return a quote as Markdown, with a marker after its first sentence and at its end, and an ellipsis for each gap.
 
-    Code follows the marker, which would stand alone below it; nothing but code stands under the title. The line breaks
-    of the passage are kept, since in steps and lists they mean something.
+    Code has no marker of its own, as it would be alone on a line; a quote of code only gets the title instead. The
+    passage's line breaks are kept, since they matter in steps and lists.
     """
     marker = f" [{number}]"
     parts: list[str] = []
-    said = [index for index, sentence in enumerate(quote.sentences) if not sentence.startswith("```")]
+    prose = [index for index, sentence in enumerate(quote.sentences) if not sentence.startswith("```")]
     for index, sentence in enumerate(quote.sentences):
         if sentence.startswith("```"):
             parts.append(f"\n\n{sentence.rstrip()}\n\n")
             continue
         gap = "\n\n… " if index in quote.gaps else ""
-        marked = marker if index in (said[0], said[-1]) else ""
+        marked = marker if index in (prose[0], prose[-1]) else ""
         space = sentence[len(sentence.rstrip()) :]
         ends = " " if space else ""
         if "\n" in space:
             ends = "\n\n" if "\n\n" in space else "  \n"
         parts.append(gap + escape_markdown(sentence.strip()) + marked + ends)
     text = "".join(parts).strip() + "\n\n"
-    return text if said else title + text
+    return text if prose else title + text
 
 
 def _title(hit: Hit, number: int) -> str:
-    """Return the section that a table or a picture stands in, as the line above it."""
+    """Return the line above a table or a picture: its section and a marker."""
     section = hit.heading.rpartition(" › ")[2] if hit.heading else hit.filename
     return f"**{escape_markdown(section)}** [{number}]\n\n"

@@ -1,4 +1,4 @@
-"""Nearness in meaning for the conversation itself: of sentences to a question, and of turns to each other."""
+"""Similarity in meaning within a conversation: of sentences or earlier turns to a question."""
 
 from collections.abc import Callable
 
@@ -7,12 +7,12 @@ import numpy as np
 from ragsite.language.detection import language_of
 from retrieval.engine import spaces
 
-# Takes texts, returns their similarities to the question, as a search does. Blocks; computes embeddings.
+# Returns the similarities of texts to the question, on the scale of a search. Computes embeddings, so it blocks.
 Similarity = Callable[[list[str]], list[float]]
 
 
 async def similarity_to(question: str) -> Similarity | None:
-    """Return how near texts are to a question, or None when the active model does not know its language."""
+    """Return a function for the similarity of texts to a question, or None if the model doesn't know its language."""
     space = await spaces.space_for_search()
     if not space.knows(language_of(question)):
         return None
@@ -23,7 +23,7 @@ async def similarity_to(question: str) -> Similarity | None:
         embedder, asked_in = spaces.embedder_of(space), language_of(question)
         wanted = spaces.embed_query(space, question)
         cosines: list[float] = (embedder.embed_documents(texts) @ wanted).astype(np.float64).tolist()
-        of = embedder.calibration.similarity
-        return [of(cosine, asked_in, language_of(text)) for cosine, text in zip(cosines, texts, strict=True)]
+        calibrated = embedder.calibration.similarity
+        return [calibrated(cosine, asked_in, language_of(text)) for cosine, text in zip(cosines, texts, strict=True)]
 
     return similarity

@@ -1,6 +1,6 @@
-"""What is said without a language model where there is nothing to quote: small talk, and asking back. Pure.
+"""Replies without a language model and without quotes: small talk and clarifying questions. Pure.
 
-Texts are in the language that is active.
+Texts are in the active language.
 """
 
 import re
@@ -12,7 +12,7 @@ from ragsite.language.content_words import content_terms
 from ragsite.language.missing_object import lacks_object
 from ragsite.language.small_talk import asks_to_translate, kind_of, pointer_in
 
-# Characters of a message that are repeated to who wrote it.
+# The most characters of a message that a reply repeats.
 _REPEATED = 60
 
 
@@ -26,7 +26,7 @@ def reply(message: str) -> str:
         case "thanks":
             return _("You're welcome. Ask me anything else whenever you like.")
         case "farewell":
-            return _("Goodbye! This chat is kept for you.")
+            return _("Goodbye! This chat stays in your history.")
         case "help":
             return _("I answer questions from the documents in your knowledge bases.") + " " + _how_i_answer()
         case "agreed":
@@ -35,21 +35,21 @@ def reply(message: str) -> str:
 
 
 def clarifying_question(message: str) -> str:
-    """Return a question back that names what is unclear."""
+    """Return a question that asks the user to clarify what is unclear."""
     if not re.search(r"\w", message):
         return _("There is no word in your message to search for. What would you like to know?")
     if pointer := pointer_in(message):
-        told = _("What does “%(word)s” stand for? Please name the thing or the document that you mean.")
-        return told % {"word": pointer}
+        question = _("What does “%(word)s” refer to? Please name the subject or the document you mean.")
+        return question % {"word": pointer}
     if lacks_object(message) or not content_terms(message):
-        told = _("“%(message)s” does not say what it is about. Please name the thing or the document that you mean.")
+        question = _("“%(message)s” does not say what it is about. Please name the subject or the document you mean.")
         text = " ".join(message.split())
-        return told % {"message": escape_markdown(text if len(text) <= _REPEATED else text[:_REPEATED] + "…")}
-    return _("What would you like to know? Please name the thing or the document that you mean.")
+        return question % {"message": escape_markdown(text if len(text) <= _REPEATED else text[:_REPEATED] + "…")}
+    return _("What would you like to know? Please name the subject or the document you mean.")
 
 
 def _how_i_answer() -> str:
     return _(
-        "I show you the passages that answer, each with its source; no language model is configured, so I quote "
-        "instead of writing."
+        "I show you the passages that answer your question, each with its source. No language model is configured, so "
+        "I quote instead of writing."
     )

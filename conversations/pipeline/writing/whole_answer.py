@@ -1,6 +1,6 @@
-"""Answers from whole documents: without a model an outline, a list or a comparison; and what was not read.
+"""Answers from whole documents without a model (an outline, a list or a comparison), and remarks on unread parts.
 
-What is quoted is written first with the sections that it stands in, which are numbered in the order of the text.
+Quotes first refer to their sections, which are then numbered in the order of the text.
 """
 
 from collections.abc import Iterator, Sequence
@@ -21,16 +21,16 @@ from conversations.pipeline.writing.blocks import BlockWriter, escape_markdown
 from conversations.pipeline.writing.extractive_answer import reply_language
 from conversations.prompts.passages import citations
 
-# Lines and rows of a list, and changed sentences, that are quoted at most; and headings named of what was not read.
+# The most lines and rows of a list quoted, changed sentences quoted, and headings of unread parts named.
 MOST_LISTED, MOST_CHANGES, MOST_UNREAD = 200, 80, 20
 
 
-# A piece of an answer: Markdown in which a section stands for its marker, or the columns and the rows of a table.
+# A piece of an answer: Markdown with sections in place of their markers, or the columns and rows of a table.
 _Piece = list[str | Section] | tuple[Sequence[str], Sequence[Sequence[str]]]
 
 
 async def answer(state: State, writer: BlockWriter, emit: Emit) -> None:
-    """Write the answer without a model; fill what it cites."""
+    """Write the answer without a model; fill its evidence and citations."""
     reading, prompt = state.found.reading, state.prompt
     if reading is None or reading.result is None:
         return
@@ -60,15 +60,15 @@ async def answer(state: State, writer: BlockWriter, emit: Emit) -> None:
 
 
 async def write_remarks(state: State, writer: BlockWriter) -> None:
-    """Say below an answer what of the documents was not read, and without a model who has written it."""
+    """Write the remarks below an answer: which parts were not read, and that it is quoted if no model wrote it."""
     reading = state.found.reading
     if reading is None:
         return
     with translation.override(reply_language(state)):
         remarks = [text for text in (*_not_read(reading), _cost(reading)) if text]
         if reading.result is not None and reading.reason:
-            told = _("Quoted from your documents, since the language model could not read them: %(reason)s")
-            remarks.append("*" + told % {"reason": reason(reading.reason)} + "*")
+            remark = _("Quoted from your documents, since the language model could not read them: %(reason)s")
+            remarks.append("*" + remark % {"reason": reason(reading.reason)} + "*")
         elif reading.result is not None:
             remarks.append("*" + _("Quoted from your documents — no language model is configured.") + "*")
         reading.said += remarks
@@ -84,10 +84,10 @@ def _pieces(reading: Reading) -> Iterator[_Piece]:
             yield from _comparison(reading, comparison)
         case dict() as outlines:
             for document_id, entries in outlines.items():
-                told = _("What “%(title)s” has under its headings, with the sentence that each begins with:")
+                title = _("The headings of “%(title)s”, each with the first sentence below it:")
                 if not any(entry.heading for entry in entries):
-                    told = _("Sentences from all of “%(title)s”, in their order:")
-                yield [told % {"title": escape_markdown(reading.titles[document_id])} + "\n\n"]
+                    title = _("Sentences from all parts of “%(title)s”, in order:")
+                yield [title % {"title": escape_markdown(reading.titles[document_id])} + "\n\n"]
                 for entry in entries:
                     heading = f"**{escape_markdown(entry.heading)}**" + _(": ") if entry.heading else ""
                     yield [f"- {heading}{escape_markdown(entry.sentence)} ", entry.section, "\n"]
@@ -97,18 +97,18 @@ def _pieces(reading: Reading) -> Iterator[_Piece]:
 def _listing(reading: Reading, listing: Listing) -> Iterator[_Piece]:
     names = {"subject": escape_markdown(listing.subject), "count": listing.count}
     if listing.sentences:
-        told = ngettext(
-            "No list and no table speaks of “%(subject)s”, but %(count)d sentence does:",
-            "No list and no table speaks of “%(subject)s”, but %(count)d sentences do:",
+        title = ngettext(
+            "No list or table mentions “%(subject)s”, but %(count)d sentence does:",
+            "No list or table mentions “%(subject)s”, but %(count)d sentences do:",
             listing.count,
         )
     else:
-        told = ngettext(
-            "%(count)d entry in lists and tables on “%(subject)s”:",
-            "%(count)d entries in lists and tables on “%(subject)s”:",
+        title = ngettext(
+            "%(count)d entry on “%(subject)s” in lists and tables:",
+            "%(count)d entries on “%(subject)s” in lists and tables:",
             listing.count,
         )
-    yield [told % names + "\n\n"]
+    yield [title % names + "\n\n"]
     left = MOST_LISTED
     several = len(reading.titles) > 1
     for found in listing.found:
@@ -155,10 +155,10 @@ def _comparison(reading: Reading, comparison: Comparison) -> Iterator[_Piece]:
                 yield ["- ", escape_markdown(heading) or _("(without a heading)"), " ", sections[0], "\n"]
             yield ["\n"]
     if comparison.unchanged:
-        told = ngettext(
+        remark = ngettext(
             "%(count)d section is the same in both.", "%(count)d sections are the same in both.", comparison.unchanged
         )
-        yield [told % {"count": comparison.unchanged} + "\n\n"]
+        yield [remark % {"count": comparison.unchanged} + "\n\n"]
 
 
 def _change(change: Change) -> list[str | Section]:
@@ -168,22 +168,22 @@ def _change(change: Change) -> list[str | Section]:
     old, new = quoted(change.old), quoted(change.new)
     if old and new:
         return ["- ", _("Before:"), " ", *old, "  \n  ", _("Now:"), " ", *new, "\n"]
-    return ["- ", _("Gone:") if old else _("New:"), " ", *old, *new, "\n"]
+    return ["- ", _("Removed:") if old else _("Added:"), " ", *old, *new, "\n"]
 
 
 def _not_read(reading: Reading) -> Iterator[str]:
-    """Say what the model could not be made to read, and what was too long to be read."""
+    """Yield a remark on the sections that the model failed to read, and one on each document too long to read."""
     if reading.failed and reading.result is None:
-        told = ngettext(
+        remark = ngettext(
             "**%(count)d section could not be read:** %(places)s",
             "**%(count)d sections could not be read:** %(places)s",
             len(reading.failed),
         )
-        yield told % {"count": len(reading.failed), "places": _places(reading.failed)} + "\n\n"
+        yield remark % {"count": len(reading.failed), "places": _places(reading.failed)} + "\n\n"
     for unread in reading.unread:
-        told = ngettext(
-            "**Of “%(title)s” the last %(count)d section was not read, since it is too long. It is on:**",
-            "**Of “%(title)s” the last %(count)d sections were not read, since it is too long. They are on:**",
+        remark = ngettext(
+            "**“%(title)s” is too long to read in full. The last %(count)d section was not read:**",
+            "**“%(title)s” is too long to read in full. The last %(count)d sections were not read:**",
             unread.total,
         )
         lines = []
@@ -192,11 +192,11 @@ def _not_read(reading: Reading) -> Iterator[str]:
             lines.append("- " + " · ".join(filter(None, (escape_markdown(heading), place))))
         title = escape_markdown(reading.titles[unread.document_id])
         shown = "\n".join(line for line in lines if line != "- ")
-        yield told % {"title": title, "count": unread.total} + f"\n\n{shown}\n\n"
+        yield remark % {"title": title, "count": unread.total} + f"\n\n{shown}\n\n"
 
 
 def _places(sections: Sequence[Section]) -> str:
-    """Name sections by their headings, else their pages, a few of many by the first and the last."""
+    """Name sections by their headings or else their pages; of many, only the first and the last."""
     names = []
     for section in sections:
         place = _("p. %(page)d") % {"page": section.page} if section.page else ""
@@ -207,16 +207,16 @@ def _places(sections: Sequence[Section]) -> str:
 
 
 def _cost(reading: Reading) -> str:
-    """Say what it took to read more than fits the model's window."""
+    """Return a remark on the cost of reading more than fits the model's window."""
     if reading.cost is None:
         return ""
-    told = _("Read: %(sections)d sections in %(parts)d parts, %(tokens)s tokens, %(seconds)s s.")
+    remark = _("Read: %(sections)d sections in %(parts)d parts, %(tokens)s tokens, %(seconds)s s.")
     if not reading.cost.tokens:
-        told = _("Read: %(sections)d sections in %(parts)d parts, %(seconds)s s.")
+        remark = _("Read: %(sections)d sections in %(parts)d parts, %(seconds)s s.")
     figures = {
         "sections": reading.cost.sections,
         "parts": reading.cost.parts,
         "tokens": number_format(reading.cost.tokens, force_grouping=True),
         "seconds": number_format(reading.cost.seconds, 1 if reading.cost.seconds < 10 else 0),
     }
-    return f"*{told % figures}*"
+    return f"*{remark % figures}*"

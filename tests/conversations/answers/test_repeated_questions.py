@@ -69,7 +69,7 @@ async def test_a_repeated_question_is_searched_once(
     assert answers[0] == answers[1] and "nine ports" in answers[0]
     step = await TraceStep.objects.filter(key="search").alatest("pk")
     page = await in_database(lambda: as_owner.get(reverse("trace", args=[step.turn_id])).content.decode())
-    assert "as found by the same search a moment ago" in page
+    assert "results and times of the same search a moment ago" in page
 
 
 async def test_what_was_written_meanwhile_is_found(

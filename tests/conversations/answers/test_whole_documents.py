@@ -214,7 +214,7 @@ async def test_without_a_model_a_comparison_quotes_what_changed(
 async def test_two_equal_documents_are_said_to_be(owner: User, base: KnowledgeBase) -> None:
     documents = [await in_database(store, base, title, VELM) for title in ("Old", "New")]
     message, _events = await ask(owner, await in_database(asking, owner, *documents), "Compare these two documents.")
-    assert "say the same" in message.content
+    assert "the same text in every section" in message.content
 
 
 # --- Which documents ------------------------------------------------------------------------------

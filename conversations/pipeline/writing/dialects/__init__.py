@@ -1,4 +1,4 @@
-"""Reading what a model writes, Markdown or block events in JSON, into the parts of an answer. Pure."""
+"""Parses a model's output, Markdown or block events in JSON, into the parts of an answer. Pure."""
 
 from conversations.pipeline.writing.dialects.reader import AnswerReader
 

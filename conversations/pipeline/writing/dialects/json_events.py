@@ -1,11 +1,11 @@
-"""Block events in a model's text: objects of JSON, one after another, in a list or not, in a code fence or not.
+"""Block events in a model's text: JSON objects, one after another, optionally in a list or a code fence.
 
     {"t":"block_start","id":"b1","kind":"text"}
     {"t":"delta","id":"b1","text":"…"}
     {"t":"block_end","id":"b1"}
 
-What stands between them is text. An object that breaks off, or whose quotation marks don't match, ends where the next
-event begins, and what it said is taken out of it.
+Everything between them is text. An object that is cut off, or whose quotation marks don't match, ends where the next
+event begins, and its contents are recovered.
 """
 
 import json
@@ -17,19 +17,19 @@ _NAMES = ("block_start", "delta", "block_update", "block_end")
 # Fields that some models write before the event's name.
 _BEFORE = r'"(?:id|kind)"\s*:\s*"[^"\\{}]{0,40}"\s*'
 _EVENT = re.compile(rf'\{{\s*(?:{_BEFORE},\s*){{0,2}}"(?:t|type)"\s*:\s*"(?:{"|".join(_NAMES)})"')
-# Once one event has come, any object is taken for another.
+# After the first event, any object counts as one.
 _OBJECT = re.compile(r'\{\s*"\w+"\s*:')
 _STARTS = tuple(f'{{"{key}":"{name}"' for key in ("t", "type") for name in _NAMES)
-# What may stand before the first event: a fence, the beginning of a list, an object around the list.
+# Text allowed before the first event: a fence, the beginning of a list, an object around the list.
 _LEAD = re.compile(r'(?:`{3,}[A-Za-z]*[ \t]*\r?\n\s*)?(?:\{\s*"\w+"\s*:\s*)?(?:\[\s*)?\Z')
 _LEAD_SO_FAR = re.compile(r"`{1,2}|`{3,}[A-Za-z]*[ \t]*\r?|`{3,}[A-Za-z]*[ \t]*\r?\n\s*(?P<rest>.*)", re.DOTALL)
 _FIELDS_SO_FAR = re.compile(rf"\{{(?:{_BEFORE},\s*)+")
 _FIELD_SO_FAR = re.compile(r'\{"(?:id|kind)":"[^"\\{}]{0,40}"?')
 _WRAP_SO_FAR = re.compile(r'\{(?:"\w*(?:"(?::(?:\[)?)?)?)?')
-# What may stand between events and after the last.
+# Text ignored between events and after the last.
 _JUNK = re.compile(r"[\s,;\]}]+|`{3,}(?=\s)")
 _JUNK_SO_FAR = re.compile(r"`{1,}")
-# Characters at the end of a piece in which an event may begin.
+# The number of characters at the end of a piece in which an event may begin.
 _WINDOW = 160
 _STRING = re.compile(r'[\s,]*"((?:[^"\\]|\\.)*)(?:"|\\?\Z)', re.DOTALL)
 _FIELD = r'"{}"\s*:\s*"((?:[^"\\]|\\.)*)'
@@ -49,12 +49,12 @@ class EventSplitter:
     def __init__(self) -> None:
         self._held = ""
         self._seen = False
-        # Right behind an event, where commas, brackets and fences mean nothing.
+        # Right after an event, where commas, brackets and fences are ignored.
         self._behind = False
         self._scan = _Scan()
 
     def feed(self, text: str) -> list[Item]:
-        """Take a piece."""
+        """Take a piece and return the complete items."""
         self._held += text
         items: list[Item] = []
         while self._step(items):
@@ -62,16 +62,16 @@ class EventSplitter:
         return [item for item in items if item]
 
     def close(self) -> list[Item]:
-        """Return what was held back, as far as it says anything."""
+        """Return what was held back, unless it is only the beginning of an event."""
         held, self._held = self._held, ""
-        # An event that was cut before it said anything says nothing; behind another, neither does what leads to one.
+        # The beginning of an event has no contents; after another event, neither does text that leads to one.
         if not held or (_so_far(held) and (self._seen or '{"' in held)):
             return []
         is_event = _EVENT.match(held) or (self._seen and _OBJECT.match(held))
         return [(salvage(held, cut=True) if is_event else None) or held]
 
     def _step(self, items: list[Item]) -> bool:
-        """Move on by an event or a piece of text; False when more has to come first."""
+        """Process an event or a piece of text; return False if more input is needed."""
         if self._behind:
             while junk := _JUNK.match(self._held):
                 self._held = self._held[junk.end() :]
@@ -79,7 +79,7 @@ class EventSplitter:
                 return False
         match = (_OBJECT if self._seen else _EVENT).search(self._held)
         if match is None:
-            # What may be the beginning of an event, or of what leads to one, waits for the rest.
+            # Text that may be the beginning of an event, or lead to one, is held back.
             window = max(0, len(self._held) - _WINDOW)
             starts = (at for at in range(window, len(self._held)) if self._held[at] in "`[{")
             keep = next((at for at in starts if _so_far(self._held[at:])), len(self._held))
@@ -102,13 +102,13 @@ class EventSplitter:
         return True
 
 
-# What opens and closes objects and strings: outside a string, and within one.
+# Delimiters of objects and strings: outside a string, and within one.
 _MARK = re.compile(r'[{}"]')
 _MARK_IN_STRING = re.compile(r'"|\\.', re.DOTALL)
 
 
 class _Scan:
-    """Finds what ends an object, going on where it stopped when more has come."""
+    """Finds the end of an object, continuing where it stopped when more text has arrived."""
 
     def __init__(self) -> None:
         self._at = self._depth = 0
@@ -116,13 +116,13 @@ class _Scan:
         self._sought = 1
 
     def next_event(self, text: str) -> int | None:
-        """Return the position where the next event begins, or None."""
+        """Return the position of the next event, or None."""
         match = _EVENT.search(text, self._sought)
         self._sought = max(1, len(text) - _WINDOW)
         return match.start() if match is not None else None
 
     def end_of_object(self, text: str) -> int | None:
-        """Return the position behind the object that begins the text, or None."""
+        """Return the position after the object at the beginning of the text, or None."""
         while match := (_MARK_IN_STRING if self._in_string else _MARK).search(text, self._at):
             self._at = match.end()
             if match[0] == '"':
@@ -131,16 +131,16 @@ class _Scan:
                 self._depth += 1 if match[0] == "{" else -1
                 if not self._depth:
                     return self._at
-        # What a backslash at the end stands before has not come yet.
+        # The character that a trailing backslash escapes has not arrived yet.
         self._at = len(text) - (self._in_string and self._at < len(text) and text.endswith("\\"))
         return None
 
 
 def salvage(raw: str, *, cut: bool = False) -> dict[str, Any] | None:
-    """Return what a broken event says, or None where some of it can't be told from its frame.
+    """Return the contents of a broken event, or None if some of them can't be told apart from its syntax.
 
-    One that is `cut` may end within the name of a field. Of a block of a kind that isn't known, what it has beside text
-    is no loss.
+    An event that is `cut` may end within a field's name. For a block of an unknown kind, losing fields other than the
+    text does not matter.
     """
     found: dict[str, Any] = {}
     rest = raw
@@ -149,7 +149,7 @@ def salvage(raw: str, *, cut: bool = False) -> dict[str, Any] | None:
         rest = raw[: match.start()]
     elif match := _LIST.search(raw):
         strings, end = [], match.end()
-        while string := _STRING.match(raw, end):  # up to where the list breaks off
+        while string := _STRING.match(raw, end):  # up to where the list is cut off
             strings.append(_unescaped(string[1]))
             end = string.end()
         found[match[1]] = strings
@@ -174,7 +174,7 @@ def _parsed(raw: str) -> dict[str, Any] | None:
 
 
 def _unescaped(text: str) -> str:
-    """Return what stands inside a string of JSON, be it cut within an escape or with quotation marks not escaped."""
+    """Return the value of a JSON string's inner text, even if it is cut within an escape or has unescaped quotes."""
     text = _HALF_ESCAPE.sub(r"\1", text)
     text = re.sub(r'(?<!\\)((?:\\\\)*)"', r'\1\\"', text)
     text = re.sub(r'\\(?!["\\/bfnrtu])|\\(?=u(?![0-9a-fA-F]{4}))', r"\\\\", text)
@@ -185,7 +185,7 @@ def _unescaped(text: str) -> str:
 
 
 def _so_far(text: str) -> bool:
-    """Whether a text may be the beginning of an event, with what leads to it."""
+    """Return whether a text may be the beginning of an event, including the text that leads to one."""
     lead = _LEAD_SO_FAR.fullmatch(text)
     if lead is not None:
         text = lead["rest"] or ""
@@ -196,7 +196,7 @@ def _so_far(text: str) -> bool:
         rest = _FIELDS_SO_FAR.sub("{", compact.removeprefix(opening), count=1)
         if any(start.startswith(rest) for start in _STARTS):
             return True
-        if _WRAP_SO_FAR.fullmatch(rest) or _FIELD_SO_FAR.fullmatch(rest):  # up to its first field, or its first event
+        if _WRAP_SO_FAR.fullmatch(rest) or _FIELD_SO_FAR.fullmatch(rest):  # so far it has at most a first field
             return True
         if (wrapped := re.match(r'\{"\w+":\[?', rest)) and any(s.startswith(rest[wrapped.end() :]) for s in _STARTS):
             return True

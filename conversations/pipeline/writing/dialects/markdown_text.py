@@ -1,7 +1,7 @@
-"""Markdown in pieces: tables and fenced code that stand at the left margin become parts of their own.
+"""Parses Markdown in pieces: tables and fenced code at the left margin become parts of their own.
 
-What is indented (in a list, say) or quoted stays in the text, whose Markdown has it in its place. A line is held back
-only while it may still begin a table or a fence.
+Indented ones (such as in a list) and quoted ones stay in the Markdown text. A line is held back only while it may still
+begin a table or a fence.
 """
 
 import re
@@ -12,10 +12,10 @@ _FENCE = re.compile(r"(`{3,}|~{3,})([^\n]*)")
 _INDENTED_FENCE = re.compile(r"(?:[ \t]+|(?:[-*+]|\d{1,9}[.)])[ \t]+)+(`{3,}|~{3,})")
 _DELIMITERS = re.compile(r"\|?[ \t]*:?-+:?[ \t]*(?:\|[ \t]*:?-+:?[ \t]*)*\|?[ \t]*")
 _PIPE = re.compile(r"(?<!\\)\|")
-# Characters of a line from which on it begins nothing, so that a line without an end is not held back for ever.
+# The most characters of a line that may begin a table or a fence, so that endless lines are not held back.
 LONGEST_LINE = 10_000
 _BREAK = re.compile(r"(?<!\s)\s*<br\s*/?>\s*", re.IGNORECASE)
-# Bounded: marks that have no end would be looked for to the end of the cell, each anew.
+# Bounded: for each mark without an end, the rest of the cell would be searched.
 _LINK = re.compile(r"\[([^\]\d][^\]]{0,300})\]\(([^)\s]{0,2000})\)")
 _STRONG = re.compile(r"(\*\*|__)(?=\S)(.{1,300}?)(?<=\S)\1")
 _EMPHASIS = re.compile(r"(?<![\w*])\*(?=[^\s*])([^*]{1,300}?)(?<=\S)\*(?![\w*])")
@@ -32,21 +32,21 @@ class MarkdownReader:
 
     def _begin(self) -> None:
         self._held = ""
-        # The present line as far as it is passed on; empty where a line begins.
+        # The part of the current line that was passed on; empty at the beginning of a line.
         self._line = ""
-        # What ends an indented block of code, what ends the code that is open, how many columns the open table has.
+        # The closing fences of the open indented and unindented code block, and the number of the open table's columns.
         self._inner = ""
         self._fence = ""
         self._columns = 0
 
     def feed(self, text: str) -> list[Part]:
-        """Take a piece."""
+        """Take a piece and return the complete parts."""
         # A carriage return may be the first half of a line end.
         self._held = (self._held + text).replace("\r\n", "\n")
         return self._read(final=False)
 
     def close(self) -> list[Part]:
-        """Return what was held back, and end what is open; the reader begins anew."""
+        """Return what was held back, end the open part and reset the reader."""
         parts = self._read(final=True)
         self._begin()
         return [*parts, End()]
@@ -65,7 +65,7 @@ class MarkdownReader:
         return _joined(parts)
 
     def _read_text(self, parts: list[Part], final: bool) -> None:
-        """Pass on the rest of the line, or see what the next one begins."""
+        """Pass on the rest of the line, or open a part with the next one."""
         if not self._line and not self._inner:
             if self._opens_fence(parts, final) or self._opens_table(parts, final):
                 return
@@ -78,7 +78,7 @@ class MarkdownReader:
         self._line += line
         self._held = rest
         if end:
-            # Within indented code, a fence at the margin is no beginning.
+            # Within indented code, a fence at the margin does not open a block.
             if self._inner:
                 if self._line.strip().startswith(self._inner) and not self._line.strip().strip(self._inner[0]):
                     self._inner = ""
@@ -87,7 +87,7 @@ class MarkdownReader:
             self._line = ""
 
     def _undecided(self, final: bool) -> bool:
-        """Whether the line, as far as it has come, may begin a fence or a table."""
+        """Return whether the line so far may begin a fence or a table."""
         line, end, rest = self._held.partition("\n")
         if final or len(line) > LONGEST_LINE or (end and not line.startswith("|")):
             return False
@@ -95,7 +95,7 @@ class MarkdownReader:
             return bool(_FENCE.match(line)) or not line.strip(line[0])
         if not end or not line.startswith("|"):
             return line.startswith("|")
-        # Whether the second line, as far as it has come, may be that under a table's head.
+        # The second line so far may be the delimiter row of a table.
         second, end, _rest = rest.partition("\n")
         return not end and len(second) <= LONGEST_LINE and not second.strip(" \t|:-")
 
@@ -129,7 +129,7 @@ class MarkdownReader:
             parts.append(End())
         elif end or final:
             cells = _cells(line)
-            if len(cells) > self._columns:  # none is lost
+            if len(cells) > self._columns:  # keep the excess in the last column
                 cells = (*cells[: self._columns - 1], " | ".join(cells[self._columns - 1 :]))
             parts.append(TableRow(cells + ("",) * (self._columns - len(cells))))
             self._held = rest
@@ -152,7 +152,7 @@ class MarkdownReader:
 
 
 def plain_cell(text: str) -> str:
-    """Return a table's cell without Markdown's marks; its citation markers stay."""
+    """Return a table cell without Markdown's marks; citation markers are kept."""
     text = _BREAK.sub(" ", text.replace("\\|", "|")).strip()
     codes: list[str] = []
 
@@ -175,7 +175,7 @@ def _cells(line: str) -> tuple[str, ...]:
 
 
 def _joined(parts: list[Part]) -> list[Part]:
-    """Return the parts with neighbouring pieces of one block made one."""
+    """Return the parts with adjacent pieces of a block merged."""
     joined: list[Part] = []
     for part in parts:
         last = joined[-1] if joined else None

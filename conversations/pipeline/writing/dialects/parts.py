@@ -1,11 +1,11 @@
-"""The parts of an answer, in the order in which they are written. Each head ends what was open before it."""
+"""The parts of an answer, in the order in which they are written. Each head ends the block open before it."""
 
 from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)
 class Words:
-    """Markdown of a text block, without tables and code that stand on their own."""
+    """Markdown of a text block, without unindented tables and code, which are separate parts."""
 
     text: str
 
@@ -26,21 +26,21 @@ class TableRow:
 
 @dataclass(frozen=True, slots=True)
 class CodeHead:
-    """A block of code begins; `language` may be empty."""
+    """A code block begins; `language` may be empty."""
 
     language: str
 
 
 @dataclass(frozen=True, slots=True)
 class CodeText:
-    """A piece of the open block of code."""
+    """A piece of the open code block."""
 
     text: str
 
 
 @dataclass(frozen=True, slots=True)
 class Image:
-    """A picture, by the address that the model gave; whether it may be shown is not decided here."""
+    """A picture with the URL given by the model; whether it may be shown is not decided here."""
 
     alt: str
     url: str

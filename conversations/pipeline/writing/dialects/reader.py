@@ -1,4 +1,4 @@
-"""A model's answer in pieces, in either dialect or both, to the parts that it is made of."""
+"""Parses a model's answer in pieces, in either dialect or both, into its parts."""
 
 import json
 from typing import Any
@@ -7,19 +7,19 @@ from conversations.pipeline.writing.dialects.json_events import KINDS, EventSpli
 from conversations.pipeline.writing.dialects.markdown_text import MarkdownReader, plain_cell
 from conversations.pipeline.writing.dialects.parts import CodeHead, CodeText, End, Image, Part, TableHead, TableRow
 
-# What the fields of an event are called, and under which names a model may put its text.
+# The fields of an event, and the names that a model may use for its text.
 _NAMES = ("t", "type", "id", "kind", "language", "alt", "url", "width", "height", "columns", "row", "rows", "text")
 _TEXTS = ("text", "content", "body", "markdown")
-# What only blocks of a kind have.
+# The field that is specific to each kind of block.
 _OWN = {"table": "columns", "image": "alt", "code": "language"}
 
 
 class AnswerReader:
-    """Takes pieces of text, cut anywhere, and returns parts. No text that was written is left out.
+    """Takes pieces of text, cut anywhere, and returns parts. No text is lost.
 
-    Events need not be well kept: a block may lack its end, a delta its block, a kind may be unknown, and a table may be
-    given text. Ids are not gone by, save to find the columns of a table that is gone on with. Attributes that blocks
-    don't have here say nothing: neither those of a block's start, update or end, nor those of blocks of unknown kind.
+    Events may be malformed: a block may lack its end, a delta its block, a kind may be unknown, and a table may get
+    text. Ids are ignored, except to find the columns of a table that continues. Unknown attributes are ignored, both in
+    a block's start, update or end and in blocks of an unknown kind.
     """
 
     def __init__(self) -> None:
@@ -31,11 +31,11 @@ class AnswerReader:
         self._image: Image | None = None
 
     def feed(self, text: str) -> list[Part]:
-        """Take a piece."""
+        """Take a piece and return the complete parts."""
         return [part for item in self._splitter.feed(text) for part in self._item(item)]
 
     def close(self) -> list[Part]:
-        """Return what was held back, and end what is open."""
+        """Return what was held back, and end the open block."""
         parts = [part for item in self._splitter.close() for part in self._item(item)]
         return parts + self._end()
 
@@ -50,11 +50,11 @@ class AnswerReader:
             case "block_update":
                 return self._content(item, _text_of(item))
             case name:
-                # An event of a name unknown begins a block where it says of which kind.
-                kind_told = item.get("kind") or item.get("columns") or item.get("alt")
-                begins = name == "block_start" or (name != "delta" and kind_told)
+                # An event with an unknown name begins a block if it has a kind.
+                has_kind = item.get("kind") or item.get("columns") or item.get("alt")
+                begins = name == "block_start" or (name != "delta" and has_kind)
                 parts = self._start(item) if begins else []
-                # One that lacks what a block of its kind has may have it under a name that was mistyped.
+                # An event without its kind's field may have it under a misspelt name.
                 whole = begins and (not self._kind_is_known or _OWN.get(self._kind, "kind") in item)
                 others = "" if whole else _other_text_of(item, self._kind_is_known)
                 return parts + self._content(item, _text_of(item) or others)
@@ -73,7 +73,7 @@ class AnswerReader:
         return parts
 
     def _content(self, event: dict[str, Any], text: str) -> list[Part]:
-        """Return what an event says, of which `text` is the text, in a block of its kind."""
+        """Return the parts for an event's contents, of which `text` is the text."""
         if self._image is not None and {"alt", "url"} & event.keys():
             self._image = Image(
                 _string(event.get("alt")) or self._image.alt, _string(event.get("url")) or self._image.url
@@ -107,7 +107,7 @@ class AnswerReader:
 
 
 def _kind(event: dict[str, Any]) -> str:
-    """Return the kind of block that begins: the one named, else the one whose fields are given, else text."""
+    """Return the kind of block that begins: as named, else by its specific field, else text."""
     kind = event.get("kind")
     if kind in KINDS:
         return str(kind)
@@ -115,14 +115,14 @@ def _kind(event: dict[str, Any]) -> str:
 
 
 def _text_of(event: dict[str, Any]) -> str:
-    """Return the text of an event, under whichever name."""
+    """Return the text of an event, under any of its names."""
     return " ".join(filter(None, (_string(event.get(name)) for name in _TEXTS)))
 
 
 def _other_text_of(event: dict[str, Any], kind_is_known: bool) -> str:
-    """Return what an event without text or rows says under names that events don't have.
+    """Return the text of an event without text or rows from its unknown fields.
 
-    In a block of unknown kind that is text only where it is a string and there is nothing else.
+    In a block of unknown kind, that is only a string that is the event's only unknown field.
     """
     others = [] if _rows(event) else [value for name, value in event.items() if name not in _NAMES]
     if kind_is_known or (len(others) == 1 and isinstance(others[0], str)):
@@ -147,7 +147,7 @@ def _row(value: Any) -> tuple[str, ...]:
 
 
 def _string(value: Any) -> str:
-    """Return a value as text; numbers too, nothing for nothing."""
+    """Return a value as text; None becomes an empty string."""
     if isinstance(value, list):
         return " ".join(filter(None, map(_string, value)))
     if isinstance(value, dict):
