@@ -111,15 +111,15 @@ class Filter(Node):
             "%(answering)d of %(count)d passages answer directly",
             len(verdicts),
         ) % {"answering": verdicts.count(True), "count": len(verdicts)}
-        unjudged = verdicts.count(None)
-        return f"{words} · {_('%(count)d not judged') % {'count': unjudged}}" if unjudged else words
+        unjudged = _("%(count)d not judged") % {"count": verdicts.count(None)}
+        return f"{words} · {unjudged}" if None in verdicts else words
 
     def describe(self, detail: Mapping[str, Any]) -> Description:
         """Describe which model judged, why there are no verdicts, and the verdict on each passage."""
         description = Description()
         description.add(_("Model"), detail.get("model"))
         description.add(_("Note"), reason(detail.get("note", ""), detail.get("note_detail", "")))
-        kinds: dict[Any, str] = {True: _("answers"), False: _("does not answer")}
+        kinds: dict[Any, str] = {True: _("answers directly"), False: _("does not answer")}
         judged = []
         for hit in detail.get("judged", []):
             why = str(REASONS.get(hit.get("reason", ""), hit.get("reason", "")))

@@ -50,12 +50,12 @@ class Fusion(Node):
 
     def describe(self, detail: Mapping[str, Any]) -> Description:
         """List the hits with their rank in each retriever's ranking."""
-        sides = {"vector": _("meaning")}
+        sides, words = {"vector": _("meaning")}, _("words")
         hits = [
             Passage(
                 hit["chunk_id"],
                 hit["score"],
-                " · ".join(f"{sides.get(source['type'], _('words'))} {source['rank']}" for source in hit["sources"]),
+                " · ".join(f"{sides.get(source['type'], words)} {source['rank']}" for source in hit["sources"]),
             )
             for hit in detail.get("hits", [])
         ]
