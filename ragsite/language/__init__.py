@@ -1,1 +1,1 @@
-"""English and Chinese as Ragsite tells, cuts and reads them: pure functions and word lists. Imports no app."""
+"""Analysis of English and Chinese text: pure functions and word lists. Imports no app."""

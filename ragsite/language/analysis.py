@@ -19,15 +19,15 @@ from ragsite.language.word_lists import words_of
 
 STOP_WORDS = frozenset(words_of("stop_words"))
 CHINESE_STOP_WORDS = frozenset(words_of("stop_words_zh"))
-# Dimensions of the sparse vectors: a term's dimension is its stable hash below this.
+# The number of dimensions of sparse vectors; a term's dimension is a stable hash below it.
 TERM_DIMENSIONS = 1_000_000_000
 # Longer tokens are data (hashes, base64), not words: they are indexed whole only.
 LONGEST_WORD = 64
-# PostgreSQL's lexemes have at most 2 KB; nobody searches for more than the beginning.
+# PostgreSQL's lexemes have at most 2 KB, and nobody searches for more than the beginning of such a term.
 LONGEST_TERM = 256
-# How many numbers of a version are indexed.
+# The most components of a version number that are indexed.
 LONGEST_VERSION = 16
-# Few Chinese words have more characters.
+# The most characters of a piece; few Chinese words have more.
 LONGEST_PIECE = 4
 
 _HAN = r"\u3005\u3007\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003fa1f"
@@ -52,12 +52,12 @@ _TOKEN = re.compile(
     """,
     re.VERBOSE,
 )
-# The same without named groups: the kind of a token is looked up once per distinct token, not at each occurrence.
-# Most tokens are plain words, so these are tried first.
+# The same without named groups: the kind of a token is looked up once per distinct token, not at every occurrence.
+# Most tokens are plain words, so those are tried first.
 _SPLIT = re.compile(r"[A-Za-z]++(?=[\s,;)])|" + re.sub(r"\(\?P<\w+>", "(?:", _TOKEN.pattern), _TOKEN.flags)
-# Characters that don't count in a search: soft hyphens, joiners, and the vowel signs of Arabic and Hebrew.
+# Characters that searches ignore: soft hyphens, joiners, and the vowel signs of Arabic and Hebrew.
 _INVISIBLE = re.compile(r"[\u00ad\u200b-\u200d\u2060\ufeff\u0591-\u05c7\u0610-\u061a\u0640\u064b-\u065f\u0670]")
-# Separators at which a code is split, coarsest first: of paths and addresses; dots (not within numbers); of words.
+# Separators at which a code is split, coarsest first: of paths and addresses; dots (not in numbers); words; all dots.
 _LEVELS = tuple(map(re.compile, (r"[/:@\\?&=%~;,!*$]+", r"(?<![0-9])\.+|\.+(?![0-9])", r"[-_+#]+", r"\.+")))
 _SCHEME = re.compile(r"(?:[a-z]+://)?(?:www\.)?", re.IGNORECASE)
 # The parts of an identifier such as camelCase, HTTPServer, SE2109.
@@ -70,7 +70,7 @@ _HEXADECIMAL = re.compile(r"0x([0-9a-f]+)", re.IGNORECASE)
 _CAMEL = re.compile(r"[a-z][A-Z]|[A-Z]{2,}[a-z]{2,}")
 _CONTRACTIONS = frozenset(["s", "re", "ve", "ll", "d", "m"])
 _ABBREVIATION = re.compile(r"[A-Z]{2,4}")
-# Letters that Unicode doesn't decompose, and how they are written in plain Latin letters.
+# Letters that Unicode doesn't decompose, in plain Latin letters.
 _PLAIN_LETTERS = str.maketrans(
     {"ß": "ss", "æ": "ae", "œ": "oe", "ø": "o", "ł": "l", "đ": "d", "ð": "d", "þ": "th", "ı": "i"}
 )
@@ -84,10 +84,11 @@ def terms(text: str) -> list[str]:
 
 
 def border_pairs(text: str) -> list[str]:
-    """Return the pairs of characters at borders of a text's Chinese words, each once: a word's last, the next's first.
+    """Return the distinct pairs of characters at word borders in Chinese text: a word's last, the next word's first.
 
-    They distinguish phrases from words that merely occur in one passage, and join what the dictionary separates: 油漆桶
-    is segmented into 油漆 and 桶, which the pair "漆 桶" joins. The space distinguishes a pair from a term.
+    They distinguish phrases from words that merely occur in the same passage, and join words that the dictionary
+    separates: 油漆桶 is segmented into 油漆 and 桶, which the pair "漆 桶" joins. The space distinguishes a pair from a
+    term.
     """
     import rjieba  # as in _chinese
 
@@ -96,10 +97,10 @@ def border_pairs(text: str) -> list[str]:
 
 
 def pieces(text: str, words: Collection[str]) -> set[str]:
-    """Return every substring of a text's Chinese, of up to four characters, that overlaps one of these words.
+    """Return every Chinese substring of a text, of up to four characters, that overlaps one of these words.
 
-    A word that is in no passage may come from a wrong segmentation: 用油漆桶 is segmented into 用油 and 漆桶, while
-    passages have 油漆 and 桶. Which of the substrings are terms, the index shows.
+    A word that no passage contains may come from a wrong segmentation: 用油漆桶 is segmented into 用油 and 漆桶, while
+    passages have 油漆 and 桶. The index shows which of the substrings are terms.
     """
     found = set()
     for match in _RUN_OF_HAN.finditer(_folded(text)):
@@ -116,7 +117,7 @@ def pieces(text: str, words: Collection[str]) -> set[str]:
 
 
 def importance(term: str) -> float:
-    """Return the weight of a query term: 1, of a single Chinese character 0.7, of a pair across a word border 0.3.
+    """Return the weight of a query term: 0.3 for a border pair, 0.7 for a single Chinese character, otherwise 1.
 
     Figures: docs/decisions/terms.md.
     """
@@ -126,7 +127,7 @@ def importance(term: str) -> float:
 
 
 def _folded(text: str) -> str:
-    """Return a text in normal form: one form of each character, without those that don't count in a search."""
+    """Return a text in Unicode normal form, without characters that searches ignore."""
     return _INVISIBLE.sub("", unicodedata.normalize("NFKC", text))
 
 
@@ -147,10 +148,10 @@ def _token_terms(token: str) -> tuple[str, ...]:
 
 
 def _chinese(run: str) -> Iterator[str]:
-    """Dictionary words as segmented for search; unknown words, such as names, as single characters.
+    """Return dictionary words as segmented for search; unknown words, such as names, as single characters.
 
-    jieba's guesses at new words are switched off: they depend on the context, so that a name would be segmented one way
-    in a passage and another way in a question. Question words are dropped. Figures: docs/decisions/terms.md.
+    jieba's guesses at new words are switched off: they depend on the context, so that a name might be segmented one way
+    in a passage and another way in a question. Stop words are dropped. Figures: docs/decisions/terms.md.
     """
     import rjieba  # imported late: it reads its dictionary when loaded, which would slow the start of each process
 
@@ -158,7 +159,7 @@ def _chinese(run: str) -> Iterator[str]:
 
 
 def _word(word: str) -> Iterator[str]:
-    """A plain word: its stem, with and without accents; an abbreviation in capitals is never a stop word."""
+    """Yield the stem of a plain word, with and without accents; an abbreviation in capitals is never a stop word."""
     lower = word.lower()
     if lower in STOP_WORDS and not _ABBREVIATION.fullmatch(word):
         return
@@ -171,7 +172,10 @@ def _word(word: str) -> Iterator[str]:
 
 
 def _apostrophe(token: str) -> Iterator[str]:
-    """`patient's` is `patient`, `don't` is a stop word, and `O'Brien` is found as `obrien` and `brien`."""
+    """Yield the terms of a word with an apostrophe: `patient` for `patient's`, `obrien` and `brien` for `O'Brien`.
+
+    Negations such as `don't` are stop words.
+    """
     parts = re.split("['’]", token)
     last = parts[-1].lower()
     if last == "t" and parts[-2].lower().endswith("n"):
@@ -186,12 +190,12 @@ def _apostrophe(token: str) -> Iterator[str]:
 
 
 def _address(token: str) -> Iterator[str]:
-    """A URL or e-mail address: whole, its host, and its parts; `https://www.` is left out, as people leave it out."""
+    """Yield the terms of a URL or e-mail address: whole, its host, and its parts, without `https://www.`."""
     yield from _code(_SCHEME.sub("", token, count=1).rstrip(".,;:!?-/"))
 
 
 def _code(token: str) -> Iterator[str]:
-    """A word or a code: a plain word as it is; anything else whole and, recursively, in parts."""
+    """Yield the terms of a word or a code: anything but a plain word whole and, recursively, in parts."""
     token = token.lstrip("._@$")
     if _VERSION.fullmatch(token):
         yield from _version(token.lower())
@@ -205,7 +209,7 @@ def _code(token: str) -> Iterator[str]:
     if len(parts) < 2:
         yield from _part("".join(parts) if not token.endswith(("++", "#")) else token)
         return
-    # Two plain words with a slash, such as `and/or`, are not one term.
+    # Two plain words with a slash, such as `and/or`, are not a single term.
     if not (len(parts) == 2 and "/" in token and all(len(part) > 1 and _PLAIN_WORD.fullmatch(part) for part in parts)):
         yield token.lower()
     if _HYPHENATED.fullmatch(token):  # `Wi-Fi` is also written `wifi`
@@ -215,7 +219,7 @@ def _code(token: str) -> Iterator[str]:
 
 
 def _split(token: str) -> list[str]:
-    """Split at the coarsest level that gives several parts; else return the token without separators."""
+    """Split a token at the coarsest level that yields several parts; else return it without separators."""
     for level in _LEVELS:
         parts = [part for part in level.split(token) if part]
         if len(parts) != 1:
@@ -226,7 +230,7 @@ def _split(token: str) -> list[str]:
 
 
 def _part(part: str) -> Iterator[str]:
-    """A token without separators; whole, and in parts where it mixes letters and digits or words in camel case."""
+    """Yield the terms of a token without separators: whole, and in parts if it mixes letters and digits or cases."""
     if _PLAIN_WORD.fullmatch(part) and not _CAMEL.search(part):
         yield from _word(part) if len(part) <= LONGEST_WORD else (part.lower(),)
         return
@@ -241,7 +245,7 @@ def _part(part: str) -> Iterator[str]:
 
 
 def _version(version: str) -> Iterator[str]:
-    """`v1.2.3` has the terms 1.2.3, 1.2 and 1, but not 2 or 3; decimal numbers are treated alike."""
+    """Yield the terms of a version: v1.2.3, 1.2.3, 1.2 and 1, but not 2 or 3; decimal numbers are treated alike."""
     yield version
     numbers = version.lstrip("v").split(".")[:LONGEST_VERSION]
     for length in range(len(numbers), 0, -1):

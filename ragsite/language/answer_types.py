@@ -1,4 +1,4 @@
-"""What kind of answer a question wants, in English and Chinese. Pure."""
+"""The kind of answer that a question asks for, in English and Chinese. Pure."""
 
 import re
 
@@ -22,25 +22,25 @@ _BROAD = re.compile(
 
 
 def is_broad(question: str) -> bool:
-    """Whether a question asks for an overview or a comparison, which one document seldom answers alone."""
+    """Return whether a question asks for an overview or a comparison, which one document seldom answers alone."""
     return bool(_BROAD.search(question))
 
 
 def wants_procedure(question: str) -> bool:
-    """Whether a question asks how something is done."""
+    """Return whether a question asks how to do something."""
     return bool(_PROCEDURE.search(question))
 
 
 def wants_explanation(question: str) -> bool:
-    """Whether a question asks what something is, or why."""
+    """Return whether a question asks what something is, or why."""
     return bool(_EXPLANATION.search(question))
 
 
 def wants_picture(question: str) -> bool:
-    """Whether a question asks for a picture."""
+    """Return whether a question asks for a picture."""
     return bool(_PICTURE.search(question))
 
 
 def wants_list(question: str) -> bool:
-    """Whether a question asks for all things of a kind."""
+    """Return whether a question asks for a list of things of a kind."""
     return bool(_LIST.search(question))

@@ -1,4 +1,4 @@
-"""The words of a text that name what it is about. Pure."""
+"""Content words: the words that name the subject of a text. Pure."""
 
 import re
 from functools import lru_cache
@@ -8,14 +8,14 @@ from ragsite.language.detection import HAN
 from ragsite.language.questions import question_words
 
 # How often people carry over a verb or a particle from an earlier question, relative to a noun or a name
-# (docs/decisions/followups.md). The kind of English words isn't known.
+# (docs/decisions/followups.md). Parts of speech are known for Chinese words only.
 VERB, PARTICLE = 0.3, 0.1
 
 _HAN = HAN.pattern[1:-1]
 _NOT_HAN = rf"(?:(?![{_HAN}])\w)"
-# Chinese titles are one word, and so are names with their marks: TL-SE2109, pg_hba.conf, C++.
+# A Chinese title is one word, and so is a name with punctuation: TL-SE2109, pg_hba.conf, C++.
 _TOKEN = re.compile(rf"《[^《》\s]{{1,40}}》|[{_HAN}]+|{_NOT_HAN}+(?:[.'’/+#@&:-]{_NOT_HAN}+)*(?:\+\+|\#)?", re.UNICODE)
-# The dictionary's marks of what names something, nouns, names, set phrases and roots, and of words without a matter.
+# jieba's tags for words that name something (nouns, names, set phrases and roots), and for function words.
 _NAMES = re.compile(r"n|[ijlxz]|[av]n$|eng|.*g$")
 _PARTICLES = re.compile(r"[cdefmopruy]")
 
@@ -25,11 +25,11 @@ def content_terms(text: str) -> list[str]:
     return [term for term in terms(text) if term not in question_words()]
 
 
-@lru_cache(256)  # the same turns are looked at for each question of a conversation
+@lru_cache(256)  # every question of a conversation analyses the same turns again
 def words(text: str) -> tuple[str, ...]:
-    """Split a text into words, in order; Chinese by jieba, with guesses at names.
+    """Split a text into words, in order; Chinese text with jieba, including its guesses at names.
 
-    Longer strings, such as hashes, are left out.
+    Words longer than `LONGEST_WORD`, such as hashes, are left out.
     """
     import rjieba  # reads its dictionary when loaded
 
@@ -42,7 +42,7 @@ def words(text: str) -> tuple[str, ...]:
 
 @lru_cache(4_096)
 def naming_likelihood(word: str) -> float:
-    """Return how likely a Chinese word of its kind names what is spoken of: 1 for nouns and names, and for Latin."""
+    """Return how likely a word is to name the subject, by its part of speech: 1 for nouns, names and Latin words."""
     import rjieba  # reads its dictionary when loaded
 
     if not HAN.match(word):

@@ -1,4 +1,4 @@
-"""Whether a question points at what was said before it, in English and Chinese. Pure."""
+"""Recognise questions that refer to something said before them, in English and Chinese. Pure."""
 
 import re
 
@@ -6,8 +6,9 @@ from ragsite.language.content_words import content_terms, words
 from ragsite.language.word_lists import INTERROGATIVES_EN, INTERROGATIVES_ZH
 
 # A pronoun refers to something in the question itself if at least this many terms precede it: "mice without interferon
-# or its receptor". And a question that begins like a continuation stands alone if it has more terms than the latter.
+# or its receptor".
 ANTECEDENT = 3
+# A question that begins like a continuation stands alone if it has more terms than this.
 LONGEST_CONTINUATION = 4
 
 _ENGLISH = re.compile(
@@ -15,7 +16,7 @@ _ENGLISH = re.compile(
     \b(?:its?|they|them|theirs?|these|those|this|s?he|him|hers?|his|former|latter|above|previous|the\ same)\b
     |\b(?:that|ones?|there|others?)(?=\s*(?:[?.!,;]|$))
     |\bthat(?=\s+(?:one|mean|case)\b)
-    # "is that", "how does that": where no "that" joins two clauses
+    # "is that", "how does that", where "that" doesn't join two clauses
     |^(?:\W*(?:and|but|so|ok|well)\W+)?
         (?:is|was|does|did|do|can|will|would|who|(?:what|why|how)\ (?:is|does|did))?\s*that\b
     |\b(?:which|this|another|other|new)\s+ones?\b|\banother\b(?!\s+\w+\s+than)|\bother\b(?!\s+than)
@@ -23,8 +24,8 @@ _ENGLISH = re.compile(
     """,
     re.IGNORECASE | re.VERBOSE,
 )
-# Where a word begins, as the dictionary cuts it: in 其震级, not in 土耳其 or in a title. 消失的她 is one too:
-# no pronoun is described by the words before it.
+# Matched at the beginning of a word only, as jieba segments the text: in 其震级, but not in 土耳其 or in a title. 她 in
+# the title 消失的她 is no pronoun either: a pronoun doesn't follow 的.
 _CHINESE = re.compile(
     "(?<!的)[它他她]|这|那(?!曲|么多)|前者|后者|上述|上面|刚才|其中|其(?!他|它)|此(?!外)|该(?!怎么|如何)|另一个|还有(?:吗|呢|什么|哪些)"
 )
@@ -38,9 +39,9 @@ _ASKS = re.compile(
     rf"\b({INTERROGATIVES_EN}|is|are|does|do|did|can|could|should|will)\b|{INTERROGATIVES_ZH}|几|是否|吗",
     re.IGNORECASE,
 )
-# What is asked for by a name of its own, or to be done to something that is named: "what is a cursor", "how do I create
-# an index", 什么是宏. People who rewrite later questions to stand alone leave nearly all of these as they are. Who
-# says "the index" means one that was spoken of, and a "difference" is one between things that were.
+# Questions that name their own subject, or the object of an action: "what is a cursor", "how do I create an index",
+# 什么是宏. People who rewrite follow-up questions to stand alone leave nearly all of these unchanged. "The index"
+# refers to one mentioned before, and a "difference" is between things mentioned before.
 _OPENS = r"^\W*(?:(?:so|ok(?:ay)?|and|now|please|can\ you|could\ you)\W+)*"
 _INTRODUCES = re.compile(
     rf"""{_OPENS}(?:
@@ -59,7 +60,7 @@ _GIVEN = re.compile(
     r"|differen(?:ce|ces|t))\b",
     re.IGNORECASE,
 )
-# Asks for a measure; the thing measured is in the question before.
+# Questions that ask for a measure of something named in the question before.
 _ASKS_A_MEASURE = re.compile(
     r"\b(how (long|many|much|often|far|big|large|old|about)|when|where|why)\b"
     r"|多久|多长|多大|多少|几[个天年月次台人]|什么时候|何时",
@@ -68,12 +69,13 @@ _ASKS_A_MEASURE = re.compile(
 
 
 def dependence_on_context(question: str) -> str:
-    """Return why a question depends on what came before it, as a stable slug; an empty string if it stands alone.
+    """Return why a question depends on the questions before it, as a stable slug; an empty string if it stands alone.
 
-    A `pronoun` or a `continuation` points at it; a `fragment` is no sentence, or asks for a measure of no named thing.
+    A `pronoun` or a `continuation` refers to them; a `fragment` isn't a sentence, or asks for a measure of something
+    that it doesn't name.
     """
     named = set(content_terms(question))
-    if _points(question):
+    if _refers_back(question):
         return "pronoun"
     if _BEGINS.search(question) and len(named) <= LONGEST_CONTINUATION:
         return "continuation"
@@ -82,7 +84,7 @@ def dependence_on_context(question: str) -> str:
 
 
 def introduces(question: str) -> bool:
-    """Whether a question itself names what it is about: what something is, or how something is done to it."""
+    """Return whether a question names its own subject, asking what it is or how to do something with it."""
     if _GIVEN.search(question):
         return False
     if _INTRODUCES.search(question):
@@ -91,14 +93,14 @@ def introduces(question: str) -> bool:
 
 
 def names_another(question: str) -> bool:
-    """Whether a question asks the same of something else: "what about the kit?", 那病假呢？
+    """Return whether a question asks the same about something else: "what about the kit?", 那病假呢？
 
-    Single characters of the topic before, which the dictionary left of a word such as 年假, only lead back to it.
+    Single characters of the previous topic, into which jieba split a word such as 年假, would only lead back to it.
     """
     return bool(_ANOTHER.search(question))
 
 
-def _points(question: str) -> bool:
+def _refers_back(question: str) -> bool:
     places = [match.start() for match in _ENGLISH.finditer(question)]
     end = 0
     for word in words(question):

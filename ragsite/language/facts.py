@@ -1,4 +1,4 @@
-"""What a sentence says that must stand in its source word for word: quotations, names and codes. Pure."""
+"""Facts that an answer must repeat word for word from its source: quotations, names and codes. Pure."""
 
 import re
 from functools import lru_cache
@@ -21,29 +21,29 @@ _VERSION = re.compile(r"^\d+(?:\.\d+){2,}$")
 _LATIN_NAME = re.compile(r"(?<![A-Za-z0-9])[A-Z][A-Za-zÀ-ɏ0-9'’-]*(?:\.[A-Z][A-Za-z]*)*")
 _STARTS = re.compile(r"[.!?:;。！？：；]\s*[\"“(（]?$")
 _TITLED = re.compile(r"\b(?:Dr|Mr|Mrs|Ms|Prof|St|[A-Z])\.\s*$")
-# Longer names of units are no abbreviations, which may stand for anything.
+# The length of the longest unit name that is an abbreviation and may therefore be a name as well.
 _ABBREVIATED = 4
 _WORD = re.compile(r"[A-Za-zÀ-ɏ][\w'’-]*")
 _HAN = re.compile(r"[\u3400-\u4dbf\u4e00-\u9fff]+")
 _TITLE = re.compile(r"《([^《》]+)》")
 _INITIALS = re.compile(r"^[A-Z]{2,6}$")
-# What makes a people of a country, and how much of the name must be left.
+# Endings that turn the name of a country into that of its people, and how many letters must be left without them.
 _PEOPLE_ENDINGS = "e|a|o|y|an|ian|ean|n|ese|ish|i"
 _PEOPLE = re.compile(rf"(?:{_PEOPLE_ENDINGS})$")
 _ROOT = 4
 # Capitalised without being names.
 _CALENDAR = frozenset(words_of("calendar_words"))
-# jieba's tags of places and organisations; words that it takes for people's names must begin with a usual surname.
+# jieba's tags for places and organisations. Words that it tags as people's names must begin with a common surname.
 _PLACE_TAGS = frozenset({"ns", "nt"})
 _SURNAMES = frozenset(words_of("surnames"))
-# Words of every day that jieba takes for names.
+# Everyday words that jieba tags as names.
 _NO_NAMES = frozenset(words_of("everyday_words"))
-# 张 and others also count things: 这张表.
+# 张 and other surnames are also measure words: 这张表.
 _COUNTED = re.compile(r"[这那该每某几两一二三四五六七八九十\d]$")
 
 
 def quotations(text: str) -> list[str]:
-    """Return what a sentence quotes: text in quotation marks that is longer than a term."""
+    """Return the quotations in a sentence: text in quotation marks that is longer than a term."""
     found = ["".join(match) for match in _QUOTED.findall(text)]
     return [
         quoted
@@ -53,7 +53,7 @@ def quotations(text: str) -> list[str]:
 
 
 def is_quoted(quotation: str, source: str) -> bool:
-    """Whether a source holds a quotation, whatever its case, spaces, quotation marks and last full stop."""
+    """Return whether a source contains a quotation, ignoring case, spaces and punctuation."""
     return letters_and_digits(quotation) in letters_and_digits(source)
 
 
@@ -63,20 +63,20 @@ def letters_and_digits(text: str) -> str:
 
 
 def names(text: str) -> list[str]:
-    """Return the names and codes in a sentence: what no paraphrase can say in another way."""
+    """Return the names and codes in a sentence, which can't be paraphrased."""
     return list(_names(text))
 
 
-@lru_cache(1_024)  # the same clauses are asked for over and over
+@lru_cache(1_024)  # the same clauses are checked again and again
 def _names(text: str) -> tuple[str, ...]:
-    # Model numbers, versions, identifiers, addresses; a number with its unit (`10GB`) is none.
+    # Model numbers, versions, identifiers and addresses, but not a number with its unit (`10GB`).
     codes = [
         code
         for code in _CODE.findall(text)
         if not code.islower() or not code.isalpha()
         if any(pattern.search(code) for pattern in (_MIXED, _JOINED, _CAMEL, _VERSION))
     ]
-    # What something is called in Chinese: short, in quotation marks, and with these.
+    # Chinese names in quotation marks, which are short; the marks are kept.
     quoted = [f"“{''.join(match)}”" for match in _QUOTED.findall(text) if _HAN.search("".join(match))]
     found = [
         *_OPTION.findall(text),
@@ -90,7 +90,7 @@ def _names(text: str) -> tuple[str, ...]:
 
 
 def is_named(name: str, source: str) -> bool:
-    """Whether a source holds a name: as a word of its own where it is Latin, or a Chinese one's end or longer form."""
+    """Return whether a source contains a name: a Latin one as a whole word, a Chinese one also in a longer form."""
     if name[0] == "“":
         return is_quoted(name, source)
     if _HAN.search(name):
@@ -100,7 +100,7 @@ def is_named(name: str, source: str) -> bool:
     stem = bare[:-1] if len(bare) > 3 and bare.endswith("s") else bare
     if re.search(rf"(?<![A-Za-z]){re.escape(stem)}s?(?![A-Za-z0-9])", source, re.IGNORECASE):
         return True
-    if _INITIALS.match(bare):  # of words in a row: WHO of World Health Organization
+    if _INITIALS.match(bare):  # of consecutive words: WHO, World Health Organization
         words = r"[\w’']*[\s-]+(?:(?:of|the|and|for|in|on)\s+){0,2}".join(bare)
         if re.search(rf"\b{words}[A-Za-z]", source, re.IGNORECASE):
             return True
@@ -112,7 +112,7 @@ def is_named(name: str, source: str) -> bool:
 
 
 def are_alike(one: str, other: str) -> bool:
-    """Whether two names are of one kind: codes, Chinese, abbreviations, or other words."""
+    """Return whether two names are of the same kind: codes, Chinese, abbreviations or other words."""
     return _kind(one) == _kind(other)
 
 
@@ -125,7 +125,7 @@ def _kind(name: str) -> str:
 
 
 def _latin_names(text: str) -> list[str]:
-    """Capitalised words, but for the first of the sentence, unless it can't be another word."""
+    """Return capitalised words; the first word of a sentence only if it has other capitals, too."""
     found = []
     for match in _LATIN_NAME.finditer(text):
         word = match[0]
@@ -148,7 +148,7 @@ def _tagged(run: str) -> list[str]:
     found = []
     for (before, _), (word, tag) in pairwise([("", ""), *rjieba.tag(run)]):
         if len(word) > 1 and (tag in _PLACE_TAGS or (_is_person(word, tag) and not _COUNTED.search(before))):
-            # Without what jieba took along at either end: 对耶伦, 耶伦是.
+            # Strip particles that jieba left at either end: 对耶伦, 耶伦是.
             begin = int(len(word) > 2 and word[0] in PARTICLES)
             name = word[begin:]
             found.append(name[:-1] if len(name) > 2 and name[-1] in PARTICLES else name)
@@ -156,7 +156,7 @@ def _tagged(run: str) -> list[str]:
 
 
 def _is_person(word: str, tag: str) -> bool:
-    """Whether a word is a person's or a firm's name: with a usual surname, or unknown to the dictionary."""
+    """Return whether a word is a person's or company's name: it has a common surname or isn't in the dictionary."""
     if not tag.startswith("nr") or len(word) > 4 or word in _NO_NAMES:
         return False
     if {word[0], word[:2]} & _SURNAMES:

@@ -1,9 +1,9 @@
-"""Whether a question by itself lacks the thing that it asks about: "How long does it take?", 那明天呢？ Pure.
+"""Recognise questions that don't name the thing they ask about: "How long does it take?", 那明天呢？ Pure.
 
-Such a question names no thing, only what is asked about one. English shows this by position: a clause has a predicate,
-so that the only content word beside a pronoun is the predicate, unless it is in the position of a noun. Chinese shows
-it by the part of speech in the dictionary. In doubt a question has its object, and is searched. This applies to first
-questions only: a later one may have its object in the conversation.
+In English the position of a word decides: every clause has a predicate, so the only content word beside a pronoun is
+the predicate unless it is in the position of a noun. In Chinese its part of speech in jieba's dictionary decides. In
+doubt, a question counts as complete and is searched. This applies to first questions only: a later question may have
+its object in the conversation.
 """
 
 import re
@@ -14,14 +14,13 @@ from ragsite.language.context_dependence import dependence_on_context, introduce
 from ragsite.language.detection import language_of
 from ragsite.language.word_lists import INTERROGATIVES_EN, INTERROGATIVES_ZH, words_of
 
-# Words that name no thing to look up. Of English by their stems; particles are of a verb, and tell nothing beside a
-# pronoun: "turn it off", but not "days off". Of Chinese those that the dictionary takes for things, times and deeds.
+# Words that don't name anything to look up: English ones as stems, Chinese ones that jieba tags as nouns, times or
+# verbs. English particles belong to the verb beside a pronoun ("turn it off"), but not otherwise ("days off").
 _NAMES_NOTHING = frozenset(terms(" ".join(words_of("names_nothing_en"))))
 _PARTICLES = frozenset(terms("off up down out away back over"))
 _NAMES_NOTHING_ZH = frozenset(words_of("names_nothing_zh"))
-# The dictionary's marks of words that stand for things, count, place or describe, and of those that hold a sentence
-# together.
-_TELLS_OF_THINGS = re.compile(r"[acdefmopqruyz]")
+# jieba's tags for words that don't name an object: pronouns, numbers, positions, adjectives and function words.
+_NO_OBJECT_TAGS = re.compile(r"[acdefmopqruyz]")
 
 _ASKS = re.compile(
     rf"[?？]|\b({INTERROGATIVES_EN}|can|could|would|please|tell|explain|give)\b|{INTERROGATIVES_ZH}|几|多久|是否|吗|呢|请|再",
@@ -31,45 +30,45 @@ _PRONOUN = re.compile(
     r"\b(?:it|its|they|them|theirs?|he|him|his|she|hers?|this|that|these|those|ones?)\b|^\W*which\s+(?:is|are|was|of)\b",
     re.IGNORECASE,
 )
-# Of whole words; 也 and 还 add to something that was said.
+# Matched against whole words; 也 and 还 add to something said before.
 _PRONOUN_ZH = re.compile("[它他她]们?|[这那](?![里儿曲]).*|前者|后者|上面|别的|其他|反过来|也|还|再")
 _YEAR = re.compile(r"(?:19|20)\d\d年?")
 _WORD = re.compile(r"\w+(?:[-.'’/+#@&:]\w+)*|[^\w\s]")
-# What a noun follows. The words between say nothing of it: "the other two lamps".
+# Words that a noun follows, possibly after others: "the other two lamps".
 _BEFORE_A_NOUN = frozenset(words_of("determiners"))
-# After "is this", "why does that" the only content word is a predicate, not a noun.
+# After "is this" or "why does that", the only content word is a predicate, not a noun.
 _POINTS_AT_ONE = frozenset(["this", "that", "these", "those"])
 _ITS_PREDICATE = re.compile(
     r"^\W*(?:(?:and|but|so|why|how|when|where|since|if)\W+)*"
     r"(?:is|are|was|were|does|do|did|can|could|will|would|should|has|have|must|may)\W+(?:this|that|these|those)$",
     re.IGNORECASE,
 )
-# "Is it safe to …", "is it true that …": what is asked about comes after.
-_FORETELLS = re.compile(r"\bit\W+(?:\w+\W+){1,2}(?:to|that|if|when|whether)\b", re.IGNORECASE)
+# "Is it safe to …", "is it true that …": the object follows.
+_OBJECT_FOLLOWS = re.compile(r"\bit\W+(?:\w+\W+){1,2}(?:to|that|if|when|whether)\b", re.IGNORECASE)
 
 
 def lacks_object(question: str) -> bool:
-    """Whether a question asks about something that it doesn't name; keywords never do."""
+    """Return whether a question asks about something that it doesn't name; keywords always name it."""
     depends = dependence_on_context(question)
     if introduces(question) or not (depends in ("pronoun", "continuation") or _ASKS.search(question)):
         return False
     if language_of(question) == "zh":
         return _lacks_chinese(question, bool(depends))
     continues = depends == "continuation"
-    points = bool(_PRONOUN.search(question))
-    nothing = _NAMES_NOTHING | _PARTICLES if points else _NAMES_NOTHING
+    has_pronoun = bool(_PRONOUN.search(question))
+    nothing = _NAMES_NOTHING | _PARTICLES if has_pronoun else _NAMES_NOTHING
     found = list(_WORD.finditer(question))
-    telling = [
+    content = [
         place
         for place, match in enumerate(found)
         if set(content_terms(match.group())) - nothing and not (continues and _YEAR.fullmatch(match.group()))
     ]
-    if len(telling) != 1:
-        return not telling
-    (place,) = telling
+    if len(content) != 1:
+        return not content
+    (place,) = content
     word = found[place].group()
     is_name = re.search(r"\d|\B[A-Z]", word) or (place and word != word.lower())
-    if not points or is_name or _FORETELLS.search(question):
+    if not has_pronoun or is_name or _OBJECT_FOLLOWS.search(question):
         return False
     before = place - 1
     while before >= 0 and set(terms(found[before].group())) & nothing:
@@ -83,16 +82,16 @@ def lacks_object(question: str) -> bool:
 def _lacks_chinese(question: str, depends: bool) -> bool:
     import rjieba  # reads its dictionary when loaded
 
-    points, deeds = False, 0
+    has_pronoun, verbs = False, 0
     for word, kind in rjieba.tag(question, True):
         if _PRONOUN_ZH.fullmatch(word):
-            points = True
+            has_pronoun = True
         elif not terms(word) or word in _NAMES_NOTHING_ZH or (depends and _YEAR.fullmatch(word)):
             continue
         elif re.search(r"[0-9A-Za-z]", word):
             return False
         elif kind.startswith("v"):
-            deeds += 1
-        elif not _TELLS_OF_THINGS.match(kind):
+            verbs += 1
+        elif not _NO_OBJECT_TAGS.match(kind):
             return False
-    return deeds <= points
+    return verbs <= has_pronoun

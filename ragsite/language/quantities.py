@@ -1,7 +1,7 @@
 """Numbers in running text with their units, however they are written. Pure.
 
-`1,600`, `1.6 thousand`, `一千六百` and `1600` in full width are one number; `15 %`, `15 percent` and `百分之十五` too;
-`2024-03-01`, `1 March 2024` and `2024年3月1日` have the same year, month and day. Times of day are read by `clock`.
+`1,600`, `1.6 thousand`, `一千六百` and `1600` in full width are the same number, and so are `15 %`, `15 percent` and
+`百分之十五`; `2024-03-01`, `1 March 2024` and `2024年3月1日` have the same year, month and day.
 """
 
 import re
@@ -50,9 +50,9 @@ _HAN_DIGITS = {digit: value for value, digit in enumerate("零一二三四五六
 _HAN_PLACES = {"十": 10, "百": 100, "千": 1_000, "万": 10_000, "亿": 100_000_000}
 _PLACES_BELOW = {100: "十", 1_000: "百", 10_000: "千", 100_000_000: "千万"}
 
-# What counts as the same unit, by its first name; longer spellings are tried first.
+# Names of units, each mapped to the first name of the same unit.
 _UNITS = {name: group.split()[0] for group in lines_of("units") for name in group.split()}
-# What units measure, and how much of it, so that 24 hours are a day.
+# The quantity that each unit measures, and the unit's size, so that 24 hours equal a day.
 _MEASURES = {
     "year": ("months", "12"), "month": ("months", "1"),
     "week": ("time", "604800"), "day": ("time", "86400"), "hour": ("time", "3600"), "minute": ("time", "60"),
@@ -111,39 +111,39 @@ _TENTHS = re.compile(r"([一二三四五六七八九]|\d)成(?![\u4e00-\u9fff]?[
 _ROUGHLY = re.compile(
     r"(?:\b(?:about|almost|approximately|around|nearly|roughly|close to)|约|近|将近|接近|大概)\s*$", re.IGNORECASE
 )
-# Who speaks of "the two" need not have read how many there are.
+# "The two" need not be a number from the source.
 _POINTING = re.compile(r"\b(?:the|these|those)\s+$|[这那]$", re.IGNORECASE)
 _OR_SO = re.compile(r"\s*(?:or so\b|左右|上下)")
-# The numbers of longer texts aren't kept. In characters.
+# The longest text whose numbers are cached, in characters.
 _LONGEST_CACHED = 1_000
-# Between these, a number is a year's rather than one of years.
+# Between these, a number with the unit "year" is a calendar year rather than a duration.
 _FIRST_YEAR, _LAST_YEAR = 1000, 2200
 
 
 @dataclass(frozen=True, slots=True)
 class Quantity:
-    """A number: its value, its unit ("" where none is known), and where in the text it stands."""
+    """A number: its value, its unit ("" if unknown), and its position in the text."""
 
     value: Decimal
     unit: str
     start: int
     end: int
-    spelled: bool = False  # in words, where "one", "first" and "the two" may count nothing
+    spelled: bool = False  # in words that may not count anything, such as "one", "first" and "the two"
 
     @property
     def kind(self) -> str:
-        """What it measures: that of its unit, or the unit itself; a year's number isn't how many there are."""
+        """The quantity it measures, or its unit if that is unknown; a calendar year isn't a duration."""
         if self.unit == "year" and self.may_be_a_year:
             return "calendar year"
         return _MEASURES[self.unit][0] if self.unit in _MEASURES else self.unit
 
     @property
     def may_be_a_year(self) -> bool:
-        """Whether it may be the number of a year."""
+        """Whether it may be a calendar year."""
         return self.unit in ("", "year") and _FIRST_YEAR <= self.value <= _LAST_YEAR
 
     def agrees(self, other: "Quantity") -> bool:
-        """Whether the other may be the same: the same value and no other unit, or as much in another unit."""
+        """Return whether two numbers may be the same: equal without conflicting units, or equal after conversion."""
         if "k" in (self.unit, other.unit):
             return any(one.agrees(two) for one in self._readings() for two in other._readings())
         if DIAL in (self.unit, other.unit) and self.kind == other.kind:
@@ -154,38 +154,38 @@ class Quantity:
         return bool(mine) and mine == theirs and self.value * Decimal(factor) == other.value * Decimal(other_factor)
 
     def _readings(self) -> tuple["Quantity", ...]:
-        """Return what a number may be: 64K is 64,000, or 64 of something with that sign."""
+        """Return the possible readings: 64K may be 64,000, 64 KB, or 64 of something else."""
         if self.unit != "k":
             return (self,)
         return replace(self, value=self.value * 1000, unit=""), replace(self, unit="kb"), replace(self, unit="")
 
     def nears(self, other: "Quantity") -> bool:
-        """Whether the other may be rounded to it: no more than a tenth away, in the same or no unit."""
+        """Return whether it may be the other rounded: at most a tenth away, in the same unit or without one."""
         same_unit = not self.unit or not other.unit or self.unit == other.unit
         return (same_unit and abs(self.value - other.value) <= abs(other.value) / 10) or self.agrees(other)
 
 
 def is_rough(text: str, quantity: Quantity) -> bool:
-    """Whether a text gives a number roughly: about 20, nearly six, 约20人."""
+    """Return whether a text gives a number approximately: about 20, nearly six, 约20人."""
     return bool(_ROUGHLY.search(text[: quantity.start]) or _OR_SO.match(text[quantity.end :]))
 
 
 def is_unit(word: str) -> bool:
-    """Whether a word is the name of a unit."""
+    """Return whether a word is the name of a unit."""
     return word.lower() in _UNITS
 
 
 def fold(text: str) -> str:
-    """Return a text in which full-width digits and signs are plain; the length may change."""
+    """Return a text with full-width digits and signs in plain form; its length may change."""
     return unicodedata.normalize("NFKC", text).replace("per cent", "percent").replace("％", "%")
 
 
 def quantities(text: str) -> list[Quantity]:
-    """Return the numbers of a text that `fold` has made plain, in their order."""
+    """Return the numbers of a text after `fold`, in order."""
     return list(_quantities(text) if len(text) <= _LONGEST_CACHED else _quantities.__wrapped__(text))
 
 
-@lru_cache(1_024)  # the same clauses are asked for over and over
+@lru_cache(1_024)  # the same clauses are checked again and again
 def _quantities(text: str) -> tuple[Quantity, ...]:
     found: list[Quantity] = []
     for quantity in _all(text):
@@ -195,7 +195,7 @@ def _quantities(text: str) -> tuple[Quantity, ...]:
 
 
 def _all(text: str) -> Iterator[Quantity]:
-    """Yield numbers, the surest reading of a place first."""
+    """Yield numbers; of overlapping readings, the surest first."""
     yield from _dates(text)
     for value, unit, start, end in times_of_day(text):
         yield Quantity(Decimal(value), unit, start, end)
@@ -223,13 +223,13 @@ def _all(text: str) -> Iterator[Quantity]:
             amount *= _SCALES[match["scale"].lower()]
         unit = _UNITS.get((match["unit"] or "").lower(), "")
         if match["sign"] and unit in ("", "m"):
-            amount *= 1_000_000 if unit else 1  # £3m are three million
+            amount *= 1_000_000 if unit else 1  # £3m is three million
             unit = _CURRENCY_SIGNS[match["sign"]]
         yield Quantity(amount.normalize(), unit, match.start("digits"), match.end())
     for match in _HAN.finditer(text) if not text.isascii() else ():
         value, digits, unit, first = _han_value(match["digits"]), match["digits"], match["unit"] or "", match["first"]
         if digits in _SCALES and not first:
-            continue  # of 平方千米
+            continue  # part of 平方千米
         if first or unit or len(digits) > 1:
             is_next = bool(first) and digits == "二" and unit in ("年", "天", "日", "周")  # 第二年, 第二天
             counts_nothing = value == 1 or is_next or _is_pointed_at(match)
@@ -269,13 +269,13 @@ def _is_pointed_at(match: re.Match[str]) -> bool:
 
 
 def _han_value(digits: str) -> int:
-    """Return the value of Chinese digits: by places (二百零五, 三万五) or one by one (二〇二四)."""
+    """Return the value of Chinese numerals: positional (二百零五, 三万五) or digit by digit (二〇二四)."""
     if not any(character in _HAN_PLACES for character in digits):
         return int("".join(str(_HAN_DIGITS.get(character, "")) for character in digits) or 0)
     total = section = digit = 0
     last = _HAN_PLACES.get(digits[-2:-1], 0)
     if last >= 100 and digits[-1] in _HAN_DIGITS:
-        digits += _PLACES_BELOW[last]  # 一千八 is said for 一千八百
+        digits += _PLACES_BELOW[last]  # 一千八 is short for 一千八百
     for character in digits:
         if character in _HAN_DIGITS:
             digit = _HAN_DIGITS[character]

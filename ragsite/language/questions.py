@@ -1,4 +1,4 @@
-"""What the words of a question tell of it: which only ask, whether it is one, and wants an overview. Pure."""
+"""Question words, and whether a text is a question. Pure."""
 
 import re
 from functools import cache
@@ -7,10 +7,10 @@ from ragsite.language.analysis import terms
 from ragsite.language.detection import HAN
 from ragsite.language.word_lists import INTERROGATIVES_EN, INTERROGATIVES_ZH, words_of
 
-# The characters that jieba may cut off question words.
+# Single characters into which jieba may split question words.
 _CHARACTERS = "什么怎样如何哪些个里几多少为是否吗呢请问告诉介绍说明一下有的了和在可以能需要应该谁何时候我们你要用"
-# What makes a question or a request of a text, in it or at its beginning; and what makes a statement of a long one that
-# has none of it: a finite verb, or a full stop at its end.
+# Signs of a question or a request, anywhere in a text or at its beginning. A long text without any is a statement if it
+# has a finite verb or ends in a full stop.
 _AUXILIARY = r"is|are|was|were|am|do|does|did|can|could|may|must|should|shall|will|would|has|have|had"
 _ASKS = re.compile(
     rf"[?？]|\b(?:what|how|why)\b|\b(?:when|where)\s+(?:{_AUXILIARY})\b|(?:^\W*|[,;.]\s+)(?:{_AUXILIARY})\b"
@@ -28,13 +28,13 @@ _STATES = re.compile(
 _LONG = 7  # words; a Chinese word has about two characters
 
 
-@cache  # made when first asked for, since jieba reads its dictionary for it: a quarter of a second at each start
+@cache  # built on first use: loading jieba's dictionary would add a quarter of a second to every start
 def question_words() -> frozenset[str]:
-    """Return the terms that only ask."""
+    """Return the terms of question words, which don't name anything to search for."""
     return frozenset([*terms(" ".join(words_of("question_words"))), *_CHARACTERS])
 
 
 def asks(text: str) -> bool:
-    """Whether a text asks for something, as a question, a request or key words, and is no statement of its own."""
+    """Return whether a text is a question, a request or keywords rather than a statement."""
     length = len(HAN.findall(text)) / 2 + len(re.findall(r"[^\W\d_]+", HAN.sub(" ", text)))
     return length < _LONG or bool(_ASKS.search(text)) or not _STATES.search(text)

@@ -1,4 +1,4 @@
-"""Where sentences end in English and Chinese text, how to cut one that is too long, and how to join some. Pure."""
+"""Split English and Chinese text into sentences, cut long sentences, and join sentences. Pure."""
 
 import math
 import re
@@ -8,15 +8,15 @@ from itertools import pairwise
 
 from ragsite.language.word_lists import words_of
 
-# A full stop after the first never ends a sentence; after the others a number, or a name, usually follows.
+# A full stop after the former never ends a sentence; the latter are usually followed by a number or a name.
 _NEVER_LAST = frozenset(words_of("abbreviations"))
 _BEFORE_NUMBER = frozenset(words_of("abbreviations_before_numbers"))
 
 _CLOSERS = "\"'”’」』）)】》〉\\]"
 _END = re.compile(
     rf"""
-    (?:[。！？!?…]+|；|(?<!\.)\.++(?=[{_CLOSERS}]*\s))[{_CLOSERS}]*\s*  # an end mark, what closes after it, and space
-    | \n\s*                                                     # a line break that the parser kept means something
+    (?:[。！？!?…]+|；|(?<!\.)\.++(?=[{_CLOSERS}]*\s))[{_CLOSERS}]*\s*  # an end mark, closing marks, and space
+    | \n\s*                                                     # parsers keep only meaningful line breaks
     """,
     re.VERBOSE,
 )
@@ -25,7 +25,7 @@ _QUOTED = re.compile(
 )
 _LAST_WORD = re.compile(r"[\w.\-]+$")
 _LIST_NUMBER = re.compile(r"\s*(?:[-*•]\s+)?[(（\[]?(?:\d{1,3}|[A-Za-z]|[ivxIVX]{1,5})\.$")
-# What names a figure or a table, before what it shows: "Figure 14.127. Crop tool".
+# The number of a figure or a table, before its caption: "Figure 14.127. Crop tool".
 _CAPTION_NUMBER = re.compile(r"\s*(?:[图表]|fig(?:ure)?\.?|table)\s*\d{1,3}(?:[.-]\d{1,3})*\.$", re.IGNORECASE)
 _IN_BRACKETS = re.compile(r"[(\[]\d")
 _CLAUSE = re.compile(r"(?<=[,;:，、；：])\s*|(?<=[—–])\s*|\s+(?=[(（—–])")
@@ -34,10 +34,10 @@ _WINDOW = 4000  # characters; the longest text that is measured in one go
 
 
 def split_sentences(text: str) -> list[str]:
-    """Return the text's sentences; each keeps the white space after it, so that joined they are the text.
+    """Return the text's sentences, each with the white space after it, so that joining them restores the text.
 
     Abbreviations, initials, decimals, versions, URLs and file names don't end a sentence; a short quotation or
-    bracket stays whole with the sentence around it; a line break always ends one.
+    bracket stays whole with the sentence around it; a line break always ends a sentence.
     """
     spans = [match.span() for match in _QUOTED.finditer(text)]
     starts, ends = [start for start, _ in spans], [end for _, end in spans]
@@ -47,7 +47,7 @@ def split_sentences(text: str) -> list[str]:
         end = match.end()
         if end >= len(text):
             break
-        # A mark within a quotation that goes on after it ends no sentence; a line break does.
+        # Within a quotation a mark doesn't end the sentence, except at its end; a line break does.
         found = bisect_right(starts, match.start()) - 1
         inside = found >= 0 and len(match.group().rstrip()) + match.start() < ends[found]
         if (inside and not match.group().startswith("\n")) or not _ends_sentence(text, start, match):
@@ -61,13 +61,16 @@ def split_sentences(text: str) -> list[str]:
 
 
 def join_sentences(*sentences: object) -> str:
-    """Return sentences as one text, without empty ones: separated by spaces, but for one after a Chinese full stop."""
+    """Join sentences, leaving out empty ones, with a space between them except after a Chinese full stop."""
     texts = [text for sentence in sentences if (text := str(sentence or ""))]
     return "".join(text if text.endswith(("。", "！", "？")) else f"{text} " for text in texts).rstrip()
 
 
 def cut_long(text: str, limit: int, measure: Callable[[str], int]) -> list[str]:
-    """Cut a text of more than `limit` tokens at clauses, else at white space, else anywhere; the pieces join to it."""
+    """Cut a text into pieces of at most `limit` tokens: at clauses, else at white space, else anywhere.
+
+    Joining the pieces restores the text.
+    """
     pieces: list[str] = []
     for window in windows(text):
         pieces += _cut(window, limit, measure, (_CLAUSE, _SPACE))
@@ -78,7 +81,7 @@ def _cut(text: str, limit: int, measure: Callable[[str], int], patterns: tuple[r
     if len(text) < 2 or (tokens := measure(text)) <= limit:
         return [text]
     if not patterns:
-        # Somewhat more parts than it takes, so that hardly one of them has to be cut, and so measured, again.
+        # Slightly more parts than necessary, so that hardly any has to be cut and measured again.
         parts = min(len(text), math.ceil(1.1 * tokens / limit))
         edges = [len(text) * number // parts for number in range(parts + 1)]
         return [part for a, b in pairwise(edges) for part in _cut(text[a:b], limit, measure, ())]
@@ -91,7 +94,7 @@ def _cut(text: str, limit: int, measure: Callable[[str], int], patterns: tuple[r
         if cost > limit:
             packed += _cut(atom, limit, measure, patterns[1:])
             room = 0
-        elif packed and cost <= room:  # what no token stands for costs nothing
+        elif packed and cost <= room:  # text without tokens costs nothing
             packed[-1] += atom
             room -= cost
         else:
@@ -101,7 +104,7 @@ def _cut(text: str, limit: int, measure: Callable[[str], int], patterns: tuple[r
 
 
 def windows(text: str) -> list[str]:
-    """Slices of a bounded length, cut at white space where there is some near."""
+    """Return slices of bounded length, cut at white space if there is any nearby."""
     slices: list[str] = []
     start = 0
     while len(text) - start > _WINDOW:
@@ -128,7 +131,7 @@ def _ends_sentence(text: str, start: int, match: re.Match[str]) -> bool:
         begun = text[start : match.start()] + "."
         if (match.start() - start <= 8 and _LIST_NUMBER.match(begun)) or _CAPTION_NUMBER.match(begun):
             return False
-    if mark.startswith("..") and before.endswith("]"):  # "chmod [OPTION]... FILE": it may be repeated
+    if mark.startswith("..") and before.endswith("]"):  # "chmod [OPTION]... FILE"
         return False
     found = _LAST_WORD.search(before)
     if found is None:
@@ -139,6 +142,6 @@ def _ends_sentence(text: str, start: int, match: re.Match[str]) -> bool:
     if word in _BEFORE_NUMBER:
         numbered = following.isdigit() or _IN_BRACKETS.match(text, match.end())  # "Eq. (2)"
         return not (numbered or (word in {"al", "ed", "eds"} and following in "(["))
-    # An initial as in "J. Smith"; "I." and a variable at the end of a sentence are rarer before a capital.
+    # An initial as in "J. Smith". Sentences that end in "I." or in the name of a variable are rarer.
     initial = len(word) == 1 and word.isalpha() and word != "i" and found.group().isupper()
     return not (initial and following.isupper())

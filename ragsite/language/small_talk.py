@@ -1,4 +1,4 @@
-"""Messages that ask nothing of documents: greetings, thanks, farewells and the like, in English and Chinese. Pure."""
+"""Recognise greetings, thanks, farewells and other messages that need no documents, in English and Chinese. Pure."""
 
 import re
 
@@ -37,7 +37,7 @@ _TRANSLATE = re.compile(
     |^\W*(?:请|帮我|麻烦|再|能否|可以)*[你您]?(?:把.{1,40}?)?(?:翻译|译)(?:[成为这那]|一下|上面)""",
     re.IGNORECASE | re.VERBOSE,
 )
-_POINTS = re.compile(
+_PRONOUNS = re.compile(
     r"\b(it|its|they|them|their|this|that|these|those|he|she|him|her|his|the former|the latter|former|latter|there)\b"
     r"|它们?|(?<!其)他们?|她们?|这个|那个|这些|那些|这位|那位|这里|那里|前者|后者|上述",
     re.IGNORECASE,
@@ -45,21 +45,21 @@ _POINTS = re.compile(
 
 
 def is_small_talk(message: str) -> bool:
-    """Whether a message is nothing but a greeting, thanks, a farewell, "who are you" or the like."""
+    """Return whether a message is only a greeting, thanks, a farewell, "who are you" or the like."""
     return bool(_CHAT.match(message.strip()))
 
 
 def kind_of(message: str) -> str:
-    """Return what kind of small talk a message is: `thanks`, `farewell`, `help`, `greeting`, `agreed`, or nothing."""
+    """Return the kind of small talk: `thanks`, `farewell`, `help`, `greeting`, `agreed`, or an empty string."""
     return next((kind for kind, pattern in _KINDS.items() if pattern.search(message)), "")
 
 
 def pointer_in(message: str) -> str:
-    """Return the first word of a message that stands for something said before, "" if there is none."""
-    found = _POINTS.search(message)
+    """Return the first word of a message that refers to something said before, or an empty string."""
+    found = _PRONOUNS.search(message)
     return found[0] if found else ""
 
 
 def asks_to_translate(message: str) -> bool:
-    """Whether a message wants something translated, and not how that is done."""
+    """Return whether a message asks for a translation, rather than about translating."""
     return bool(_TRANSLATE.search(message))

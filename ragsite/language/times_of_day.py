@@ -1,13 +1,13 @@
 """Times of day and weekdays in running text. Pure.
 
-`1 pm`, `13:00` and `下午1点` are one time of day; `1:00` may be either it or one in the night.
+`1 pm`, `13:00` and `下午1点` are the same time of day; `1:00` may also be one at night.
 """
 
 import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
-# Units of what is found: a time of day in minutes since midnight; one that may be twelve hours later; a weekday from 1.
+# Units: minutes since midnight; minutes since midnight or noon, which is unknown; the day of the week, from 1.
 DAY_TIME, DIAL, WEEKDAY = "time of day", "time on a dial", "weekday"
 HALF_DAY = 720
 
@@ -40,7 +40,7 @@ _HAN_DIGITS = {digit: value for value, digit in enumerate("零一二三四五六
 
 
 class TimeOfDay(NamedTuple):
-    """A time of day or a weekday: its value, its unit, and where it stands."""
+    """A time of day or a weekday: its value, its unit, and its position in the text."""
 
     value: int
     unit: str
@@ -49,7 +49,7 @@ class TimeOfDay(NamedTuple):
 
 
 def times_of_day(text: str) -> Iterator[TimeOfDay]:
-    """Yield the times of day and weekdays in a text that is folded, the surest reading of a place first."""
+    """Yield the times of day and weekdays in a text after `fold`; of overlapping readings, the surest first."""
     for match in _ENGLISH_DAY.finditer(text):
         yield TimeOfDay(_DAYS.index(match[1].lower()) + 1, WEEKDAY, *match.span())
     if not text.isascii():
@@ -57,9 +57,9 @@ def times_of_day(text: str) -> Iterator[TimeOfDay]:
             yield TimeOfDay("一二三四五六日".find(match[1].replace("天", "日")) + 1, WEEKDAY, *match.span())
         for match in _CHINESE.finditer(text):
             part = match["part"]
-            told = part or match["minute"] or match["rest"] or _O_CLOCK.search(match[0])
-            if not told or (match["colon"] and not part):
-                continue  # 三点 may be three points, 八时 eight hours; 8:30 is read like any other
+            certain = part or match["minute"] or match["rest"] or _O_CLOCK.search(match[0])
+            if not certain or (match["colon"] and not part):
+                continue  # 三点 may mean three points and 八时 eight hours; 8:30 is read below
             hour = _number(match["hour"])
             minute = int(match["colon"] or 0) or _REST.get(match["rest"] or "", 0) or _number(match["minute"] or "0")
             if part == "中午":
@@ -78,7 +78,7 @@ def times_of_day(text: str) -> Iterator[TimeOfDay]:
 
 
 def _time_of_day(hour: int, minute: int, half: str, match: re.Match[str]) -> Iterator[TimeOfDay]:
-    """Yield a time of day; `half` is a for before noon, p for after it, and empty where it isn't said."""
+    """Yield a time of day; `half` is "a" for a.m., "p" for p.m., and empty if unknown."""
     if hour > (12 if half else 24):
         return
     if half:
@@ -88,7 +88,7 @@ def _time_of_day(hour: int, minute: int, half: str, match: re.Match[str]) -> Ite
 
 
 def _number(digits: str) -> int:
-    """Return the value of a number below a hundred, in digits or Chinese."""
+    """Return the value of a number below 100, in digits or Chinese numerals."""
     if digits.isdecimal():
         return int(digits)
     tens, ten, ones = digits.rpartition("十")

@@ -1,4 +1,4 @@
-"""Words of a text in their order, of mixed English and Chinese. Pure."""
+"""Tokenisation of mixed English and Chinese text into words. Pure."""
 
 import re
 from collections.abc import Iterator
@@ -10,15 +10,15 @@ from ragsite.language.word_lists import words_of
 
 _HAN = r"\u3400-\u9fff"
 _WORD = re.compile(rf"[{_HAN}]+|[^\W{_HAN}]+(?:[.,'’/-][^\W{_HAN}]+)*")
-# Words that bind other words, or that paraphrases add and leave out. Of English, most are stop words.
+# Function words that paraphrases add or leave out. Most English ones are stop words already.
 PARTICLES = frozenset(words_of("chinese_particles")) | {"one", "ones", "other", "others", "another"}
-# jieba's tags of people, places, organisations and other names.
+# jieba's tags for people, places, organisations and other names.
 _NAMES = frozenset({"nr", "ns", "nt", "nz"})
 
 
 @dataclass(frozen=True, slots=True)
 class WordToken:
-    """A word as it is written, where it starts, and a key that all its forms share."""
+    """A word as written, its position in the text, and a key that all its forms share."""
 
     text: str
     start: int
@@ -26,7 +26,7 @@ class WordToken:
 
     @property
     def end(self) -> int:
-        """Where it ends."""
+        """The position after its last character."""
         return self.start + len(self.text)
 
     @property
@@ -36,24 +36,24 @@ class WordToken:
 
     @property
     def is_chinese(self) -> bool:
-        """Whether it is of Chinese characters."""
+        """Whether it consists of Chinese characters."""
         return is_han(self.text[0])
 
     @property
     def is_name(self) -> bool:
-        """Whether it is capitalised, though not the first, or a Chinese name of a person, a place or the like."""
+        """Whether it is capitalised (and not the first word), or a Chinese name of a person, a place or the like."""
         if self.is_chinese:
             return self._tag[:2] in _NAMES
         return bool(self.start) and self.text[0].isupper()
 
     @property
     def is_noun(self) -> bool:
-        """Whether it is a noun of Chinese."""
+        """Whether it is a Chinese noun."""
         return self.is_chinese and self._tag.startswith("n")
 
     @property
     def _tag(self) -> str:
-        """What jieba takes it for."""
+        """Its part of speech according to jieba."""
         import rjieba  # reads its dictionary when loaded
 
         return str(rjieba.tag(self.text)[-1][1])
@@ -74,7 +74,7 @@ def word_tokens(text: str) -> list[WordToken]:
 
 
 def cut(token: str) -> Iterator[tuple[int, str]]:
-    """Yield the words of a run of Chinese as jieba cuts it, with where they start; any other token is one word."""
+    """Yield the words of a token with their positions: Chinese segmented by jieba, any other token as one word."""
     if not is_han(token[0]):
         yield 0, token
         return
@@ -87,12 +87,12 @@ def cut(token: str) -> Iterator[tuple[int, str]]:
 
 
 def is_han(character: str) -> bool:
-    """Whether a character is Chinese."""
+    """Return whether a character is Chinese."""
     return "\u3400" <= character <= "\u9fff"
 
 
-@lru_cache(16_384)  # a text says the same words over and over
+@lru_cache(16_384)  # texts repeat the same words
 def key_of(word: str) -> str:
-    """Return what all forms of a word have in common."""
+    """Return the key that all forms of a word share."""
     found = terms(word) if word.isascii() else []
     return found[0] if len(found) == 1 else word.lower()
