@@ -11,9 +11,9 @@ from ragsite.language.word_lists import INTERROGATIVES_EN, INTERROGATIVES_ZH, wo
 _CHARACTERS = "什么怎样如何哪些个里几多少为是否吗呢请问告诉介绍说明一下有的了和在可以能需要应该谁何时候我们你要用"
 # Signs of a question or a request, anywhere in a text or at its beginning. A long text without any is a statement if it
 # has a finite verb or ends in a full stop.
-_AUXILIARY = r"is|are|was|were|am|do|does|did|can|could|may|must|should|shall|will|would|has|have|had"
+AUXILIARIES = "|".join(words_of("auxiliaries"))
 _ASKS = re.compile(
-    rf"[?？]|\b(?:what|how|why)\b|\b(?:when|where)\s+(?:{_AUXILIARY})\b|(?:^\W*|[,;.]\s+)(?:{_AUXILIARY})\b"
+    rf"[?？]|\b(?:what|how|why)\b|\b(?:when|where)\s+(?:{AUXILIARIES})\b|(?:^\W*|[,;.]\s+)(?:{AUXILIARIES})\b"
     rf"|^\W*(?:(?:and|but|so|in|for|from|to|by|at|on|under|with|until|since|about)\s+)?(?:{INTERROGATIVES_EN})\b"
     r"|^\W*(?:please|tell|show|give|list|find|explain|describe|summari[sz]e|compare|name|look\s+up|search"
     r"|i\s+(?:want|need|would\s+like)|i['’]d\s+like)\b"
@@ -21,7 +21,7 @@ _ASKS = re.compile(
     re.IGNORECASE,
 )
 _STATES = re.compile(
-    rf"\b(?:{_AUXILIARY}|cannot|might|\w+n['’]t)\b|[.。!！]\s*$"
+    rf"\b(?:{AUXILIARIES}|cannot|might|\w+n['’]t)\b|[.。!！]\s*$"
     r"|是|可以|能够|应当|应该|必须|已经|不能|不得|属于|导致|具有|了(?!解)",
     re.IGNORECASE,
 )

@@ -12,6 +12,8 @@ from typing import Literal
 from ragsite.language.content_words import content_terms
 from ragsite.language.detection import language_of
 from ragsite.language.facts import names
+from ragsite.language.questions import AUXILIARIES
+from ragsite.language.word_lists import INTERROGATIVES_EN, INTERROGATIVES_ZH
 
 Kind = Literal["", "questions", "comparison", "aspects", "chain"]
 
@@ -21,12 +23,8 @@ LONGEST = 400
 # The most characters of a member of a comparison; anything longer is a clause.
 LONGEST_MEMBER = 80
 
-_ASKS_EN = (
-    r"(?:what|how|when|where|which|who|whose|why|is|are|was|were|does|do|did|can|could|should|will|would|must|may)"
-)
-_ASKS_ZH = (
-    "什么|怎么|怎样|如何|哪|为什么|为何|多少|几[个种项步天次年]|是否|能否|可否|多[长大久高快]|吗|呢|有何|何时|何处|谁"
-)
+_ASKS_EN = f"(?:{INTERROGATIVES_EN}|{AUXILIARIES})"
+_ASKS_ZH = f"{INTERROGATIVES_ZH}|几[个种项步天次年]|是否|能否|可否|多[长大久高快]|吗|呢|有何|何时|何处"
 # The end of one question of several.
 _SENTENCES = re.compile(r"(?<=[?？;；。！!])\s*|(?<=[a-z)]\.)\s+(?=[A-Z])")
 _AND_ASKS = re.compile(
