@@ -1,4 +1,4 @@
-"""What tests of the knowledge room share."""
+"""Fixtures for the tests of knowledge bases."""
 
 from typing import Any
 
@@ -25,7 +25,7 @@ def base(owner: User, colleague: User) -> KnowledgeBase:
 
 @pytest.fixture
 def indexer(settings: Any, monkeypatch: pytest.MonkeyPatch) -> FakeIndexer:
-    """Nothing is indexed, so that no model is loaded."""
+    """An indexer that indexes nothing, so that no model is loaded."""
     made = FakeIndexer()
     monkeypatch.setattr(fakes, "made", lambda: made, raising=False)
     settings.INDEXER = f"{fakes.__name__}.made"

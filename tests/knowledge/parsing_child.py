@@ -1,4 +1,4 @@
-"""The parsing child with parsers that misbehave, for the tests of the runner: `python -m …`."""
+"""The parser's child process with misbehaving parsers, for the tests of the runner: `python -m …`."""
 
 import os
 import signal

@@ -1,4 +1,4 @@
-"""Small PDFs for the tests, made with reportlab."""
+"""Small PDFs for the tests, created with reportlab."""
 
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -32,7 +32,7 @@ def make_pdf(path: Path, *pages: Draw, **options: object) -> Path:
 
 
 def scan(path: Path, *pages: Draw, texts: tuple[Draw, ...] = (), dpi: int = 150, angle: float = 0) -> Path:
-    """Write a PDF whose pages are pictures of those that the functions draw, after the pages of `texts`."""
+    """Write a PDF with the pages of `texts`, followed by pictures of the pages that the other functions draw."""
     pictures = [
         picture.rotate(angle, fillcolor="white") for picture in drawn(path.with_suffix(".source.pdf"), *pages, dpi=dpi)
     ]
@@ -90,16 +90,16 @@ def grid(canvas: Canvas, x: float, top: float, rows: list[list[str]], width: flo
 
 
 def picture(canvas: Canvas, x: float, top: float, width: float = 200, height: float = 120, shade: int = 0) -> None:
-    """Draw a picture with something to see."""
+    """Draw a picture that isn't blank."""
     image = Image.new("RGB", (300, 180), (250, 240, 200))
     ImageDraw.Draw(image).ellipse((40, 20, 260, 160), fill=(30, 90 + shade, 160))
     canvas.drawImage(ImageReader(image), x, HEIGHT - top - height, width, height)
 
 
 def by_glyph(path: Path, *lines: str, meant: Mapping[str, str] | None = None, apart: float = 0) -> Path:
-    """Write a page whose font says of no character but the `meant` ones what it means: "T" is but the 55th glyph.
+    """Write a page with a font that maps only the characters in `meant`; "T" is just the 55th glyph.
 
-    Letters are set `apart` by so many points.
+    Letters are spaced by `apart` points.
     """
     pairs = (f"<{ord(char) - 29:04x}> <{means.encode('utf-16-be').hex()}>" for char, means in (meant or {}).items())
     said = f"1 begincodespacerange <0000> <ffff> endcodespacerange {len(meant or ())} beginbfchar {' '.join(pairs)}"
@@ -120,7 +120,7 @@ def by_glyph(path: Path, *lines: str, meant: Mapping[str, str] | None = None, ap
 
 
 def of_bitmaps(path: Path, drawing: str) -> Path:
-    """Write a page whose font has pictures for letters and a size of 1: "n" is 5 points wide and 4.4 high, "d" 6.9."""
+    """Write a page with a bitmap font of size 1, in which "n" is 5 points wide and 4.4 high, and "d" 6.9 high."""
     height = {"n": 4.4, "o": 4.4, "d": 6.9}
     shapes = (f"5 0 0 0 5 {high} d1 0 0 4.5 {high} re f" for high in height.values())
     return _write(

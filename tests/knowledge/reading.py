@@ -1,4 +1,4 @@
-"""Helpers of the parsers' tests: write a small file, read its elements."""
+"""Helpers for testing parsers: write a small file and read its elements."""
 
 import zipfile
 from io import BytesIO
@@ -14,7 +14,7 @@ from knowledge.parsing.registry import ParseContext, format_of
 
 
 def read(path: Path, **limits: int) -> list[Element]:
-    """Return the elements of a file's text, by the parser of its extension."""
+    """Return the elements of a file, read by the parser of its extension, without its title."""
     context = ParseContext(path.parent / "pictures", path.name, **limits)
     found = format_of(path.name).load()(path, context)
     return [element for element in found if not isinstance(element, Title)]
@@ -28,14 +28,14 @@ def read_bytes(folder: Path, name: str, data: bytes | str, **limits: int) -> lis
 
 
 def refused(path: Path, **limits: int) -> str:
-    """Return the code with which a file is refused."""
+    """Return the code of the error with which a file is refused."""
     with pytest.raises(ParseError) as caught:
         read(path, **limits)
     return caught.value.code
 
 
-def told(about: ParseError | Notice) -> str:
-    """Return what people are told."""
+def message_of(about: ParseError | Notice) -> str:
+    """Return the message of an error or a notice."""
     return explain(about.key, **about.params)
 
 
@@ -55,13 +55,13 @@ def _line(element: Element) -> str:
         caption = f"{element.caption}: " if element.caption else ""
         return "table: " + caption + " | ".join(",".join(row) for row in (element.columns, *element.rows))
     if isinstance(element, Notice):
-        return f"notice: {told(element)}"
+        return f"notice: {message_of(element)}"
     assert isinstance(element, Picture)
     return f"picture: {element.alt}"
 
 
 def png(width: int = 60, height: int = 40, colour: str = "teal") -> bytes:
-    """Return a picture's bytes."""
+    """Return the bytes of a PNG."""
     target = BytesIO()
     Image.new("RGB", (width, height), colour).save(target, "PNG")
     return target.getvalue()

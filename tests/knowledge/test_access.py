@@ -1,4 +1,4 @@
-"""Who may reach what."""
+"""Access to knowledge bases and documents."""
 
 import pytest
 from django.contrib.auth.models import AnonymousUser, User
@@ -24,7 +24,7 @@ def test_owner_members_and_the_whole_site_read(owner: User, colleague: User, str
     assert set(access.owned(colleague)) == set()
 
 
-def test_nobody_reads_nothing(owner: User, stranger: User) -> None:
+def test_anonymous_and_inactive_users_read_nothing(owner: User, stranger: User) -> None:
     factories.make_knowledge_base(owner, visibility=KnowledgeBase.Visibility.SITE)
     stranger.is_active = False
     for user in (AnonymousUser(), stranger):

@@ -1,4 +1,4 @@
-"""Knowledge bases and documents for administrators."""
+"""The admin of knowledge bases and documents."""
 
 import pytest
 from django.core.files.storage import default_storage
@@ -13,14 +13,14 @@ MODELS = ("knowledgebase", "document", "chunk", "picture", "membership")
 
 
 @pytest.mark.parametrize("model", MODELS)
-def test_lists_and_searches_answer(as_staff: Client, base: KnowledgeBase, model: str) -> None:
+def test_lists_and_searches_work(as_staff: Client, base: KnowledgeBase, model: str) -> None:
     factories.make_chunk(factories.make_document(base))
     address = reverse(f"admin:knowledge_{model}_changelist")
     assert as_staff.get(address).status_code == 200
     assert as_staff.get(address, {"q": "1"}).status_code == 200
 
 
-def test_a_document_is_looked_at_but_not_edited(as_staff: Client, base: KnowledgeBase) -> None:
+def test_a_document_is_read_only(as_staff: Client, base: KnowledgeBase) -> None:
     document = factories.make_document(base, "plan.txt")
     page = as_staff.get(reverse("admin:knowledge_document_change", args=[document.pk])).content.decode()
     assert "plan.txt" in page

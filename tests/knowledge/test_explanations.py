@@ -1,4 +1,4 @@
-"""What people are told about files: a sentence for each key, in both languages."""
+"""Messages about files: a sentence for each key, in both languages."""
 
 import ast
 import re
@@ -17,7 +17,7 @@ _PLACEHOLDER = re.compile(r"%\((\w+)\)s")
 
 
 def _made() -> Iterator[tuple[str, set[str]]]:
-    """Yield the key and the names of the parameters of each error and notice that is made in the code."""
+    """Yield the key and the names of the parameters of each error and notice in the code."""
     for path in KNOWLEDGE.rglob("*.py"):
         for call in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             if isinstance(call, ast.Call) and ast.unparse(call.func) in MADE_BY:
@@ -29,14 +29,14 @@ def _made() -> Iterator[tuple[str, set[str]]]:
                     yield str(key.value), {*named, *(ast.literal_eval(name) for name in params.keys if name)}
 
 
-def test_each_key_has_a_sentence_that_takes_its_parameters() -> None:
+def test_each_key_has_a_sentence_with_its_parameters() -> None:
     made = list(_made())
     assert len(made) > 60
     wrong = {key: names for key, names in made if names != set(_PLACEHOLDER.findall(str(SENTENCES.get(key, "%(?)s"))))}
     assert wrong == {}
 
 
-def test_no_sentence_is_for_nothing() -> None:
+def test_every_sentence_is_used() -> None:
     assert set(SENTENCES) - {key for key, _ in _made()} == {"worker_lost"}
     assert '{"key": "worker_lost", "times": ' in (KNOWLEDGE / "services.py").read_text(encoding="utf-8")
 
@@ -48,30 +48,30 @@ def test_each_key_reads_well_in_both_languages(language: str) -> None:
     with override(language):
         for key, words in english.items():
             params = dict.fromkeys(_PLACEHOLDER.findall(words), "Ⅻ") | ({"found": "pdf"} if "(found)" in words else {})
-            told = explain(key, **params)
-            assert "%(" not in told and told.count("Ⅻ") == len(params) - ("found" in params), told
+            message = explain(key, **params)
+            assert "%(" not in message and message.count("Ⅻ") == len(params) - ("found" in params), message
             assert (str(SENTENCES[key]) == words) == (language == "en"), words
 
 
-def test_figures_and_names_are_put_in() -> None:
+def test_numbers_and_names_are_inserted() -> None:
     assert explain("timeout", seconds=3600).startswith("Reading the file took longer than 3,600 seconds.")
     assert "(exit code 3)" in explain("broken.ended", code=3)
-    told = "The file is named .docx but its content is %s. Rename or convert it."
+    message = "The file is named .docx but its content is %s. Rename or convert it."
     for found, words in (("text", "a text file"), ("xlsx", "a .xlsx document"), ("other_zip", str(FOUND["other_zip"]))):
-        assert explain("broken.mislabelled", extension="docx", found=found) == told % words
+        assert explain("broken.mislabelled", extension="docx", found=found) == message % words
     with override("zh-hans"):
         assert "PDF" in explain("broken.mislabelled", extension="docx", found="pdf")
         assert "a PDF" not in explain("broken.mislabelled", extension="docx", found="pdf")
 
 
-def test_what_was_found_in_a_file_has_a_name() -> None:
+def test_types_found_in_files_have_names() -> None:
     source = (KNOWLEDGE / "parsing" / "sandbox" / "identity.py").read_text(encoding="utf-8")
-    assert [name for name in FOUND if f'"{name}"' not in source] == ["text"]  # of earlier versions
+    assert [name for name in FOUND if f'"{name}"' not in source] == ["text"]  # from earlier versions
     signatures = re.findall(r'^    \(.*, "(\w+)"\),$', source, re.M)
     assert len(signatures) > 10 and set(signatures) <= set(FOUND)
 
 
-def test_what_no_sentence_is_known_for_is_told_all_the_same() -> None:
+def test_unknown_keys_have_a_message_too() -> None:
     assert explain() == ""
     assert explain(text="Line 3 is odd.") == "Line 3 is odd."
     assert explain("timeout", text="The model took too long.") == "The model took too long."

@@ -1,4 +1,4 @@
-"""What is marked of a document: passages that were joined, and sentences in them."""
+"""Highlights of a document: joined passages and sentences in them."""
 
 import re
 from typing import Any
@@ -48,7 +48,7 @@ def _cited(panel: str) -> str:
     return panel[panel.index('class="cited"') : panel.index("</section>")]
 
 
-def test_an_address_reads_as_it_was_written() -> None:
+def test_a_url_is_parsed_as_it_was_built() -> None:
     marks = Marks(13, (12, 13), {13: {1}, 12: {4, 0}})
     assert marks.query(chunk=13) == "?chunk=13&joined=12,13&said=12.0,12.4,13.1#said-12-0"
     assert Marks.read(13, marks.beside) == marks
@@ -59,12 +59,12 @@ def test_an_address_reads_as_it_was_written() -> None:
     "address",
     [{"joined": "x,-1,,99999999999999999999999"}, {"said": "1,1.x,.2,1.2.3,٣.٣"}, {"joined": "12,14"}, {"said": ""}],
 )
-def test_noise_in_an_address_marks_nothing(address: dict[str, str]) -> None:
+def test_invalid_parameters_highlight_nothing(address: dict[str, str]) -> None:
     marks = Marks.read(13, address)
     assert (marks.chunk_ids, dict(marks.said)) == ((13,), {})
 
 
-def test_a_joined_passage_is_marked_whole(as_owner: Client, document: Document) -> None:
+def test_a_joined_passage_is_highlighted_completely(as_owner: Client, document: Document) -> None:
     before, first, second, after, *_ = document.chunks.all()
     address = {"joined": f"{first.pk},{second.pk}", "said": f"{first.pk}.1"}
 
@@ -81,7 +81,7 @@ def test_a_joined_passage_is_marked_whole(as_owner: Client, document: Document) 
     assert f"?chunk={second.pk}&amp;joined={first.pk},{second.pk}&amp;said={first.pk}.1#said-{first.pk}-1" in panel
 
 
-def test_every_sentence_can_be_marked(as_owner: Client, document: Document) -> None:
+def test_every_sentence_can_be_highlighted(as_owner: Client, document: Document) -> None:
     chunk = document.chunks.get(ordinal=4)
     plain = _cited(page_of(as_owner, "passage", chunk.pk))
     seen = []
@@ -105,7 +105,7 @@ def test_every_sentence_can_be_marked(as_owner: Client, document: Document) -> N
     ]
 
 
-def test_what_is_marked_stays_text(as_owner: Client, document: Document) -> None:
+def test_highlighted_text_is_escaped(as_owner: Client, document: Document) -> None:
     chunk = factories.make_chunk(document, "One <b>&amp;</b>. <script>alert(1)</script>\nTwo.\nTwo.")
     page = page_of(as_owner, "passage", chunk.pk, said=f"{chunk.pk}.0,{chunk.pk}.1,{chunk.pk}.2,{chunk.pk}.99")
     assert f'id="said-{chunk.pk}-0">One &lt;b&gt;&amp;amp;&lt;/b&gt;.</mark>' in page
@@ -114,7 +114,7 @@ def test_what_is_marked_stays_text(as_owner: Client, document: Document) -> None
     assert page.count(f'id="said-{chunk.pk}-2"') == 1
 
 
-def test_rows_of_a_table_are_marked(as_owner: Client, document: Document) -> None:
+def test_rows_of_a_table_are_highlighted(as_owner: Client, document: Document) -> None:
     chunk = document.chunks.get(kind=Chunk.Kind.TABLE)
     assert sentences_of(chunk) == ["Arabica | 3", "Robusta | 4"]
     page = page_of(as_owner, "passage", chunk.pk, said=f"{chunk.pk}.1")
@@ -122,7 +122,7 @@ def test_rows_of_a_table_are_marked(as_owner: Client, document: Document) -> Non
     assert "Robusta" in page.partition(f'<tr class="said" id="said-{chunk.pk}-1">')[2][:80]
 
 
-def test_only_what_may_be_read_is_shown(as_stranger: Client, as_owner: Client, document: Document) -> None:
+def test_only_readable_passages_are_shown(as_stranger: Client, as_owner: Client, document: Document) -> None:
     chunk = document.chunks.get(ordinal=1)
     secret = factories.make_chunk(
         factories.make_document(factories.make_knowledge_base(factories.make_user())), "A secret."

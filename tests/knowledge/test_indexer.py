@@ -1,4 +1,4 @@
-"""The indexer that the settings name: looked up, and checked when the site starts."""
+"""The indexer named by the settings, and the system check for it."""
 
 from typing import Any
 
@@ -16,13 +16,13 @@ def test_the_site_has_an_indexer() -> None:
 @pytest.mark.parametrize(
     ("path", "said"),
     [
-        ("retrieval.indexer.Nobody", "can't be made"),
-        ("nowhere.Indexer", "can't be made"),
-        ("", "can't be made"),
+        ("retrieval.indexer.Nobody", "can't be created"),
+        ("nowhere.Indexer", "can't be created"),
+        ("", "can't be created"),
         ("builtins.dict", "lacks methods"),
     ],
 )
-def test_a_wrong_path_is_told_at_the_start(path: str, said: str, settings: Any) -> None:
+def test_a_wrong_path_is_a_system_check_error(path: str, said: str, settings: Any) -> None:
     settings.INDEXER = path
     (problem,) = indexer_is_there(None)
     assert problem.id == "knowledge.E001" and said in problem.msg and "INDEXER" in str(problem.hint)

@@ -1,4 +1,4 @@
-"""Tags and fields: what is taken, and which documents a filter finds."""
+"""Tags and fields: valid values, and the documents that a filter finds."""
 
 from typing import Any
 
@@ -10,12 +10,12 @@ from knowledge.models import Document
 from tests import factories
 
 
-def test_tags_are_taken_once_whatever_their_case() -> None:
+def test_tags_are_deduplicated_ignoring_case() -> None:
     assert clean_tags([" Invoice ", "invoice", "", "2026  draft"]) == ["Invoice", "2026 draft"]
 
 
 @pytest.mark.parametrize("tag", [7, "x" * 61, "a,b", "a\x00b"])
-def test_what_is_no_tag_is_refused(tag: Any) -> None:
+def test_invalid_tags_are_refused(tag: Any) -> None:
     with pytest.raises(LabelError):
         clean_tags([tag])
 
@@ -27,7 +27,7 @@ def test_what_is_no_tag_is_refused(tag: Any) -> None:
         {"a": float("inf")}, {"a": float("nan")}, {"a": 10**400}, {"a": -(10**400)},
     ],
 )  # fmt: skip
-def test_what_is_no_field_is_refused(fields: Any) -> None:
+def test_invalid_fields_are_refused(fields: Any) -> None:
     with pytest.raises(LabelError):
         clean_metadata(fields)
 

@@ -1,4 +1,4 @@
-"""In which languages the documents of knowledge bases are."""
+"""The languages of the documents in knowledge bases."""
 
 import pytest
 from django.contrib.auth.models import User
@@ -22,7 +22,7 @@ def make(base: KnowledgeBase, *languages: str, status: str = Document.Status.REA
         factories.make_document(base, f"{language}-{status}-{number}.txt", language=language, status=status)
 
 
-async def test_documents_are_counted_by_language_in_these_bases_alone(owner: User) -> None:
+async def test_documents_are_counted_by_language_in_these_bases_only(owner: User) -> None:
     one, other, third = [await in_database(factories.make_knowledge_base, owner, name) for name in "abc"]
     await in_database(make, one, "en", "zh", "zh", "")
     await in_database(make, one, "zh", status=Document.Status.INDEXING)
@@ -33,7 +33,7 @@ async def test_documents_are_counted_by_language_in_these_bases_alone(owner: Use
     assert await in_database(languages_of, [third.pk]) == await in_database(languages_of, []) == {}
 
 
-async def test_of_chosen_documents_only_these_are_counted(owner: User) -> None:
+async def test_only_chosen_documents_are_counted(owner: User) -> None:
     base = await in_database(factories.make_knowledge_base, owner)
     await in_database(make, base, "en", "zh", "zh")
     chosen = [document.pk async for document in base.documents.filter(language="zh")]
@@ -41,7 +41,7 @@ async def test_of_chosen_documents_only_these_are_counted(owner: User) -> None:
     assert await in_database(languages_of, [base.pk], chosen) == {"zh": 2}
 
 
-async def test_they_are_looked_up_once_a_minute(owner: User) -> None:
+async def test_results_are_cached_for_a_minute(owner: User) -> None:
     base, other = [await in_database(factories.make_knowledge_base, owner, name) for name in "ab"]
     await in_database(make, base, "en")
     await in_database(languages_of, [base.pk, other.pk])

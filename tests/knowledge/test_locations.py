@@ -1,4 +1,4 @@
-"""Where a passage stands is said as its format counts."""
+"""The location of a passage in the units of its format."""
 
 import pytest
 from django.utils.translation import override
@@ -21,12 +21,12 @@ from knowledge.locations import place, place_in_line
         ("notes.md", None, "", ""),
     ],
 )
-def test_a_place_is_a_page_a_slide_or_a_sheet(filename: str, page: int | None, heading: str, said: str) -> None:
+def test_a_location_is_a_page_a_slide_or_a_sheet(filename: str, page: int | None, heading: str, said: str) -> None:
     with override("en"):
         assert place(filename, page, heading) == said
 
 
-def test_a_sheet_is_told_by_its_name_where_the_heading_is_not_shown() -> None:
+def test_a_sheet_is_named_if_the_heading_is_not_shown() -> None:
     with override("en"):
         assert place_in_line("prices.xlsx", 2, "Budget › Item") == "sheet Budget"
         assert place_in_line("prices.xlsx", 2, "") == "sheet 2"

@@ -1,4 +1,4 @@
-"""What earlier versions stored is kept."""
+"""Migrations keep the data of earlier versions."""
 
 from collections.abc import Iterator
 
@@ -26,7 +26,7 @@ def _migrate(name: str) -> type[Document]:
 def _the_newest_at_the_end(transactional_db: None) -> Iterator[None]:
     yield
     _migrate_to_the_newest()
-    emit_post_migrate_signal(verbosity=0, interactive=False, db="default")  # the apps' first rows, in new tables
+    emit_post_migrate_signal(verbosity=0, interactive=False, db="default")  # recreates the apps' initial rows
 
 
 def _migrate_to_the_newest() -> None:
@@ -35,19 +35,19 @@ def _migrate_to_the_newest() -> None:
 
 
 @pytest.mark.nightly
-def test_words_of_earlier_versions_are_kept(base: KnowledgeBase) -> None:
-    untold, told, newer = (factories.make_document(base) for _ in range(3))
+def test_messages_of_earlier_versions_are_kept(base: KnowledgeBase) -> None:
+    without, with_messages, newer = (factories.make_document(base) for _ in range(3))
     Document.objects.filter(pk=newer.pk).update(
         error={"key": "timeout", "seconds": 9}, notices=[{"key": "left_out.row"}]
     )
     old = _migrate(BEFORE).objects
-    assert old.values_list("error_message", "notice").get(pk=untold.pk) == ("", "")
+    assert old.values_list("error_message", "notice").get(pk=without.pk) == ("", "")
     assert old.values_list("error_message", "notice").get(pk=newer.pk) == ("timeout", "left_out.row")
     words = {"error_message": 'Unlock it, 100% "sure".', "notice": "Left out one.\nAnd another."}
-    old.filter(pk=told.pk).update(**words)
+    old.filter(pk=with_messages.pk).update(**words)
     _migrate_to_the_newest()
-    for document in (untold, told):
+    for document in (without, with_messages):
         document.refresh_from_db()
-    assert (untold.error, untold.notices, untold.error_message, untold.notice) == ({}, [], "", "")
-    assert {"error_message": told.error_message, "notice": told.notice} == words
-    assert _migrate(BEFORE).objects.filter(pk=told.pk, **words).exists()
+    assert (without.error, without.notices, without.error_message, without.notice) == ({}, [], "", "")
+    assert {"error_message": with_messages.error_message, "notice": with_messages.notice} == words
+    assert _migrate(BEFORE).objects.filter(pk=with_messages.pk, **words).exists()

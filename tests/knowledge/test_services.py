@@ -1,4 +1,4 @@
-"""Knowledge bases, members, and documents from upload to removal."""
+"""Knowledge bases, members, and documents from upload to deletion."""
 
 from datetime import timedelta
 
@@ -69,16 +69,16 @@ def test_an_upload_is_stored_hashed_and_queued(base: KnowledgeBase) -> None:
     assert task.task["func"] == "knowledge.tasks.ingest_waiting"
 
 
-def test_one_task_waits_however_many_documents_do(base: KnowledgeBase) -> None:
+def test_one_task_is_queued_for_any_number_of_documents(base: KnowledgeBase) -> None:
     add(base)
     add(base, "more.md", b"# More")
     assert OrmQ.objects.count() == 1
-    OrmQ.objects.update(lock=timezone.now() + timedelta(hours=1))  # a worker has begun
+    OrmQ.objects.update(lock=timezone.now() + timedelta(hours=1))  # taken by a worker
     add(base, "late.md", b"# Late")
     assert OrmQ.objects.count() == 2
 
 
-def test_the_same_bytes_are_kept_once_per_base(base: KnowledgeBase) -> None:
+def test_the_same_bytes_are_stored_once_per_base(base: KnowledgeBase) -> None:
     first = add(base)
     again = services.add_document(base, base.owner, "copy.md", upload_of("copy.md"))
     assert again.already_here
@@ -88,7 +88,7 @@ def test_the_same_bytes_are_kept_once_per_base(base: KnowledgeBase) -> None:
     assert not services.add_document(other, base.owner, "drinks.md", upload_of()).already_here
 
 
-def test_uploading_what_failed_tries_it_again(base: KnowledgeBase) -> None:
+def test_uploading_a_failed_file_retries_it(base: KnowledgeBase) -> None:
     document = add(base)
     Document.objects.filter(pk=document.pk).update(status="failed", error_code="memory", attempt=3)
     again = services.add_document(base, base.owner, "drinks.md", upload_of())
@@ -97,7 +97,7 @@ def test_uploading_what_failed_tries_it_again(base: KnowledgeBase) -> None:
 
 
 @pytest.mark.parametrize("status", ["failed", "cancelled"])
-def test_what_failed_is_read_anew_under_another_name(base: KnowledgeBase, status: str, indexer: FakeIndexer) -> None:
+def test_a_failed_file_is_read_again_under_another_name(base: KnowledgeBase, status: str, indexer: FakeIndexer) -> None:
     document = add(base, "drinks.json")
     ingestion.ingest(document.pk)
     document.refresh_from_db()
@@ -109,15 +109,13 @@ def test_what_failed_is_read_anew_under_another_name(base: KnowledgeBase, status
     ingestion.ingest(document.pk)
     read = base.documents.get()
     assert (read.media_type, read.error_code) == ("text/markdown", "") and read.chunks.count() == 2
-    # Of what could be read the first name stays.
+    # A document that could be read keeps its first name.
     Document.objects.filter(pk=document.pk).update(status="ready")
     assert services.add_document(base, base.owner, "copy.md", upload_of()).already_here
     assert base.documents.get().path == "menu/drinks.md"
 
 
-def test_a_file_that_came_in_meanwhile_is_not_stored_twice(
-    base: KnowledgeBase, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_file_added_meanwhile_is_not_stored_twice(base: KnowledgeBase, monkeypatch: pytest.MonkeyPatch) -> None:
     there = add(base)
     late = Document(
         knowledge_base=base, original_filename="b.md", sha256=there.sha256, size=86, media_type="text/markdown"
@@ -127,7 +125,7 @@ def test_a_file_that_came_in_meanwhile_is_not_stored_twice(
     assert files == [there.sha256]
 
 
-def test_too_large_is_refused_in_words(base: KnowledgeBase, settings: Settings) -> None:
+def test_too_large_files_are_refused_with_a_message(base: KnowledgeBase, settings: Settings) -> None:
     settings.MAX_UPLOAD_MB = 1
     with pytest.raises(UploadRefused, match="1 MB") as refused:
         services.add_document(base, base.owner, "big.txt", upload_of("big.txt", b"x" * (1024 * 1024 + 1)))
@@ -151,7 +149,7 @@ def test_file_names_are_cleaned(given: str, kept: str) -> None:
     assert services.clean_filename(given) == kept
 
 
-def test_deleting_takes_everything_along(
+def test_deleting_removes_everything(
     base: KnowledgeBase, django_capture_on_commit_callbacks: DjangoCaptureOnCommitCallbacks, indexer: FakeIndexer
 ) -> None:
     document = _with_picture(base)
@@ -178,7 +176,7 @@ def test_deleting_a_base_removes_its_files(
     assert not default_storage.exists(document.file.name)
 
 
-def test_cancelling_ends_what_waits_and_drops_passages(base: KnowledgeBase) -> None:
+def test_cancelling_ends_waiting_ingestions_and_deletes_passages(base: KnowledgeBase) -> None:
     document = factories.make_document(base, status="indexing")
     factories.make_chunk(document)
     assert services.cancel_document(document)

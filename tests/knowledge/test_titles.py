@@ -1,4 +1,4 @@
-"""What a document is called: by itself, or by where its file lay."""
+"""Titles of documents, or else the paths of their files."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -22,14 +22,14 @@ _LONG = Paragraph(text="Words before anything. " * 40)
 
 
 def named(*elements: Element, by_heading: bool = True) -> list[str]:
-    """Return the titles that come after the elements, which all have to be passed on."""
+    """Return the titles yielded after the elements, all of which have to be yielded."""
     given = list(titled(elements, by_heading))
     texts = [element for element in elements if not isinstance(element, Title)]
     assert given[: len(texts)] == texts
     return [element.text for element in given[len(texts) :] if isinstance(element, Title)]
 
 
-def test_a_page_s_title_comes_before_its_heading_and_that_before_a_file_s_properties() -> None:
+def test_a_pages_title_precedes_its_heading_and_that_the_files_properties() -> None:
     heading, page, file = Heading(text="SELECT"), Title(text="SELECT — Manual"), Title(text="Draft", shown=False)
     assert named(heading, page, file) == ["SELECT — Manual"]
     assert named(heading, file) == ["SELECT"]
@@ -37,7 +37,7 @@ def test_a_page_s_title_comes_before_its_heading_and_that_before_a_file_s_proper
     assert named(_LONG) == []
 
 
-def test_a_title_of_two_lines_is_whole_and_one_that_says_nothing_gives_way() -> None:
+def test_a_title_of_two_lines_is_complete_and_meaningless_ones_are_skipped() -> None:
     lines = Heading(text="Map overlay and"), Heading(text="aggregation∗")
     assert named(*lines) == ["Map overlay and aggregation"]
     assert named(lines[0], Paragraph(text="Between."), lines[1]) == ["Map overlay and"]
@@ -46,7 +46,7 @@ def test_a_title_of_two_lines_is_whole_and_one_that_says_nothing_gives_way() -> 
     assert named(Heading(text="NAME"), Heading(text="SYNOPSIS")) == []
 
 
-def test_a_heading_names_a_document_only_near_its_beginning() -> None:
+def test_a_heading_is_the_title_only_near_the_beginning() -> None:
     assert named(Paragraph(text="Acme Ltd."), Heading(text="Travel policy"), Heading(text="Hotels")) == [
         "Travel policy"
     ]
@@ -54,7 +54,7 @@ def test_a_heading_names_a_document_only_near_its_beginning() -> None:
     assert named(Heading(text="Sheet of March"), by_heading=False) == []
 
 
-def test_after_the_contents_a_heading_names_a_chapter_and_so_the_document_only_for_want_of_another() -> None:
+def test_a_heading_after_the_contents_is_the_title_only_without_another() -> None:
     contents, chapter = Heading(text="Contents"), Heading(text="System requirements")
     assert named(contents, chapter, Title(text="Manual of the game", shown=False)) == ["Manual of the game"]
     assert named(Heading(text="The game"), contents, chapter) == ["The game"]
@@ -84,11 +84,11 @@ def test_after_the_contents_a_heading_names_a_chapter_and_so_the_document_only_f
         "",
     ],
 )
-def test_what_says_nothing_is_no_title(text: str) -> None:
+def test_meaningless_text_is_not_a_title(text: str) -> None:
     assert tidy(text) == ""
 
 
-def test_a_title_is_one_line_of_bounded_length() -> None:
+def test_a_title_is_one_line_of_limited_length() -> None:
     assert tidy("  Index\n of  prices ") == "Index of prices"
     assert len(tidy("word " * 100)) <= LONGEST
 
@@ -143,7 +143,7 @@ def _slides(folder: Path) -> Path:
         (_slides, "Plan for spring"),
     ],
 )
-def test_each_format_tells_its_title(tmp_path: Path, make: Callable[[Path], Path], title: str | None) -> None:
+def test_each_format_has_its_title(tmp_path: Path, make: Callable[[Path], Path], title: str | None) -> None:
     path = make(tmp_path)
     elements = list(parse_file(path, path.name, tmp_path / "out", ParseLimits(timeout_s=60)))
     assert [element.text for element in elements if isinstance(element, Title)] == ([title] if title else [])
@@ -162,7 +162,7 @@ def test_ingestion_keeps_the_title_and_a_new_one_takes_its_place(base: Knowledge
 
 @pytest.mark.django_db
 @pytest.mark.usefixtures("indexer")
-def test_files_of_one_name_are_told_apart_by_their_folders(base: KnowledgeBase, as_owner: Client) -> None:
+def test_files_with_the_same_name_are_distinguished_by_their_folders(base: KnowledgeBase, as_owner: Client) -> None:
     for folder in ("guide/admin", "guide\\user/./..", ""):
         file = upload_of("index.txt", f"In {folder}.".encode())
         services.add_document(base, base.owner, "index.txt", file, folder)
@@ -174,14 +174,14 @@ def test_files_of_one_name_are_told_apart_by_their_folders(base: KnowledgeBase, 
 
 
 @pytest.mark.django_db
-def test_a_folder_too_long_keeps_what_is_nearest_to_the_file(base: KnowledgeBase) -> None:
+def test_a_long_folder_is_cut_at_its_beginning(base: KnowledgeBase) -> None:
     file = upload_of("a.txt", b"Deep.")
     document = services.add_document(base, base.owner, "a.txt", file, "x" * 300 + "/" + "y" * 300 + "/near").document
     assert document.folder == "y" * 300 + "/near"
 
 
 @pytest.mark.django_db
-def test_pages_show_the_title_with_the_file_beside_it(base: KnowledgeBase, as_owner: Client) -> None:
+def test_pages_show_the_title_next_to_the_file(base: KnowledgeBase, as_owner: Client) -> None:
     document = factories.make_document(base, "sql-select.html", title="SELECT <b>")
     chunk = factories.make_chunk(document, "It reads rows.")
     for address in (
@@ -196,7 +196,7 @@ def test_pages_show_the_title_with_the_file_beside_it(base: KnowledgeBase, as_ow
 
 
 @pytest.mark.django_db
-def test_the_document_s_page_says_its_title_once(base: KnowledgeBase, as_owner: Client) -> None:
+def test_the_documents_page_shows_its_title_once(base: KnowledgeBase, as_owner: Client) -> None:
     document = factories.make_document(base, "a.html", title="Tea")
     for path in (["Tea"], ["Tea", "Green"]):
         factories.make_chunk(document, "Steep it.", heading_path=path)

@@ -1,4 +1,4 @@
-"""Knowledge bases, members and documents for programs."""
+"""The API of knowledge bases, members and documents."""
 
 from typing import Any
 
@@ -37,7 +37,7 @@ def test_the_list_takes_the_same_queries_for_any_number(
         as_owner.get(BASES)
 
 
-def test_a_base_is_made_changed_and_deleted(as_owner: Client, owner: User) -> None:
+def test_a_base_is_created_changed_and_deleted(as_owner: Client, owner: User) -> None:
     made = as_owner.post(BASES, {"name": "Law"}, "application/json")
     assert made.status_code == 201
     assert (made.json()["visibility"], made.json()["documents"], made.json()["role"]) == ("private", 0, "owner")
@@ -48,7 +48,7 @@ def test_a_base_is_made_changed_and_deleted(as_owner: Client, owner: User) -> No
     assert not KnowledgeBase.objects.exists()
 
 
-def test_what_is_refused_says_why(as_owner: Client, base: KnowledgeBase) -> None:
+def test_refusals_give_a_reason(as_owner: Client, base: KnowledgeBase) -> None:
     for data, word, status in (
         ({"name": "Drinks"}, "already", 409),
         ({"name": ""}, "name", 400),
@@ -73,8 +73,10 @@ def test_groups_are_added_and_removed(
     assert as_stranger.get(address).status_code == 404
     made = as_owner.post(address, {"group": "Support"}, "application/json")
     assert made.status_code == 201
-    told = {"group_id": group.pk, "group": "Support", "people": 1, "role": "viewer"}
-    assert made.json().items() >= told.items() and as_owner.get(address).json()["results"][0].items() >= told.items()
+    listed = {"group_id": group.pk, "group": "Support", "people": 1, "role": "viewer"}
+    assert (
+        made.json().items() >= listed.items() and as_owner.get(address).json()["results"][0].items() >= listed.items()
+    )
     assert "Support" not in as_owner.get(f"{BASES}/{base.pk}/members").content.decode()
     assert as_stranger.post(address, {"group": "Support", "role": "editor"}, "application/json").status_code == 403
     unknown = as_owner.post(address, {"group": "Sales"}, "application/json")
@@ -97,7 +99,7 @@ def test_members_are_added_and_removed(as_owner: Client, base: KnowledgeBase, st
 
 
 @pytest.mark.usefixtures("indexer")
-def test_an_upload_is_answered_202_and_followed_to_its_end(as_owner: Client, base: KnowledgeBase) -> None:
+def test_an_upload_returns_202_and_is_followed_to_its_end(as_owner: Client, base: KnowledgeBase) -> None:
     files = [upload_of(), upload_of("empty.txt", b"")]
     answer = as_owner.post(f"{BASES}/{base.pk}/documents", {"file": files})
     assert answer.status_code == 202
@@ -148,20 +150,20 @@ def test_an_upload_without_a_file_is_400(as_owner: Client, base: KnowledgeBase) 
     assert "No file was sent" in answer.json()["detail"]
 
 
-def test_errors_and_notices_are_told_in_the_language_of_whoever_asks(as_owner: Client, base: KnowledgeBase) -> None:
+def test_errors_and_notices_are_in_the_language_of_the_client(as_owner: Client, base: KnowledgeBase) -> None:
     notices = [{"key": "left_out.columns", "columns": 2000, "most": 1000}, {"text": "Words of an earlier version."}]
     error = {"key": "broken.mislabelled", "extension": "docx", "found": "text"}
     document = factories.make_document(base, status="failed", error_code="broken", error=error, notices=notices)
-    told = {}
+    answers = {}
     for language in ("en", "zh-hans"):
-        told[language] = as_owner.get(f"/api/documents/{document.pk}", headers={"Accept-Language": language}).json()
+        answers[language] = as_owner.get(f"/api/documents/{document.pk}", headers={"Accept-Language": language}).json()
         page = as_owner.get(reverse("knowledge-base", args=[base.pk]), headers={"Accept-Language": language})
-        assert told[language]["error"]["message"] in page.content.decode()
-        assert told[language]["error"]["code"] == "broken"
-    english, chinese = told["en"]["error"]["message"], told["zh-hans"]["error"]["message"]
+        assert answers[language]["error"]["message"] in page.content.decode()
+        assert answers[language]["error"]["code"] == "broken"
+    english, chinese = answers["en"]["error"]["message"], answers["zh-hans"]["error"]["message"]
     assert english == "The file is named .docx but its content is a text file. Rename or convert it."
     assert ".docx" in chinese and english != chinese
-    first, second = told["zh-hans"]["notice"].splitlines()
+    first, second = answers["zh-hans"]["notice"].splitlines()
     assert "2,000" in first and "A table" not in first and second == "Words of an earlier version."
 
 
@@ -225,7 +227,7 @@ def _routes(base: KnowledgeBase, document: Document) -> list[tuple[str, str, Any
     return [("get", address, None) for address in reads] + writes
 
 
-def test_strangers_get_404_and_readers_403_where_they_would_change(
+def test_strangers_get_404_and_readers_403_for_changes(
     as_stranger: Client, as_colleague: Client, anonymous: Client, base: KnowledgeBase
 ) -> None:
     document = factories.make_document(base)
@@ -241,11 +243,11 @@ def test_strangers_get_404_and_readers_403_where_they_would_change(
     assert list(base.documents.all()) == [document]
 
 
-def test_formats_are_told_and_files_of_others_refused(
+def test_formats_are_listed_and_files_in_others_refused(
     as_owner: Client, base: KnowledgeBase, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    told = as_owner.get("/api/formats").json()
-    assert {"docx", "eml", "odt"} <= set(told["extensions"])
+    formats = as_owner.get("/api/formats").json()
+    assert {"docx", "eml", "odt"} <= set(formats["extensions"])
     monkeypatch.setattr(libreoffice, "has", lambda module: False)
     assert "LibreOffice" in as_owner.get("/api/formats").json()["missing"]["doc"]
     files = [upload_of(), upload_of("tool.exe", b"MZ")]

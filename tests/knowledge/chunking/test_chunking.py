@@ -1,4 +1,4 @@
-"""Chunking: nothing lost, nothing cut that belongs together, nothing across a heading."""
+"""Chunking: nothing is lost, nothing that belongs together is split, and no chunk crosses a heading."""
 
 import re
 from collections.abc import Iterable
@@ -55,7 +55,7 @@ def test_a_chunk_of_a_large_section_ends_at_every_heading_and_knows_its_path() -
     ]
 
 
-def test_a_small_section_takes_those_below_it_along() -> None:
+def test_a_small_section_includes_its_subsections() -> None:
     found = chunks(*guide("Before all."), Heading(text="Next", level=1), Paragraph(text="Other."), size=20)
 
     assert [(item.content, item.heading_path) for item in found] == [
@@ -99,7 +99,7 @@ def test_a_heading_followed_by_a_deeper_one_is_kept_in_its_path_only() -> None:
     assert [(item.content, item.heading_path) for item in found] == [("Text.", ["A", "B"])]
 
 
-def test_a_heading_with_nothing_under_it_goes_with_the_next_text_or_at_the_end_with_the_last() -> None:
+def test_an_empty_heading_is_added_to_the_next_text_or_at_the_end_to_the_last() -> None:
     found = chunks(Heading(text="A"), Heading(text="B", page=3), Paragraph(text="Text."), Heading(text="C"))
 
     assert [(item.content, item.heading_path) for item in found] == [("#### A\n\nText.\n\n#### C", ["B"])]
@@ -110,7 +110,7 @@ def test_a_heading_with_nothing_under_it_goes_with_the_next_text_or_at_the_end_w
     assert alone.content == "#### A\n\n#### B"
 
 
-def test_a_heading_with_but_a_number_under_it_goes_with_the_next_text() -> None:
+def test_a_heading_with_only_a_number_under_it_is_added_to_the_next_text() -> None:
     press = Paragraph(text=sentences_of(3, 10))
     found = chunks(
         Heading(text="About"), Paragraph(text="3"), Heading(text="Use"), Paragraph(text="4"), press,
@@ -121,7 +121,7 @@ def test_a_heading_with_but_a_number_under_it_goes_with_the_next_text() -> None:
     assert found[-1].content.endswith("#### Sum\n\n42")  # nothing is lost
 
 
-def test_no_chunk_ends_with_the_heading_of_what_follows() -> None:
+def test_no_chunk_ends_with_the_heading_of_the_next_text() -> None:
     sections = [part for name in "abcdefgh" for part in (Heading(text=name, level=2), Paragraph(text="One two three."))]
     found = chunks(Heading(text="All", level=1), Paragraph(text="Start."), *sections, size=10)
 
@@ -139,7 +139,7 @@ def test_a_heading_of_a_paragraphs_length_is_text() -> None:
 # Sizes
 
 
-def test_no_tiny_chunk_trails() -> None:
+def test_no_tiny_chunk_is_left() -> None:
     found = chunks(Paragraph(text=sentences_of(9)), size=20)
 
     assert sum(item.token_count for item in found) == 45
@@ -156,7 +156,7 @@ def test_text_is_cut_between_paragraphs_if_one_is_near() -> None:
     assert [item.content for item in found] == [sentences_of(3)] * 2
 
 
-def test_what_announces_a_list_stays_with_it() -> None:
+def test_an_introduction_stays_with_its_list() -> None:
     found = chunks(
         Paragraph(text=sentences_of(2)),
         Paragraph(text="The steps are these now:"),
@@ -168,7 +168,7 @@ def test_what_announces_a_list_stays_with_it() -> None:
     assert found[1].content == "The steps are these now:\n\n- first do this and that\n- then do the other thing"
 
 
-def test_list_items_keep_their_indent_and_stand_on_lines_of_their_own() -> None:
+def test_list_items_keep_their_indent_and_are_on_separate_lines() -> None:
     found = chunks(Paragraph(text="- one"), Paragraph(text="  - inner"), Paragraph(text="- two"))
 
     assert found[0].content == "- one\n  - inner\n- two"
@@ -180,7 +180,7 @@ def test_a_giant_sentence_is_cut_at_its_clauses() -> None:
     assert [item.content for item in found] == ["one two three four, five six seven eight,", "nine ten eleven twelve"]
 
 
-def test_an_endless_word_is_cut_though_the_tokenizer_counts_one() -> None:
+def test_an_endless_word_is_split_although_it_is_one_token() -> None:
     found = chunks(Paragraph(text="x" * 5000), size=20)
 
     assert len(found) > 10
@@ -249,7 +249,7 @@ def test_a_row_longer_than_a_chunk_stays_whole() -> None:
     assert [item.rows for item in found] == [[["x y " * 40]], [["z"]]]
 
 
-def test_a_header_longer_than_half_a_chunk_is_said_once() -> None:
+def test_a_header_longer_than_half_a_chunk_appears_once() -> None:
     columns = tuple(f"column {n}" for n in range(8))
     found = chunks(Table(columns=columns, rows=(("1",) * 8, ("2",) * 8)), size=20)
 
@@ -257,7 +257,7 @@ def test_a_header_longer_than_half_a_chunk_is_said_once() -> None:
     assert found[1].columns == list(columns)
 
 
-def test_a_table_is_led_by_the_sentence_before_it() -> None:
+def test_a_table_has_the_sentence_before_it_as_lead() -> None:
     found = chunks(Paragraph(text="Prices follow."), Table(columns=("A",), rows=(("1",),)), Paragraph(text="After."))
 
     assert [(item.kind, item.lead) for item in found] == [("text", ""), ("table", "Prices follow."), ("text", "")]
@@ -347,12 +347,12 @@ def test_text_keeps_to_the_size(elements: list[Element], size: int) -> None:
     for item in chunk(elements, size=size, overlap=0, count_tokens=words):
         if item.kind == "text" and "```" not in item.content:
             headings = words(re.sub(r"(?s).*?((\n\n#### [^\n]*)*)$", r"\1", item.content))
-            assert item.token_count <= size * 1.1 + headings  # those at the document's end go along
+            assert item.token_count <= size * 1.1 + headings  # including headings at the document's end
 
 
 @settings(max_examples=examples(200))
 @given(st.lists(st.tuples(st.integers(1, 3), st.integers(0, 12)), min_size=1, max_size=8))
-def test_never_across_a_heading_of_its_own_level_or_above(sections: list[tuple[int, int]]) -> None:
+def test_no_chunk_crosses_a_heading_of_its_own_level_or_above(sections: list[tuple[int, int]]) -> None:
     elements: list[Element] = []
     for number, (level, length) in enumerate(sections):
         elements.append(Heading(text=f"H{number}", level=level))

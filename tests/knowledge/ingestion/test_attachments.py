@@ -1,4 +1,4 @@
-"""What a mail carries becomes documents of their own, linked to it, and goes with it."""
+"""The attachments of mails: documents of their own, linked to the mail and deleted with it."""
 
 from email.message import EmailMessage
 from pathlib import Path
@@ -34,7 +34,7 @@ def _ingested(base: KnowledgeBase, message: EmailMessage, name: str = "a.eml") -
     return document
 
 
-def _told(mail: Document) -> list[tuple[str, str]]:
+def _attached(mail: Document) -> list[tuple[str, str]]:
     return [
         (item.name, item.document.path if item.document else item.error_message)
         for item in mail.attachments.select_related("document")
@@ -44,7 +44,7 @@ def _told(mail: Document) -> list[tuple[str, str]]:
 def test_attachments_become_documents(base: KnowledgeBase) -> None:
     mail = _ingested(base, _mail(plan_md="# Plan\n\nBuy oil.", tool_exe="MZ", README="words", empty_txt=""))
     assert (mail.title, mail.is_attachment) == ("Pump", False)
-    assert _told(mail) == [
+    assert _attached(mail) == [
         ("plan.md", "a.eml/plan.md"), ("tool.exe", ".exe files can't be read."),
         ("README.txt", "a.eml/README.txt"), ("empty.txt", "The file is empty."),
     ]  # fmt: skip
@@ -54,7 +54,9 @@ def test_attachments_become_documents(base: KnowledgeBase) -> None:
     assert "Buy oil." in plan.chunks.get().content
 
 
-def test_the_mail_goes_with_what_only_it_carries(base: KnowledgeBase, django_capture_on_commit_callbacks: Any) -> None:
+def test_deleting_a_mail_deletes_attachments_of_it_alone(
+    base: KnowledgeBase, django_capture_on_commit_callbacks: Any
+) -> None:
     first = _ingested(base, _mail(own_txt="own", shared_txt="shared", uploaded_txt="uploaded"))
     second = _ingested(base, _mail("Other", shared_txt="shared"), "b.eml")
     services.add_document(base, base.owner, "mine.txt", upload_of("mine.txt", b"uploaded"))
@@ -79,13 +81,13 @@ def test_reading_a_mail_again_keeps_its_attachments_as_they_are(base: KnowledgeB
     assert plan.status == "ready" and [item.document for item in mail.attachments.all()] == [plan]
 
 
-def test_what_a_mail_no_longer_carries_goes(base: KnowledgeBase, tmp_path: Path) -> None:
+def test_attachments_that_a_mail_no_longer_has_are_deleted(base: KnowledgeBase, tmp_path: Path) -> None:
     mail = _ingested(base, _mail(plan_txt="Buy oil."))
     attachments.replace(mail, [], tmp_path, [])
     assert list(base.documents.all()) == [mail]
 
 
-def test_mails_within_mails(base: KnowledgeBase, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_mails_attached_to_mails(base: KnowledgeBase, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(attachments, "MOST_DEEP", 2)
     message = _mail("innermost", plan_txt="Buy oil.")
     for number in range(3):
@@ -97,12 +99,12 @@ def test_mails_within_mails(base: KnowledgeBase, monkeypatch: pytest.MonkeyPatch
         assert ingestion.ingest(waiting.pk)
     assert [document.title for document in base.documents.order_by("pk")] == ["level 2", "level 1", "level 0"]
     last = base.documents.get(title="level 0")
-    assert _told(last) == [("innermost.eml", "It is nested in more than 2 levels of attached mails.")]
+    assert _attached(last) == [("innermost.eml", "It is nested in more than 2 levels of attached mails.")]
     services.delete_document(mail)
     assert not base.documents.exists()
 
 
-def test_no_mail_makes_endlessly_many_documents(base: KnowledgeBase, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_mail_creates_a_limited_number_of_documents(base: KnowledgeBase, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(attachments, "MOST_IN_ALL", 3)
     inner = _mail("inner", c_txt="c", d_txt="d", e_txt="e")
     outer = _mail(a_txt="a")
@@ -115,18 +117,16 @@ def test_no_mail_makes_endlessly_many_documents(base: KnowledgeBase, monkeypatch
     assert [bool(item.document) for item in inner_mail.attachments.all()] == [True, False, False]
 
 
-def test_a_large_attachment_is_told(base: KnowledgeBase, settings: Any) -> None:
+def test_a_large_attachment_is_reported(base: KnowledgeBase, settings: Any) -> None:
     message = _mail(large_txt="x" * 3 * 1024**2)
     settings.MAX_UPLOAD_MB = 10
     document = add(base, "a.eml", message.as_bytes())
     settings.MAX_UPLOAD_MB = 2
     assert ingestion.ingest(document.pk)
-    assert _told(document) == [("large.txt", "It is larger than the 2 MB that this site accepts.")]
+    assert _attached(document) == [("large.txt", "It is larger than the 2 MB that this site accepts.")]
 
 
-def test_files_are_removed_when_the_mail_is_lost_meanwhile(
-    base: KnowledgeBase, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_files_are_deleted_if_the_mail_is_lost_meanwhile(base: KnowledgeBase, monkeypatch: pytest.MonkeyPatch) -> None:
     replace = attachments.replace
 
     def fail(*args: Any) -> None:
@@ -152,8 +152,8 @@ def test_the_pages_and_the_api_link_them(base: KnowledgeBase, client: Client) ->
         in client.get(reverse("document", args=[plan.pk])).content.decode()
     )
     assert "Its 1 attachment is deleted too" in client.get(reverse("document-delete", args=[mail.pk])).content.decode()
-    told = client.get(reverse("api-document", args=[mail.pk])).json()
-    assert told["attachments"] == [
+    shown = client.get(reverse("api-document", args=[mail.pk])).json()
+    assert shown["attachments"] == [
         {"name": "plan.txt", "size": 8, "document": plan.pk, "error": None},
         {"name": "tool.exe", "size": 2, "document": None, "error": ".exe files can't be read."},
     ]

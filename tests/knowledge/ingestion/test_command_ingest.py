@@ -54,7 +54,7 @@ def test_a_folder_is_walked_and_queued(owner: User, folder: Path) -> None:
 
 
 @pytest.mark.django_db(transaction=True)
-def test_without_a_worker_waiting_means_doing(
+def test_without_a_worker_waiting_reads_the_files(
     owner: User, folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(ingest, "_PATIENCE_SECONDS", 0.1)
@@ -66,7 +66,7 @@ def test_without_a_worker_waiting_means_doing(
 
 
 @pytest.mark.django_db(transaction=True)
-def test_without_a_terminal_lines_tell_how_far_it_is(
+def test_without_a_terminal_progress_is_printed_in_lines(
     owner: User, folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(ingest, "_PATIENCE_SECONDS", 0.1)
@@ -76,7 +76,7 @@ def test_without_a_terminal_lines_tell_how_far_it_is(
 
 
 @pytest.mark.django_db(transaction=True)
-def test_failures_are_told_with_their_reasons(owner: User, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_failures_are_reported_with_their_reasons(owner: User, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(ingest, "_PATIENCE_SECONDS", 0.1)
     (tmp_path / "good.txt").write_text("Good.")
     (tmp_path / "empty.txt").write_text("")
@@ -94,7 +94,7 @@ def test_a_base_that_may_be_edited_is_used(owner: User, colleague: User, folder:
     assert not KnowledgeBase.objects.filter(owner=owner).exists()
 
 
-def test_what_is_not_there_is_said(owner: User, tmp_path: Path) -> None:
+def test_missing_things_are_reported(owner: User, tmp_path: Path) -> None:
     for paths, user, words in (
         ([tmp_path / "none"], "owner", "does not exist"),
         ([tmp_path], "owner", "No readable files"),
@@ -105,7 +105,9 @@ def test_what_is_not_there_is_said(owner: User, tmp_path: Path) -> None:
 
 
 @pytest.mark.django_db(transaction=True)
-def test_what_nothing_reads_is_told_and_not_stored(owner: User, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_unreadable_formats_are_reported_and_not_stored(
+    owner: User, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(ingest, "_PATIENCE_SECONDS", 0.1)
     out, err = run(folder / "a.txt", folder / "c.bin")
     assert "1 added, 0 already here, 1 failed." in out and "exit 1" in out
@@ -127,13 +129,13 @@ def test_attachments_are_waited_for(owner: User, tmp_path: Path, monkeypatch: py
 
 
 @pytest.mark.parametrize(("name", "words"), [("  ", "1 to 120"), ("n" * 121, "1 to 120")])
-def test_a_name_that_no_base_can_have_is_told(owner: User, folder: Path, name: str, words: str) -> None:
+def test_an_invalid_name_of_a_base_is_reported(owner: User, folder: Path, name: str, words: str) -> None:
     with pytest.raises(CommandError, match=words):
         run(folder, name=name, wait=False)
     assert not KnowledgeBase.objects.exists()
 
 
-def test_no_base_is_made_for_nothing(owner: User, tmp_path: Path) -> None:
+def test_no_base_is_created_without_files(owner: User, tmp_path: Path) -> None:
     for path, words in (
         (tmp_path / "none", "does not exist"),
         (tmp_path / ("n" * 300), "can't be read: File name too long"),
@@ -144,7 +146,7 @@ def test_no_base_is_made_for_nothing(owner: User, tmp_path: Path) -> None:
     assert not KnowledgeBase.objects.exists()
 
 
-def test_a_folder_that_cannot_be_read_is_told(owner: User, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_unreadable_folder_is_reported(owner: User, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     scandir = os.scandir
 
     def refusing(path: Path) -> Any:
@@ -167,7 +169,7 @@ def test_a_pipe_is_not_waited_for(owner: User, folder: Path) -> None:
 
 
 @pytest.mark.django_db(transaction=True)
-def test_an_interruption_ends_the_work_in_order(owner: User, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_interruption_finishes_the_current_work(owner: User, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(ingest, "_PATIENCE_SECONDS", 0.0)
     monkeypatch.setattr(ingest, "_POLL_SECONDS", 0.01)
     begun, over = threading.Event(), threading.Event()
@@ -175,7 +177,7 @@ def test_an_interruption_ends_the_work_in_order(owner: User, folder: Path, monke
     def work(seconds: float) -> None:
         assert seconds <= 5
         begun.set()
-        time.sleep(0.5)  # what is in hand
+        time.sleep(0.5)  # the current work
         over.set()
 
     def interrupt(paths: object) -> Any:
@@ -190,7 +192,7 @@ def test_an_interruption_ends_the_work_in_order(owner: User, folder: Path, monke
     assert over.is_set()
 
 
-def test_a_database_that_goes_away_is_told(owner: User, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_lost_database_connection_is_reported(owner: User, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def stopped(*arguments: object) -> None:
         raise OperationalError("server closed the connection\n")
 

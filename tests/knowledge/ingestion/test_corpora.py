@@ -1,4 +1,4 @@
-"""Documents that are a passage of a corpus: they have no file, and everything else works."""
+"""Documents that are passages of a corpus: they have no file, but everything else works."""
 
 import pytest
 from django.contrib.auth.models import User
@@ -17,7 +17,7 @@ def passage(base: KnowledgeBase) -> Document:
     return base.documents.get(external_id="4983")
 
 
-def test_what_is_missing_is_told_by_id_and_content(base: KnowledgeBase) -> None:
+def test_missing_passages_are_found_by_id_and_content(base: KnowledgeBase) -> None:
     passages = [corpora.passage("a", "", "One."), corpora.passage("b", "", "Two.")]
     assert corpora.missing(base, passages) == passages
     corpora.add(base, base.owner, passages)
@@ -49,7 +49,7 @@ def test_its_pages_offer_no_file(as_owner: Client, as_colleague: Client, passage
     assert as_owner.get(reverse("document-file", args=[passage.pk])).status_code == 404
 
 
-def test_it_is_not_read_anew(as_owner: Client, as_staff: Client, passage: Document) -> None:
+def test_it_is_not_read_again(as_owner: Client, as_staff: Client, passage: Document) -> None:
     assert not services.reingest_document(passage)
     answer = as_owner.post(f"/api/documents/{passage.pk}/reingest")
     assert (answer.status_code, answer.json()["code"]) == (409, "no_file")
@@ -81,6 +81,6 @@ def test_ids_are_unique_in_a_base_and_not_beyond(base: KnowledgeBase, passage: D
     corpora.add(base, base.owner, [corpora.passage("4983", "Tea", "Black tea is steeped.")])
     assert base.documents.get().chunks.get().content == "Black tea is steeped."
     assert other.documents.get().chunks.get().content == "Green tea is steeped."
-    # Documents that were read from files have no id, and may be many.
+    # There may be many documents from files, which have no id.
     factories.make_document(base)
     factories.make_document(base)

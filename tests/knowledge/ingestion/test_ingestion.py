@@ -1,4 +1,4 @@
-"""From a stored file to a searchable document, and what may go wrong on the way."""
+"""Ingestion of stored files, and its failures."""
 
 import threading
 import time
@@ -36,7 +36,7 @@ Parse = Callable[..., Iterator[Element]]
 
 @pytest.fixture
 def parse(monkeypatch: pytest.MonkeyPatch) -> Callable[[Parse], None]:
-    """Put a function in the place of the parser's child process."""
+    """Return a function that replaces the parser's child process."""
     return lambda function: monkeypatch.setattr(ingestion, "parse_file", function)
 
 
@@ -80,7 +80,7 @@ def test_the_indexer_leads_from_words_to_vectors(base: KnowledgeBase, indexer: F
     ]
 
 
-def test_between_reading_and_indexing_a_document_is_in_nobodys_hands(base: KnowledgeBase) -> None:
+def test_between_reading_and_indexing_a_document_is_not_claimed(base: KnowledgeBase) -> None:
     document = add(base)
     assert ingestion.parse_and_index_words(document.pk)
     document.refresh_from_db()
@@ -98,7 +98,7 @@ def test_between_reading_and_indexing_a_document_is_in_nobodys_hands(base: Knowl
     assert (document.status, document.attempt) == ("ready", 1)
 
 
-def test_what_a_file_is_its_bytes_tell(base: KnowledgeBase) -> None:
+def test_a_files_type_is_detected_by_its_bytes(base: KnowledgeBase) -> None:
     document = add(base, "export.xls", b"<html><body><p>Green tea is steeped.</p></body></html>")
     assert document.media_type == "application/vnd.ms-excel"
     assert ingestion.ingest(document.pk)
@@ -121,7 +121,7 @@ def _half_scanned(path: Any, *args: Any, ocr: Ocr, **kwargs: Any) -> Iterator[El
     yield Scanned(page=2) if ocr.mode == "later" else Paragraph(page=2, text="Scanned words.")
 
 
-def test_scanned_pages_are_read_once_the_words_that_are_there_are_found(
+def test_scanned_pages_are_read_once_the_other_text_is_searchable(
     base: KnowledgeBase, parse: Callable[[Parse], None]
 ) -> None:
     parse(_half_scanned)
@@ -148,7 +148,7 @@ def test_scanned_pages_are_read_once_the_words_that_are_there_are_found(
     assert ingestion.parse_and_index_words(document.pk) and not document.recognised.exists()
 
 
-def test_what_is_all_scanned_is_read_at_once_and_while_that_lasts_its_stage_says_so(
+def test_a_scanned_document_is_read_at_once_in_a_stage_of_its_own(
     base: KnowledgeBase, parse: Callable[[Parse], None]
 ) -> None:
     seen: list[tuple[str, str, int]] = []
@@ -165,7 +165,7 @@ def test_what_is_all_scanned_is_read_at_once_and_while_that_lasts_its_stage_says
 
 
 @pytest.mark.parametrize("ends", ["fails", "is cancelled"])
-def test_words_that_were_there_stay_when_reading_the_scanned_pages(
+def test_earlier_text_stays_if_reading_the_scanned_pages(
     base: KnowledgeBase, parse: Callable[[Parse], None], ends: str
 ) -> None:
     def breaks(path: Any, *args: Any, ocr: Ocr, **kwargs: Any) -> Iterator[Element]:
@@ -186,7 +186,7 @@ def test_words_that_were_there_stay_when_reading_the_scanned_pages(
     assert ("more than 3,072 MB" in document.notice and "scanned pages" in document.notice) == (ends == "fails")
 
 
-def test_of_too_many_scanned_pages_none_is_read_and_that_is_told(
+def test_too_many_scanned_pages_are_not_read_but_reported(
     base: KnowledgeBase, parse: Callable[[Parse], None], settings: Any
 ) -> None:
     settings.OCR_MAX_PAGES = 1
@@ -245,7 +245,7 @@ def test_every_failure_is_stored(
     assert not document.chunks.exists()
 
 
-def test_a_document_is_taken_up_again_when_the_database_went_away_under_it(
+def test_a_document_is_retried_after_the_database_connection_was_lost(
     base: KnowledgeBase, indexer: FakeIndexer
 ) -> None:
     away = [True]
@@ -269,7 +269,7 @@ def test_a_document_is_taken_up_again_when_the_database_went_away_under_it(
 
 
 @pytest.mark.parametrize("refusal", [psycopg.errors.DiskFull, psycopg.errors.ProgramLimitExceeded])
-def test_what_the_database_refuses_is_not_tried_for_ever(
+def test_data_that_the_database_rejects_is_not_retried_forever(
     base: KnowledgeBase, parse: Callable[[Parse], None], refusal: type[psycopg.Error]
 ) -> None:
     def fail(*args: Any, **kwargs: Any) -> Iterator[Element]:
@@ -283,7 +283,7 @@ def test_what_the_database_refuses_is_not_tried_for_ever(
     assert (document.status, document.error_code) == ("failed", "database")
 
 
-def test_what_was_left_out_is_kept_with_the_document(base: KnowledgeBase, parse: Callable[[Parse], None]) -> None:
+def test_notices_are_stored_with_the_document(base: KnowledgeBase, parse: Callable[[Parse], None]) -> None:
     def read(*args: Any, **kwargs: Any) -> Iterator[Element]:
         yield Paragraph(text="A beginning.")
         for number in (2000, 3000, 2000):
@@ -297,7 +297,7 @@ def test_what_was_left_out_is_kept_with_the_document(base: KnowledgeBase, parse:
     assert document.chunks.get().content == "A beginning."
 
 
-def test_calls_that_nobody_needs_leave_the_queue() -> None:
+def test_tasks_that_are_not_needed_are_removed_from_the_queue() -> None:
     now = timezone.now()
     retry = timedelta(seconds=Conf.RETRY)
     for _ in range(3):
@@ -308,25 +308,25 @@ def test_calls_that_nobody_needs_leave_the_queue() -> None:
     OrmQ.objects.filter(pk=killed.pk).update(lock=now + retry - timedelta(minutes=2))
     OrmQ.objects.filter(pk=running.pk).update(lock=now + retry)
     never = OrmQ.objects.get(pk=running.pk)
-    never.pk, never.lock = None, None  # which no worker ever takes
+    never.pk, never.lock = None, None  # never taken by a worker
     never.save()
     schedules.worker_started()
     left = OrmQ.objects.order_by("pk")
     assert not left.filter(lock=None).exists()
     assert [task.func().rpartition(".")[2] for task in left] == [
-        "ingest_waiting",  # in a worker's hands
+        "ingest_waiting",  # taken by a worker
         "requeue_stalled",
         "ingest_waiting",
         "run_evaluation",
     ]
 
 
-def test_a_call_that_has_no_time_leaves_the_queue() -> None:
+def test_a_task_without_a_lock_time_is_removed_from_the_queue() -> None:
     async_task("knowledge.tasks.ingest_waiting")
     async_task("retrieval.tasks.run_evaluation", 1)
     OrmQ.objects.update(lock=None)
     assert services.tidy_queue() == 1
-    assert OrmQ.objects.get().func() == "retrieval.tasks.run_evaluation", "which isn't ours"
+    assert OrmQ.objects.get().func() == "retrieval.tasks.run_evaluation", "a task of another app"
 
 
 def test_a_failure_while_indexing_keeps_the_passages(base: KnowledgeBase, indexer: FakeIndexer) -> None:
@@ -359,12 +359,12 @@ def test_a_missing_file_is_a_failure(base: KnowledgeBase) -> None:
     assert document.error_code == "missing"
 
 
-def test_reading_again_replaces_what_was_there(base: KnowledgeBase, indexer: FakeIndexer) -> None:
+def test_reading_again_replaces_the_passages(base: KnowledgeBase, indexer: FakeIndexer) -> None:
     document = add(base)
     ingestion.ingest(document.pk)
     before = {chunk.pk for chunk in document.chunks.all()}
     services.reingest_document(document)
-    assert document.chunks.exists()  # searchable until the new ones are there
+    assert document.chunks.exists()  # searchable until the new ones are stored
     assert indexer.removed == []
     assert ingestion.ingest(document.pk)
     assert indexer.removed == [[document.pk]]
@@ -430,7 +430,7 @@ def test_deleting_in_the_middle_stops_the_work(base: KnowledgeBase, parse: Calla
 
 
 @pytest.mark.django_db(transaction=True)
-def test_two_at_once_are_one(base: KnowledgeBase, parse: Callable[[Parse], None]) -> None:
+def test_concurrent_calls_read_a_document_once(base: KnowledgeBase, parse: Callable[[Parse], None]) -> None:
     started = threading.Barrier(2, timeout=30)
     runs: list[int] = []
 
@@ -457,11 +457,11 @@ def test_two_at_once_are_one(base: KnowledgeBase, parse: Callable[[Parse], None]
     assert document.chunks.count() == 1
 
 
-def test_a_killed_workers_document_is_taken_up_again(base: KnowledgeBase) -> None:
+def test_a_killed_workers_document_is_claimed_again(base: KnowledgeBase) -> None:
     document = add(base)
     held = claims.claim(document.pk)
     assert held is not None
-    assert claims.claim(document.pk) is None  # its worker lives
+    assert claims.claim(document.pk) is None  # its worker is alive
     OrmQ.objects.all().delete()
     assert ingestion.requeue_stalled() == 0
     _let_time_pass(document)
@@ -473,7 +473,7 @@ def test_a_killed_workers_document_is_taken_up_again(base: KnowledgeBase) -> Non
     assert ingestion.ingest(document.pk)
     document.refresh_from_db()
     assert (document.status, document.attempt) == ("ready", 2)
-    with pytest.raises(claims.ClaimLost):  # the dead one, should it wake up
+    with pytest.raises(claims.ClaimLost):  # the dead worker's claim, if it woke up
         held.update(progress=99)
     document.refresh_from_db()
     assert document.progress == 100
@@ -491,13 +491,13 @@ def test_a_document_whose_indexing_was_killed_is_not_read_again(base: KnowledgeB
     assert OrmQ.objects.count() == 1
     document.refresh_from_db()
     assert (document.status, document.attempt) == ("chunked", 2)
-    with pytest.raises(claims.ClaimLost):  # the dead one, should it wake up
+    with pytest.raises(claims.ClaimLost):  # the dead worker's claim, if it woke up
         ingestion.finish_indexing(held)
     assert ingestion.ingest(document.pk)
     assert set(document.chunks.values_list("pk", flat=True)) == chunks
 
 
-def test_what_kills_its_worker_while_indexed_fails_too(base: KnowledgeBase) -> None:
+def test_a_document_that_kills_its_worker_while_indexed_fails_too(base: KnowledgeBase) -> None:
     document = add(base)
     ingestion.parse_and_index_words(document.pk)
     for _ in range(ingestion.MAX_ATTEMPTS):
@@ -509,7 +509,7 @@ def test_what_kills_its_worker_while_indexed_fails_too(base: KnowledgeBase) -> N
     assert document.chunks.exists()
 
 
-def test_a_stale_indexing_is_taken_over_without_being_offered(base: KnowledgeBase) -> None:
+def test_a_stale_indexing_claim_is_taken_over_without_being_requeued(base: KnowledgeBase) -> None:
     document = add(base)
     ingestion.parse_and_index_words(document.pk)
     claims.claim_indexing(document.pk)
@@ -539,7 +539,7 @@ def test_a_slow_worker_can_not_store_after_another_took_over(base: KnowledgeBase
     assert set(document.chunks.values_list("pk", flat=True)) == ids
 
 
-def test_what_kills_its_worker_again_and_again_fails(base: KnowledgeBase) -> None:
+def test_a_document_that_kills_its_worker_repeatedly_fails(base: KnowledgeBase) -> None:
     document = add(base)
     for _ in range(ingestion.MAX_ATTEMPTS):
         assert claims.claim(document.pk) is not None
@@ -553,14 +553,16 @@ def test_what_kills_its_worker_again_and_again_fails(base: KnowledgeBase) -> Non
 def test_a_waiting_document_whose_task_was_lost_is_queued_again(base: KnowledgeBase) -> None:
     document = add(base)
     _let_time_pass(document)
-    assert ingestion.requeue_stalled() == 0  # its task still waits
+    assert ingestion.requeue_stalled() == 0  # its task is still queued
     OrmQ.objects.all().delete()
     assert ingestion.requeue_stalled() == 1
     assert OrmQ.objects.count() == 1
 
 
 @pytest.mark.django_db(transaction=True)
-def test_the_heart_beats_whatever_the_worker_does(base: KnowledgeBase, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_heartbeat_is_independent_of_the_workers_thread(
+    base: KnowledgeBase, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(claims, "HEARTBEAT_SECONDS", 0.05)
     document = add(base)
     held = claims.claim(document.pk)
@@ -573,10 +575,10 @@ def test_the_heart_beats_whatever_the_worker_does(base: KnowledgeBase, monkeypat
 
 
 @pytest.mark.django_db(transaction=True)
-def test_a_document_that_takes_long_to_store_stays_its_workers(
+def test_a_document_that_takes_long_to_store_stays_claimed(
     base: KnowledgeBase, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Inside the transaction that stores it no heartbeat is seen, and one that waited for its end is no old one."""
+    """Its heartbeat can't be seen during the storing transaction, and one that waited for its end isn't stale."""
     monkeypatch.setattr(claims, "HEARTBEAT_SECONDS", 0.05)
     monkeypatch.setattr(claims, "STALE_AFTER", timedelta(seconds=0.4))
     replace = passages.Store.replace
@@ -608,7 +610,7 @@ def test_a_document_that_takes_long_to_store_stays_its_workers(
     assert (document.status, document.attempt, set(looks)) == ("ready", 1, {0})
 
 
-def test_cutting_up_counts_as_reading(
+def test_chunking_counts_as_reading(
     base: KnowledgeBase, parse: Callable[[Parse], None], settings: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     settings.PARSE_TIMEOUT = 0.2
@@ -643,7 +645,7 @@ def test_cancelling_while_words_are_indexed_stops_the_work(base: KnowledgeBase, 
     assert document.status == "cancelled"
 
 
-def test_chunks_keep_what_the_database_can_not_hold_out(base: KnowledgeBase, tmp_path: Path) -> None:
+def test_chunks_are_stored_without_characters_that_the_database_rejects(base: KnowledgeBase, tmp_path: Path) -> None:
     document = factories.make_document(base)
     draft = ChunkDraft("table", "a\x00b \ud800", columns=["x\x00"], rows=[["1", "\x002"]], heading_path=["\x00H"])
     with (tmp_path / "spool").open("w+", encoding="utf-8") as file:

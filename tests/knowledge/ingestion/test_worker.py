@@ -1,4 +1,4 @@
-"""A worker's round: reading and indexing side by side, and whose turn it is."""
+"""A worker's round: parallel reading and indexing, and the order of documents."""
 
 import threading
 import time
@@ -30,7 +30,7 @@ pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("
 
 @pytest.fixture
 def parse(monkeypatch: pytest.MonkeyPatch) -> Any:
-    """Put a function in the place of the parser's child process."""
+    """Return a function that replaces the parser's child process."""
     return lambda function: monkeypatch.setattr(ingestion, "parse_file", function)
 
 
@@ -43,11 +43,11 @@ def test_everything_that_waits_becomes_ready(base: KnowledgeBase) -> None:
     assert sorted(base.documents.values_list("status", flat=True)) == ["failed", "ready", "ready", "ready"]
     bad.refresh_from_db()
     assert bad.error_code == "broken"
-    assert not OrmQ.objects.exists()  # nothing is left to wake a worker for
+    assert not OrmQ.objects.exists()  # no work is left
     assert worker.work() == 0
 
 
-def test_reading_goes_on_while_another_document_is_indexed(base: KnowledgeBase, indexer: FakeIndexer) -> None:
+def test_reading_continues_while_another_document_is_indexed(base: KnowledgeBase, indexer: FakeIndexer) -> None:
     first, second = add(base, "1.md", b"# One"), add(base, "2.md", b"# Two")
     read = threading.Event()
 
@@ -65,14 +65,14 @@ def test_reading_goes_on_while_another_document_is_indexed(base: KnowledgeBase, 
     assert set(base.documents.values_list("status", flat=True)) == {"ready"}
 
 
-def test_what_is_uploaded_while_indexing_goes_on_is_read_at_once(base: KnowledgeBase, indexer: FakeIndexer) -> None:
+def test_files_uploaded_during_indexing_are_read_at_once(base: KnowledgeBase, indexer: FakeIndexer) -> None:
     first = add(base, "1.md", b"# One")
     late: list[Document] = []
 
     def index(claims: Iterable[Claim | None]) -> None:
         for held in claims:
             if held is not None and held.document_id == first.pk:
-                time.sleep(0.3)  # the reading has found nothing more to do by now
+                time.sleep(0.3)  # reading has found nothing more to do by now
                 late.append(add(base, "late.md", b"# Late"))
                 _until(lambda: Document.objects.get(pk=late[0].pk).status == "chunked")
             if held is not None:
@@ -82,7 +82,7 @@ def test_what_is_uploaded_while_indexing_goes_on_is_read_at_once(base: Knowledge
     assert worker.work() == 2
 
 
-def test_the_indexer_is_told_before_it_has_to_wait(base: KnowledgeBase, indexer: FakeIndexer) -> None:
+def test_the_indexer_gets_none_before_it_has_to_wait(base: KnowledgeBase, indexer: FakeIndexer) -> None:
     add(base)
     heard: list[bool] = []
 
@@ -98,7 +98,7 @@ def test_the_indexer_is_told_before_it_has_to_wait(base: KnowledgeBase, indexer:
     assert False in heard
 
 
-def test_a_round_that_is_over_leaves_the_rest_to_the_next(base: KnowledgeBase) -> None:
+def test_a_finished_round_leaves_the_rest_to_the_next(base: KnowledgeBase) -> None:
     add(base, "1.md", b"# One")
     add(base, "2.md", b"# Two")
     OrmQ.objects.all().delete()
@@ -108,7 +108,7 @@ def test_a_round_that_is_over_leaves_the_rest_to_the_next(base: KnowledgeBase) -
     assert worker.work() == 2
 
 
-def test_an_indexing_that_breaks_is_not_tried_again_at_once(base: KnowledgeBase, indexer: FakeIndexer) -> None:
+def test_failed_indexing_is_not_retried_at_once(base: KnowledgeBase, indexer: FakeIndexer) -> None:
     def broken(claims: Iterable[Claim | None]) -> None:
         raise ZeroDivisionError
 
@@ -119,11 +119,11 @@ def test_an_indexing_that_breaks_is_not_tried_again_at_once(base: KnowledgeBase,
     document.refresh_from_db()
     assert document.status == "chunked"
     assert not OrmQ.objects.exists()
-    assert ingestion.requeue_stalled() == 1  # as the schedule does, a minute later
+    assert ingestion.requeue_stalled() == 1  # like the scheduled task, a minute later
     assert OrmQ.objects.count() == 1
 
 
-def test_the_hearts_of_all_claims_beat(base: KnowledgeBase, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_heartbeats_of_all_claims_are_updated(base: KnowledgeBase, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(claims, "HEARTBEAT_SECONDS", 0.05)
     kept = []
     with claims.HeartbeatThread() as heart:
@@ -139,12 +139,12 @@ def test_the_hearts_of_all_claims_beat(base: KnowledgeBase, monkeypatch: pytest.
             _until(lambda held=held, before=before: Document.objects.get(pk=held.document_id).heartbeat_at > before)
         ingestion.release_claim(kept[0], 10)
         time.sleep(0.15)
-        assert Document.objects.get(pk=kept[0].document_id).heartbeat_at is None  # it beats no more
+        assert Document.objects.get(pk=kept[0].document_id).heartbeat_at is None  # no longer updated
         services.cancel_document(Document.objects.get(pk=kept[1].document_id))
         assert kept[1].lost.wait(30)
 
 
-def test_people_take_turns(base: KnowledgeBase, stranger: User) -> None:
+def test_uploaders_take_turns(base: KnowledgeBase, stranger: User) -> None:
     many = [factories.make_document(base, status="queued") for _ in range(2 * PER_LOOK)]
     turns = FairQueue(claims.waiting_to_be_read)
     served = [_take(turns) for _ in range(2)]
@@ -157,7 +157,7 @@ def test_people_take_turns(base: KnowledgeBase, stranger: User) -> None:
     assert served.index(few[1].pk) <= PER_LOOK + 2
 
 
-def test_the_queue_is_looked_at_once_for_many_documents(base: KnowledgeBase) -> None:
+def test_the_queue_is_queried_once_for_many_documents(base: KnowledgeBase) -> None:
     waiting = [factories.make_document(base, status="queued").pk for _ in range(20)]
     turns = FairQueue(claims.waiting_to_be_read)
     looked: list[str] = []
@@ -169,10 +169,10 @@ def test_the_queue_is_looked_at_once_for_many_documents(base: KnowledgeBase) -> 
     turns.next()
     with connection.execute_wrapper(note):
         assert [turns.next() for _ in range(19)] == waiting[1:]
-    assert len(looked) <= 1  # another one where the machine is busy for a second
+    assert len(looked) <= 1  # one more if the machine is busy for a second
 
 
-def test_who_comes_waits_for_one_document_where_it_takes_long(
+def test_a_new_uploader_waits_for_one_slow_document_only(
     base: KnowledgeBase, stranger: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(fair_order, "LOOK_SECONDS", 0.0)
@@ -196,7 +196,7 @@ def test_the_bases_of_one_uploader_take_turns_within_theirs(base: KnowledgeBase,
     assert served[6:8] == [dropped[1], folder[2]]
 
 
-def test_a_giant_lets_those_of_its_uploader_pass(base: KnowledgeBase) -> None:
+def test_a_large_document_lets_others_of_its_uploader_overtake(base: KnowledgeBase) -> None:
     giant = factories.make_document(base, status="chunked", progress=60, heartbeat_at=None)
     small = factories.make_document(base, status="chunked", progress=35, heartbeat_at=None)
     assert FairQueue(claims.waiting_to_be_indexed).next() == small.pk
@@ -223,7 +223,7 @@ def _until(condition: Any) -> None:
         time.sleep(0.02)
 
 
-def test_a_small_file_passes_one_that_takes_long(base: KnowledgeBase, stranger: User, parse: Any) -> None:
+def test_a_small_file_overtakes_a_slow_one(base: KnowledgeBase, stranger: User, parse: Any) -> None:
     theirs = factories.make_knowledge_base(stranger)
     late: list[Document] = []
 
@@ -242,7 +242,7 @@ def test_a_small_file_passes_one_that_takes_long(base: KnowledgeBase, stranger: 
     assert all(Document.objects.get(pk=one.pk).finished_at < giant.finished_at for one in late)
 
 
-def test_a_small_file_becomes_ready_beside_one_whose_reading_outlasts_the_round(
+def test_a_small_file_becomes_ready_while_another_outlasts_the_round(
     base: KnowledgeBase, stranger: User, parse: Any
 ) -> None:
     theirs = factories.make_knowledge_base(stranger)
@@ -251,7 +251,7 @@ def test_a_small_file_becomes_ready_beside_one_whose_reading_outlasts_the_round(
     def read(path: Any, filename: str, *args: Any, **kwargs: Any) -> Iterator[Element]:
         yield Paragraph(text=filename)
         if filename == "giant.md":
-            time.sleep(seconds)  # and the round's time is over
+            time.sleep(seconds)  # longer than the round
             late = add(theirs, "late.md", b"# Late")
             _until(lambda: Document.objects.get(pk=late.pk).status == "ready")
 
@@ -260,7 +260,7 @@ def test_a_small_file_becomes_ready_beside_one_whose_reading_outlasts_the_round(
     assert worker.work(seconds) == 2
 
 
-def test_a_small_file_passes_what_is_still_indexed_when_a_rounds_time_is_over(
+def test_a_small_file_overtakes_documents_indexed_after_a_rounds_end(
     base: KnowledgeBase, monkeypatch: pytest.MonkeyPatch, indexer: FakeIndexer
 ) -> None:
     begun = threading.Event()
@@ -286,7 +286,7 @@ def test_a_small_file_passes_what_is_still_indexed_when_a_rounds_time_is_over(
     assert set(base.documents.values_list("status", flat=True)) == {"ready"}
 
 
-def test_what_takes_long_gives_up_the_place_of_small_files(
+def test_a_slow_file_is_no_longer_treated_as_small(
     base: KnowledgeBase, parse: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(claims, "SMALL_SECONDS", 0.2)
@@ -313,7 +313,7 @@ def test_what_takes_long_gives_up_the_place_of_small_files(
     assert (bomb[0].status, bomb[0].attempt, bomb[0].error_code) == ("ready", 1, "")
 
 
-def test_large_and_slow_files_have_no_claim_to_the_place_of_small_ones(base: KnowledgeBase) -> None:
+def test_large_and_slow_files_are_not_treated_as_small(base: KnowledgeBase) -> None:
     small, large, slow = (factories.make_document(base, status="queued") for _ in range(3))
     Document.objects.filter(pk=small.pk).update(size=claims.SMALL_BYTES)
     Document.objects.filter(pk=large.pk).update(size=claims.SMALL_BYTES + 1)
@@ -321,7 +321,7 @@ def test_large_and_slow_files_have_no_claim_to_the_place_of_small_ones(base: Kno
     assert list(_all(FairQueue(claims.small_waiting_to_be_read))) == [small.pk]
 
 
-def test_small_files_are_read_again_after_the_database_was_away(
+def test_small_files_are_read_again_after_the_database_was_unavailable(
     base: KnowledgeBase, parse: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     failures = iter([OperationalError("the connection is closed")])
@@ -344,7 +344,7 @@ def test_small_files_are_read_again_after_the_database_was_away(
     assert worker.work() == 2
 
 
-def test_documents_are_read_beside_another_long_task(base: KnowledgeBase) -> None:
+def test_documents_are_read_during_another_long_task(base: KnowledgeBase) -> None:
     def evaluate() -> str:
         for number in range(2):
             late = add(base, f"{number}.md", f"# {number}".encode())
@@ -354,7 +354,7 @@ def test_documents_are_read_beside_another_long_task(base: KnowledgeBase) -> Non
     assert worker.run_while_ingesting(evaluate) == "done"
 
 
-def test_a_task_goes_on_where_documents_can_not_be_read(base: KnowledgeBase, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_task_continues_if_documents_can_not_be_read(base: KnowledgeBase, monkeypatch: pytest.MonkeyPatch) -> None:
     looked = threading.Event()
 
     def away() -> bool:
@@ -370,7 +370,7 @@ def test_a_task_goes_on_where_documents_can_not_be_read(base: KnowledgeBase, mon
         worker.run_while_ingesting(fail)
 
 
-def test_what_a_killed_worker_left_in_the_queue_goes_while_another_is_busy(
+def test_a_killed_workers_queued_task_is_removed_while_another_is_busy(
     base: KnowledgeBase, parse: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(worker, "_STALLED_SECONDS", 0.0)
@@ -386,7 +386,7 @@ def test_what_a_killed_worker_left_in_the_queue_goes_while_another_is_busy(
     assert worker.work() == 1
 
 
-def test_documents_of_killed_workers_are_taken_up_while_another_file_is_read(
+def test_documents_of_killed_workers_are_requeued_while_another_file_is_read(
     base: KnowledgeBase, parse: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(worker, "_STALLED_SECONDS", 0.0)

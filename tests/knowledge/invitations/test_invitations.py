@@ -1,4 +1,4 @@
-"""Invitations: what a link gives, to whom, how often, and what closes it."""
+"""Invitations: the access that a link grants, to whom and how often, and how it is revoked."""
 
 from contextlib import nullcontext
 from datetime import timedelta
@@ -42,12 +42,12 @@ def test_an_owner_invites_on_a_page_and_the_link_is_shown_once(as_owner: Client,
     assert (
         key in page.content.decode() and key not in as_owner.get(f"/knowledge/{base.pk}/invitations/").content.decode()
     )
-    assert key not in str(Invitation.objects.values().get()), "only its hash is kept"
+    assert key not in str(Invitation.objects.values().get()), "only its hash is stored"
     assert (made.base_role, made.role, made.state) == ("editor", "member", "open")
     assert 6 < (made.expires_at - timezone.now()).total_seconds() / 86400 <= 7
 
 
-def test_a_newcomer_makes_an_account_and_lands_in_the_base(base: KnowledgeBase, owner: User) -> None:
+def test_a_new_user_creates_an_account_and_arrives_at_the_base(base: KnowledgeBase, owner: User) -> None:
     link, newcomer = link_to(base, owner), Client()
     page = newcomer.get(link)
     assert "Harbour rules" in page.content.decode() and page["Referrer-Policy"] == "same-origin"
@@ -55,16 +55,16 @@ def test_a_newcomer_makes_an_account_and_lands_in_the_base(base: KnowledgeBase, 
     assert newcomer.get(f"/knowledge/{base.pk}/").status_code == 200
     user = User.objects.get(username="newcomer")
     assert Membership.objects.get(user=user).role == "viewer" and role_of(user) == Role.MEMBER
-    assert newcomer.get(link)["Location"] == f"/knowledge/{base.pk}/", "who has used it is led on"
+    assert newcomer.get(link)["Location"] == f"/knowledge/{base.pk}/", "someone who has used it is redirected"
 
 
-def test_a_password_that_is_too_weak_uses_nothing_up(base: KnowledgeBase, owner: User) -> None:
+def test_a_weak_password_does_not_use_up_the_link(base: KnowledgeBase, owner: User) -> None:
     link = link_to(base, owner)
     assert Client().post(link, ACCOUNT | {"password1": "1", "password2": "1"}).status_code == 422
     assert Client().post(link, ACCOUNT).status_code == 302
 
 
-def test_it_works_once(base: KnowledgeBase, owner: User, as_stranger: Client) -> None:
+def test_a_link_works_once(base: KnowledgeBase, owner: User, as_stranger: Client) -> None:
     link = link_to(base, owner)
     Client().post(link, ACCOUNT)
     for second in (Client().post(link, ACCOUNT | {"username": "second"}), as_stranger.post(link)):
@@ -72,7 +72,9 @@ def test_it_works_once(base: KnowledgeBase, owner: User, as_stranger: Client) ->
     assert not User.objects.filter(username="second").exists() and Membership.objects.count() == 1
 
 
-def test_what_closes_a_link(base: KnowledgeBase, owner: User, as_owner: Client, colleague: User, settings: Any) -> None:
+def test_links_that_no_longer_work(
+    base: KnowledgeBase, owner: User, as_owner: Client, colleague: User, settings: Any
+) -> None:
     link = link_to(base, owner)
     made = Invitation.objects.get()
     settings.OWNERS_INVITE = False
@@ -94,15 +96,13 @@ def test_what_closes_a_link(base: KnowledgeBase, owner: User, as_owner: Client, 
     assert not User.objects.filter(username="newcomer").exists()
 
 
-def test_who_has_an_account_gets_the_share_and_keeps_the_role(
-    base: KnowledgeBase, staff: User, colleague: User
-) -> None:
+def test_an_existing_user_gets_access_and_keeps_their_role(base: KnowledgeBase, staff: User, colleague: User) -> None:
     group = Group.objects.create(name="Pilots")
     link = link_to(base, staff, base_role="editor", role=Role.CURATOR, groups=[group])
     client = Client()
     client.force_login(colleague)
     assert "Accept as colleague" in client.get(link).content.decode()
-    assert not Membership.objects.exists(), "looking is not accepting"
+    assert not Membership.objects.exists(), "viewing is not accepting"
     assert client.post(link)["Location"] == f"/knowledge/{base.pk}/"
     assert base in access.editable(colleague) and group in colleague.groups.all()
     assert role_of(colleague) == Role.MEMBER
@@ -115,7 +115,7 @@ def test_the_owner_does_not_use_up_their_own_link(base: KnowledgeBase, owner: Us
     assert Client().post(link, ACCOUNT).status_code == 302
 
 
-def test_a_share_is_not_lowered(base: KnowledgeBase, owner: User, colleague: User, as_colleague: Client) -> None:
+def test_a_role_is_not_lowered(base: KnowledgeBase, owner: User, colleague: User, as_colleague: Client) -> None:
     factories.share(base, colleague, "editor")
     as_colleague.post(link_to(base, owner))
     assert Membership.objects.get().role == "editor"
@@ -131,7 +131,7 @@ def test_an_administrator_invites_with_role_and_groups(staff: User) -> None:
 
 
 @pytest.mark.parametrize("fields", [{"role": Role.CURATOR}, {"groups": True}, {"base": None}])
-def test_owners_give_no_role_no_group_and_no_other_base(
+def test_owners_can_not_grant_roles_groups_or_other_bases(
     base: KnowledgeBase, owner: User, fields: dict[str, Any]
 ) -> None:
     asked = {"base": base} | fields
@@ -141,13 +141,13 @@ def test_owners_give_no_role_no_group_and_no_other_base(
         invitations.invite(owner, **asked)
 
 
-def test_members_and_strangers_invite_nobody(base: KnowledgeBase, colleague: User, as_colleague: Client) -> None:
+def test_members_and_strangers_can_not_invite(base: KnowledgeBase, colleague: User, as_colleague: Client) -> None:
     factories.share(base, colleague, "editor")
     assert as_colleague.post(f"/knowledge/{base.pk}/invitations/", {"role": "viewer", "days": "1"}).status_code == 403
     assert not Invitation.objects.exists()
 
 
-def test_an_address_binds_it(base: KnowledgeBase, owner: User, colleague: User, as_colleague: Client) -> None:
+def test_an_address_restricts_the_link(base: KnowledgeBase, owner: User, colleague: User, as_colleague: Client) -> None:
     link = link_to(base, owner, email="ann@example.org")
     assert as_colleague.post(link).status_code == 403 and not Membership.objects.exists()
     Client().post(link, ACCOUNT | {"email": "someone@example.org"})
@@ -157,7 +157,7 @@ def test_an_address_binds_it(base: KnowledgeBase, owner: User, colleague: User, 
     assert as_colleague.post(link_to(base, owner, email="bob@example.org")).status_code == 302
 
 
-def test_it_is_mailed_where_mail_is_sent(base: KnowledgeBase, as_owner: Client, settings: Any) -> None:
+def test_the_link_is_mailed_if_the_site_sends_mail(base: KnowledgeBase, as_owner: Client, settings: Any) -> None:
     form = {"email": "ann@example.org", "role": "viewer", "days": "1"}
     as_owner.post(f"/knowledge/{base.pk}/invitations/", form)
     assert not mail.outbox
@@ -170,7 +170,7 @@ def test_it_is_mailed_where_mail_is_sent(base: KnowledgeBase, as_owner: Client, 
 
 
 @pytest.mark.parametrize("by", ["owner", "staff"])
-def test_only_administrators_vouch_for_an_address_by_a_link_that_they_hand_over(
+def test_only_administrators_confirm_an_address_with_a_link_they_pass_on(
     base: KnowledgeBase, owner: User, staff: User, colleague: User, by: str
 ) -> None:
     Client().post(link_to(base, {"owner": owner, "staff": staff}[by], email="Ann@example.org"), ACCOUNT)
@@ -179,7 +179,7 @@ def test_only_administrators_vouch_for_an_address_by_a_link_that_they_hand_over(
     another = factories.make_knowledge_base(colleague, "Salaries")
     if by == "staff":
         assert services.set_member(another, "ann@example.org", "viewer").user.username == "newcomer"  # type: ignore[union-attr]
-    else:  # who may have opened it themselves
+    else:  # the owner may have opened it themselves
         with pytest.raises(Refused):
             services.set_member(another, "ann@example.org", "viewer")
 
@@ -203,15 +203,15 @@ def test_the_mailed_link_confirms_the_address_and_the_shown_one_does_not(
     assert User.objects.filter(username__in=["ann", "bob", "eve"]).count() == 3 and list(confirmed) == ["ann"]
 
 
-def test_an_invitation_takes_no_address_from_an_account(staff: User, colleague: User) -> None:
+def test_an_invitation_takes_no_address_from_another_account(staff: User, colleague: User) -> None:
     User.objects.filter(pk=colleague.pk).update(email="colleague@example.org")
     refused = Client().post(link_to(None, staff, email="colleague@example.org"), ACCOUNT)
     assert refused.status_code == 422 and not User.objects.filter(username="newcomer").exists()
-    # In the administration an address is written in any case, in which signing up doesn't find it.
+    # The admin accepts addresses in any case, in which signing up doesn't find them.
     User.objects.filter(pk=colleague.pk).update(email="Colleague@example.org")
     Client().post(link_to(None, staff, email="colleague@example.org"), ACCOUNT)
     assert not EmailAddress.objects.filter(verified=True).exists()
-    # Nor does it confirm what an account that is there says of itself.
+    # Nor does it confirm the address of an existing account.
     EmailAddress.objects.create(user=colleague, email="ann@example.org", verified=False)
     client = Client()
     client.force_login(colleague)
@@ -219,16 +219,16 @@ def test_an_invitation_takes_no_address_from_an_account(staff: User, colleague: 
     assert not EmailAddress.objects.filter(verified=True).exists()
 
 
-def test_it_is_in_the_audit_log_without_its_key(base: KnowledgeBase, as_owner: Client) -> None:
+def test_invitations_are_audited_without_their_key(base: KnowledgeBase, as_owner: Client) -> None:
     page = as_owner.post(f"/knowledge/{base.pk}/invitations/", {"role": "viewer", "days": "1"})
     link = page.context["link"].removeprefix("http://testserver")
     Client().post(link, ACCOUNT)
-    told = AuditEntry.objects.filter(action="invited").order_by("pk").values_list("actor_name", "details__what")
-    assert list(told) == [("owner", "added"), ("newcomer", "used")]
+    entries = AuditEntry.objects.filter(action="invited").order_by("pk").values_list("actor_name", "details__what")
+    assert list(entries) == [("owner", "added"), ("newcomer", "used")]
     assert link.split("/")[2] not in str(list(AuditEntry.objects.values()))
 
 
-def test_programs_invite_too(base: KnowledgeBase, as_owner: Client, settings: Any) -> None:
+def test_invitations_over_the_api(base: KnowledgeBase, as_owner: Client, settings: Any) -> None:
     address = f"/api/knowledge-bases/{base.pk}/invitations"
     made = as_owner.post(address, {"role": "editor"}, content_type="application/json")
     assert (
@@ -244,7 +244,7 @@ def test_programs_invite_too(base: KnowledgeBase, as_owner: Client, settings: An
     assert (refused.status_code, refused.json()["code"]) == (403, "not_allowed")
 
 
-def test_administrators_make_list_and_revoke_them_in_the_admin(base: KnowledgeBase, as_staff: Client) -> None:
+def test_administrators_create_list_and_revoke_them_in_the_admin(base: KnowledgeBase, as_staff: Client) -> None:
     group = Group.objects.create(name="Pilots")
     form = {
         "email": "",
@@ -254,7 +254,7 @@ def test_administrators_make_list_and_revoke_them_in_the_admin(base: KnowledgeBa
         "base_role": "editor",
         "days": 3,
     }
-    # What a role may do is said where it is chosen.
+    # The permissions of roles are explained next to the choices.
     assert "Curator: also manages" in as_staff.get("/admin/knowledge/invitation/add/").content.decode()
     page = as_staff.post("/admin/knowledge/invitation/add/", form).content.decode()
     made = Invitation.objects.get()
@@ -262,9 +262,9 @@ def test_administrators_make_list_and_revoke_them_in_the_admin(base: KnowledgeBa
     link = page.partition('id="new-link">http://testserver')[2].partition("<")[0]
     assert 'data-copy="#new-link"' in page and "/static/js/copy.js" in page
     assert Client().get(link).status_code == 200
-    # Whom it is for stands above the link: links made one after the other look alike.
+    # The recipient is shown above the link, since links created one after the other look alike.
     assert f"Curator · Pilots · {base.name}: Editor" in " ".join(page.split())
-    # The next person is given the same, unless it is changed.
+    # The next person gets the same access by default.
     another = unescape(page.partition('class="button" href="')[2].partition('"')[0])
     given = as_staff.get(another).context["adminform"].form.initial
     assert given == {key: [str(group.pk)] if key == "groups" else str(form[key]) for key in form if key != "email"}
@@ -277,7 +277,7 @@ def test_administrators_make_list_and_revoke_them_in_the_admin(base: KnowledgeBa
 
 
 @pytest.mark.parametrize("is_open", [False, True])
-def test_who_came_by_a_link_that_was_used_meanwhile_stays_only_where_all_may(
+def test_an_account_with_a_used_link_is_kept_only_if_sign_up_is_open(
     base: KnowledgeBase, owner: User, stranger: User, rf: RequestFactory, settings: Any, is_open: bool
 ) -> None:
     made, _key = invitations.invite(owner, base=base)

@@ -1,1 +1,1 @@
-"""Many documents at once."""
+"""Tests of many documents at once."""

@@ -1,4 +1,4 @@
-"""One thing done to many documents: at once or by a worker, each as a whole, told what stays."""
+"""Bulk actions: at once or by a worker, each document completely, with reasons for those left unchanged."""
 
 from collections.abc import Callable
 from contextlib import AbstractContextManager
@@ -45,7 +45,7 @@ def test_many_are_tagged_by_a_worker_batch_by_batch(owner: User, monkeypatch: py
     assert not bulk.run(job.pk)  # once
 
 
-def test_a_job_goes_on_where_its_worker_was_killed(owner: User, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_job_continues_after_its_worker_was_killed(owner: User, monkeypatch: pytest.MonkeyPatch) -> None:
     base = factories.make_knowledge_base(owner)
     monkeypatch.setattr(bulk, "AT_ONCE", 0)
     monkeypatch.setattr(bulk, "BATCH", 2)
@@ -60,7 +60,7 @@ def test_a_job_goes_on_where_its_worker_was_killed(owner: User, monkeypatch: pyt
     assert (job.done, job.changed, base.documents.count()) == (4, 4, 0)
 
 
-def test_deleting_asks_the_database_little_more_for_more_documents(
+def test_deleting_more_documents_takes_few_more_queries(
     owner: User, django_assert_max_num_queries: Callable[[int], AbstractContextManager[object]]
 ) -> None:
     base = factories.make_knowledge_base(owner)
@@ -75,7 +75,7 @@ def test_deleting_asks_the_database_little_more_for_more_documents(
     assert not TermFrequency.objects.filter(document_frequency__gt=0).exists()
 
 
-def test_who_lost_the_right_meanwhile_changes_nothing_more(owner: User, colleague: User) -> None:
+def test_a_job_fails_once_its_user_loses_access(owner: User, colleague: User) -> None:
     base = factories.make_knowledge_base(owner)
     share = factories.share(base, colleague, "editor")
     documents = make(base, 51)
@@ -87,7 +87,7 @@ def test_who_lost_the_right_meanwhile_changes_nothing_more(owner: User, colleagu
     assert base.documents.count() == 51
 
 
-def test_why_a_job_ended_is_told_in_the_reader_s_language(
+def test_a_jobs_error_is_in_the_readers_language(
     as_owner: Client, owner: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def broken(*args: object) -> None:
@@ -99,8 +99,8 @@ def test_why_a_job_ended_is_told_in_the_reader_s_language(
         job = bulk.start(owner, base, "tag", ids(make(base, 1)), tags=["red"])
     assert (job.status, job.error) == ("failed", "unexpected.KeyError")
     for language, said in (("en", "An unexpected error occurred (KeyError)"), ("zh-hans", "意外错误（KeyError）")):
-        told = as_owner.get(reverse("api-bulk-job", args=[job.pk]), headers={"accept-language": language}).json()
-        assert said in told["error"]
+        answer = as_owner.get(reverse("api-bulk-job", args=[job.pk]), headers={"accept-language": language}).json()
+        assert said in answer["error"]
         as_owner.get(f"/knowledge/bulk-jobs/{job.pk}/", headers={"accept-language": language})
         page = as_owner.get(f"/knowledge/{base.pk}/", headers={"accept-language": language}).content.decode()
         assert said in page
@@ -108,7 +108,7 @@ def test_why_a_job_ended_is_told_in_the_reader_s_language(
     assert bulk.error_of(job) == job.error
 
 
-def test_only_what_failed_and_may_end_otherwise_is_retried(owner: User) -> None:
+def test_only_failures_that_may_succeed_are_retried(owner: User) -> None:
     base = factories.make_knowledge_base(owner)
     failed = factories.make_document(base, "a.txt", status="failed", error_code="worker_lost")
     locked = factories.make_document(base, "b.pdf", status="failed", error_code="encrypted")
@@ -164,7 +164,7 @@ def test_moved_documents_are_found_in_the_other_base_as_if_indexed_there(owner: 
     assert CorpusSize.objects.filter(chunks__lt=0).count() == VectorCount.objects.filter(vectors__lt=0).count() == 0
 
 
-def test_what_can_not_be_moved_is_told_and_stays(owner: User) -> None:
+def test_documents_that_can_not_be_moved_stay_with_a_reason(owner: User) -> None:
     base, other = factories.make_knowledge_base(owner), factories.make_knowledge_base(owner)
     same = factories.make_document(base, "same.txt", b"the same")
     factories.make_document(other, "otherwise.txt", b"the same")
@@ -173,7 +173,7 @@ def test_what_can_not_be_moved_is_told_and_stays(owner: User) -> None:
     busy = factories.make_document(base, "busy.txt", status="parsing")
     job = bulk.start(owner, base, "move", ids([same, named, busy]), target=other)
     assert job.changed == 1
-    assert {code: told["names"] for code, told in job.told.items()} == {
+    assert {code: entry["names"] for code, entry in job.told.items()} == {
         "already_there": ["same.txt"],
         "busy": ["busy.txt"],
         "same_name": ["name.txt"],
@@ -181,7 +181,7 @@ def test_what_can_not_be_moved_is_told_and_stays(owner: User) -> None:
     assert set(base.documents.values_list("pk", flat=True)) == {same.pk, busy.pk}
 
 
-def test_a_mail_takes_its_attachments_along(owner: User) -> None:
+def test_a_mail_is_moved_with_its_attachments(owner: User) -> None:
     base, other = factories.make_knowledge_base(owner), factories.make_knowledge_base(owner)
     mail, second = factories.make_document(base, "a.eml"), factories.make_document(base, "b.eml")
     own = factories.make_document(base, "own.txt", is_attachment=True)
@@ -212,7 +212,7 @@ def test_a_mail_that_is_refused_keeps_its_attachments(owner: User, colleague: Us
     factories.share(target, owner, "editor")
     mail, fits = factories.make_document(base, "a.eml"), factories.make_document(base, "b.eml")
     [first, second], [other] = attach(mail, "1.txt", "2.txt"), attach(fits, "3.txt")
-    if why == "storage_full":  # each fits, and not all three
+    if why == "storage_full":  # each one fits, but not all three
         Limit.objects.create(user=colleague, storage_mb=1)
         base.documents.exclude(pk__in=[fits.pk, other.pk]).update(size=400 * 1024)
     elif why == "already_there":
@@ -225,10 +225,10 @@ def test_a_mail_that_is_refused_keeps_its_attachments(owner: User, colleague: Us
         assert set(ids(list(base.documents.all()))) == {mail.pk, first.pk, second.pk}
         assert {fits.pk, other.pk} <= set(ids(list(target.documents.all())))
         assert [item.document for item in mail.attachments.all()] == [first, second]
-        told = {why: {"count": 1, "names": ["a.eml"]}}
+        expected = {why: {"count": 1, "names": ["a.eml"]}}
         if first in chosen:
-            told["with_mail"] = {"count": 2, "names": ["1.txt", "2.txt"]}
-        assert (job.told, job.changed) == (told, len(chosen) - sum(each["count"] for each in told.values()))
+            expected["with_mail"] = {"count": 2, "names": ["1.txt", "2.txt"]}
+        assert (job.told, job.changed) == (expected, len(chosen) - sum(each["count"] for each in expected.values()))
 
 
 def test_an_attachment_stays_with_its_mail(owner: User) -> None:
@@ -242,7 +242,7 @@ def test_an_attachment_stays_with_its_mail(owner: User) -> None:
         assert base.documents.filter(pk=common.pk).exists()
 
 
-def test_mails_within_mails_are_moved_as_one(owner: User, django_capture_on_commit_callbacks: object) -> None:
+def test_nested_mails_are_moved_together(owner: User, django_capture_on_commit_callbacks: object) -> None:
     base, other = factories.make_knowledge_base(owner), factories.make_knowledge_base(owner)
     mail = factories.make_document(base, "a.eml")
     [inner] = attach(mail, "inner.eml")
@@ -257,7 +257,7 @@ def test_mails_within_mails_are_moved_as_one(owner: User, django_capture_on_comm
     assert names == ["deep.txt", "else.txt"] and other.documents.filter(pk=deep.pk).exists()
 
 
-def test_mails_of_several_batches_take_what_they_share(owner: User, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_mails_of_several_batches_move_shared_attachments(owner: User, monkeypatch: pytest.MonkeyPatch) -> None:
     base, other = factories.make_knowledge_base(owner), factories.make_knowledge_base(owner)
     monkeypatch.setattr(bulk, "BATCH", 1)
     mail = factories.make_document(base, "a.eml")
@@ -274,7 +274,7 @@ def test_mails_of_several_batches_take_what_they_share(owner: User, monkeypatch:
     ("action", "fields", "code"),
     [("move", {}, "no_target"), ("tag", {}, "nothing"), ("describe", {}, "nothing")],
 )
-def test_what_says_too_little_is_refused(owner: User, action: str, fields: dict[str, object], code: str) -> None:
+def test_incomplete_jobs_are_refused(owner: User, action: str, fields: dict[str, object], code: str) -> None:
     base = factories.make_knowledge_base(owner)
     with pytest.raises(Refused) as refused:
         bulk.start(owner, base, action, ids(make(base, 1)), **fields)  # type: ignore[arg-type]
@@ -321,7 +321,7 @@ def test_by_api(as_owner: Client, as_colleague: Client, owner: User, colleague: 
     assert not access.editable(colleague).filter(pk=base.pk).exists()
 
 
-def test_what_may_be_read_is_queued_anew(owner: User) -> None:
+def test_readable_documents_are_queued_again(owner: User) -> None:
     base = factories.make_knowledge_base(owner)
     failed, cancelled, unreadable = (
         factories.make_document(base, f"{number}.txt", f"{number}".encode(), file=f"{number}.txt", **fields)
@@ -340,7 +340,7 @@ def test_what_may_be_read_is_queued_anew(owner: User) -> None:
     assert states[unreadable.pk][0] == "failed"
 
 
-def test_what_another_s_base_has_no_room_for_stays(owner: User, colleague: User) -> None:
+def test_documents_beyond_another_owners_storage_stay(owner: User, colleague: User) -> None:
     base, target = factories.make_knowledge_base(owner), factories.make_knowledge_base(colleague)
     factories.share(target, owner, "editor")
     Limit.objects.create(user=colleague, storage_mb=1)
@@ -349,7 +349,7 @@ def test_what_another_s_base_has_no_room_for_stays(owner: User, colleague: User)
     job = bulk.start(owner, base, "move", ids(documents), target=target)
     assert (job.changed, job.told["storage_full"]["count"]) == (1, 2)
     assert (target.documents.count(), base.documents.count()) == (1, 2)
-    Limit.objects.update(user=owner)  # and who owns both bases stores as much as before
+    Limit.objects.update(user=owner)  # the owner of both bases stores as much as before
     job = bulk.start(
         owner, base, "move", ids(list(base.documents.all())), target=factories.make_knowledge_base(owner, "B")
     )

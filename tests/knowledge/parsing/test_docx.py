@@ -1,4 +1,4 @@
-"""Word documents, made with python-docx and a little XML."""
+"""Word documents, created with python-docx and some XML."""
 
 from io import BytesIO
 from pathlib import Path
@@ -64,7 +64,7 @@ def test_headings_by_chinese_style_name_outline_level_and_inheritance(tmp_path: 
     assert lines(document, tmp_path) == ["### 按样式", "## By its base", "# 按大纲", "正文。"]
 
 
-def test_bold_lines_are_headings_where_no_style_says_so(tmp_path: Path) -> None:
+def test_bold_lines_are_headings_without_heading_styles(tmp_path: Path) -> None:
     document = docx.Document()
     document.add_paragraph().add_run("一、背景").bold = True
     document.add_paragraph("这是正文。")
@@ -74,7 +74,7 @@ def test_bold_lines_are_headings_where_no_style_says_so(tmp_path: Path) -> None:
     assert lines(document, tmp_path) == ["## 一、背景", "这是正文。", "## Results", "This bold text is a sentence."]
 
 
-def test_bold_lines_are_text_where_styles_are_used(tmp_path: Path) -> None:
+def test_bold_lines_are_text_if_styles_are_used(tmp_path: Path) -> None:
     document = docx.Document()
     document.add_heading("Real", 1)
     document.add_paragraph().add_run("Bold").bold = True
@@ -118,14 +118,14 @@ def test_pictures_with_alternative_text_and_caption(tmp_path: Path) -> None:
     assert (tmp_path / "pictures" / found[0].path).is_file()
 
 
-def test_pictures_left_out_are_told_and_are_no_content(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_pictures_left_out_are_reported_and_are_no_content(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pictures, "_MOST_PICTURES", 0)
     document = docx.Document()
     document.add_picture(BytesIO(png()))
     assert refused(saved(document, tmp_path)) == "no_text"
     document.add_paragraph("After.")
-    told = "notice: The file contains more than 0 pictures; the rest were left out."
-    assert lines(document, tmp_path) == [told, "After."]
+    notice = "notice: The file contains more than 0 pictures; the rest were left out."
+    assert lines(document, tmp_path) == [notice, "After."]
 
 
 def test_a_caption_over_a_table_is_the_tables(tmp_path: Path) -> None:
@@ -138,7 +138,7 @@ def test_a_caption_over_a_table_is_the_tables(tmp_path: Path) -> None:
     assert lines(document, tmp_path) == ["table: Sizes of boxes: A,B | 1,2"]
 
 
-def test_text_boxes_once_hidden_and_deleted_text_never(tmp_path: Path) -> None:
+def test_text_boxes_appear_once_and_hidden_and_deleted_text_never(tmp_path: Path) -> None:
     document = docx.Document()
     mc = 'xmlns:mc="http://schemas.openxmlformats.org/markup-compatibility/2006"'
     box = "<w:txbxContent><w:p><w:r><w:t>In the box.</w:t></w:r></w:p></w:txbxContent>"
@@ -156,7 +156,7 @@ def test_text_boxes_once_hidden_and_deleted_text_never(tmp_path: Path) -> None:
     assert lines(document, tmp_path) == ["Outside. Added.", "In the box."]
 
 
-def test_letters_of_fonts_of_symbols_are_the_signs_that_are_shown(tmp_path: Path) -> None:
+def test_letters_in_symbol_fonts_are_read_as_symbols(tmp_path: Path) -> None:
     document = docx.Document()
     for font, code in (("Symbol", "F0B3"), ("Wingdings", "F0E0"), ("Wingdings", "F0FE"), ("Arial", "0041")):
         document.add_paragraph("It is ")._p.append(
@@ -185,7 +185,7 @@ def test_formulas_and_powers_keep_their_meaning(tmp_path: Path) -> None:
     assert lines(document, tmp_path) == [f"Take {half}", half, "10^-6 m", "10^12", "5 m^2", "the 1st of May"]
 
 
-def test_fields_of_old_forms_say_what_is_ticked_and_chosen(tmp_path: Path) -> None:
+def test_legacy_form_fields_have_their_state(tmp_path: Path) -> None:
     document = docx.Document()
     fields = {
         "water": '<w:checkBox><w:default w:val="0"/></w:checkBox>',
@@ -203,7 +203,7 @@ def test_fields_of_old_forms_say_what_is_ticked_and_chosen(tmp_path: Path) -> No
     assert lines(document, tmp_path) == ["☐ water", "☑ a shed", "☑ a gate", "☐ a path", "Blue colour", "size"]
 
 
-def test_footnotes_stand_after_their_paragraph(tmp_path: Path) -> None:
+def test_footnotes_follow_their_paragraph(tmp_path: Path) -> None:
     document = docx.Document()
     document.add_paragraph("A claim.")._p.append(
         parse_xml(f'<w:r {nsdecls("w")}><w:footnoteReference w:id="2"/></w:r>')
@@ -298,7 +298,7 @@ def test_a_document_nested_too_deeply_says_so(tmp_path: Path) -> None:
         read(with_part(good, tmp_path / "bad.docx", "word/document.xml", nested))
 
 
-def test_what_is_left_out_of_tables_is_told(tmp_path: Path) -> None:
+def test_omissions_in_tables_are_reported(tmp_path: Path) -> None:
     document = docx.Document()
     cell = document.add_table(1, 2).cell(0, 0)
     for number in range(12):

@@ -1,4 +1,4 @@
-"""Books: chapters under the names and numbers that the table of contents gives them."""
+"""Books: chapters with their names and numbers in the table of contents."""
 
 from pathlib import Path
 
@@ -8,7 +8,7 @@ from knowledge.parsing.elements import Element, PageBreak, Picture, Title
 from knowledge.parsing.epub.contents import number_of
 from knowledge.parsing.errors import ParseError
 from knowledge.parsing.registry import ParseContext, format_of
-from tests.knowledge.reading import make_archive, outline, png, read, refused, told
+from tests.knowledge.reading import make_archive, message_of, outline, png, read, refused
 
 _CONTAINER = (
     b'<container xmlns="urn:oasis:names:tc:opendocument:xmlns:container"><rootfiles>'
@@ -17,7 +17,7 @@ _CONTAINER = (
 
 
 def make(path: Path, chapters: dict[str, str], toc: str = "", ncx: str = "", **parts: bytes) -> Path:
-    """Write a book of chapters by file name, with the table of contents as a list's items, or of an older book."""
+    """Write a book with chapters by file name, and a table of contents as list items or in the older format."""
     items = "".join(f'<item id="{name}" href="text/{name}" media-type="application/xhtml+xml"/>' for name in chapters)
     spine = "".join(f'<itemref idref="{name}"/>' for name in chapters)
     package = (
@@ -92,7 +92,7 @@ def test_chapters_within_a_file_and_parts_of_an_older_book(tmp_path: Path) -> No
     ]  # fmt: skip
 
 
-def test_chapters_without_numbers_are_counted_and_those_that_begin_anew_are_not(tmp_path: Path) -> None:
+def test_unnumbered_chapters_are_counted_unless_numbers_restart(tmp_path: Path) -> None:
     pages = {name: f"<h1>{name}</h1><p>Text of {name}.</p>" for name in ("cover", "oil", "water")}
     toc = _link("cover", "Cover") + _link("oil", "Oil") + _link("water", "Water")
     assert _places(read(make(tmp_path / "a.epub", pages, toc)))[1:] == [
@@ -129,7 +129,7 @@ def test_books_that_cannot_be_read(tmp_path: Path) -> None:
     path = make(tmp_path / "a.epub", chapters, **{"META-INF/encryption.xml": lock("http://aes")})
     with pytest.raises(ParseError) as caught:
         read(path)
-    assert caught.value.code == "encrypted" and "DRM" in told(caught.value)
+    assert caught.value.code == "encrypted" and "DRM" in message_of(caught.value)
     fonts = lock("http://www.idpf.org/2008/embedding")  # hides fonts only
     assert "Text." in outline(read(make(tmp_path / "b.epub", chapters, **{"META-INF/encryption.xml": fonts})))
     assert refused(make_archive(tmp_path / "c.epub", {"mimetype": b"application/epub+zip"})) == "broken"

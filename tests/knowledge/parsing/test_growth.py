@@ -1,4 +1,4 @@
-"""What is repeated many thousand times is read in a time that grows with it, not with its square."""
+"""The time to read many thousands of repetitions grows linearly, not quadratically."""
 
 import time
 from pathlib import Path
@@ -18,7 +18,7 @@ FEW, MANY = 25_000, 200_000  # characters
         pytest.param("a.md", "<!--", id="comments without an end"),
         pytest.param("a.md", "<div <", id="tags without an end"),
         pytest.param("a.md", "a[", id="brackets without an end"),
-        pytest.param("a.html", "<svg></svg>word ", id="furniture between words"),
+        pytest.param("a.html", "<svg></svg>word ", id="dropped elements between words"),
         pytest.param("a.html", "word<sup>2</sup> ", id="raised numbers"),
         pytest.param("a.html", "<div><dt>a<dd>b</div>", id="grouped terms"),
         pytest.param("a.csv", 'a",""",\n', id="quotations without an end"),
@@ -35,9 +35,9 @@ def test_time_is_linear(tmp_path: Path, name: str, repeated: str) -> None:
 
     def is_linear() -> bool:
         few, many = (_seconds(tmp_path, name, start + repeated * (length // len(repeated))) for length in (FEW, MANY))
-        return many < 0.5 + 3 * few * MANY / FEW  # where it is the square, eight times more
+        return many < 0.5 + 3 * few * MANY / FEW  # if quadratic, eight times more
 
-    # A busy machine may be late once or twice; what grows with the square is so every time.
+    # A busy machine may be slow once or twice; quadratic growth shows every time.
     assert any(is_linear() for _try in range(5))
 
 

@@ -18,7 +18,7 @@ def lines(folder: Path, body: str, head: str = "") -> list[str]:
     return outline(read_bytes(folder, "a.html", f"<html><head>{head}</head><body>{body}</body></html>"))
 
 
-def test_the_page_without_its_furniture(tmp_path: Path) -> None:
+def test_navigation_and_the_like_are_left_out(tmp_path: Path) -> None:
     body = """
       <header><a href="/">Site</a></header><nav><a href="/x">Menu</a></nav>
       <div class="navheader"><table><tr><th>Prev</th></tr></table></div>
@@ -31,7 +31,7 @@ def test_the_page_without_its_furniture(tmp_path: Path) -> None:
     assert lines(tmp_path, body) == ["# Title", "Body text\nsecond line."]
 
 
-def test_of_what_a_script_chooses_from_all_is_read(tmp_path: Path) -> None:
+def test_all_alternatives_of_a_script_are_read(tmp_path: Path) -> None:
     keys = "<span><span hidden='true'><kbd>Command</kbd></span> <span hidden='true'>Ctrl</span></span>"
     page = "<div><div hidden id='calc'><p>For sheets.</p></div><div hidden id='writer'><p>For texts.</p></div></div>"
     tabs = "<div><div><p>Shown.</p></div><div hidden><p>Not shown.</p></div></div>"
@@ -44,7 +44,7 @@ def test_of_what_a_script_chooses_from_all_is_read(tmp_path: Path) -> None:
     ]
 
 
-def test_the_title_stands_above_headings_of_its_level(tmp_path: Path) -> None:
+def test_the_title_is_above_headings_of_its_level(tmp_path: Path) -> None:
     body = "<h2>CREATE THING</h2><p>Makes it.</p><h2>Parameters</h2><p>None.</p>"
 
     assert lines(tmp_path, body, "<title>CREATE THING</title>") == [
@@ -71,7 +71,7 @@ def test_short_definitions_stay_with_their_terms(tmp_path: Path) -> None:
     assert lines(tmp_path, body) == ["# T", "-a, --all: Everything.", "-q: Quiet."]
 
 
-def test_long_definitions_become_sections_and_the_section_goes_on_after_them(tmp_path: Path) -> None:
+def test_long_definitions_become_sections_and_the_section_continues_after_them(tmp_path: Path) -> None:
     long = "It does very much. " * 25
     body = f"<h1>T</h1><dl><dt>work_mem</dt><dd>{long}</dd><dt>jit</dt><dd>{long}</dd></dl><p>After.</p>"
 
@@ -111,7 +111,7 @@ def test_layout_tables_are_read_as_text(tmp_path: Path) -> None:
     assert lines(tmp_path, body) == ["## Left", "One.", "table: A,B | 1,2"]
 
 
-def test_pictures_come_from_the_page_itself_only(tmp_path: Path) -> None:
+def test_only_embedded_pictures_are_read(tmp_path: Path) -> None:
     body = f'<p>See <img src="{DATA_URI}" alt="A  box"> here.</p><img src="https://example.org/x.png" alt="far">'
     found = read_bytes(tmp_path, "a.html", body)
 
@@ -124,37 +124,37 @@ def _data_uri(data: bytes) -> str:
     return "data:image/png;base64," + base64.b64encode(data).decode()
 
 
-def test_pictures_beyond_the_limit_are_told_but_icons_and_those_known_are_not(
+def test_pictures_beyond_the_limit_are_reported_except_icons_and_known_ones(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(pictures, "_MOST_PICTURES", 1)
     shown = {"one": png(), "same": png(), "two": png(colour="red"), "icon": png(8, 8), "three": png(colour="blue")}
     body = "".join(f'<img src="{_data_uri(data)}" alt="{name}">' for name, data in shown.items())
-    told = "notice: The file contains more than 1 pictures; the rest were left out."
-    assert lines(tmp_path, body) == ["picture: one", "picture: same", told, told]
+    notice = "notice: The file contains more than 1 pictures; the rest were left out."
+    assert lines(tmp_path, body) == ["picture: one", "picture: same", notice, notice]
 
 
 @pytest.mark.parametrize(
-    ("limit", "value", "told"),
+    ("limit", "value", "is_left_out"),
     [("_MOST_BYTES", 100, True), ("_MOST_PIXELS", 2399, True), ("_MOST_BYTES", 10_000, False)],
 )
-def test_pictures_that_are_too_large_are_told(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, limit: str, value: int, told: bool
+def test_pictures_that_are_too_large_are_reported(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, limit: str, value: int, is_left_out: bool
 ) -> None:
     monkeypatch.setattr(pictures, limit, value)
     found = lines(tmp_path, f'<p>Text.</p><img src="{DATA_URI}"><img src="{_data_uri(png(8, 8) + bytes(100))}">')
     too_large = "notice: Pictures above 30 MB or 50 megapixels were left out."
-    assert found == ["Text.", too_large if told else "picture: "]
+    assert found == ["Text.", too_large if is_left_out else "picture: "]
 
 
-def test_a_picture_that_would_unpack_beyond_all_bounds_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_decompression_bomb_is_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Image, "MAX_IMAGE_PIXELS", 1000)
     assert lines(tmp_path, f'Text.<img src="{DATA_URI}">')[1:] == [
         "notice: Pictures above 30 MB or 50 megapixels were left out."
     ]
 
 
-def test_vector_drawings_are_left_out_without_a_word(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_vector_drawings_are_left_out_without_a_notice(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pictures, "_MOST_BYTES", 10)
     header = struct.pack("<IIiiiiiiii4sI", 1, 88, 0, 0, 900, 900, 0, 0, 9000, 9000, b" EMF", 0x10000)
     assert lines(tmp_path, f'Text.<img src="{_data_uri(header + bytes(60))}">') == ["Text."]
@@ -278,13 +278,13 @@ CODECS = ["punycode", "idna", "hex", "base64", "zlib", "bz2", "uu", "quopri", "r
 
 
 @pytest.mark.parametrize("name", [*CODECS, "raw_unicode_escape", "utf-7", "utf-16", "utf-32", "no-such-set", "mbcs"])
-def test_a_name_of_no_character_set_is_passed_over(tmp_path: Path, name: str) -> None:
+def test_an_invalid_character_set_is_ignored(tmp_path: Path, name: str) -> None:
     for text in ("C:\\new: 数据库 +AGE-", "Plain - text."):
         page = f'<html><head><meta charset="{name}"></head><body><p>{text}</p></body></html>'
         assert outline(read_bytes(tmp_path, "a.html", page)) == [text]
 
 
-def test_columns_that_are_left_out_are_told(tmp_path: Path) -> None:
+def test_omitted_columns_are_reported(tmp_path: Path) -> None:
     def row(cells: int) -> str:
         return "<tr>" + "".join(f"<td>c{number}" for number in range(cells))
 
@@ -292,4 +292,4 @@ def test_columns_that_are_left_out_are_told(tmp_path: Path) -> None:
     assert isinstance(table, Table) and len(table.rows[0]) == 1000
     assert outline([notice]) == ["notice: A table has 1,200 columns; only the first 1,000 were read."]
     (table,) = read_bytes(tmp_path, "b.html", f"<table>{row(1000)}<td> {row(2)}</table>")
-    assert isinstance(table, Table) and table.columns[-1] == "c999"  # nothing is missing
+    assert isinstance(table, Table) and table.columns[-1] == "c999"  # the last one that is read

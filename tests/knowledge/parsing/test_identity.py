@@ -1,4 +1,4 @@
-"""A file is read as what its bytes say, whatever it is called; what would do harm is refused."""
+"""A file is read by the type of its bytes, whatever its name; harmful ones are refused."""
 
 import io
 import zipfile
@@ -16,7 +16,7 @@ from knowledge.parsing.legacy import libreoffice
 from knowledge.parsing.registry import OLE, check_name, format_of
 from knowledge.parsing.sandbox.identity import identify
 from knowledge.parsing.sandbox.runner import ParseLimits, parse_file
-from tests.knowledge.reading import make_archive, told
+from tests.knowledge.reading import make_archive, message_of
 
 
 def _docx() -> bytes:
@@ -54,16 +54,16 @@ _CSV = b"part,colour\npump,blue\nvalve,red\n"
         ("letter.doc", b"The pump is blue.", "txt"),
         ("letter.docx", b"The pump is blue.", "txt"),
     ],
-    ids=lambda value: None if isinstance(value, str) else "",  # a workbook's bytes hold the time
+    ids=lambda value: None if isinstance(value, str) else "",  # a workbook's bytes contain the time
 )
-def test_a_file_is_read_as_what_it_is(tmp_path: Path, name: str, content: bytes, extension: str) -> None:
+def test_a_file_is_read_by_its_actual_type(tmp_path: Path, name: str, content: bytes, extension: str) -> None:
     (tmp_path / "file").write_bytes(content)
     kind, *found = parse_file(tmp_path / "file", name, tmp_path / "out", ParseLimits())
     assert kind == FileType(media_type=format_of(f"x.{extension}").media_type)
     assert "pump" in _text(found) and "blue" in _text(found)
 
 
-def test_what_is_named_rightly_says_nothing_of_its_type(tmp_path: Path) -> None:
+def test_a_correctly_named_file_yields_no_file_type(tmp_path: Path) -> None:
     (tmp_path / "file").write_bytes(_docx())
     found = list(parse_file(tmp_path / "file", "letter.docx", tmp_path / "out", ParseLimits()))
     assert found == [Paragraph(text="The pump is blue.")]
@@ -85,21 +85,21 @@ def _text(elements: list[Element]) -> str:
         ("xlsx", OLE + b"\x00" * 600, "broken", "damaged"),
     ],
 )
-def test_bytes_that_say_nothing_readable(tmp_path: Path, extension: str, content: bytes, code: str, words: str) -> None:
+def test_unreadable_bytes_are_refused(tmp_path: Path, extension: str, content: bytes, code: str, words: str) -> None:
     path = tmp_path / "file"
     path.write_bytes(content)
     with pytest.raises(ParseError) as caught:
         identify(path, extension)
     assert caught.value.code == code
-    assert words in told(caught.value)
+    assert words in message_of(caught.value)
 
 
-def test_a_picture_is_no_text(tmp_path: Path) -> None:
+def test_an_archive_named_as_text_is_refused(tmp_path: Path) -> None:
     (tmp_path / "file").write_bytes(b"7z\xbc\xaf\x27\x1c")
     with pytest.raises(ParseError) as caught:
         list(parse_file(tmp_path / "file", "notes.md", tmp_path / "out", ParseLimits()))
     assert caught.value.code == "broken"
-    assert "7-Zip" in told(caught.value)
+    assert "7-Zip" in message_of(caught.value)
 
 
 @pytest.mark.parametrize(
@@ -119,15 +119,15 @@ def test_a_picture_is_no_text(tmp_path: Path) -> None:
         ({"word/document.xml": b" " * 5000 + b"<!DOCTYPE a><a/>"}, "broken", "entities"),
     ],
 )
-def test_office_archives_that_would_do_harm(tmp_path: Path, parts: dict[str, bytes], code: str, words: str) -> None:
+def test_harmful_office_archives(tmp_path: Path, parts: dict[str, bytes], code: str, words: str) -> None:
     path = make_archive(tmp_path / "file", parts)
     with pytest.raises(ParseError) as caught:
         identify(path, "docx")
     assert caught.value.code == code
-    assert words in told(caught.value)
+    assert words in message_of(caught.value)
 
 
-def test_archives_with_too_much_in_them(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_archives_that_are_too_large(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = make_archive(tmp_path / "file", {"word/document.xml": b"<a/>", "b": b"b" * 100})
     monkeypatch.setattr(limits_module, "MAX_XML", 3)
     with pytest.raises(ParseError, match=r"too_large\.office"):
@@ -152,7 +152,7 @@ def test_an_archive_with_a_password(tmp_path: Path) -> None:
     assert caught.value.code == "encrypted"
 
 
-def test_sound_files_pass(tmp_path: Path) -> None:
+def test_valid_files_pass(tmp_path: Path) -> None:
     assert identify(make_archive(tmp_path / "a", {"word/document.xml": b"<a/>"}), "docx") == "docx"
     (tmp_path / "b").write_bytes(b"junk before\n%PDF-1.4 ...")
     assert identify(tmp_path / "b", "pdf") == "pdf"
@@ -166,8 +166,8 @@ def test_a_format_that_needs_a_program_is_refused_by_its_name(monkeypatch: pytes
     with pytest.raises(ParseError) as caught:
         check_name("Letter.DOC")
     assert caught.value.code == "missing_tool"
-    assert "libreoffice-writer-nogui" in told(caught.value) and ".docx" in told(caught.value)
-    check_name("Letter.DOC", b"PK\x03\x04")  # a docx with an older name
+    assert "libreoffice-writer-nogui" in message_of(caught.value) and ".docx" in message_of(caught.value)
+    check_name("Letter.DOC", b"PK\x03\x04")  # a docx with an older extension
     with pytest.raises(ParseError):
         check_name("Letter.DOC", OLE)
     monkeypatch.setattr(libreoffice, "has", lambda module: True)
@@ -176,8 +176,8 @@ def test_a_format_that_needs_a_program_is_refused_by_its_name(monkeypatch: pytes
 
 
 @pytest.mark.parametrize("name", ["tool.exe", "README", "archive.zip"])
-def test_what_nothing_reads_is_refused_by_its_name(name: str) -> None:
+def test_unreadable_formats_are_refused_by_name(name: str) -> None:
     with pytest.raises(ParseError) as caught:
         check_name(name)
     assert caught.value.code == "unsupported"
-    assert "docx" in told(caught.value)
+    assert "docx" in message_of(caught.value)

@@ -1,4 +1,4 @@
-"""JSON and JSON lines: records are rows, or passages of their own."""
+"""JSON and JSON lines: records become rows or passages."""
 
 import json
 from pathlib import Path
@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from knowledge.parsing.errors import ParseError
-from tests.knowledge.reading import outline, read_bytes, refused, told
+from tests.knowledge.reading import message_of, outline, read_bytes, refused
 
 
 @pytest.mark.parametrize(
@@ -29,7 +29,7 @@ def test_json(tmp_path: Path, name: str, data: Any, lines: list[str]) -> None:
     assert outline(read_bytes(tmp_path, name, json.dumps(data))) == lines
 
 
-def test_a_number_of_more_digits_than_python_counts_with_is_read_as_it_is_written(tmp_path: Path) -> None:
+def test_a_number_with_too_many_digits_for_python_is_read_as_written(tmp_path: Path) -> None:
     modulus = "9" * 5000
     assert outline(read_bytes(tmp_path, "a.json", f'{{"n": {modulus}}}')) == [f"n: {modulus}"]
     assert outline(read_bytes(tmp_path, "a.jsonl", f'["n", -{modulus}]')) == [f"table:  | n,-{modulus}"]
@@ -50,10 +50,10 @@ def test_records_without_a_name_are_numbered_and_deep_ones_shown_as_they_are(tmp
     assert sum(line.startswith("code: {") for line in found) == 2 and "end" in found[-1]
 
 
-def test_what_is_not_valid_says_where(tmp_path: Path) -> None:
+def test_invalid_json_is_reported_with_its_position(tmp_path: Path) -> None:
     with pytest.raises(ParseError) as caught:
         read_bytes(tmp_path, "a.json", '{"a": 1,\n "b": }')
-    assert told(caught.value) == "The file is not valid JSON: line 2, column 7 can't be read."
+    assert message_of(caught.value) == "The file is not valid JSON: line 2, column 7 can't be read."
     with pytest.raises(ParseError, match="'line': 2"):
         read_bytes(tmp_path, "a.jsonl", '{"a": 1}\n{"a": \n')
 

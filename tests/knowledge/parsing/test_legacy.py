@@ -1,4 +1,4 @@
-"""Office files of before 2007: read as today's are, with a reason where that can't be."""
+"""Office files from before 2007: read like current ones, or refused with a reason."""
 
 import http.server
 import subprocess
@@ -18,14 +18,14 @@ from knowledge.parsing.legacy import conversion, libreoffice, xls
 from knowledge.parsing.legacy.conversion import convert
 from knowledge.parsing.registry import ParseContext
 from knowledge.parsing.sandbox.runner import ParseLimits, parse_file
-from tests.knowledge.reading import outline, png, read, told, with_part
+from tests.knowledge.reading import message_of, outline, png, read, with_part
 
 Make = Callable[[Path, str], Path]
 
 
 @pytest.fixture(scope="session")
 def make(tmp_path_factory: pytest.TempPathFactory) -> Make:
-    """Return what makes a file an older one, by its extension."""
+    """Return a function that converts a file to an older format, by its extension."""
     profile = tmp_path_factory.mktemp("libreoffice")
 
     def make(path: Path, extension: str) -> Path:
@@ -162,7 +162,7 @@ def test_files_with_a_password_are_refused_with_that_reason(
     path.write_bytes(data)
     with pytest.raises(ParseError) as caught:
         list(parse_file(path, path.name, tmp_path / "out", ParseLimits()))
-    assert caught.value.code == "encrypted" and f"preferably as {newer}" in told(caught.value)
+    assert caught.value.code == "encrypted" and f"preferably as {newer}" in message_of(caught.value)
     if newer == ".xlsx":
         with pytest.raises(ParseError) as caught:
             list(xls.parse(path, ParseContext(tmp_path / "other", path.name)))

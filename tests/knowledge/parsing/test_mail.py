@@ -1,4 +1,4 @@
-"""Mails keep who wrote what and when, and hand out the files that they carry."""
+"""Mails: header fields, text and attachments."""
 
 import struct
 from base64 import b64encode
@@ -16,7 +16,7 @@ from knowledge.parsing.errors import ParseError
 from knowledge.parsing.mail import message as message_module
 from knowledge.parsing.mail import msg
 from knowledge.parsing.registry import OLE, ParseContext, format_of
-from tests.knowledge.reading import outline, png, read_bytes, refused, told
+from tests.knowledge.reading import message_of, outline, png, read_bytes, refused
 
 
 def make(subject: str = "Pump", text: str = "It is blue.", **headers: str) -> EmailMessage:
@@ -109,14 +109,14 @@ def test_the_number_and_the_size_of_attachments_are_bounded(tmp_path: Path, monk
         message.add_attachment(b"x", "text", "plain", filename=f"{number}.txt")
     found = read_bytes(tmp_path, "a.eml", message.as_bytes())
     assert sum(isinstance(element, Attachment) for element in found) == 2
-    assert isinstance(found[-1], Notice) and told(found[-1]).startswith("3 attachments were left out: at most 2")
+    assert isinstance(found[-1], Notice) and message_of(found[-1]).startswith("3 attachments were left out: at most 2")
 
 
 def test_what_is_encrypted_or_no_mail_is_refused(tmp_path: Path) -> None:
     for kind in ('multipart/encrypted; boundary="b"', "application/pkcs7-mime; smime-type=enveloped-data"):
         with pytest.raises(ParseError) as caught:
             read_bytes(tmp_path, "a.eml", f"Subject: x\r\nContent-Type: {kind}\r\n\r\n--b\r\n\r\nMIIB\r\n--b--")
-        assert caught.value.code == "encrypted" and "mail is encrypted" in told(caught.value)
+        assert caught.value.code == "encrypted" and "mail is encrypted" in message_of(caught.value)
     (tmp_path / "b.eml").write_text("just words, no mail")
     assert refused(tmp_path / "b.eml") == "broken"
 
@@ -141,7 +141,7 @@ def test_a_saved_page(tmp_path: Path) -> None:
 
 
 def _storage(name: str, header: int, texts: dict[int, Any], *inside: Storage) -> Storage:
-    """Return a folder of an Outlook file with properties by their number."""
+    """Return a storage of an Outlook file with properties by number."""
     properties, streams = b"\0" * header, []
     for pid, value in texts.items():
         if isinstance(value, int):
@@ -156,7 +156,7 @@ def _storage(name: str, header: int, texts: dict[int, Any], *inside: Storage) ->
 
 @pytest.fixture
 def outlook(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
-    """Return what reads a storage as a file."""
+    """Return a function that reads a storage like a file."""
 
     def read(storage: Storage) -> list[Element]:
         monkeypatch.setattr(msg, "OleFileIO", nullcontext)

@@ -1,4 +1,4 @@
-"""What is read of pictures: scanned pages, photographs of paper, their tables; and by which program."""
+"""OCR of scanned pages and photographs of paper, with their tables, by each program."""
 
 import stat
 from pathlib import Path
@@ -18,7 +18,7 @@ ROWS = [["Model", "Ports", "Price"], ["LS-2424", "24", "340"], ["LS-2448", "48",
 
 def _letter(canvas: Canvas) -> None:
     text(canvas, 72, 56, "Warranty terms", size=24)
-    text(canvas, 72, 80, "for all models", size=24)  # none goes below its line
+    text(canvas, 72, 80, "for all models", size=24)  # no letter has a descender
     prose(canvas, 72, 120, 80, size=11)
     grid(canvas, 72, 220, ROWS)
 
@@ -37,7 +37,7 @@ def _texts(elements: list[Element]) -> list[str]:
     return [element.text for element in elements if isinstance(element, Heading | Paragraph)]
 
 
-def test_a_scanned_page_is_laid_out_as_one_of_text(tmp_path: Path) -> None:
+def test_a_scanned_page_is_laid_out_like_a_page_of_text(tmp_path: Path) -> None:
     elements = _parse(scan(tmp_path / "a.pdf", _letter))
     assert [element.text for element in elements if isinstance(element, Heading)] == ["Warranty terms for all models"]
     assert "".join(_texts(elements)[1:]).replace(" ", "") == WORDS.replace(" ", "")
@@ -48,7 +48,7 @@ def test_a_scanned_page_is_laid_out_as_one_of_text(tmp_path: Path) -> None:
     assert text == "Warranty terms" and 0.1 < x0 < 0.14 and x0 < x1 < 0.5 and 0.03 < y0 < y1 < 0.1
 
 
-def test_chinese_and_a_page_that_lies_askew(tmp_path: Path) -> None:
+def test_chinese_and_a_skewed_page(tmp_path: Path) -> None:
     elements = _parse(scan(tmp_path / "a.pdf", _notice, angle=1.5))
     assert "".join(_texts(elements)) == "本公司产品自购买之日起享受三年保修服务。保修期内出现质量问题可免费更换。"
 
@@ -87,7 +87,7 @@ def test_a_tiff_has_pages(tmp_path: Path) -> None:
     assert any("三年保修" in text for text in _texts(elements))
 
 
-def test_a_photograph_rules_nothing() -> None:
+def test_a_photograph_has_no_ruling_lines() -> None:
     noise = Image.effect_noise((600, 400), 90)
     assert ocr.find_rules(noise) == []
     paper = Image.new("L", (600, 400), 255)
@@ -96,7 +96,7 @@ def test_a_photograph_rules_nothing() -> None:
     assert rule.horizontal and abs(rule.at - 101) <= 1 and rule.start <= 52 and rule.end >= 548
 
 
-def test_tesseract_stands_in_where_it_is_installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_tesseract_can_be_used_if_installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     columns = ["level", "page_num", "block_num", "par_num", "line_num", "word_num", "left", "top", "width", "height"]
     rows = [
         [*"51111", str(n), str(100 * n), "50", "90", "20", "96", word] for n, word in enumerate(["Two", "words"], 1)

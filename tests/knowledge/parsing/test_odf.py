@@ -9,7 +9,7 @@ from knowledge.parsing.elements import Heading, PageBreak, Picture, Title
 from knowledge.parsing.errors import ParseError
 from knowledge.parsing.registry import ParseContext, format_of
 from knowledge.parsing.sandbox.identity import identify
-from tests.knowledge.reading import outline, png, read, refused, told
+from tests.knowledge.reading import message_of, outline, png, read, refused
 
 _NAMES = "".join(
     f' xmlns:{short}="urn:oasis:names:tc:opendocument:xmlns:{name}:1.0"'
@@ -23,7 +23,7 @@ _KINDS = {"odt": "text", "ods": "spreadsheet", "odp": "presentation"}
 
 
 def make(path: Path, body: str, styles: str = "", automatic: str = "", **parts: bytes) -> Path:
-    """Write a file that holds a body, by its extension."""
+    """Write a file with a body, of the type of its extension."""
     kind = _KINDS[path.suffix[1:]]
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as package:
         package.writestr("mimetype", f"application/vnd.oasis.opendocument.{kind}", zipfile.ZIP_STORED)
@@ -121,7 +121,7 @@ def test_tables_pictures_and_charts_of_a_text(tmp_path: Path) -> None:
     assert (tmp_path / "pictures" / picture.path).read_bytes() == png()
 
 
-def test_formulas_powers_and_signs(tmp_path: Path) -> None:
+def test_formulas_powers_and_symbols(tmp_path: Path) -> None:
     styles = "".join(
         f'<style:style style:name="{name}" style:family="text"><style:text-properties {properties}/></style:style>'
         for name, properties in (("T1", 'style:text-position="super 58%"'), ("T2", 'style:font-name="Symbol"'))
@@ -164,7 +164,7 @@ def test_a_workbook(tmp_path: Path) -> None:
     ]  # fmt: skip
 
 
-def test_a_workbook_of_endless_rows_is_refused(tmp_path: Path) -> None:
+def test_a_workbook_with_too_many_rows_is_refused(tmp_path: Path) -> None:
     row = (
         '<table:table-row table:number-rows-repeated="9999999"><table:table-cell><text:p>x</text:p></table:table-cell>'
     )
@@ -203,7 +203,7 @@ def test_files_that_cannot_be_read(tmp_path: Path, extension: str) -> None:
     assert identify(path, "docx") == extension
     with pytest.raises(ParseError) as caught:
         read(path)
-    assert caught.value.code == "encrypted" and "password" in told(caught.value)
+    assert caught.value.code == "encrypted" and "password" in message_of(caught.value)
     assert refused(make(tmp_path / f"empty.{extension}", "")) == "no_text"
     broken = make(tmp_path / f"broken.{extension}", "</office:text>")
     assert refused(broken) == "broken"

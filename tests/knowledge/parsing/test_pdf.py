@@ -1,4 +1,4 @@
-"""What is read of PDFs: reading order, paragraphs, headings, tables, pictures, and why some can't be read."""
+"""PDFs: reading order, paragraphs, headings, tables, pictures, and why some can't be read."""
 
 import unicodedata
 from contextlib import closing
@@ -31,7 +31,7 @@ from tests.knowledge.pdf_files import (
     prose,
     text,
 )
-from tests.knowledge.reading import told
+from tests.knowledge.reading import message_of
 
 
 @pytest.fixture
@@ -53,7 +53,7 @@ def _refusal(path: Path, **limits: int) -> ParseError:
     return caught.value
 
 
-def test_lines_become_paragraphs_and_hyphens_are_mended(path: Path) -> None:
+def test_lines_become_paragraphs_and_hyphenated_words_are_joined(path: Path) -> None:
     def draw(canvas: Canvas) -> None:
         text(canvas, 72, 100, "The measurements were compared with those of the older instru-")
         text(canvas, 72, 112, "ments, which had been kept in a well-known museum of the capital")
@@ -73,7 +73,7 @@ def test_lines_become_paragraphs_and_hyphens_are_mended(path: Path) -> None:
     ]
 
 
-def test_words_that_are_moved_apart_are_two(path: Path) -> None:
+def test_words_separated_by_a_gap_are_two(path: Path) -> None:
     def draw(canvas: Canvas) -> None:
         canvas._code.append("BT /F1 10 Tf 72 700 Td (Here the) Tj 2.5 Tc (ya) Tj 0 Tc [250 (re found)] TJ ET")
         canvas._code.append("BT /F1 10 Tf 2.5 Tc 72 650 Td (Spaced) Tj 0 Tc ( letters) Tj ET")
@@ -81,15 +81,15 @@ def test_words_that_are_moved_apart_are_two(path: Path) -> None:
     assert _texts(_parse(make_pdf(path, draw))) == ["Here they are found", "Spaced letters"]
 
 
-def test_letters_of_bitmaps_are_as_large_as_they_look(path: Path) -> None:
-    # Kerned by .4 points, and a word further on; the font itself says that it is of one point.
+def test_letters_in_bitmap_fonts_are_measured(path: Path) -> None:
+    # Kerned by .4 points, with a second word; the font declares a size of one point.
     of_bitmaps(path, "72 700 Td [(nod) -400 (dod)] TJ 34 0 Td (on) Tj 0 -30 Td (nnn) Tj")
     assert _texts(_parse(path)) == ["noddod on", "nnn"]
     with closing(document.open_document(path)) as opened:
         assert {line.size for line in read_text(opened[0]).lines} == {10.0}
 
 
-def test_a_weight_that_all_letters_have_makes_none_bold(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_weight_common_to_all_letters_is_not_bold(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def draw(canvas: Canvas) -> None:
         text(canvas, 72, 100, "Results", "Helvetica-Bold")
         text(canvas, 72, 130, "Which is short for")
@@ -101,7 +101,7 @@ def test_a_weight_that_all_letters_have_makes_none_bold(path: Path, monkeypatch:
     assert [element.text for element in elements if isinstance(element, Heading)] == ["Results"]
 
 
-def test_bold_lines_that_are_announced_are_no_headings(path: Path) -> None:
+def test_announced_bold_lines_are_not_headings(path: Path) -> None:
     def draw(canvas: Canvas) -> None:
         text(canvas, 72, 60, "Redirecting", "Helvetica-Bold")
         text(canvas, 72, 80, "There are two formats for redirecting standard output and errors:")
@@ -142,7 +142,7 @@ def test_chinese_lines_join_without_spaces(path: Path) -> None:
     assert Paragraph(page=1, text=first + second) in elements
 
 
-def test_an_address_that_runs_over_the_margin_tears_no_paragraph(path: Path) -> None:
+def test_an_address_beyond_the_margin_splits_no_paragraph(path: Path) -> None:
     first = "本报告介绍了二零二四年度全国水文监测工作的总体情况，并对全国主要河流和湖泊在这一年的水位变化"
     second = "进行了详细的分析和说明。"
 
@@ -157,7 +157,7 @@ def test_an_address_that_runs_over_the_margin_tears_no_paragraph(path: Path) -> 
 def test_columns_are_read_one_after_the_other(path: Path) -> None:
     def draw(canvas: Canvas) -> None:
         text(canvas, 72, 60, "A title over both of the columns of this page", "Helvetica-Bold", 16)
-        for row in range(12):  # written across the page, as some programs do
+        for row in range(12):  # written row by row across the page, like some programs
             text(canvas, 60, 100 + 12 * row, f"Left column, line number {row} of the running text")
             text(canvas, 320, 100 + 12 * row, f"Right column, line number {row} of the running text")
 
@@ -215,18 +215,18 @@ def test_a_table_of_contents_is_left_out(path: Path) -> None:
 
 def test_accents_printed_over_letters_make_one_character(path: Path) -> None:
     def draw(canvas: Canvas) -> None:
-        # As TeX does: an accent, and back to where the letter begins; or the letter first.
+        # Like TeX: an accent, and back to the start of the letter, or the letter first.
         line = r"[(The kopi) -111 (\250) 444 (eren of Jose) 445 (\264) -112 ( is no `quoted' don\264t)] TJ"
         canvas._code.append(f"BT /F1 10 Tf 72 700 Td {line} ET")
         canvas._code.append(r"BT /F1 10 Tf 72 670 Td [(Voc) -111 (\210) 444 (e)] TJ ET")
-        # Or a line's letters first and its accents after them.
+        # Or a line's letters first, and then its accents.
         canvas._code.append(r"BT /F1 10 Tf 72 650 Td (Fajlnevek) Tj 7.2 0 Td (\264) Tj 15.6 0 Td (\264) Tj ET")
 
     assert _texts(_parse(make_pdf(path, draw))) == ["The kopiëren of José is no `quoted' don´t", "Você", "Fájlnévek"]
 
 
 def _line(canvas: Canvas, top: float, *parts: str) -> None:
-    """Draw parts of a line, those after "^" raised and those after "_" lowered, as typesetters do."""
+    """Draw parts of a line, raised after "^" and lowered after "_"."""
     shown = []
     for part in parts:
         rise, size = {"^": (4, 7), "_": (-1.5, 7)}.get(part[0], (0, 10))
@@ -263,7 +263,7 @@ def test_powers_keep_their_sign(path: Path) -> None:
     ]
 
 
-def test_what_is_printed_above_or_made_smaller_is_no_power(path: Path) -> None:
+def test_raised_or_smaller_text_is_not_always_a_power(path: Path) -> None:
     def draw(canvas: Canvas) -> None:
         text(canvas, 72, 100, "Nine eighths are 9")
         text(canvas, 72 + canvas.stringWidth("Nine eighths are "), 111, "8")
@@ -275,19 +275,19 @@ def test_what_is_printed_above_or_made_smaller_is_no_power(path: Path) -> None:
     assert "^" not in read and "98" not in read and "SMALL letters" in read and "12 3 pieces" in read
 
 
-def test_characters_of_two_units_stay_whole_where_letters_are_set_apart(path: Path) -> None:
+def test_surrogate_pairs_stay_whole_in_letter_spaced_text(path: Path) -> None:
     by_glyph(path, "abaa", meant={"a": "2", "b": "\U0001d700"}, apart=4)
     with closing(document.open_document(path)) as opened:
         assert [line.text for line in read_text(opened[0]).lines] == ["2\U0001d700 22"]
 
 
-def test_a_line_goes_on_after_a_power_and_an_index(path: Path) -> None:
+def test_a_line_continues_after_a_power_and_an_index(path: Path) -> None:
     make_pdf(path, lambda canvas: _line(canvas, 100, "The sum of m", "^2", "_k", " and the rest"))
     with closing(document.open_document(path)) as opened:
         assert [line.text for line in read_text(opened[0]).lines] == ["The sum of m^2k and the rest"]
 
 
-def test_what_runs_off_the_page_is_not_read(path: Path) -> None:
+def test_text_off_the_page_is_not_read(path: Path) -> None:
     def draw(canvas: Canvas) -> None:
         text(canvas, WIDTH - 60, 100, "seen-and-cut-off-here never seen")
         text(canvas, 72, HEIGHT + 40, "below the page")
@@ -315,7 +315,7 @@ def test_running_heads_and_page_numbers_are_dropped(path: Path) -> None:
     assert [(e.page, e.total) for e in elements if isinstance(e, PageBreak)] == [(n, 6) for n in range(1, 7)]
 
 
-def test_a_sentence_over_two_pages_stays_whole(path: Path) -> None:
+def test_a_sentence_across_two_pages_stays_whole(path: Path) -> None:
     def first(canvas: Canvas) -> None:
         prose(canvas, 72, 700, 90, "The last sentence of this page goes on and on until it reaches")
 
@@ -374,7 +374,7 @@ def test_a_table_with_only_horizontal_rules(path: Path) -> None:
     assert table.rows == (("small", "10", "0.5"), ("large", "99", "0.9"))
 
 
-def test_a_table_that_goes_on_repeats_its_header(path: Path) -> None:
+def test_a_continued_table_repeats_its_header(path: Path) -> None:
     def first(canvas: Canvas) -> None:
         grid(canvas, 72, 600, [["Lake", "Kind"]] + [[f"Lake {n}", "deep"] for n in range(8)])
 
@@ -390,7 +390,7 @@ def test_a_table_that_goes_on_repeats_its_header(path: Path) -> None:
     assert [table.page for table in tables] == [1, 2]
 
 
-def test_a_frame_around_text_is_no_table(path: Path) -> None:
+def test_a_frame_around_text_is_not_a_table(path: Path) -> None:
     def draw(canvas: Canvas) -> None:
         canvas.rect(60, HEIGHT - 200, 480, 120)
         prose(canvas, 72, 100, 90)
@@ -401,7 +401,7 @@ def test_a_frame_around_text_is_no_table(path: Path) -> None:
 
 
 def _draw_cells(canvas: Canvas, rows: list[list[str]], xs: list[float], top: float, height: float = 18) -> None:
-    """Write the rows of a table without its lines; a column whose x is negative is set right, up to there."""
+    """Write the rows of a table without lines; a column with a negative x is right-aligned at it."""
     for r, row in enumerate(rows):
         for x, cell in zip(xs, row, strict=True):
             if x < 0:
@@ -414,7 +414,7 @@ def _tables(path: Path) -> list[Table]:
     return [element for element in _parse(path) if isinstance(element, Table)]
 
 
-def test_what_is_underlined_is_in_one_row(path: Path) -> None:
+def test_underlines_split_no_rows(path: Path) -> None:
     def draw(canvas: Canvas) -> None:
         canvas.grid([72, 101, 130], [HEIGHT - y for y in (100, 118, 148)])
         _draw_cells(canvas, [["Lake", "Seen"]], [73, 102], 113)
@@ -426,7 +426,7 @@ def test_what_is_underlined_is_in_one_row(path: Path) -> None:
     assert [table.columns, *table.rows] == [("Lake", "Seen"), ("Upper", "V:233, I:7086")]
 
 
-def test_a_thick_line_parts_rows(path: Path) -> None:
+def test_a_thick_line_separates_rows(path: Path) -> None:
     def draw(canvas: Canvas) -> None:
         grid(canvas, 72, 100, [["Lake", "Depth"], ["Upper", "12"]])
         text(canvas, 76, 149, "Lower")
@@ -449,7 +449,7 @@ def test_a_thick_line_parts_rows(path: Path) -> None:
 def test_a_frame_within_a_cell_makes_no_rows(path: Path) -> None:
     def draw(canvas: Canvas) -> None:
         grid(canvas, 72, 100, [["Key", "Meaning"], ["Run", "starts"], ["Stop", "ends"]], height=24)
-        canvas.rect(193, HEIGHT - 142, 40, 12)  # as round the names of keys; it touches the cell's side
+        canvas.rect(193, HEIGHT - 142, 40, 12)  # like boxes around key names; it touches the cell's side
 
     (table,) = _tables(make_pdf(path, draw))
     assert [table.columns, *table.rows] == [("Key", "Meaning"), ("Run", "starts"), ("Stop", "ends")]
@@ -497,10 +497,10 @@ def test_the_numbers_of_a_table_at_a_pages_edge_stay(path: Path) -> None:
     elements = _parse(make_pdf(path, *(page(number) for number in range(1, 6))))  # type: ignore[arg-type]
     tables = [element for element in elements if isinstance(element, Table)]
     assert [table.rows[0][:2] for table in tables] == [(str(number), str(7 * number)) for number in range(1, 6)]
-    assert _texts(elements) == []  # the numbers of the pages are left out
+    assert _texts(elements) == []  # page numbers are left out
 
 
-def test_the_last_line_of_a_ruled_table_may_be_alike_on_every_page_but_not_a_framed_head(path: Path) -> None:
+def test_the_last_row_of_a_ruled_table_may_repeat_on_every_page_but_not_a_framed_head(path: Path) -> None:
     def page(number: int) -> object:
         def draw(canvas: Canvas) -> None:
             head = [["Survey", "Annual report"], ["of rivers", "of the valley"]]
@@ -523,7 +523,7 @@ def test_the_last_line_of_a_ruled_table_may_be_alike_on_every_page_but_not_a_fra
     assert "Annual report" not in "\n".join(_texts(elements))
 
 
-def test_cells_that_are_alike_on_every_page_stay(path: Path) -> None:
+def test_cells_repeated_on_every_page_stay(path: Path) -> None:
     def page(number: int) -> object:
         def draw(canvas: Canvas) -> None:
             rows = [
@@ -564,7 +564,7 @@ def test_a_cell_of_a_table_without_lines_may_have_two(path: Path) -> None:
     assert table.rows[1:] == tuple(map(tuple, rows[2:]))
 
 
-def test_rows_without_lines_may_stand_wide_apart(path: Path) -> None:
+def test_rows_without_lines_may_be_far_apart(path: Path) -> None:
     rows = [["Parameter", "Note", "Default", "Print"], ["Embed", "(13)", "none", "all"]]
     rows += [["Colour", "(0)", "false", "true"], ["Binding", "(1)", "left", "left"], ["Zoom", "(2)", "auto", "fit"]]
 
@@ -575,7 +575,7 @@ def test_rows_without_lines_may_stand_wide_apart(path: Path) -> None:
     assert [table.columns, *table.rows] == [tuple(row) for row in rows]
 
 
-def test_a_numbered_program_is_no_table(path: Path) -> None:
+def test_a_numbered_program_is_not_a_table(path: Path) -> None:
     def draw(canvas: Canvas) -> None:
         for line in range(6):
             text(canvas, 60, 100 + 12 * line, str(40 + line))
@@ -585,7 +585,7 @@ def test_a_numbered_program_is_no_table(path: Path) -> None:
     assert _tables(make_pdf(path, draw)) == []
 
 
-def test_narrow_gaps_part_the_columns_between_lines(path: Path) -> None:
+def test_narrow_gaps_separate_columns_between_lines(path: Path) -> None:
     rows = [
         ["Package", "Size", "Description"],
         ["dialog", "1213", "asks in a terminal"],
@@ -601,7 +601,7 @@ def test_narrow_gaps_part_the_columns_between_lines(path: Path) -> None:
     assert [table.columns, *table.rows] == [tuple(row) for row in rows]
 
 
-def test_lines_of_a_title_page_are_no_table(path: Path) -> None:
+def test_lines_of_a_title_page_are_not_a_table(path: Path) -> None:
     def draw(canvas: Canvas) -> None:
         for top in (100, 104, 400):
             canvas.line(72, HEIGHT - top, 500, HEIGHT - top)
@@ -661,7 +661,7 @@ def test_backgrounds_and_repeated_logos_are_skipped(path: Path) -> None:
         ("MAX_PER_PAGE", "A page contains more than 20 pictures; the rest of them were left out."),
     ],
 )
-def test_pictures_left_out_are_told(path: Path, monkeypatch: pytest.MonkeyPatch, limit: str, words: str) -> None:
+def test_pictures_left_out_are_reported(path: Path, monkeypatch: pytest.MonkeyPatch, limit: str, words: str) -> None:
     def draw(canvas: Canvas) -> None:
         text(canvas, 72, 50, "Three pictures stand on this page.")
         for shade in range(3):
@@ -671,10 +671,10 @@ def test_pictures_left_out_are_told(path: Path, monkeypatch: pytest.MonkeyPatch,
     make_pdf(path, draw)
     found = list(document.parse(path, ParseContext(path.parent, path.name)))
     assert len([element for element in found if isinstance(element, Picture)]) == 2
-    assert [told(element) for element in found if isinstance(element, Notice)] == [words]
+    assert [message_of(element) for element in found if isinstance(element, Notice)] == [words]
 
 
-def test_program_text_keeps_its_lines(path: Path) -> None:
+def test_code_keeps_its_lines(path: Path) -> None:
     def draw(canvas: Canvas) -> None:
         prose(canvas, 72, 80, 90)
         for row, line in enumerate(("for lake in lakes:", "    print(lake.name)", "    total += 1")):
@@ -694,7 +694,7 @@ def test_sideways_text_is_read(path: Path) -> None:
     assert [read.index(f"number {row}") for row in range(6)] == sorted(read.index(f"number {row}") for row in range(6))
 
 
-def test_a_table_across_a_page_is_read_and_a_stamp_on_its_margin_is_not(path: Path) -> None:
+def test_a_rotated_table_is_read_and_a_stamp_in_the_margin_is_not(path: Path) -> None:
     rows = [["Catchment", "Area (ha)", "Rainfall"], ["Redhill", "195", "866"], ["Pine Creek", "320", "775"]]
     rows += [[f"Station {number}", str(number), str(100 * number)] for number in range(1, 8)]
 
@@ -740,7 +740,7 @@ def _scan(canvas: Canvas) -> None:
     canvas.drawImage(ImageReader(image), 0, 0, WIDTH, HEIGHT)
 
 
-def test_fields_are_read_with_what_was_filled_in_and_so_are_notes_on_the_page(path: Path) -> None:
+def test_filled_in_fields_and_notes_on_the_page_are_read(path: Path) -> None:
     def draw(canvas: Canvas) -> None:
         canvas.beginForm("note", 0, 0, 200, 20)
         canvas.setFont("Helvetica", 10)
@@ -765,7 +765,7 @@ def test_fields_are_read_with_what_was_filled_in_and_so_are_notes_on_the_page(pa
     ]
 
 
-def test_boxes_are_read_with_whether_they_are_ticked(path: Path) -> None:
+def test_checkboxes_are_read_with_their_state(path: Path) -> None:
     def draw(canvas: Canvas) -> None:
         for number, (label, ticked) in enumerate({"I want a shed": True, "I want water": False}.items()):
             y = HEIGHT - 100 - 14 * number
@@ -784,13 +784,13 @@ def test_boxes_are_read_with_whether_they_are_ticked(path: Path) -> None:
     ]
 
 
-def test_a_scan_says_that_there_is_no_text(path: Path) -> None:
+def test_a_scan_is_refused_without_text(path: Path) -> None:
     error = _refusal(make_pdf(path, _scan, _scan))
     assert error.code == "no_text"
-    assert "OCR" in told(error)
+    assert "OCR" in message_of(error)
 
 
-def test_a_scanned_page_among_others_is_passed_over(path: Path) -> None:
+def test_a_scanned_page_among_others_is_skipped(path: Path) -> None:
     elements = _parse(make_pdf(path, _scan, _prose_page))
     assert "northern valley" in " ".join(_texts(elements))
 
@@ -815,7 +815,7 @@ LANGUAGES = {
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
-def test_words_are_told_from_numbers_of_glyphs(language: str) -> None:
+def test_words_are_distinguished_from_glyph_numbers(language: str) -> None:
     words = LANGUAGES[language]
     assert not is_garbled(words, guessed=True)
     if language != "Chinese":
@@ -823,18 +823,18 @@ def test_words_are_told_from_numbers_of_glyphs(language: str) -> None:
         assert is_garbled(plain.translate(str.maketrans(*GLYPHS)), guessed=True)
 
 
-def test_glyphs_of_thousands_are_no_text_and_few_letters_say_nothing() -> None:
+def test_mixed_scripts_are_garbled_and_few_letters_are_not_judged() -> None:
     assert is_garbled("".join(map(chr, range(0x300, 0x3000, 7))), guessed=True)
     assert not is_garbled("WKH", guessed=True)
     assert not is_garbled("replaceAt(p) GGC-++-TGTGAATTCCTGTACATATTTC TTC-++-TGTCAAAGCATCATCTCAACAA " * 3, guessed=True)
 
 
-def test_ornaments_in_place_of_letters_are_no_words() -> None:
+def test_ornaments_instead_of_letters_are_garbled() -> None:
     assert is_garbled("❧❡❛st sq✉❛r❡s ✈❡rs✉s ❣❡♥❡r❛❧✐③❡❞", guessed=False)
     assert not is_garbled("Ports ✓ ✓ ✗ Fans ✓ ✗ ✓ Warranty of three years ✓ ✓ ✓", guessed=False)
 
 
-def test_a_page_whose_letters_have_no_meaning_is_read_as_a_picture(path: Path) -> None:
+def test_a_garbled_page_is_read_with_ocr(path: Path) -> None:
     by_glyph(path, WORDS[:90], WORDS[90:])
     assert _refusal(path).key == "no_text.fonts"
     later = list(document.parse(path, ParseContext(path.parent, "a.pdf", ocr="later")))
@@ -845,10 +845,10 @@ def test_an_encrypted_pdf(path: Path) -> None:
     make_pdf(path, lambda canvas: text(canvas, 72, 80, "secret"), encrypt=StandardEncryption("open sesame"))
     error = _refusal(path)
     assert error.code == "encrypted"
-    assert "password" in told(error)
+    assert "password" in message_of(error)
 
 
-def test_an_owner_password_alone_does_not_hinder(path: Path) -> None:
+def test_an_owner_password_alone_does_not_matter(path: Path) -> None:
     make_pdf(path, lambda canvas: text(canvas, 72, 80, "free to read"), encrypt=StandardEncryption("", "owner"))
     assert _texts(_parse(path)) == ["free to read"]
 
@@ -863,4 +863,4 @@ def test_too_many_pages(path: Path) -> None:
     make_pdf(path, *([lambda canvas: None] * 3))
     error = _refusal(path, max_pages=2)
     assert error.code == "too_many_pages"
-    assert "3 pages" in told(error)
+    assert "3 pages" in message_of(error)

@@ -1,4 +1,4 @@
-"""Pages as pictures, and the boxes of passages on them."""
+"""Rendered pages, and the boxes of passages on them."""
 
 import io
 from pathlib import Path
@@ -26,7 +26,7 @@ def path(tmp_path: Path) -> Path:
     return tmp_path / "a.pdf"
 
 
-def test_a_page_is_rendered_as_wide_as_wished(path: Path) -> None:
+def test_a_page_is_rendered_with_the_requested_width(path: Path) -> None:
     image = Image.open(io.BytesIO(render_page(path, 1, 400)))
     assert image.format == "PNG"
     assert abs(image.width - 400) <= 1
@@ -34,14 +34,14 @@ def test_a_page_is_rendered_as_wide_as_wished(path: Path) -> None:
     assert image.convert("L").getextrema()[0] < 100
 
 
-def test_a_page_that_is_not_there(path: Path) -> None:
+def test_a_missing_page(path: Path) -> None:
     with pytest.raises(IndexError):
         render_page(path, 3, 400)
     with pytest.raises(IndexError):
         find_boxes(path, 0, "fox")
 
 
-def test_a_file_that_is_no_pdf(tmp_path: Path) -> None:
+def test_a_file_that_is_not_a_pdf(tmp_path: Path) -> None:
     (tmp_path / "b.pdf").write_bytes(b"%PDF-1.4 nothing")
     with pytest.raises(ParseError) as caught:
         render_page(tmp_path / "b.pdf", 1, 400)
@@ -66,21 +66,21 @@ def test_boxes_follow_the_rotation_of_the_page(path: Path) -> None:
     assert crop.getextrema()[0] < 100
 
 
-def test_what_is_not_on_the_page_has_no_boxes(path: Path) -> None:
+def test_text_that_is_not_on_the_page_has_no_boxes(path: Path) -> None:
     assert find_boxes(path, 1, "An entirely different sentence of another document") == []
     assert find_boxes(path, 1, "") == []
 
 
-def test_words_that_agree_by_chance_are_not_the_passage() -> None:
+def test_words_that_match_by_chance_are_not_the_passage() -> None:
     passage = "the second paragraph tells at length of the see description of the builtin and of what it is good for"
     page = fold(f"See the description of the builtin below. Between: {'other words ' * 9}{passage}")
     found = matches(page, list(range(len(page))), passage)
     assert "".join(page[i] for i in found) == fold(passage)
-    # Nor where nothing but such words is there.
+    # Nor if there are only such words.
     assert matches(page[:120], list(range(120)), passage) == []
 
 
-def test_a_table_is_found_whose_cells_stand_in_another_order() -> None:
+def test_a_table_with_cells_in_another_order_is_found() -> None:
     cells = ["Arabica beans", "roasted light", "93 degrees hot", "Robusta beans", "roasted dark", "95 degrees hot"]
     page = fold(" ".join(cells[::2] + cells[1::2]))
     found = matches(page, list(range(len(page))), " | ".join(cells))

@@ -1,4 +1,4 @@
-"""PowerPoint presentations, made with python-pptx."""
+"""PowerPoint presentations, created with python-pptx."""
 
 from copy import deepcopy
 from io import BytesIO
@@ -49,7 +49,7 @@ def test_slides_are_pages_with_shapes_in_reading_order_and_notes(tmp_path: Path)
     assert [(item.page, item.total) for item in found if isinstance(item, PageBreak)] == [(1, 2), (2, 2)]
 
 
-def test_slides_without_a_title_open_a_section_too(tmp_path: Path) -> None:
+def test_slides_without_a_title_have_a_heading_too(tmp_path: Path) -> None:
     show = Presentation()
     slide = slide_of(show)
     add_text(slide.shapes, "Agenda", 1, 1)
@@ -75,7 +75,7 @@ def test_levels_are_list_items(tmp_path: Path) -> None:
     assert outline(read(saved(show, tmp_path))) == ["# List", "top", "  - inner"]
 
 
-def test_what_newer_programs_draw_and_signs_of_wingdings(tmp_path: Path) -> None:
+def test_content_for_newer_programs_and_symbols_of_wingdings(tmp_path: Path) -> None:
     show = Presentation()
     slide = slide_of(show, "From A \uf0e0 B")
     arrow = slide.shapes.title.text_frame.paragraphs[0].runs[0]._r
@@ -102,7 +102,7 @@ def test_what_newer_programs_draw_and_signs_of_wingdings(tmp_path: Path) -> None
     assert outline(read(saved(show, tmp_path))) == ["# From A → B", "The area is xy", "10^6 times"]
 
 
-def test_what_older_programs_show_where_newer_ones_draw_no_words(tmp_path: Path) -> None:
+def test_the_fallback_is_read_if_newer_content_has_no_text(tmp_path: Path) -> None:
     show = Presentation()
     slide = slide_of(show, "Model")
     shown = slide.shapes.add_picture(BytesIO(png()), Inches(1), Inches(2))._element
@@ -155,7 +155,7 @@ def test_bad_files_are_refused_with_their_reason(tmp_path: Path) -> None:
     assert refused(saved(Presentation(), tmp_path)) == "no_text"
 
 
-def test_groups_that_are_nested_too_deeply_and_points_that_are_too_many_are_told(tmp_path: Path) -> None:
+def test_deeply_nested_groups_and_too_many_points_are_reported(tmp_path: Path) -> None:
     show = Presentation()
     slide = slide_of(show, "Plan")
     shapes = slide.shapes

@@ -1,4 +1,4 @@
-"""Rich text: its structure out of control words, in any code page, and bounded."""
+"""Rich text: its structure from control words, code pages, and limits."""
 
 from pathlib import Path
 
@@ -79,7 +79,7 @@ def test_pictures_and_the_title_of_the_properties(tmp_path: Path) -> None:
     assert found[-1] == Title(text="Pump manual", shown=False)
 
 
-def test_bold_lines_are_headings_where_there_are_no_others(tmp_path: Path) -> None:
+def test_bold_lines_are_headings_if_there_are_no_others(tmp_path: Path) -> None:
     head = r"{\rtf1\ansi{\fonttbl{\f0 Arial;}}"
     assert outline(_read(tmp_path, r"\pard{\b Pumps}\par\pard They are {\b blue}.\par", head)) == [
         "## Pumps",

@@ -1,4 +1,4 @@
-"""Whatever a file does to its parser, the runner ends in bounded time with a reason in words."""
+"""Whatever a file does to its parser, the runner ends in limited time with a reason."""
 
 import json
 import os
@@ -17,7 +17,7 @@ from knowledge.parsing.errors import ParseError
 from knowledge.parsing.registry import Format
 from knowledge.parsing.sandbox import processes, runner
 from knowledge.parsing.sandbox.runner import ParseLimits, ParseStopped, parse_file
-from tests.knowledge.reading import told
+from tests.knowledge.reading import message_of
 
 
 @pytest.fixture
@@ -43,14 +43,14 @@ def _failure(path: Path, parser: str, **kwargs: int) -> ParseError:
     return caught.value
 
 
-def test_a_hanging_parser_times_out_but_what_came_is_kept(misbehaving: Path) -> None:
+def test_a_hanging_parser_times_out_but_its_elements_are_kept(misbehaving: Path) -> None:
     elements = _parse(misbehaving, "hang", timeout_s=3)
     assert next(elements) == Paragraph(text="before")
     assert next(elements) == PageBreak(page=1, total=2)
     with pytest.raises(ParseError) as caught:
         next(elements)
     assert caught.value.code == "timeout"
-    assert "3 seconds" in told(caught.value)
+    assert "3 seconds" in message_of(caught.value)
 
 
 def test_a_spinning_parser_times_out(misbehaving: Path) -> None:
@@ -60,30 +60,30 @@ def test_a_spinning_parser_times_out(misbehaving: Path) -> None:
 def test_memory_is_bounded(misbehaving: Path) -> None:
     error = _failure(misbehaving, "devour", memory_mb=512)
     assert error.code == "memory"
-    assert "512 MB" in told(error)
+    assert "512 MB" in message_of(error)
 
 
 def test_a_crash_names_the_signal(misbehaving: Path) -> None:
     error = _failure(misbehaving, "crash")
     assert error.code == "broken"
-    assert "SIGSEGV" in told(error)
+    assert "SIGSEGV" in message_of(error)
 
 
 def test_a_silent_exit_is_an_error(misbehaving: Path) -> None:
-    assert "exit code 3" in told(_failure(misbehaving, "vanish"))
+    assert "exit code 3" in message_of(_failure(misbehaving, "vanish"))
 
 
-def test_an_unknown_error_tells_its_type_but_not_the_document(
+def test_an_unknown_error_reports_its_type_but_not_the_document(
     misbehaving: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     error = _failure(misbehaving, "fail")
     assert error.code == "broken"
-    assert "KeyError" in told(error)
-    assert "secret" not in told(error) + caplog.text
+    assert "KeyError" in message_of(error)
+    assert "secret" not in message_of(error) + caplog.text
     assert "parsing_child.py" in caplog.text
 
 
-def test_a_parser_says_why_it_refuses(misbehaving: Path) -> None:
+def test_a_parsers_reason_is_passed_on(misbehaving: Path) -> None:
     error = _failure(misbehaving, "refuse")
     assert (error.key, error.params) == ("too_many_rows", {"rows": 3})
 
@@ -120,13 +120,13 @@ def test_the_child_dies_with_its_parent(misbehaving: Path) -> None:
     job |= {"memory_mb": 1024, "max_pages": 1, "max_rows": 1, "ocr": ["off", "", []]}
     child = processes.start("json", json.dumps(job).encode() + b"\n")
     assert b"before" in child.channel.recv(1000)
-    child.channel.close()  # as the kernel does when the parent is killed
+    child.channel.close()  # like the kernel when the parent is killed
     assert child.wait(60) not in (0, None)
     child.end()
 
 
-def test_files_are_read_apart_by_forks_of_one_server(misbehaving: Path) -> None:
-    """Whatever one file does to its process, the next one finds a fresh one, and the server goes on."""
+def test_files_are_read_separately_by_forks_of_one_server(misbehaving: Path) -> None:
+    """Whatever a file does to its process, the next one gets a new process, and the server continues."""
     first, server = _pids(misbehaving)
     for parser in ("crash", "vanish", "fail"):
         _failure(misbehaving, parser)
@@ -145,14 +145,14 @@ def test_a_dead_server_is_replaced(misbehaving: Path) -> None:
 
 
 def _pids(path: Path) -> tuple[int, int]:
-    """Return the numbers of a parsing process and its server."""
+    """Return the IDs of a parsing process and its server."""
     (element,) = _parse(path, "whoami")
     assert isinstance(element, Paragraph)
     own, parent = element.text.split()
     return int(own), int(parent)
 
 
-def test_time_of_a_slow_taker_does_not_count(misbehaving: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_time_of_a_slow_consumer_does_not_count(misbehaving: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     passed = 0.0
     monkeypatch.setattr(runner, "time", SimpleNamespace(monotonic=lambda: time.monotonic() + passed))
     elements = _parse(misbehaving, "endless", timeout_s=30)
@@ -163,7 +163,7 @@ def test_time_of_a_slow_taker_does_not_count(misbehaving: Path, monkeypatch: pyt
     elements.close()  # type: ignore[attr-defined]
 
 
-def test_long_elements_come_in_pieces(misbehaving: Path) -> None:
+def test_long_elements_are_split(misbehaving: Path) -> None:
     elements = list(_parse(misbehaving, "large"))
     texts = [element.text for element in elements if isinstance(element, Paragraph)]
     assert len(texts) > 1
@@ -174,7 +174,7 @@ def test_long_elements_come_in_pieces(misbehaving: Path) -> None:
     assert [row[0] for table in tables for row in table.rows] == [str(i) for i in range(20_000)]
 
 
-def test_cells_that_are_cut_are_told() -> None:
+def test_truncated_cells_are_reported() -> None:
     long = "x" * (limits_module.MAX_CELL + 1)
     table, notice = limits_module.bounded(Table(columns=("a", "b"), rows=(("short", long),)))
     assert isinstance(table, Table) and len(table.rows[0][1]) == limits_module.MAX_CELL
@@ -182,7 +182,7 @@ def test_cells_that_are_cut_are_told() -> None:
 
 
 @pytest.mark.parametrize("kind", [Picture(path="a.png", alt="x" * 20_001), Table(columns=("a",), caption="x" * 20_001)])
-def test_captions_that_are_cut_are_told(kind: Element) -> None:
+def test_truncated_captions_are_reported(kind: Element) -> None:
     cut, notice = limits_module.bounded(kind)
     assert len(getattr(cut, "alt", "") or getattr(cut, "caption", "")) == limits_module.MAX_CELL
     assert notice == Notice(key="left_out.caption", params={"most": 20_000})

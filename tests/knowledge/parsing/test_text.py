@@ -25,7 +25,7 @@ from tests.knowledge.reading import outline, read_bytes, refused
         ("cp1251", "Привет, мир! Это текст."),
     ],
 )
-def test_character_sets_are_found_out(encoding: str, text: str) -> None:
+def test_character_sets_are_detected(encoding: str, text: str) -> None:
     assert decode(text.encode(encoding)) == text
 
 
@@ -69,7 +69,7 @@ and the master of the harbour have agreed on it.
 """
 
 
-def test_in_a_text_with_a_margin_lines_beside_others_are_joined_too(tmp_path: Path) -> None:
+def test_in_a_text_with_a_margin_lines_next_to_others_are_joined_too(tmp_path: Path) -> None:
     text = (
         f"{WRAPPED}\nIf there is no room in the store, ask the master of the harbour, whose\n"
         "office is beside the gate, for a place by using the form:\n  stock --ask\n  exit\n"
@@ -105,12 +105,12 @@ def test_in_a_text_with_a_margin_lines_beside_others_are_joined_too(tmp_path: Pa
         ("Loom of the newer kind, in crates of two                     four hundred pounds", "Spindle      fifty"),
     ],
 )
-def test_in_a_text_with_a_margin_what_is_no_prose_keeps_its_lines(tmp_path: Path, line: str, after: str) -> None:
+def test_in_a_text_with_a_margin_other_lines_than_prose_are_kept(tmp_path: Path, line: str, after: str) -> None:
     found = outline(read_bytes(tmp_path, "a.txt", f"{WRAPPED}\nCrates\n{line}\n{after}\n"))
     assert found[1:] == ["Crates", *(re.sub(" +", " ", text.strip()) for text in (line, after))]
 
 
-def test_chinese_paragraphs_are_joined_where_only_their_first_lines_are_set_in(tmp_path: Path) -> None:
+def test_chinese_paragraphs_with_indented_first_lines_are_joined(tmp_path: Path) -> None:
     first = "　　货物由承运人运到码头，由港口的起重机卸下，然后装上等在第二仓库后面\n的卡车，下午四点发往工厂。\n"
     second = "　　如果当天是星期日或者集市日，所有的货物都要在仓库的屋檐下面保管到第\n二天早上，并且不收取任何费用。\n"
     short = "联系电话\n办公地点\n"
@@ -141,7 +141,7 @@ def test_lists_are_items(tmp_path: Path) -> None:
     ]
 
 
-def test_an_option_of_a_manual_page_is_read_with_what_it_does(tmp_path: Path) -> None:
+def test_an_option_of_a_manual_page_is_read_with_its_description(tmp_path: Path) -> None:
     options = "       -c, --cancel\n           Cancel a planned shutdown.\n\n       -k\n           发警告\n"
     text = f"OPTIONS\n\n{options}"
 
@@ -168,7 +168,7 @@ def test_chinese_chapters_are_headings(tmp_path: Path) -> None:
     ]
 
 
-def test_english_headings_are_guessed_only_where_plain(tmp_path: Path) -> None:
+def test_only_obvious_english_headings_are_recognised(tmp_path: Path) -> None:
     text = (
         "INTRODUCTION\n\nSome text here.\n\nUsage\n=====\n\nMore text.\n\n"
         "2.1 Options of the tool\n\nIt ends.\n\nJust a line\n"
@@ -227,7 +227,7 @@ def test_invisible_and_control_characters_are_dropped(tmp_path: Path) -> None:
         ("a.csv", '"name","city"\n"Ann","Rome"\n\nBob,Oslo\n'),
     ],
 )
-def test_delimiter_and_header_are_found_out(tmp_path: Path, name: str, data: str) -> None:
+def test_delimiter_and_header_are_detected(tmp_path: Path, name: str, data: str) -> None:
     assert outline(read_bytes(tmp_path, name, data)) == ["table: name,city | Ann,Rome | Bob,Oslo"]
 
 
@@ -243,7 +243,7 @@ def test_chinese_csv_in_gbk(tmp_path: Path) -> None:
     ]
 
 
-def test_a_quotation_mark_that_is_never_closed_takes_in_no_other_rows(tmp_path: Path) -> None:
+def test_an_unclosed_quotation_mark_includes_no_other_rows(tmp_path: Path) -> None:
     rows = [f"part {number},{number}" for number in range(60)]
     rows[3] = '"19 inch rack,3'
     (table,) = read_bytes(tmp_path, "a.csv", "name,count\n" + "\n".join(rows))
@@ -264,7 +264,7 @@ def test_numbers_alone_have_no_header(tmp_path: Path) -> None:
     assert read_bytes(tmp_path, "a.csv", "1,2\n3,4\n") == [Table(rows=(("1", "2"), ("3", "4")))]
 
 
-def test_long_files_come_in_parts_with_the_same_header(tmp_path: Path) -> None:
+def test_long_files_are_split_into_parts_with_the_same_header(tmp_path: Path) -> None:
     found = read_bytes(tmp_path, "a.csv", "id,name\n" + "".join(f"{n},n{n}\n" for n in range(1200)))
 
     tables = [item for item in found if isinstance(item, Table)]
@@ -280,7 +280,7 @@ def test_too_many_rows_are_refused(tmp_path: Path) -> None:
     assert refused(path, max_rows=20) == "too_many_rows"
 
 
-def test_a_table_of_very_many_columns_is_bounded_and_tells_so(tmp_path: Path) -> None:
+def test_a_table_with_very_many_columns_is_cut_and_reported(tmp_path: Path) -> None:
     row = ",".join(map(str, range(100_000)))
     found = read_bytes(tmp_path, "a.csv", f"{row}\n1,2\n{row}\n")
 

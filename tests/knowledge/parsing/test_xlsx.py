@@ -1,4 +1,4 @@
-"""Excel workbooks, made with openpyxl."""
+"""Excel workbooks, created with openpyxl."""
 
 import zipfile
 from datetime import date, datetime, time
@@ -53,7 +53,7 @@ def test_ticks_are_letters_of_wingdings(tmp_path: Path) -> None:
     ]
 
 
-def test_styles_that_a_file_does_not_have_are_passed_over(tmp_path: Path) -> None:
+def test_missing_styles_are_ignored(tmp_path: Path) -> None:
     path = saved(book([["Name", "Age"], ["Ann", 3]]), tmp_path)
     with zipfile.ZipFile(path) as package:
         sheet = package.read("xl/worksheets/sheet1.xml").replace(b'<c r="', b'<c s="999" r="')
@@ -62,7 +62,7 @@ def test_styles_that_a_file_does_not_have_are_passed_over(tmp_path: Path) -> Non
     assert outline(read(changed)) == ["# Data 1", "table: Name,Age | Ann,3"]
 
 
-def test_empty_rows_part_tables_and_a_lone_cell_above_is_the_caption(tmp_path: Path) -> None:
+def test_empty_rows_separate_tables_and_a_single_cell_above_is_the_caption(tmp_path: Path) -> None:
     rows: list[list[object]] = [
         ["Sales by region"],
         ["Region", "Sum"],
@@ -126,7 +126,7 @@ def test_a_merged_title_is_the_caption(tmp_path: Path) -> None:
         ("  text ", "General", "text"),
     ],
 )
-def test_values_as_a_person_sees_them(value: object, number_format: str, shown: str) -> None:
+def test_values_as_shown_in_the_sheet(value: object, number_format: str, shown: str) -> None:
     assert show(value, number_format) == shown
 
 
@@ -150,7 +150,7 @@ def test_formulas_show_their_last_value(tmp_path: Path) -> None:
     assert outline(read(again))[1:] == ["table: a,b | 1,2"]
 
 
-def test_charts_are_tables_and_pictures_are_kept(tmp_path: Path) -> None:
+def test_charts_become_tables_and_pictures_are_stored(tmp_path: Path) -> None:
     made = book([["Kind", "Count"], ["x", 1], ["y", 2]])
     sheet = made.active
     assert sheet is not None
@@ -163,7 +163,7 @@ def test_charts_are_tables_and_pictures_are_kept(tmp_path: Path) -> None:
     assert [type(item) for item in found[2:]] == [Table, Picture]  # openpyxl caches no values for the chart
 
 
-def test_long_sheets_come_in_parts_with_the_same_header(tmp_path: Path) -> None:
+def test_long_sheets_are_split_into_parts_with_the_same_header(tmp_path: Path) -> None:
     found = read(saved(book([["id", "name"], *[[n, f"n{n}"] for n in range(1100)]]), tmp_path))
 
     tables = [item for item in found if isinstance(item, Table)]
@@ -175,20 +175,20 @@ def test_too_many_rows_are_refused(tmp_path: Path) -> None:
     assert refused(saved(book([[n, n] for n in range(30)]), tmp_path), max_rows=20) == "too_many_rows"
 
 
-def test_a_sheet_that_claims_to_be_endless_is_read_by_what_it_holds(tmp_path: Path) -> None:
+def test_a_sheet_that_declares_endless_rows_is_read_by_its_content(tmp_path: Path) -> None:
     made = book([["a", "b"], [1, 2]])
     made.active["XFD1048576"] = "last"  # type: ignore[index]
 
     assert outline(read(saved(made, tmp_path)))[1:2] == ["table: a,b | 1,2"]
 
 
-def test_cells_are_counted_before_any_is_built(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_cells_are_counted_before_they_are_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     made = book([[n, None, None, f"n{n}"] for n in range(300)])
     for row in made.active.iter_rows():  # type: ignore[union-attr]
         for cell in row:
-            cell.number_format = "0.00"  # so that the empty ones are written, too
+            cell.number_format = "0.00"  # so that empty ones are written too
     path = saved(made, tmp_path)
-    monkeypatch.setattr(workbook, "_SCAN", 999)  # tags are cut anywhere
+    monkeypatch.setattr(workbook, "_SCAN", 999)  # tags may be split anywhere
     monkeypatch.setattr(workbook, "_MOST_CELLS", 1200)
     assert len(read(path)) > 1
 
@@ -200,18 +200,18 @@ def test_cells_are_counted_before_any_is_built(tmp_path: Path, monkeypatch: pyte
     assert refused(path) == "too_many_rows"
 
 
-def test_rows_that_only_reach_far_are_counted_as_they_come(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_wide_rows_are_counted_while_reading(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(workbook, "_MOST_CELLS", 5000)
     rows = "".join(f'<row r="{n}"><c r="XFD{n}"><v>1</v></c></row>' for n in range(1, 8))
     assert refused(sheet_of(rows, tmp_path)) == "too_many_rows"
 
 
-def test_a_row_below_the_last_is_damage(tmp_path: Path) -> None:
+def test_a_row_beyond_excels_limit_is_refused(tmp_path: Path) -> None:
     rows = '<row r="1"><c r="A1"><v>1</v></c></row><row r="900000000"><c r="A900000000"><v>1</v></c></row>'
     assert refused(sheet_of(rows, tmp_path)) == "broken"
 
 
-def test_columns_that_are_left_out_are_told(tmp_path: Path) -> None:
+def test_omitted_columns_are_reported(tmp_path: Path) -> None:
     found = read(saved(book([[f"c{n}" for n in range(1200)], list(range(1200))]), tmp_path))
 
     assert outline(found)[-1] == "notice: A table has 1,200 columns; only the first 1,000 were read."
@@ -219,7 +219,7 @@ def test_columns_that_are_left_out_are_told(tmp_path: Path) -> None:
 
 
 def sheet_of(rows: str, folder: Path) -> Path:
-    """Return a workbook whose only sheet has these rows in XML."""
+    """Return a workbook with a single sheet of these rows in XML."""
     namespace = "http://schemas.openxmlformats.org/spreadsheetml/2006/main"
     sheet = f'<worksheet xmlns="{namespace}"><sheetData>{rows}</sheetData></worksheet>'
     return with_part(saved(book([[1]]), folder), folder / "made.xlsx", "xl/worksheets/sheet1.xml", sheet.encode())

@@ -1,4 +1,4 @@
-"""Pages of a document."""
+"""Views of a document."""
 
 import re
 from datetime import timedelta
@@ -47,22 +47,22 @@ def test_a_row_polls_only_while_the_document_is_unfinished(as_owner: Client, doc
         response = as_owner.get(address, headers=HTMX)
         row = body(response)
         assert (polls in row) if polls else ("hx-trigger" not in row)
-        assert ("HX-Trigger" in response) is (status == "ready"), "the page is told that there is more to read"
+        assert ("HX-Trigger" in response) is (status == "ready"), "the page is notified that the document was read"
 
 
-def test_a_working_row_tells_stage_percentage_and_time_left(as_owner: Client, document: Document) -> None:
+def test_a_working_row_shows_stage_percentage_and_time_left(as_owner: Client, document: Document) -> None:
     cache.clear()
     now = timezone.now()
     Document.objects.filter(pk=document.pk).update(
         status="indexing", stage="vectors", progress=75, started_at=now - timedelta(minutes=3), heartbeat_at=now
     )
     row = body(as_owner.get(url("document-row", document.pk), headers=HTMX))
-    # 40 points in 3 minutes, 25 to come
+    # 40 points in 3 minutes, 25 left
     for words in ("Searchable by words", "Indexing meaning", "75%", "about 2 minutes left"):
         assert words in row
 
 
-def test_the_pace_of_the_last_document_tells_the_time_left(as_owner: Client, document: Document) -> None:
+def test_the_time_left_is_estimated_by_the_last_documents_pace(as_owner: Client, document: Document) -> None:
     cache.clear()
     now = timezone.now()
     finished = factories.make_document(
@@ -72,32 +72,32 @@ def test_the_pace_of_the_last_document_tells_the_time_left(as_owner: Client, doc
     Document.objects.filter(pk=document.pk).update(
         status="indexing", stage="vectors", progress=61, started_at=now, heartbeat_at=now
     )
-    # 3 passages at 100 seconds each, 60 % of them to come
+    # 3 passages at 100 seconds each, 60 % of them left
     assert "about 3 minutes left" in body(as_owner.get(url("document-row", document.pk), headers=HTMX))
     cache.clear()
     Document.objects.filter(pk=document.pk).update(status="chunked", progress=35, heartbeat_at=None)
     other = factories.make_document(document.knowledge_base, status="chunked")
     factories.make_chunk(other)
-    # its 3 passages, after that of the other
+    # its 3 passages, after the other document's
     assert "about 7 minutes left" in body(as_owner.get(url("document-row", document.pk), headers=HTMX))
 
 
-def test_documents_indexed_side_by_side_tell_one_pace(as_owner: Client, document: Document) -> None:
+def test_documents_indexed_in_parallel_have_one_pace(as_owner: Client, document: Document) -> None:
     cache.clear()
     now = timezone.now()
     for start, end in ((0, 100), (50, 150), (60, 200), (-900, -800)):
         times = {"started_at": now + timedelta(seconds=start), "finished_at": now + timedelta(seconds=end)}
         factories.make_chunk(factories.make_document(document.knowledge_base, **times))
     Document.objects.filter(pk=document.pk).update(status="indexing", stage="vectors", progress=35, heartbeat_at=now)
-    # 3 passages in 200 seconds, the one long before left aside
+    # 3 passages in 200 seconds, without the one long before
     assert "about 3 minutes left" in body(as_owner.get(url("document-row", document.pk), headers=HTMX))
 
 
-def test_whoever_sees_a_stalled_document_has_it_taken_up_again(
+def test_viewing_a_stalled_document_requeues_it(
     as_owner: Client, document: Document, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     now = timezone.now()
-    monkeypatch.setattr(timezone, "now", lambda: now)  # the test takes no time
+    monkeypatch.setattr(timezone, "now", lambda: now)  # no time passes during the test
     long_ago = now - timedelta(seconds=15)
     Document.objects.filter(pk=document.pk).update(status="parsing", heartbeat_at=long_ago)
     assert "responded for 15 seconds" in body(as_owner.get(url("document-row", document.pk), headers=HTMX))
@@ -107,7 +107,7 @@ def test_whoever_sees_a_stalled_document_has_it_taken_up_again(
     assert document.status == "queued"
 
 
-def test_retry_and_cancel_answer_with_the_row(as_owner: Client, document: Document) -> None:
+def test_retry_and_cancel_return_the_row(as_owner: Client, document: Document) -> None:
     Document.objects.filter(pk=document.pk).update(status="failed")
     assert "Waiting" in body(as_owner.post(url("document-retry", document.pk), headers=HTMX))
     assert "Cancelled" in body(as_owner.post(url("document-cancel", document.pk), headers=HTMX))
@@ -115,7 +115,7 @@ def test_retry_and_cancel_answer_with_the_row(as_owner: Client, document: Docume
     assert back.headers["Location"] == url("knowledge-base", document.knowledge_base_id)
 
 
-def test_deleting_asks_first(as_owner: Client, document: Document) -> None:
+def test_deleting_asks_for_confirmation(as_owner: Client, document: Document) -> None:
     address = url("document-delete", document.pk)
     assert "<dialog" in body(as_owner.get(address, headers=HTMX))
     assert "Delete “drinks.md”?" in body(as_owner.get(address))
@@ -126,7 +126,7 @@ def test_deleting_asks_first(as_owner: Client, document: Document) -> None:
 def test_the_text_is_shown_as_it_was_read(as_owner: Client, as_colleague: Client, document: Document) -> None:
     for reader in (as_owner, as_colleague):
         page = body(reader.get(url("document", document.pk)))
-        assert page.count(">Tea</p>") == 1  # a heading is said where it begins
+        assert page.count(">Tea</p>") == 1  # a heading is shown where it begins
         assert "<li>two minutes</li>" in page
         assert "&lt;script&gt;alert(1)&lt;/script&gt;" in page
         assert '<td class="short">Arabica</td>' in page
@@ -146,7 +146,7 @@ def test_a_heading_inside_a_passage_is_shown_as_one(as_owner: Client, document: 
         ("````\nOpen with ```sh\n```\nand close.\n````", "Open with ```sh\n```\nand close."),
     ],
 )
-def test_code_is_shown_between_what_surrounds_it(as_owner: Client, document: Document, fenced: str, code: str) -> None:
+def test_code_is_shown_between_the_text_around_it(as_owner: Client, document: Document, fenced: str, code: str) -> None:
     factories.make_chunk(document, f"Before.\n\n{fenced}\n\nBetween.\n\n```\nls\n```\n\nAfter.")
     page = body(as_owner.get(url("document", document.pk)))
     shown = page[page.index("<p>Before.</p>") : page.index("<p>After.</p>")]
@@ -155,7 +155,7 @@ def test_code_is_shown_between_what_surrounds_it(as_owner: Client, document: Doc
     assert "<p>Between.</p>" in shown
 
 
-def test_the_cited_passage_is_marked(as_owner: Client, document: Document) -> None:
+def test_the_cited_passage_is_highlighted(as_owner: Client, document: Document) -> None:
     chunk = document.chunks.get(ordinal=1)
     page = body(as_owner.get(url("document", document.pk), {"chunk": chunk.pk}))
     assert page.count("cited") >= 1
@@ -180,7 +180,7 @@ def test_a_long_document_is_shown_in_windows(
     assert "?from=200" in page
 
 
-def test_the_panel_of_an_unfinished_document_ends_in_a_reload(as_owner: Client, document: Document) -> None:
+def test_the_panel_of_a_finished_document_reloads_the_page(as_owner: Client, document: Document) -> None:
     Document.objects.filter(pk=document.pk).update(status="parsing", heartbeat_at=timezone.now())
     assert url("document-state", document.pk) in body(as_owner.get(url("document", document.pk)))
     assert "HX-Refresh" not in as_owner.get(url("document-state", document.pk), headers=HTMX).headers
@@ -208,7 +208,7 @@ def test_a_passage_comes_with_its_neighbours(as_colleague: Client, document: Doc
         ("a.exe", "application/octet-stream", "attachment", True),
     ],
 )
-def test_files_are_handed_out_safely(
+def test_files_are_served_safely(
     as_owner: Client, base: KnowledgeBase, name: str, media_type: str, disposition: str, sandboxed: bool
 ) -> None:
     document = factories.make_document(base, name, b"content", media_type=media_type)
@@ -231,7 +231,7 @@ async def test_files_are_streamed_under_asgi(document: Document) -> None:
 
 
 @pytest.mark.parametrize(
-    ("asked", "status", "content", "told"),
+    ("asked", "status", "content", "content_range"),
     [
         ("bytes=2-4", 206, b"234", "bytes 2-4/10"),
         ("bytes=7-", 206, b"789", "bytes 7-9/10"),
@@ -246,18 +246,22 @@ async def test_files_are_streamed_under_asgi(document: Document) -> None:
         ("lines=1-2", 200, b"0123456789", None),
     ],
 )
-def test_a_part_of_a_file_is_handed_out(
-    as_owner: Client, base: KnowledgeBase, asked: str, status: int, content: bytes, told: str | None
+def test_a_byte_range_of_a_file_is_served(
+    as_owner: Client, base: KnowledgeBase, asked: str, status: int, content: bytes, content_range: str | None
 ) -> None:
     document = factories.make_document(base, "a.pdf", b"0123456789", media_type="application/pdf")
     response = as_owner.get(url("document-file", document.pk), headers={"Range": asked})
-    assert (response.status_code, b"".join(response), response.headers.get("Content-Range")) == (status, content, told)
+    assert (response.status_code, b"".join(response), response.headers.get("Content-Range")) == (
+        status,
+        content,
+        content_range,
+    )
     whole = as_owner.get(url("document-file", document.pk), headers={"Range": asked, "If-Range": '"older"'})
     assert (whole.status_code, b"".join(whole), whole.headers["Accept-Ranges"]) == (200, b"0123456789", "bytes")
 
 
 @pytest.mark.django_db(transaction=True)
-async def test_a_part_of_a_file_is_streamed_under_asgi(document: Document) -> None:
+async def test_a_byte_range_is_streamed_under_asgi(document: Document) -> None:
     client = AsyncClient()
     await client.aforce_login(document.knowledge_base.owner)
     response = await client.get(url("document-file", document.pk), headers={"Range": "bytes=1-3"})
@@ -266,18 +270,18 @@ async def test_a_part_of_a_file_is_streamed_under_asgi(document: Document) -> No
 
 
 def _found(client: Client, document: Document, text: str) -> list[tuple[str, list[str]]]:
-    """Return the passages listed for a text: where each leads, and the words marked in it."""
+    """Return the passages listed for a text, each with its link and the words highlighted in it."""
     page = body(client.get(url("document", document.pk), {"find": text}))
     items = re.findall(r'<li><a href="[^"]*(#passage-\d+)">(.*?)</a></li>', page, re.S)
     return [(anchor, re.findall(r"<mark>(.*?)</mark>", item)) for anchor, item in items]
 
 
-def test_words_are_found_in_all_of_a_document(
+def test_words_are_found_in_the_whole_document(
     as_owner: Client, document: Document, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("knowledge.queries.WINDOW", 1)
     assert _found(as_owner, document, " green  TEA ") == [("#passage-0", ["Green tea"])]
-    # Under a heading it is the passage that begins there; not together, each word is looked for.
+    # For a heading it is the passage that begins there; words that don't occur together are searched separately.
     assert _found(as_owner, document, "coffee") == [("#passage-2", [])]
     assert _found(as_owner, document, "tea") == [("#passage-0", ["tea"])]
     assert _found(as_owner, document, "minutes green") == [("#passage-0", ["Green", "minutes"])]

@@ -1,4 +1,4 @@
-"""Names of files as a file system, an archive or an attacker may have them: taken in or refused, and shown safely."""
+"""File names from file systems, archives or attackers: accepted or refused, and shown safely."""
 
 import unicodedata
 from typing import Any
@@ -12,7 +12,7 @@ from django.utils.html import escape
 
 from knowledge.models import Document, KnowledgeBase
 
-# As they come in a request's `filename="…"`, byte by byte.
+# Values of a request's `filename="…"`, in bytes.
 RAW: dict[str, bytes] = {
     "nothing": b"",
     "a space": b" ",
@@ -51,7 +51,7 @@ RAW: dict[str, bytes] = {
     "many suffixes": b".txt" * 200,
     "too long by far": b"x" * 20_000 + b".txt",
 }
-# As they come in `filename*=…`, which may say what the other can't.
+# Values of `filename*=…`, which can contain other characters.
 ENCODED: dict[str, bytes] = {
     "a new line": b"UTF-8''a%0D%0ASet-Cookie%3A%20x%3D1%0D%0A.txt",
     "encoded separators": b"UTF-8''..%2F..%2Fx.txt",
@@ -62,9 +62,9 @@ ENCODED: dict[str, bytes] = {
     "a character set of another kind": b"base64''a.txt",
     "half a byte": b"UTF-8''a%E.txt",
 }
-# Django takes a part without a name that it can read for no file at all, which is answered as such.
+# Django doesn't treat a part without a readable name as a file, so the response is for a missing file.
 NO_NAME = {"nothing", "dots", "a slash", "too long by far", "an unknown character set (RFC 5987)"}
-# What is left of these has no extension that anything reads.
+# The rest of these has no readable extension.
 NO_FORMAT = {"a space", "an option", "other controls", "a right-to-left override", "nothing that is seen"}
 NO_FORMAT |= {"a long suffix", "a surrogate by UTF-16 (RFC 5987)"}
 DISPOSITIONS = {name: b'filename="' + raw + b'"' for name, raw in RAW.items()} | {
@@ -73,7 +73,7 @@ DISPOSITIONS = {name: b'filename="' + raw + b'"' for name, raw in RAW.items()} |
 
 
 def _post(client: Client, address: str, disposition: bytes, content: bytes, **headers: Any) -> Any:
-    """Send a form as no library would write it."""
+    """Send a form that no library would write."""
     head = b'--b\r\nContent-Disposition: form-data; name="file"; ' + disposition
     body = head + b"\r\nContent-Type: text/plain\r\n\r\n" + content + b"\r\n--b--\r\n"
     return client.generic("POST", address, body, "multipart/form-data; boundary=b", headers=headers)

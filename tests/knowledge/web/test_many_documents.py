@@ -1,4 +1,4 @@
-"""The table of many documents: its totals, what it is narrowed by, its order, and what is done to those ticked."""
+"""The table of many documents: its totals, filters, order, and actions on selected documents."""
 
 import pytest
 from django.contrib.auth.models import User
@@ -38,7 +38,7 @@ def base(owner: User) -> KnowledgeBase:
         ("?state=nonsense&sort=drop", ["c.txt", "a.pdf", "b.pdf"]),
     ],
 )
-def test_the_address_narrows_and_orders(as_owner: Client, base: KnowledgeBase, address: str, names: list[str]) -> None:
+def test_the_url_filters_and_orders(as_owner: Client, base: KnowledgeBase, address: str, names: list[str]) -> None:
     page = as_owner.get(f"/knowledge/{base.pk}/{address}").context["page"]
     assert [document.original_filename for document in page] == names
     assert page.paginator.count == len(names)
@@ -55,13 +55,13 @@ def test_the_totals_are_those_of_the_base(base: KnowledgeBase) -> None:
     assert View.read({"q": " a ", "sort": "-added"}).fields == {"q": "a"}
 
 
-def test_headers_say_the_order(as_owner: Client, base: KnowledgeBase) -> None:
+def test_headers_show_the_order(as_owner: Client, base: KnowledgeBase) -> None:
     html = as_owner.get(f"/knowledge/{base.pk}/?sort=name&tag=red").content.decode()
     assert 'aria-sort="ascending"' in html
     assert "?sort=-name&amp;tag=red" in html
 
 
-def test_ticked_documents_are_tagged_and_moved(as_owner: Client, base: KnowledgeBase, owner: User) -> None:
+def test_selected_documents_are_tagged_and_moved(as_owner: Client, base: KnowledgeBase, owner: User) -> None:
     other = factories.make_knowledge_base(owner)
     first = base.documents.get(original_filename="a.pdf")
     address = f"/knowledge/{base.pk}/bulk/"
@@ -72,7 +72,7 @@ def test_ticked_documents_are_tagged_and_moved(as_owner: Client, base: Knowledge
     assert [document.pk for document in other.documents.all()] == [first.pk]
 
 
-def test_many_are_deleted_once_that_is_confirmed(as_owner: Client, base: KnowledgeBase) -> None:
+def test_many_are_deleted_after_a_confirmation(as_owner: Client, base: KnowledgeBase) -> None:
     address = f"/knowledge/{base.pk}/bulk/?type=pdf"
     asked = as_owner.post(address, {"action": "delete", "all": "1"})
     assert "Delete 2 documents?" in asked.content.decode()

@@ -44,17 +44,17 @@ def test_a_page_is_rendered_once(as_colleague: Client, pdf: Document, monkeypatc
     assert kept.name == "1.png"
 
 
-def test_a_passage_is_marked_where_it_stands(as_owner: Client, pdf: Document) -> None:
+def test_a_passage_is_highlighted_at_its_position(as_owner: Client, pdf: Document) -> None:
     cache.clear()
     chunk = factories.make_chunk(pdf, "Coffee is brewed at ninety-three degrees.", page_from=2, page_to=2)
     plain = _get(as_owner, pdf, 2).content
     marked = _get(as_owner, pdf, 2, highlight=chunk.pk).content
     assert _marker_pixels(plain) == 0
     assert _marker_pixels(marked) > 1000
-    assert _get(as_owner, pdf, 1, highlight=chunk.pk + 1).status_code == 200  # an unknown chunk marks nothing
+    assert _get(as_owner, pdf, 1, highlight=chunk.pk + 1).status_code == 200  # an unknown chunk has no highlight
 
 
-def test_all_of_a_joined_passage_is_marked_that_is_on_the_page(as_owner: Client, pdf: Document) -> None:
+def test_all_parts_of_a_joined_passage_on_the_page_are_highlighted(as_owner: Client, pdf: Document) -> None:
     cache.clear()
     first = factories.make_chunk(pdf, "Green tea is steeped at eighty degrees.", page_from=1, page_to=1)
     start = factories.make_chunk(pdf, "Coffee is brewed", page_from=2, page_to=2)
@@ -65,7 +65,7 @@ def test_all_of_a_joined_passage_is_marked_that_is_on_the_page(as_owner: Client,
         assert f'/pages/2.png?highlight={start.pk},{end.pk}"' in page
     one, both = (_get(as_owner, pdf, 2, highlight=ids).content for ids in (end.pk, f"{start.pk},{end.pk}"))
     assert _marker_pixels(both) > 1.3 * _marker_pixels(one) > 0
-    # On the next page the rest of it stays marked.
+    # On the next page the rest of it is highlighted.
     headers = {"HX-Request": "true", "HX-Target": "page-viewer"}
     query = {"chunk": end.pk, "joined": joined, "page": 1}
     viewer = as_owner.get(reverse("document", args=[pdf.pk]), query, headers=headers).content.decode()
@@ -73,7 +73,7 @@ def test_all_of_a_joined_passage_is_marked_that_is_on_the_page(as_owner: Client,
     assert f"?chunk={end.pk}&amp;joined={first.pk}%2C{start.pk}%2C{end.pk}&amp;page=2" in viewer
 
 
-def test_pages_that_are_not_there_are_404(as_owner: Client, as_stranger: Client, pdf: Document) -> None:
+def test_missing_pages_are_404(as_owner: Client, as_stranger: Client, pdf: Document) -> None:
     assert _get(as_owner, pdf, 3).status_code == 404
     assert _get(as_owner, pdf, 0).status_code == 404
     assert _get(as_stranger, pdf, 1).status_code == 404
@@ -87,7 +87,7 @@ def _layer(client: Client, document: Document, number: int, **query: Any) -> Any
     return client.get(reverse("document-page-layer", args=[document.pk, number]), query)
 
 
-def test_what_lies_over_a_page_are_the_passage_and_its_sentences(as_owner: Client, pdf: Document) -> None:
+def test_the_layer_contains_the_passage_and_its_sentences(as_owner: Client, pdf: Document) -> None:
     cache.clear()
     text = "Coffee is brewed at ninety-three degrees."
     first = factories.make_chunk(pdf, "Green tea is steeped at eighty degrees.", page_from=1, page_to=1)
@@ -96,17 +96,17 @@ def test_what_lies_over_a_page_are_the_passage_and_its_sentences(as_owner: Clien
     ((x0, y0, x1, y1),) = layer["said"]
     assert layer["cited"] == layer["said"] and layer["lines"] == []
     assert abs(x0 - 0.1) < 0.01 and 0.5 < x1 < 0.8 and 0.45 < y0 < y1 < 0.55
-    # What is on another page, or in no sentence, is not marked.
+    # Text on another page, or in no sentence, is not highlighted.
     assert _layer(as_owner, pdf, 1, chunk=chunk.pk).json() == {"lines": [], "cited": [], "said": []}
-    told = _layer(as_owner, pdf, 2, chunk=chunk.pk, joined=f"{first.pk},{chunk.pk}", said=f"{chunk.pk}.9").json()
-    assert (len(told["cited"]), told["said"]) == (1, [])
+    layer = _layer(as_owner, pdf, 2, chunk=chunk.pk, joined=f"{first.pk},{chunk.pk}", said=f"{chunk.pk}.9").json()
+    assert (len(layer["cited"]), layer["said"]) == (1, [])
     assert _layer(as_owner, pdf, 3).status_code == 404
     Path(pdf.file.path).write_bytes(b"%PDF-1.7 broken")
     cache.clear()
     assert _layer(as_owner, pdf, 2, chunk=chunk.pk).status_code == 404
 
 
-def test_a_scanned_page_is_marked_where_its_words_were_read(as_owner: Client, pdf: Document) -> None:
+def test_a_scanned_page_is_highlighted_at_its_recognised_lines(as_owner: Client, pdf: Document) -> None:
     cache.clear()
     lines = [["保修期内可", 0.1, 0.2, 0.6, 0.25], ["免费更换。", 0.1, 0.3, 0.6, 0.35], ["Page 7", 0.4, 0.9, 0.5, 0.92]]
     ScannedPage.objects.create(document=pdf, number=2, lines=lines)

@@ -1,4 +1,4 @@
-"""Pages of knowledge bases."""
+"""Views of knowledge bases."""
 
 import json
 from collections.abc import Callable
@@ -39,14 +39,14 @@ def test_the_list_shows_own_and_shared_bases(
     assert "Drinks" not in as_stranger.get(url("knowledge")).content.decode()
 
 
-def test_for_an_answer_the_list_offers_the_bases_that_take_documents(
+def test_for_an_answer_the_list_offers_editable_bases(
     as_colleague: Client, as_stranger: Client, colleague: User, base: KnowledgeBase
 ) -> None:
     question = {"answers": "<b>Which wine?"}
     factories.make_knowledge_base(colleague, name="Law")
     page = as_colleague.get(url("knowledge"), question).content.decode()
     assert "answers “&lt;b&gt;Which wine?” belongs" in page
-    assert "Law" in page and "Drinks" not in page  # where the colleague only reads
+    assert "Law" in page and "Drinks" not in page  # which the colleague may only read
     page = as_stranger.get(url("knowledge"), question).content.decode()
     assert "Create your first knowledge base" in page and "Which wine?" not in page
 
@@ -65,8 +65,8 @@ def test_anonymous_people_are_asked_to_sign_in(anonymous: Client, base: Knowledg
         assert anonymous.get(address).headers["Location"].startswith("/login/")
 
 
-def test_a_base_is_made(as_owner: Client, owner: User) -> None:
-    # Between private and everyone there is sharing, which comes after.
+def test_a_base_is_created(as_owner: Client, owner: User) -> None:
+    # Between private and everyone there is sharing, which is done later.
     assert "share it with people and groups afterwards" in as_owner.get(url("knowledge")).content.decode()
     response = as_owner.post(url("knowledge"), {"name": "Law", "description": "", "visibility": "site"})
     made = KnowledgeBase.objects.get(name="Law")
@@ -80,13 +80,13 @@ def test_a_base_is_made(as_owner: Client, owner: User) -> None:
 def test_a_base_with_members_is_called_shared(as_owner: Client, owner: User, colleague: User) -> None:
     base = factories.make_knowledge_base(owner, "Lamps")
 
-    def told(words: str) -> list[bool]:
+    def shown(words: str) -> list[bool]:
         addresses = (url("knowledge"), url("knowledge-base", base.pk))
         return [f">{words}</span>" in as_owner.get(each).content.decode() for each in addresses]
 
-    assert (told("Private"), told("Shared with members")) == ([True, True], [False, False])
+    assert (shown("Private"), shown("Shared with members")) == ([True, True], [False, False])
     services.set_member(base, colleague.username, "viewer")
-    assert (told("Private"), told("Shared with members")) == ([False, False], [True, True])
+    assert (shown("Private"), shown("Shared with members")) == ([False, False], [True, True])
 
 
 def test_a_base_shows_its_documents(as_owner: Client, as_colleague: Client, base: KnowledgeBase) -> None:
@@ -96,7 +96,7 @@ def test_a_base_shows_its_documents(as_owner: Client, as_colleague: Client, base
     assert "plan.pdf" in page
     assert "password-protected" in page
     assert "Unlock it." in page
-    assert url("document-retry", base.documents.get(status="failed").pk) not in page  # which would end the same
+    assert url("document-retry", base.documents.get(status="failed").pk) not in page  # it would fail again
     assert "Add files" in page
     assert 'hx-trigger="every' not in page  # nothing is unfinished
     readers = as_colleague.get(url("knowledge-base", base.pk)).content.decode()
@@ -105,9 +105,11 @@ def test_a_base_shows_its_documents(as_owner: Client, as_colleague: Client, base
         assert word not in readers
 
 
-def test_scanned_pages_are_told_while_they_wait_and_when_they_were_read(as_owner: Client, base: KnowledgeBase) -> None:
+def test_scanned_pages_are_shown_while_they_wait_and_after_reading(as_owner: Client, base: KnowledgeBase) -> None:
     document = factories.make_document(base, status="queued", reads_scans=True, scanned_pages=3)
-    assert "scanned page" not in as_owner.get(url("knowledge-base", base.pk)).content.decode()  # nothing is found yet
+    assert (
+        "scanned page" not in as_owner.get(url("knowledge-base", base.pk)).content.decode()
+    )  # no scanned page has been found yet
     factories.make_chunk(document, "Printed words.")
     shown = as_owner.get(url("knowledge-base", base.pk)).content.decode()
     assert "3 scanned pages wait" in shown and "Searchable by words" in shown
@@ -154,7 +156,7 @@ def test_the_page_sends_a_file_and_gets_its_row(as_owner: Client, base: Knowledg
     assert base.documents.count() == 1
 
 
-def test_a_refused_file_is_told_in_its_row(as_owner: Client, base: KnowledgeBase, settings: Settings) -> None:
+def test_a_refused_file_is_reported_in_its_row(as_owner: Client, base: KnowledgeBase, settings: Settings) -> None:
     settings.MAX_UPLOAD_MB = 1
     big = upload_of("<b>big</b>.txt", b"x" * (1024 * 1024 + 1))
     response = as_owner.post(url("knowledge-base-upload", base.pk), {"file": big}, headers=HTMX)
@@ -188,14 +190,14 @@ def test_settings_are_saved(as_owner: Client, base: KnowledgeBase) -> None:
     assert "shorter than the chunk size" in refused.content.decode()
 
 
-def test_what_a_member_or_a_guest_gets_is_called_their_role(as_owner: Client, base: KnowledgeBase) -> None:
+def test_a_members_or_guests_access_is_called_their_role(as_owner: Client, base: KnowledgeBase) -> None:
     Group.objects.create(name="Pilots")
     for name, forms in (("knowledge-base-members", 2), ("knowledge-base-invitations", 1)):
         page = as_owner.get(url(name, base.pk)).content.decode()
         assert page.count(">Role</label>") == forms, name
 
 
-def test_members_are_shared_with_and_removed(as_owner: Client, base: KnowledgeBase, stranger: User) -> None:
+def test_a_base_is_shared_with_members_and_unshared(as_owner: Client, base: KnowledgeBase, stranger: User) -> None:
     address = url("knowledge-base-members", base.pk)
     assert as_owner.post(address, {"username": "stranger", "role": "editor"}).status_code == 302
     assert "stranger" in as_owner.get(address).content.decode()
@@ -205,7 +207,7 @@ def test_members_are_shared_with_and_removed(as_owner: Client, base: KnowledgeBa
     assert not base.memberships.filter(user=stranger).exists()
 
 
-def test_a_group_is_shared_with_by_its_people_and_removed(
+def test_a_base_is_shared_with_a_groups_people_and_unshared(
     as_owner: Client, as_stranger: Client, base: KnowledgeBase, stranger: User
 ) -> None:
     address = url("knowledge-base-members", base.pk)
@@ -225,7 +227,7 @@ def test_a_group_is_shared_with_by_its_people_and_removed(
     assert as_stranger.get(url("knowledge-base", base.pk)).status_code == 404
 
 
-def test_deleting_a_base_asks_first(as_owner: Client, base: KnowledgeBase) -> None:
+def test_deleting_a_base_asks_for_confirmation(as_owner: Client, base: KnowledgeBase) -> None:
     address = url("knowledge-base-delete", base.pk)
     assert "It contains no documents." in as_owner.get(address).content.decode()
     factories.make_document(base)
@@ -274,7 +276,7 @@ def test_retry_is_offered_where_it_may_help(as_owner: Client, base: KnowledgeBas
         ("a.pdf", "timeout", True),
         ("a.pdf", "broken", False),
         ("a.exe", "unsupported", False),
-        ("a.rtf", "unsupported", True),  # by an earlier version
+        ("a.rtf", "unsupported", True),  # failed in an earlier version
         ("a.xls", "missing_tool", True),
     ):
         document = factories.make_document(base, name, (name + code).encode(), status="failed", error_code=code)
@@ -282,7 +284,7 @@ def test_retry_is_offered_where_it_may_help(as_owner: Client, base: KnowledgeBas
         assert (url("document-retry", document.pk) in page) == is_offered
 
 
-def test_what_nothing_reads_is_refused_before_it_is_sent_and_after(as_owner: Client, base: KnowledgeBase) -> None:
+def test_unreadable_formats_are_refused_before_and_after_sending(as_owner: Client, base: KnowledgeBase) -> None:
     page = as_owner.get(url("knowledge-base", base.pk)).content.decode()
     rules = json.loads(page.partition('id="upload-rules" type="application/json">')[2].partition("</script>")[0])
     assert {"docx", "eml", "epub", "json", "odt", "rtf", "xls"} <= set(rules["extensions"])
@@ -294,9 +296,7 @@ def test_what_nothing_reads_is_refused_before_it_is_sent_and_after(as_owner: Cli
     assert not base.documents.exists()
 
 
-def test_a_missing_program_is_told_by_name(
-    as_owner: Client, base: KnowledgeBase, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_missing_program_is_named(as_owner: Client, base: KnowledgeBase, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(libreoffice, "has", lambda module: False)
     page = as_owner.get(url("knowledge-base", base.pk)).content.decode()
     rules = json.loads(page.partition('id="upload-rules" type="application/json">')[2].partition("</script>")[0])
