@@ -1,4 +1,4 @@
-"""With a model, a question finds what documents in another language than its own say: whole turns."""
+"""With a model, a question finds documents in another language: whole turns."""
 
 import json
 from typing import Any
@@ -35,7 +35,7 @@ TRANSLATED = "员工每年有多少天年假？"
 
 @pytest.fixture
 def served(provider: FakeProvider, settings: Settings) -> FakeProvider:
-    """A site that is set up with nothing but the provider's address."""
+    """A site that is set up with only the provider's address."""
     cache.clear()
     settings.LLM_BASE_URL = provider.base_url
     return provider
@@ -103,7 +103,7 @@ async def test_a_chinese_question_over_an_english_handbook(
     assert "three years" in (await Citation.objects.aget(index=1)).snippet
 
 
-async def test_it_goes_with_a_rewritten_follow_up(
+async def test_it_works_with_a_rewritten_follow_up(
     owner: User, rules: KnowledgeBase, session: ChatSession, served: FakeProvider
 ) -> None:
     await run_turn(owner, session, QUESTION)
@@ -116,7 +116,7 @@ async def test_it_goes_with_a_rewritten_follow_up(
     ]  # fmt: skip
 
 
-async def test_where_all_documents_are_in_the_questions_language_nothing_is_asked_for(
+async def test_no_translation_is_asked_for_if_all_documents_are_in_the_questions_language(
     owner: User, handbook: KnowledgeBase, rules: KnowledgeBase, session: ChatSession, served: FakeProvider
 ) -> None:
     await in_database(rules.delete)
@@ -131,4 +131,4 @@ async def test_only_the_bases_that_are_searched_count(
     await run_turn(owner, session, QUESTION)
     await in_database(session.knowledge_bases.set, [handbook, rules])
     await run_turn(owner, session, QUESTION)
-    assert ["translations" in told for told in small_questions(served)] == [False, True]
+    assert ["translations" in prompt for prompt in small_questions(served)] == [False, True]

@@ -40,7 +40,7 @@ judged: dict[str, str] = {}
 
 
 async def judge(node: Node, state: State, proceed: Any) -> None:
-    """A hook by which the second look comes to what a test wants."""
+    """A hook that sets the judgement to what a test needs."""
     await proceed()
     if node.key == "relevance_gate" and "state" in judged:
         state.found.answer_state = judged["state"]
@@ -60,15 +60,15 @@ async def answer_of(session: ChatSession) -> Message:
     return await Message.objects.select_related("turn").filter(turn__session=session, role="assistant").alatest("id")
 
 
-def told(events: list[Event]) -> list[str | None]:
-    """Return the state that was sent before any text, and at the end."""
+def states_of(events: list[Event]) -> list[str | None]:
+    """Return the states that were sent before any text and at the end."""
     first = next(index for index, event in enumerate(events) if isinstance(event, Delta))
     before = [event.answer_state for event in events[:first] if isinstance(event, SourcesEvent)]
     return [*before, *(event.answer_state for event in events if isinstance(event, DoneEvent))]
 
 
 @pytest.mark.parametrize("state", ["answered", "nearest", "nothing"])
-async def test_every_way_out_tells_the_same(
+async def test_every_output_has_the_same_state(
     owner: User, as_owner: Client, anonymous: Client, handbook: KnowledgeBase, session: ChatSession, fake_llm: FakeLLM,
     judgement: dict[str, str], state: str,
 ) -> None:  # fmt: skip
@@ -76,10 +76,10 @@ async def test_every_way_out_tells_the_same(
     fake_llm.enqueue("It has nine ports [1].")
     events = await run_turn(owner, session, PORTS)
     message = await answer_of(session)
-    assert (message.answer_state, told(events)) == (state, [state, state])
+    assert (message.answer_state, states_of(events)) == (state, [state, state])
     assert fold(message.stream_log) == fold(events) and fold(events).answer_state == state
     await Message.objects.filter(pk=message.pk).aupdate(stream_log=[])
-    assert told([event async for event in broker.listen(message.pk)]) == [state, state]
+    assert states_of([event async for event in broker.listen(message.pk)]) == [state, state]
     await in_database(_seen_by_readers, as_owner, anonymous, session, message, state)
 
 
@@ -101,52 +101,52 @@ def _seen_by_readers(as_owner: Client, anonymous: Client, session: ChatSession, 
 
 
 @pytest.mark.parametrize("question", ["Hello!", "What is it?"])
-async def test_what_asks_no_documents_has_none(
+async def test_an_answer_without_documents_has_no_state(
     owner: User, as_owner: Client, handbook: KnowledgeBase, session: ChatSession, question: str
 ) -> None:
     events = await run_turn(owner, session, question)
     message = await answer_of(session)
-    assert (message.answer_state, told(events)) == ("", [None])
+    assert (message.answer_state, states_of(events)) == ("", [None])
     shown = await in_database(lambda: as_owner.get(f"/api/chat/messages/{message.pk}").json())
     assert shown["answer_state"] is None and events[-1].to_dict()["answer_state"] is None
 
 
-async def test_what_was_found_or_not_is_told_without_a_model(
+async def test_the_state_is_sent_without_a_model_too(
     owner: User, handbook: KnowledgeBase, session: ChatSession
 ) -> None:
-    assert told(await run_turn(owner, session, PORTS)) == ["answered", "answered"]
-    assert told(await run_turn(owner, session, ELSEWHERE)) == ["nothing", "nothing"]
+    assert states_of(await run_turn(owner, session, PORTS)) == ["answered", "answered"]
+    assert states_of(await run_turn(owner, session, ELSEWHERE)) == ["nothing", "nothing"]
     text = (await answer_of(session)).content
     assert text == "Your documents contain nothing about this."
 
 
-async def test_what_a_filter_leaves_nothing_of_is_nothing(
+async def test_without_hits_left_by_the_filter_the_state_is_nothing(
     owner: User, handbook: KnowledgeBase, session: ChatSession, fake_llm: FakeLLM
 ) -> None:
     fake_llm.serves.add("filter")
     fake_llm.enqueue(*['{"keep": false, "reason": "no"}'] * 4, "Some have nine.")
-    assert told(await run_turn(owner, session, PORTS, use_filter=True)) == ["nothing", "nothing"]
+    assert states_of(await run_turn(owner, session, PORTS, use_filter=True)) == ["nothing", "nothing"]
 
 
-async def test_hits_that_a_node_of_someone_else_s_takes_leave_nothing(
+async def test_without_hits_left_by_a_third_party_hook_the_state_is_nothing(
     owner: User, handbook: KnowledgeBase, session: ChatSession, settings: Settings
 ) -> None:
     settings.PIPELINE_HOOKS = [f"{__name__}.take"]
     lifecycle.pipeline.cache_clear()
     try:
-        assert told(await run_turn(owner, session, PORTS)) == ["nothing", "nothing"]
+        assert states_of(await run_turn(owner, session, PORTS)) == ["nothing", "nothing"]
     finally:
         lifecycle.pipeline.cache_clear()
 
 
 async def take(node: Node, state: State, proceed: Any) -> None:
-    """A hook that throws away what is given to the answer."""
+    """A hook that removes the hits before the answer is written."""
     await proceed()
     if node.key == "select":
         state.found.hits = []
 
 
-async def test_a_turn_that_fails_before_has_none_and_one_that_fails_after_keeps_it(
+async def test_a_failed_turn_has_the_state_only_if_it_was_decided_before(
     owner: User, handbook: KnowledgeBase, session: ChatSession, fake_llm: FakeLLM, settings: Settings
 ) -> None:
     fake_llm.enqueue(Unreachable("gone"))
@@ -165,13 +165,13 @@ async def test_a_turn_that_fails_before_has_none_and_one_that_fails_after_keeps_
 
 
 async def break_off(node: Node, state: State, proceed: Any) -> None:
-    """A hook that fails the turn before anything is judged."""
+    """A hook that fails the turn before the hits are judged."""
     if node.key == "load_passages":
         raise RuntimeError("no")
     await proceed()
 
 
-async def test_an_answer_whose_server_died_keeps_what_was_told(session: ChatSession) -> None:
+async def test_an_answer_whose_server_died_keeps_the_state(session: ChatSession) -> None:
     events = [SourcesEvent(seq=1, citations=[], answer_state="nearest").to_dict()]
     message = await in_database(lambda: make_turn(session, status="streaming", stream_log=events, last_seq=1))
     await checkpoints.save(message.pk, fold(events), [])
@@ -182,7 +182,7 @@ async def test_an_answer_whose_server_died_keeps_what_was_told(session: ChatSess
     assert message.stream_log[-1]["answer_state"] == "nearest"
 
 
-async def test_the_prefix_stream_tells_it_with_each_source(
+async def test_the_prefix_stream_sends_it_with_each_source(
     owner: User, as_owner: Client, handbook: KnowledgeBase, async_client: Any
 ) -> None:
     await async_client.aforce_login(owner)
@@ -194,7 +194,7 @@ async def test_the_prefix_stream_tells_it_with_each_source(
     await wait_for_all()
 
 
-async def test_it_is_in_the_line_that_is_logged(
+async def test_it_is_logged(
     owner: User, handbook: KnowledgeBase, session: ChatSession, caplog: pytest.LogCaptureFixture
 ) -> None:
     qa = logging.getLogger("ragsite.qa")
@@ -208,7 +208,7 @@ async def test_it_is_in_the_line_that_is_logged(
     assert [line["answer_state"] for line in lines] == ["answered", "nothing", None]
 
 
-def test_the_database_takes_no_other(session: ChatSession) -> None:
+def test_the_database_accepts_no_other_state(session: ChatSession) -> None:
     message = make_turn(session)
     with pytest.raises(IntegrityError, match="message_answer_state"):
         Message.objects.filter(pk=message.pk).update(answer_state="perhaps")
@@ -248,7 +248,7 @@ async def test_a_model_is_told_that_the_passages_may_not_answer(
         ("The warranty of the fans lasts three years.", "风扇的保修期是多久？", "有 1 份文档是英"),
     ],
 )
-async def test_what_can_not_be_searched_across_languages_is_not_denied(
+async def test_documents_that_can_not_be_searched_are_named(
     owner: User, session: ChatSession, text: str, question: str, words: str
 ) -> None:
     base = await in_database(factories.make_knowledge_base, owner, "Fans")

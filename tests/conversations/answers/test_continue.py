@@ -1,4 +1,4 @@
-"""A cut answer that is gone on with: one answer to its first question, for the model, in title, export and history."""
+"""Continuing a cut answer: it is one answer to its first question for the model, in title, export and history."""
 
 from typing import Any
 
@@ -27,7 +27,7 @@ BROKEN = ProviderError("The provider broke off.")
 
 
 async def cut_turn(session: ChatSession, came: str, question: str = RESET, parent: Turn | None = None) -> Message:
-    """Store a turn as a killed server leaves it; return its answer."""
+    """Store a turn in the state that a killed server leaves; return its answer."""
     turn = await Turn.objects.acreate(session=session, parent_turn=parent)
     await Message.objects.acreate(turn=turn, role="user", content=question)
     blocks = [{"id": "b1", "kind": "text", "text": came}]
@@ -37,18 +37,18 @@ async def cut_turn(session: ChatSession, came: str, question: str = RESET, paren
 
 
 async def gone_on(owner: User, message: Message) -> Message:
-    """Press Continue, and return the answer that came."""
+    """Press Continue and return the answer."""
     started = await lifecycle.continue_answer(owner, message.pk)
     await wait_for_all()
     return await Message.objects.select_related("turn").aget(pk=started.assistant_message_id)
 
 
-async def told(session: ChatSession, leaf: Turn) -> list[tuple[str, str]]:
+async def past_of(session: ChatSession, leaf: Turn) -> list[tuple[str, str]]:
     branch = await in_database(history.branch_of, session.pk, leaf.pk)
     return [(turn.question, turn.answer) for turn in await in_database(history.past_turns, session.pk, branch, 5)]
 
 
-async def test_the_model_is_given_the_first_question_its_passages_and_what_came(
+async def test_the_model_gets_the_first_question_its_passages_and_the_partial_answer(
     owner: User, session: ChatSession, handbook: KnowledgeBase, fake_llm: FakeLLM
 ) -> None:
     cut = await cut_turn(session, FIRST)
@@ -65,7 +65,7 @@ async def test_the_model_is_given_the_first_question_its_passages_and_what_came(
     assert session.title.startswith("How do I restore")
 
 
-async def test_continued_twice_it_is_one_answer_in_history_and_what_follows_leans_on_it(
+async def test_continued_twice_it_is_one_answer_in_the_history(
     owner: User, session: ChatSession, handbook: KnowledgeBase, fake_llm: FakeLLM
 ) -> None:
     cut = await cut_turn(session, FIRST)
@@ -78,7 +78,7 @@ async def test_continued_twice_it_is_one_answer_in_history_and_what_follows_lean
         "First, hold the reset button.\nThen count to ten",
     ]
     one = (RESET, "First, hold the reset button.\nThen count to ten\nand let it go.")
-    assert await told(session, whole.turn) == [one]
+    assert await past_of(session, whole.turn) == [one]
     await run_turn(owner, session, "Is it quick?")
     assert [message.content for message in fake_llm.calls[2].messages[1:-1]] == [*one]
     carried = (await TraceStep.objects.filter(key="understand").alatest("id")).detail["carried"]
@@ -95,7 +95,7 @@ async def test_continued_twice_it_is_one_answer_in_history_and_what_follows_lean
         (["interrupted", "failed"], ""),
     ],
 )
-async def test_of_the_turns_of_an_answer_the_last_that_has_one_is_told(
+async def test_the_history_has_the_last_turn_with_text_of_a_continued_answer(
     session: ChatSession, statuses: list[str], answer: str
 ) -> None:
     turn: Turn | None = None
@@ -105,17 +105,17 @@ async def test_of_the_turns_of_an_answer_the_last_that_has_one_is_told(
         text = "a b c"[: 2 * number + 1]
         await Message.objects.acreate(turn=turn, role="assistant", status=status, content=text)
     assert turn is not None
-    assert await told(session, turn) == [(RESET, answer)]
+    assert await past_of(session, turn) == [(RESET, answer)]
 
 
-async def test_what_the_question_leans_on_came_before_it(
+async def test_the_question_depends_only_on_turns_before_it(
     owner: User, session: ChatSession, handbook: KnowledgeBase, fake_llm: FakeLLM
 ) -> None:
     fake_llm.enqueue("It has nine ports [1].", "Then wait [1].")
     await run_turn(owner, session, "How many ports has the TL-SE2109 switch?")
     first = await Turn.objects.alatest("id")
     cut = await cut_turn(session, FIRST, "How is it reset?", first)
-    await Message.objects.filter(pk=cut.pk).aupdate(status="stopped")  # which counts as complete
+    await Message.objects.filter(pk=cut.pk).aupdate(status="stopped")  # a stopped answer counts as complete
     rest = await gone_on(owner, cut)
     detail = (await TraceStep.objects.aget(turn=rest.turn, key="understand")).detail
     assert "TL-SE2109" in detail["carried"], "not the question itself, which comes before its rest"
@@ -137,12 +137,12 @@ async def test_without_a_model_the_first_question_is_answered(
     cut = await cut_turn(session, came)
     rest = await gone_on(owner, cut)
     assert (rest.status, rest.content) == ("completed", whole)
-    assert (await told(session, rest.turn)) == [(RESET, history.strip_markers(whole))], "it began anew"
+    assert (await past_of(session, rest.turn)) == [(RESET, history.strip_markers(whole))], "it started again"
     text = await in_database(lambda: export.markdown(session, through=rest.turn_id))
     assert text.count(f"> {RESET}") == 1 and f"\n\n{came}\n" not in text
 
 
-async def test_tried_again_it_still_goes_on_with_the_answer(
+async def test_a_retry_still_continues_the_answer(
     owner: User, session: ChatSession, handbook: KnowledgeBase, fake_llm: FakeLLM
 ) -> None:
     cut = await cut_turn(session, FIRST)
@@ -153,10 +153,10 @@ async def test_tried_again_it_still_goes_on_with_the_answer(
     again = await Turn.objects.aget(pk=started.turn_id)
     assert (again.continues, again.parent_turn_id) == (True, cut.turn_id)
     assert fake_llm.calls[1].messages == fake_llm.calls[0].messages
-    assert await told(session, again) == [(RESET, "First, hold the reset button.\nThen let it go.")]
+    assert await past_of(session, again) == [(RESET, "First, hold the reset button.\nThen let it go.")]
 
 
-async def test_the_page_shows_that_it_goes_on_and_programs_are_told(
+async def test_the_page_and_the_api_show_that_it_continues(
     owner: User, session: ChatSession, handbook: KnowledgeBase, fake_llm: FakeLLM
 ) -> None:
     cut = await cut_turn(session, FIRST)
@@ -170,7 +170,7 @@ async def test_the_page_shows_that_it_goes_on_and_programs_are_told(
     assert shown["continues"] is True and shown["parent_turn_id"] == cut.turn_id
 
 
-async def test_the_export_is_one_answer_with_its_sources_numbered_through(session: ChatSession) -> None:
+async def test_the_export_is_one_answer_with_consecutive_source_numbers(session: ChatSession) -> None:
     first = await cut_turn(session, "Hold it [1][2].")
     second = await cut_turn(session, "Let go [1], see `a[1]` [2].", parent=first.turn)
     await Turn.objects.filter(pk=second.turn_id).aupdate(continues=True)
@@ -190,7 +190,7 @@ async def test_the_export_is_one_answer_with_its_sources_numbered_through(sessio
 
 
 @pytest.mark.parametrize("language", ["en", "zh"])
-async def test_an_answer_that_reached_its_length_is_gone_on_with_without_the_note_below_it(
+async def test_an_answer_that_reached_its_length_is_continued_without_the_note_below_it(
     owner: User, session: ChatSession, handbook: KnowledgeBase, fake_llm: FakeLLM, language: str
 ) -> None:
     question = RESET if language == "en" else "如何恢复交换机的出厂设置？"
@@ -211,10 +211,10 @@ async def test_an_answer_that_reached_its_length_is_gone_on_with_without_the_not
     assert [message.content for message in fake_llm.calls[1].messages[1:-1]] == [question, "First, hold the"]
     rest = await Message.objects.select_related("turn").aget(pk=response.json()["assistant_message_id"])
     assert rest.finish_reason == "" and not rest.can_continue
-    assert await told(session, rest.turn) == [(question, "First, hold the\nreset button.")]
+    assert await past_of(session, rest.turn) == [(question, "First, hold the\nreset button.")]
 
 
-async def test_a_stopped_answer_is_gone_on_with_from_the_page(
+async def test_a_stopped_answer_is_continued_from_the_page(
     owner: User, session: ChatSession, handbook: KnowledgeBase, fake_llm: FakeLLM
 ) -> None:
     cut = await cut_turn(session, FIRST)

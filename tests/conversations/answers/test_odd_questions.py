@@ -1,4 +1,4 @@
-"""Questions of odd characters: what can't be seen is no question, and halves of characters don't end the turn."""
+"""Questions with odd characters: invisible ones are not a question, and lone surrogates don't end the turn."""
 
 import pytest
 from django.contrib.auth.models import User
@@ -11,7 +11,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 
 @pytest.mark.parametrize("question", ["", " \n\t", "\u200b\u2028\ufeff", "\u202e \u3000", "\x00\x07"])
-async def test_what_can_not_be_seen_is_not_asked(owner: User, session: ChatSession, question: str) -> None:
+async def test_a_question_of_invisible_characters_is_refused(owner: User, session: ChatSession, question: str) -> None:
     with pytest.raises(lifecycle.TurnRefused) as refused:
         await lifecycle.start_turn(owner, lifecycle.Ask(session.pk, question))
     assert refused.value.code == "empty_question"
@@ -28,7 +28,7 @@ async def test_what_can_not_be_seen_is_not_asked(owner: User, session: ChatSessi
         ("\u202eمرحبا\u202c", "\u202eمرحبا\u202c"),
     ],
 )
-async def test_halves_of_characters_are_asked_as_such(
+async def test_lone_surrogates_do_not_end_the_turn(
     owner: User, session: ChatSession, question: str, stored: str
 ) -> None:
     await run_turn(owner, session, question)

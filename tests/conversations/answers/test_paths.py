@@ -1,6 +1,6 @@
-"""Turns without hits, from general knowledge, that ask back and that chat; with a model and without, in both languages.
+"""Turns without hits, from general knowledge, asking for clarification and chatting.
 
-What a turn leaves is read as the page folds it and as the API gives it.
+They run with and without a model, in both languages, and their results are read both from the page and from the API.
 """
 
 import json
@@ -35,14 +35,14 @@ GENERAL = {
     "en": "**From general knowledge, not from your documents:**",
     "zh": "**以下来自通用知识，而非您的文档：**",
 }
-# A question that the handbook does not speak of, and the language of a reader whose interface is in the other one.
+# A question that the handbook doesn't cover, and the language of a user interface in the other language.
 ELSEWHERE = [("en", "Who painted the Mona Lisa?", "zh-hans"), ("zh", "蒙娜丽莎是谁画的？", "en")]
 NAME_IT = "Please name the subject or the document you mean."
 PORTS = "How many ports has the TL-SE2109 switch?"
 
 
 async def asked(user: User, session: ChatSession, client: Client, question: str, language: str = "en") -> Message:
-    """Ask; return the stored answer, once fold, stored blocks and the API's answer are found to say the same."""
+    """Ask and return the stored answer; check that the folded events, the stored blocks and the API agree."""
     events = await run_turn(user, session, question, language=language)
     message = await Message.objects.select_related("turn").filter(turn__session=session, role="assistant").alatest("id")
     assert fold(events).blocks == message.blocks
@@ -64,7 +64,7 @@ def in_language(code: str, msgid: str) -> str:
 
 
 class TestNoHits:
-    """The documents hold nothing on it."""
+    """The documents contain nothing about the question."""
 
     @pytest.mark.parametrize(("code", "question", "interface"), ELSEWHERE)
     async def test_without_a_model(
@@ -115,7 +115,7 @@ class TestNoHits:
         assert message.content == in_language(code, words) and language_of(message.content) == code
 
     @pytest.mark.parametrize(("code", "question", "interface"), ELSEWHERE)
-    async def test_one_document_is_asked_alone(
+    async def test_a_single_document_is_searched(
         self, owner: User, as_owner: Client, handbook: KnowledgeBase, session: ChatSession, code: str, question: str,
         interface: str,
     ) -> None:  # fmt: skip
@@ -133,7 +133,7 @@ class TestNoHits:
         )
         assert message.content == in_language(code, words)
 
-    async def test_a_chat_would_not_say_where_it_knows_it_from(
+    async def test_an_unanswered_question_is_not_left_to_chat(
         self, owner: User, as_owner: Client, handbook: KnowledgeBase, session: ChatSession, fake_llm: FakeLLM
     ) -> None:
         fake_llm.serves.add("understand")
@@ -142,7 +142,7 @@ class TestNoHits:
         assert message.content == f"{NOTHING['en']}\n\n{GENERAL['en']}\n\nLeonardo."
         assert message.turn.action == "retrieve_vector"
 
-    async def test_where_a_filter_finds_that_nothing_answers(
+    async def test_a_filter_finds_that_nothing_answers(
         self, owner: User, as_owner: Client, handbook: KnowledgeBase, session: ChatSession, fake_llm: FakeLLM,
         settings: Settings,
     ) -> None:  # fmt: skip
@@ -155,10 +155,10 @@ class TestNoHits:
 
 
 class TestClarify:
-    """Asking back."""
+    """Asking for clarification."""
 
     @pytest.mark.parametrize(
-        ("question", "code", "told"),
+        ("question", "code", "reply"),
         [
             ("???", "en", "There is no word in your message to search for. What would you like to know?"),
             ("？！", "zh", "There is no word in your message to search for. What would you like to know?"),
@@ -173,10 +173,10 @@ class TestClarify:
     )
     async def test_without_a_model_it_names_what_is_unclear(
         self, owner: User, as_owner: Client, handbook: KnowledgeBase, session: ChatSession,
-        question: str, code: str, told: str,
+        question: str, code: str, reply: str,
     ) -> None:  # fmt: skip
         message = await asked(owner, session, as_owner, question, "zh-hans" if code == "zh" else "en")
-        assert message.content == in_language(code, told) % {"word": "它", "message": question}
+        assert message.content == in_language(code, reply) % {"word": "它", "message": question}
         assert message.turn.action == "clarify" and message.turn.model == "extractive"
         assert not await TraceStep.objects.filter(turn=message.turn, key="search", status="completed").aexists()
 
@@ -195,7 +195,7 @@ class TestClarify:
         system = fake_llm.calls[1].messages[0].content
         assert ("question back" if language_of(question) == "en" else "提一个简短的问题") in system
 
-    async def test_a_clear_question_is_not_asked_back(
+    async def test_a_clear_question_needs_no_clarification(
         self, owner: User, as_owner: Client, handbook: KnowledgeBase, session: ChatSession, fake_llm: FakeLLM
     ) -> None:
         fake_llm.serves.add("understand")
@@ -206,7 +206,7 @@ class TestClarify:
 
 
 class TestChat:
-    """What needs no documents."""
+    """Messages that need no documents."""
 
     @pytest.mark.parametrize(
         ("question", "code", "words"),
@@ -241,7 +241,7 @@ class TestChat:
         assert message.content == reply and message.turn.action == "answer_chat"
         assert fake_llm.calls[0].messages[-1].content == question
 
-    async def test_a_wish_about_the_conversation(
+    async def test_a_request_about_the_conversation(
         self, owner: User, as_owner: Client, handbook: KnowledgeBase, session: ChatSession, fake_llm: FakeLLM
     ) -> None:
         fake_llm.serves.add("understand")
@@ -279,7 +279,7 @@ class TestWithAModelThatPlans:
         assert {rewrite, "And how is it reset?"} <= {item["query"] for item in ranked}  # type: ignore[attr-defined]
         assert (await detail(message, "rewrite"))["status"] == "skipped"
 
-    async def test_where_understanding_fails_the_question_is_rewritten(
+    async def test_the_question_is_rewritten_if_understanding_fails(
         self, owner: User, as_owner: Client, handbook: KnowledgeBase, session: ChatSession, fake_llm: FakeLLM
     ) -> None:
         fake_llm.serves |= {"understand", "rewrite"}
@@ -292,7 +292,7 @@ class TestWithAModelThatPlans:
         assert (await detail(message, "understand"))["fallback"] == "no JSON"
         assert (await detail(message, "rewrite"))["rewrite"] == rewrite
 
-    async def test_more_passages_are_given_where_a_plan_wants_them(
+    async def test_a_plan_may_ask_for_more_passages(
         self, owner: User, as_owner: Client, handbook: KnowledgeBase, session: ChatSession, fake_llm: FakeLLM,
         settings: Settings,
     ) -> None:  # fmt: skip
@@ -304,7 +304,7 @@ class TestWithAModelThatPlans:
             message = await asked(owner, session, as_owner, f"{PORTS} ({k})")
             assert await message.citations.acount() == given
 
-    async def test_so_many_passages_are_given_as_whoever_asks_wants(
+    async def test_the_caller_may_set_the_number_of_passages(
         self, owner: User, handbook: KnowledgeBase, session: ChatSession, fake_llm: FakeLLM, settings: Settings
     ) -> None:
         settings.ANSWER_TOP_K, settings.FUSED_K, settings.MERGE_NEIGHBOURS = 2, 3, False
@@ -338,8 +338,8 @@ class TestWithAModelThatPlans:
         fake_llm.serves.add("filter")
         fake_llm.enqueue(*['{"keep": true}'] * 4, "Nine [1].")
         events = await run_turn(owner, session, PORTS, use_filter=True)
-        told = [event.message for event in events if isinstance(event, StepEvent) and event.key == "filter"]
-        assert told == [
+        messages = [event.message for event in events if isinstance(event, StepEvent) and event.key == "filter"]
+        assert messages == [
             "",
             *(f"{done} of 4 passages judged" for done in (1, 2, 3, 4)),
             "4 of 4 passages answer directly",
@@ -347,9 +347,9 @@ class TestWithAModelThatPlans:
 
 
 class TestTrace:
-    """What the trace tells of it."""
+    """The trace of a turn."""
 
-    async def test_verdicts_are_for_those_who_may_read_the_passages(
+    async def test_verdicts_are_shown_only_to_users_who_may_read_the_passages(
         self, owner: User, stranger: User, as_owner: Client, handbook: KnowledgeBase, session: ChatSession,
         fake_llm: FakeLLM, settings: Settings,
     ) -> None:  # fmt: skip
@@ -369,7 +369,7 @@ class TestTrace:
             (judged,) = (await steps(turn, reader))["Judge each passage"].lists
             assert (judged.hits[0].excerpt, judged.hits[0].sources, len(judged.hits)) == (excerpt, sources, 4)
 
-    async def test_who_decided_and_why(
+    async def test_the_trace_shows_who_decided_and_why(
         self, owner: User, as_owner: Client, handbook: KnowledgeBase, session: ChatSession, fake_llm: FakeLLM
     ) -> None:
         fake_llm.serves |= {"understand", "rewrite"}
@@ -395,7 +395,7 @@ async def steps(turn: Turn, reader: User) -> dict[str, trace.Step]:
     return {step.name: step for step in await in_database(trace.steps, turn, reader)}
 
 
-async def test_while_the_embedding_model_is_away_answers_are_quoted_by_their_words(
+async def test_without_the_embedding_model_quotes_are_chosen_by_words(
     owner: User, session: ChatSession, as_owner: Client, handbook: KnowledgeBase, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def fail(*args: object) -> None:

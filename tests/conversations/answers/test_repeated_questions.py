@@ -1,4 +1,4 @@
-"""The same question again: what was found a moment ago is not searched for again, and all the rest is done."""
+"""A repeated question: recent search results are reused, and everything else is done again."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -25,7 +25,7 @@ PORTS = "How many ports has the TL-SE2109 switch?"
 
 @pytest.fixture
 def searched(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
-    """What the index was asked by words and by meaning."""
+    """The queries to the index, by words and by meaning."""
     asked: list[str] = []
     words, meaning = engine.search_fulltext, engine.search_vectors
 
@@ -43,7 +43,7 @@ def searched(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
 
 
 async def traces(key: str) -> list[dict[str, Any]]:
-    """Return what a node noted, turn by turn."""
+    """Return the facts that a node noted, turn by turn."""
     return [step.detail async for step in TraceStep.objects.filter(key=key).order_by("pk")]
 
 
@@ -57,8 +57,8 @@ async def test_a_repeated_question_is_searched_once(
         [(event.key, event.status) for event in events if isinstance(event, StepEvent)] for events in (first, again)
     )
     assert steps == steps_again and ("vector_search", "completed") in steps
-    told = [event.message for event in again if isinstance(event, StepEvent) and event.key == "fulltext_search"]
-    assert told[-1].endswith("passages found · results from a moment ago")
+    messages = [event.message for event in again if isinstance(event, StepEvent) and event.key == "fulltext_search"]
+    assert messages[-1].endswith("passages found · results from a moment ago")
     kept, taken = await traces("search")
     assert (kept["cached"], taken["cached"]) == (False, True)
     assert taken["rankings"] == kept["rankings"] and taken["knowledge_bases"] == [handbook.pk]
@@ -72,7 +72,7 @@ async def test_a_repeated_question_is_searched_once(
     assert "results and times of the same search a moment ago" in page
 
 
-async def test_what_was_written_meanwhile_is_found(
+async def test_new_documents_are_found(
     owner: User, handbook: KnowledgeBase, session: ChatSession, searched: list[str]
 ) -> None:
     await run_turn(owner, session, PORTS)
@@ -82,7 +82,7 @@ async def test_what_was_written_meanwhile_is_found(
     assert await Citation.objects.filter(filename="news.txt").aexists()
 
 
-async def test_two_people_share_what_was_found_in_the_bases_of_both_and_nothing_else(
+async def test_two_users_share_only_results_from_the_same_bases(
     owner: User, colleague: User, stranger: User, handbook: KnowledgeBase, session: ChatSession, searched: list[str]
 ) -> None:
     await in_database(factories.share, handbook, colleague)

@@ -1,6 +1,6 @@
 """A conversation of twelve turns in each language with a model over HTTP: branches, stops, failures, an overflow.
 
-Run with `-s`, each turn's trace is printed in short.
+With `-s`, a summary of each turn's trace is printed.
 """
 
 import json
@@ -26,7 +26,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 @dataclass(frozen=True)
 class Words:
-    """What is said in one language."""
+    """The texts in one language."""
 
     greeting: str
     ports: str
@@ -77,12 +77,12 @@ CHINESE = Words(
 
 @dataclass
 class Talk:
-    """A conversation under way. `told` collects a line per turn."""
+    """A running conversation; `lines` contains one line per turn."""
 
     user: User
     session: ChatSession
     provider: FakeProvider
-    told: list[str] = field(default_factory=list)
+    lines: list[str] = field(default_factory=list)
 
     async def ask(self, question: str, **fields: Any) -> Message:
         return await self.ended(
@@ -97,15 +97,15 @@ class Talk:
     async def answer(self, started: Started) -> Message:
         await wait_for_all()
         message = await Message.objects.select_related("turn").aget(pk=started.assistant_message_id)
-        self.told.append(await self._line(message))
+        self.lines.append(await self._line(message))
         return message
 
     def plans(self, **fields: Any) -> None:
-        """Have the model's next understanding be this."""
+        """Set the model's next plan."""
         self.provider.reply(json.dumps(plan(**fields), ensure_ascii=False), purpose="understand")
 
     async def sent(self, message: Message) -> list[dict[str, str]]:
-        """Return the messages that the model was asked the answer with: those of the trace, but for the facts."""
+        """Return the messages that the model was given for the answer: those of the trace, without the facts."""
         traced = (await detail(message, "compose_prompt"))["messages"]
         asked = [body["messages"] for body in self.provider.requests if body["messages"][1:] == traced[1:]]
         assert asked, "the trace shows other messages than were sent"
@@ -123,7 +123,7 @@ class Talk:
 
 
 async def detail(message: Message, key: str) -> dict[str, Any]:
-    """Return what a node noted of its run."""
+    """Return the facts that a node noted about its run."""
     step = await TraceStep.objects.aget(turn=message.turn_id, key=key)
     return dict(step.detail)
 
@@ -197,7 +197,7 @@ async def test_twelve_turns(talk: Talk, language: str, words: Words) -> None:
     assert budget["kept"]["summary"] == 1 and budget["kept"]["recent"] <= 3
     assert summary in (await talk.sent(back))[0]["content"]
     assert await Turn.objects.filter(session=talk.session).acount() >= 12
-    print("\n".join(["", *talk.told]))
+    print("\n".join(["", *talk.lines]))
 
 
 async def _branch(talk: Talk) -> list[int]:

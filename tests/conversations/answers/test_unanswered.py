@@ -1,4 +1,4 @@
-"""Questions that were never answered: no past for an answer, but what "it" is in later questions."""
+"""Unanswered questions: they are not part of the history of an answer, but say what "it" is in later questions."""
 
 import json
 
@@ -46,7 +46,7 @@ async def test_the_rules_know_the_question(
 
 
 @pytest.mark.parametrize("purpose", ["understand", "rewrite"])
-async def test_models_are_told_that_it_was_not_answered(
+async def test_the_prompt_says_that_it_was_not_answered(
     owner: User, session: ChatSession, handbook: KnowledgeBase, fake_llm: FakeLLM, purpose: str
 ) -> None:
     await unanswered(session, came="It has")
@@ -56,8 +56,8 @@ async def test_models_are_told_that_it_was_not_answered(
     fake_llm.enqueue(reply, "Hold the button [1].")
     await run_turn(owner, session, LATER)
     asked, answered = fake_llm.calls
-    told = f"User: {PORTS}\nAssistant: (this was not answered)"
-    assert told in asked.messages[-1].content and "It has" not in asked.messages[-1].content
+    expected = f"User: {PORTS}\nAssistant: (this was not answered)"
+    assert expected in asked.messages[-1].content and "It has" not in asked.messages[-1].content
     assert PORTS not in [message.content for message in answered.messages], "no answer, and so no turn"
     assert (await Turn.objects.alatest("id")).retrieval_query == rewrite
 

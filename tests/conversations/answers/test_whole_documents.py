@@ -1,4 +1,4 @@
-"""Questions that whole documents answer: a summary, a list, a comparison, with and without a model."""
+"""Questions answered from whole documents: a summary, a list, a comparison, with and without a model."""
 
 import asyncio
 from collections.abc import Iterable, Sequence
@@ -53,7 +53,7 @@ LIGHTHOUSE_NEW: Sections = (
 
 
 def store(base: KnowledgeBase, title: str, sections: Sections, filename: str = "", tokens: int = 60) -> Document:
-    """Store a document of sections, of so many tokens each."""
+    """Store a document of sections with the given number of tokens each."""
     document = factories.make_document(base, filename or f"{title}.md", title=title)
     for path, content in sections:
         factories.make_chunk(document, content, heading_path=list(path), token_count=tokens, page_from=2)
@@ -73,7 +73,7 @@ def model(provider: FakeProvider, settings: Settings) -> FakeProvider:
 
 
 def asking(owner: User, *documents: Document) -> ChatSession:
-    """Return a session that asks these documents alone."""
+    """Return a session that is limited to these documents."""
     session = services.create_session(owner)
     session.documents.set(documents)
     return session
@@ -89,7 +89,7 @@ async def trace(message: Message, key: str = "read_documents") -> TraceStep:
 
 
 async def cited(message: Message) -> list[str]:
-    """Return the headings of the sources that an answer names, in its order."""
+    """Return the headings of the sources that an answer cites, in its order."""
     rows = Citation.objects.filter(message=message, cited=True).order_by("index")
     return [row.heading.rpartition(" › ")[2] async for row in rows]
 
@@ -102,7 +102,7 @@ def requests_of(provider: FakeProvider, purpose: str) -> list[dict[str, Any]]:
 # --- Without a model ------------------------------------------------------------------------------
 
 
-async def test_which_documents_there_are_is_answered_with_their_names(owner: User, base: KnowledgeBase) -> None:
+async def test_a_question_for_the_documents_is_answered_with_their_names(owner: User, base: KnowledgeBase) -> None:
     document = await in_database(store, base, "The Velm tower", VELM)
     session = await in_database(asking, owner, document, await in_database(store, base, "灯塔手册", LIGHTHOUSE))
     message, _events = await ask(owner, session, "Which documents do you have?")
@@ -110,14 +110,14 @@ async def test_which_documents_there_are_is_answered_with_their_names(owner: Use
     assert "The Velm tower" in message.content and "灯塔手册" in message.content
 
 
-async def test_a_document_that_nobody_named_is_asked_for(owner: User, base: KnowledgeBase) -> None:
+async def test_the_user_is_asked_for_a_document_that_was_not_named(owner: User, base: KnowledgeBase) -> None:
     await in_database(store, base, "The Velm tower", VELM)
     await in_database(store, base, "灯塔手册", LIGHTHOUSE)
     message, _events = await ask(owner, await in_database(services.create_session, owner), "Summarise this document")
     assert message.turn.action == "clarify" and message.content.startswith("Which document")
 
 
-async def test_a_translation_takes_a_model(owner: User, base: KnowledgeBase) -> None:
+async def test_a_translation_needs_a_model(owner: User, base: KnowledgeBase) -> None:
     await in_database(store, base, "The Velm tower", VELM)
     session = await in_database(services.create_session, owner)
     message, _events = await ask(owner, session, "Translate the lamp of the Velm tower into French")
@@ -160,7 +160,7 @@ async def test_without_a_model_a_summary_is_an_outline_with_the_first_sentences(
         ("列出所有的故障代码", LIGHTHOUSE, ["E1：灯具过冷", "E2：门未关"]),
     ],
 )
-async def test_without_a_model_a_list_holds_every_item_with_its_citation(
+async def test_without_a_model_a_list_contains_every_item_with_its_citation(
     owner: User, base: KnowledgeBase, question: str, sections: Sequence[Any], items: list[str]
 ) -> None:
     document = await in_database(store, base, "Guide", sections)
@@ -211,7 +211,7 @@ async def test_without_a_model_a_comparison_quotes_what_changed(
     assert all(check["status"] == "supported" for check in message.checks)
 
 
-async def test_two_equal_documents_are_said_to_be(owner: User, base: KnowledgeBase) -> None:
+async def test_equal_documents_are_reported(owner: User, base: KnowledgeBase) -> None:
     documents = [await in_database(store, base, title, VELM) for title in ("Old", "New")]
     message, _events = await ask(owner, await in_database(asking, owner, *documents), "Compare these two documents.")
     assert "the same text in every section" in message.content
@@ -220,7 +220,7 @@ async def test_two_equal_documents_are_said_to_be(owner: User, base: KnowledgeBa
 # --- Which documents ------------------------------------------------------------------------------
 
 
-async def test_a_document_is_known_by_its_name_among_all(owner: User, base: KnowledgeBase) -> None:
+async def test_a_document_is_found_by_its_name(owner: User, base: KnowledgeBase) -> None:
     await in_database(store, base, "Velm guide", VELM)
     await in_database(store, base, "灯塔手册", LIGHTHOUSE)
     session = await in_database(services.create_session, owner)
@@ -251,7 +251,7 @@ async def test_the_document_is_the_one_that_the_last_answer_cites(owner: User, b
     assert "an hour before sunset" in message.content and "two hours" not in message.content
 
 
-async def test_a_list_without_a_document_goes_on_by_the_search(owner: User, base: KnowledgeBase) -> None:
+async def test_a_list_without_a_document_is_searched(owner: User, base: KnowledgeBase) -> None:
     for title in ("One", "Two"):
         await in_database(store, base, title, VELM)
     session = await in_database(services.create_session, owner)
@@ -294,7 +294,7 @@ async def test_it_needs_no_session(owner: User, base: KnowledgeBase, pipeline: s
 @pytest.mark.parametrize(
     ("question", "sections"), [("Summarise this document.", VELM), ("总结一下这份文档", LIGHTHOUSE)]
 )
-async def test_what_fits_the_window_is_given_as_it_is(
+async def test_documents_that_fit_the_window_are_passed_on_unabridged(
     owner: User, base: KnowledgeBase, model: FakeProvider, question: str, sections: Sequence[Any]
 ) -> None:
     session = await in_database(asking, owner, await in_database(store, base, "Guide", sections))
@@ -327,7 +327,7 @@ def narrow(model: FakeProvider, settings: Settings) -> FakeProvider:
         ("列出所有的故障代码", LIGHTHOUSE, "notes zh"),
     ],
 )
-async def test_more_is_read_in_parts_and_answered_from_the_notes(
+async def test_longer_documents_are_read_in_parts_and_answered_from_notes(
     owner: User, base: KnowledgeBase, narrow: FakeProvider, question: str, sections: Sequence[Any], purpose: str
 ) -> None:
     document = await in_database(store, base, "Guide", long(sections), "", 900)
@@ -341,10 +341,10 @@ async def test_more_is_read_in_parts_and_answered_from_the_notes(
     assert not [check for check in message.checks if check["status"] == "uncited"]
     assert await cited(message) == [sections[0][0][-1], sections[2][0][-1]]
     step = await trace(message)
-    told = [event.message for event in events if isinstance(event, StepEvent) and event.key == "read_documents"]
+    messages = [event.message for event in events if isinstance(event, StepEvent) and event.key == "read_documents"]
     number = len(parts)
     assert step.detail["calls"] == step.detail["parts"] == number and step.detail["failed"] == 0
-    assert len(told) >= number + 3 and all(str(number) in text for text in told[1:-1])
+    assert len(messages) >= number + 3 and all(str(number) in text for text in messages[1:-1])
     writing = narrow.requests[-1]["messages"][-1]["content"]
     assert "And so it was. And so it was." not in writing
     assert message.usage["prompt_tokens"] > step.detail["prompt_tokens"] > 0
@@ -358,7 +358,7 @@ async def test_more_is_read_in_parts_and_answered_from_the_notes(
         ("这两个文件有什么区别？", LIGHTHOUSE, LIGHTHOUSE_NEW, "北码头"),
     ],
 )
-async def test_a_model_is_given_the_sections_that_differ_side_by_side(
+async def test_a_model_gets_the_differing_sections_grouped_by_heading(
     owner: User, base: KnowledgeBase, model: FakeProvider, question: str, old: Sections, new: Sections, same: str
 ) -> None:
     documents = [await in_database(store, base, *each) for each in (("Old", old), ("New", new))]
@@ -374,7 +374,7 @@ async def test_a_model_is_given_the_sections_that_differ_side_by_side(
 async def test_a_part_that_fails_is_tried_again(owner: User, base: KnowledgeBase, narrow: FakeProvider) -> None:
     document = await in_database(store, base, "Guide", long(VELM), "", 900)
     narrow.fail(400, purpose="notes")
-    narrow.fail(400, purpose="notes")  # the client asks once more without a field
+    narrow.fail(400, purpose="notes")  # the client retries once without a field
     message, _events = await ask(owner, await in_database(asking, owner, document), "Summarise this document.")
     assert (await trace(message)).detail["failed"] == 0 and "could not be read" not in message.content
 
@@ -393,7 +393,7 @@ async def test_a_part_that_fails_twice_is_named(
     assert not [check for check in message.checks if check["status"] == "uncited"]
 
 
-async def test_a_model_that_reads_nothing_leaves_what_is_quoted(
+async def test_if_the_model_reads_nothing_the_answer_is_quoted(
     owner: User, base: KnowledgeBase, narrow: FakeProvider
 ) -> None:
     document = await in_database(store, base, "Guide", long(VELM), "", 900)
@@ -404,7 +404,7 @@ async def test_a_model_that_reads_nothing_leaves_what_is_quoted(
     assert "could not read them" in message.content and message.turn.model == "extractive"
 
 
-async def test_what_is_beyond_the_limit_is_told_with_its_headings(
+async def test_unread_parts_are_named_by_their_headings(
     owner: User, base: KnowledgeBase, model: FakeProvider, settings: Settings
 ) -> None:
     settings.READ_MAX_TOKENS = 1000
@@ -445,7 +445,7 @@ async def test_reading_stops_at_once(owner: User, base: KnowledgeBase, narrow: F
     assert await in_database(narrow.wait_for_disconnect)
 
 
-async def test_time_that_does_not_suffice_leaves_what_was_read(
+async def test_after_the_timeout_the_answer_uses_what_was_read(
     owner: User, base: KnowledgeBase, narrow: FakeProvider, settings: Settings
 ) -> None:
     settings.READ_TIMEOUT, settings.READ_CONCURRENCY = 2.0, 1
@@ -457,7 +457,9 @@ async def test_time_that_does_not_suffice_leaves_what_was_read(
     assert "It stands [1]." in message.content and "could not be read" in message.content
 
 
-async def test_the_sources_are_those_of_the_notes(owner: User, base: KnowledgeBase, narrow: FakeProvider) -> None:
+async def test_the_sources_are_the_sections_of_the_notes(
+    owner: User, base: KnowledgeBase, narrow: FakeProvider
+) -> None:
     document = await in_database(store, base, "Guide", long(VELM), "", 900)
     narrow.reply("NONE", purpose="notes")
     _message, events = await ask(owner, await in_database(asking, owner, document), "List all error codes.")

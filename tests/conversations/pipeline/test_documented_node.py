@@ -1,4 +1,4 @@
-"""The pipeline page's node and hook are run as they stand there."""
+"""Runs the node and the hook of the documentation page as they are printed there."""
 
 import re
 import sys
@@ -27,7 +27,7 @@ QUESTION = "How much PTO is there?"
 
 @pytest.fixture
 def blocks() -> dict[str, str]:
-    """Return the code of the page, by the file that each block names."""
+    """Return the page's code blocks, by the file that each of them names."""
     page = Path(site_settings.BASE_DIR / "docs" / "pipeline.md").read_text(encoding="utf-8")
     found = re.findall(r"```python\n# (\w+)\.py[^\n]*\n(.*?)```", page, re.DOTALL)
     assert [name for name, _code in found] == ["glossary", "mysite", "slow_nodes"]
@@ -37,7 +37,7 @@ def blocks() -> dict[str, str]:
 
 @pytest.fixture
 def mysite(blocks: dict[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, settings: Any) -> Iterator[None]:
-    """Write the files and take the settings that they make."""
+    """Write the files and apply the settings in them."""
     for name, code in blocks.items():
         (tmp_path / f"{name}.py").write_text(code, encoding="utf-8")
     monkeypatch.syspath_prepend(str(tmp_path))
@@ -73,13 +73,13 @@ async def test_the_node_of_the_page_answers_a_question(owner: User, leave: Knowl
 
 
 @pytest.mark.usefixtures("mysite")
-async def test_the_hook_of_the_page_tells_of_slow_nodes(
+async def test_the_hook_of_the_page_reports_slow_nodes(
     owner: User, leave: KnowledgeBase, session: ChatSession, settings: Any, caplog: pytest.LogCaptureFixture,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:  # fmt: skip
     import slow_nodes  # type: ignore[import-not-found]
 
-    ticks = count(0, 2)  # each look at the clock two seconds after the one before
+    ticks = count(0, 2)  # the clock advances two seconds per reading
     monkeypatch.setattr(slow_nodes, "time", SimpleNamespace(monotonic=lambda: next(ticks)))
     settings.PIPELINE_HOOKS = ["slow_nodes.tell"]
     lifecycle.pipeline.cache_clear()
@@ -88,7 +88,7 @@ async def test_the_hook_of_the_page_tells_of_slow_nodes(
 
 
 @pytest.mark.usefixtures("mysite")
-async def test_it_changes_nothing_where_it_knows_nothing(
+async def test_it_changes_nothing_without_a_known_abbreviation(
     owner: User, leave: KnowledgeBase, session: ChatSession
 ) -> None:
     await run_turn(owner, session, "When does the kitchen close?")
@@ -97,7 +97,7 @@ async def test_it_changes_nothing_where_it_knows_nothing(
     assert {ranking["query"] for ranking in search.detail["rankings"]} == {"When does the kitchen close?"}
 
 
-def test_it_stands_before_the_search_in_the_graph(mysite: None) -> None:
+def test_it_comes_before_the_search_in_the_graph(mysite: None) -> None:
     order = lifecycle.pipeline().order
     assert order.index("glossary") < order.index("search")
     assert [edge.parent for edge in lifecycle.pipeline().parents["search"]] == ["glossary"]

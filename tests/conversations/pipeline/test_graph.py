@@ -1,4 +1,4 @@
-"""The graph engine: order, conditions, side by side, time-outs, and what becomes of errors."""
+"""The graph engine: order, conditions, concurrency, timeouts and errors."""
 
 import asyncio
 import logging
@@ -15,7 +15,7 @@ from ragsite.runtime.logs import RequestId, about_request
 from tests.conversations.nodes import collect, make_node, make_state, outcome
 
 
-async def test_a_node_that_is_skipped_leaves_nothing_half_done() -> None:
+async def test_a_failed_node_that_is_skipped_leaves_no_partial_changes() -> None:
     async def half(state: State, emit: Emit) -> None:
         state.plan.rewrite = "half"
         state.plan.key_terms += ("half",)
@@ -31,7 +31,7 @@ async def test_a_node_that_is_skipped_leaves_nothing_half_done() -> None:
 
 
 @pytest.mark.parametrize(
-    ("touch", "told"),
+    ("touch", "error"),
     [
         (lambda state: state.plan.queries, "'a' reads 'plan.queries'"),
         (lambda state: state.past.conversation, "'a' reads 'past.turns'"),
@@ -43,18 +43,16 @@ async def test_a_node_that_is_skipped_leaves_nothing_half_done() -> None:
     ],
 )
 @pytest.mark.parametrize("on_error", ["skip", "fail"])
-async def test_a_node_touches_what_it_declares_alone(
-    touch: Callable[[State], object], told: str, on_error: str
-) -> None:
+async def test_a_node_can_only_use_declared_fields(touch: Callable[[State], object], error: str, on_error: str) -> None:
     async def body(state: State, emit: Emit) -> None:
         touch(state)
 
     node = make_node("a", body, reads=("plan.k",), may_read=("found.hits",), writes=("extra.own",), on_error=on_error)
-    with pytest.raises(NodeFailed, match=re.escape(told)) if told else nullcontext():
+    with pytest.raises(NodeFailed, match=re.escape(error)) if error else nullcontext():
         await collect(Graph([node]), make_state())
 
 
-async def test_a_node_that_returns_something_is_told_so() -> None:
+async def test_a_node_that_returns_a_value_fails() -> None:
     async def run(self: Node, state: State, ctx: Context) -> State:
         return state
 
@@ -70,7 +68,7 @@ async def test_nodes_run_in_the_order_of_the_list() -> None:
     assert all(entry.status == "completed" for entry in state.trace)
 
 
-async def test_independent_nodes_run_side_by_side() -> None:
+async def test_independent_nodes_run_concurrently() -> None:
     meeting = asyncio.Barrier(2)
 
     async def meet(state: State, emit: Emit) -> None:
@@ -102,7 +100,7 @@ async def fail(state: State, emit: Emit) -> None:
     raise RuntimeError("broken")
 
 
-async def test_each_node_is_logged_for_who_looks_closely_and_no_text_is(caplog: pytest.LogCaptureFixture) -> None:
+async def test_each_node_is_logged_at_debug_level_without_any_text(caplog: pytest.LogCaptureFixture) -> None:
     nodes = [make_node("a"), make_node("b", wanted=lambda self, state: False), make_node("c", fail, on_error="skip"),
              make_node("d", after=(When("c", lambda state: False),)), make_node("e", fail, after=("c",))]  # fmt: skip
     state = make_state("secret words")
@@ -129,7 +127,7 @@ async def test_a_failing_node_that_may_be_skipped_does_not_end_the_turn() -> Non
     assert isinstance(events[-1], StepEvent) and events[-1].status == "error"
 
 
-async def test_a_failing_node_ends_the_turn_after_what_came_before() -> None:
+async def test_a_failing_node_ends_the_turn_after_earlier_nodes() -> None:
     state = make_state()
     seen: list[Event] = []
     with pytest.raises(NodeFailed) as raised:
@@ -150,7 +148,7 @@ async def test_a_slow_node_is_ended_by_its_timeout() -> None:
     assert isinstance(raised.value.cause, TimeoutError)
 
 
-async def test_a_failed_turn_ends_in_an_answer_that_keeps_what_came_and_says_what_went_wrong() -> None:
+async def test_a_failed_turn_keeps_the_partial_answer_and_says_what_went_wrong() -> None:
     async def write(state: State, emit: Emit) -> None:
         for event in (BlockStart(id="b1", kind="text"), Delta(id="b1", text="Half an ans")):
             await emit(event)
@@ -166,13 +164,13 @@ async def test_a_failed_turn_ends_in_an_answer_that_keeps_what_came_and_says_wha
     assert outcome(state) == {"a": "completed", "b": "error", "save": "completed"}
 
 
-async def test_an_error_of_the_program_names_the_step_and_no_more() -> None:
+async def test_an_unexpected_error_only_names_the_step() -> None:
     state = await Graph([make_node("a", fail, title="Count the sheep")]).run(make_state())
     assert state.answer.error is not None
     assert "Count the sheep" in state.answer.error["message"] and "broken" not in state.answer.error["message"]
 
 
-async def test_errors_of_conditions_and_words_are_errors_of_their_node() -> None:
+async def test_errors_in_conditions_and_messages_belong_to_their_node() -> None:
     def broken(*args: object) -> bool:
         raise RuntimeError("broken")
 
@@ -182,7 +180,7 @@ async def test_errors_of_conditions_and_words_are_errors_of_their_node() -> None
     assert outcome(state) == {"a": "completed", "b": "completed"}
 
 
-async def test_many_events_and_then_a_failure_all_arrive() -> None:
+async def test_all_events_before_a_failure_arrive() -> None:
     async def chatter(state: State, emit: Emit) -> None:
         for number in range(600):
             await emit(Delta(id="b1", text=str(number)))
@@ -226,7 +224,7 @@ async def test_nodes_that_always_run_run_once_after_a_failure() -> None:
     assert [entry.key for entry in state.trace] == ["a", "save"]
 
 
-async def test_a_node_that_always_runs_runs_again_when_a_stop_cut_it() -> None:
+async def test_a_node_that_always_runs_runs_again_after_it_was_stopped() -> None:
     reached = asyncio.Event()
     waits = [60, 0]
 
@@ -247,7 +245,7 @@ async def test_a_node_that_always_runs_runs_again_when_a_stop_cut_it() -> None:
     assert [entry.status for entry in state.trace] == ["stopped", "completed"]
 
 
-async def test_what_fails_at_the_end_of_a_failed_turn_does_not_keep_the_rest_from_being_saved() -> None:
+async def test_a_failure_at_the_end_of_a_failed_turn_does_not_prevent_saving() -> None:
     async def ignore(event: Event) -> None: ...
 
     state = make_state()
@@ -265,12 +263,12 @@ async def test_what_fails_at_the_end_of_a_failed_turn_does_not_keep_the_rest_fro
         ([], "no nodes"),
     ],
 )
-def test_what_is_no_graph_is_refused_in_words(nodes: list[Node], words: str) -> None:
+def test_an_invalid_graph_is_refused_with_a_message(nodes: list[Node], words: str) -> None:
     with pytest.raises(GraphError, match=words):
         Graph(nodes)
 
 
 @pytest.mark.parametrize("path", ["conversations.nowhere.Node", "conversations.events.Delta"])
-def test_a_path_that_is_no_node_is_refused(path: str) -> None:
+def test_a_path_that_is_not_a_node_is_refused(path: str) -> None:
     with pytest.raises(GraphError, match=r"conversations"):
         Graph.from_paths([path])

@@ -18,7 +18,7 @@ def chats(state: State) -> bool:
 
 
 def fork() -> Graph:
-    """Return a graph of one fork: search and rank, or go straight to the answer."""
+    """Return a graph with one fork: search and rank, or go straight to the answer."""
     return Graph([
         make_node("understand"),
         make_node("search", after=(When(PREVIOUS, asks, "search"),)),
@@ -31,14 +31,14 @@ def fork() -> Graph:
     ("action", "search", "rank"),
     [("retrieve_vector", "completed", "completed"), ("answer_chat", "skipped", "skipped")],
 )
-async def test_an_edge_is_taken_for_the_states_that_it_names(action: str, search: str, rank: str) -> None:
+async def test_a_conditional_edge_is_taken_for_matching_states(action: str, search: str, rank: str) -> None:
     state = make_state()
     state.plan.action = action
     await collect(fork(), state)
     assert outcome(state) == {"understand": "completed", "search": search, "rank": rank, "answer": "completed"}
 
 
-async def test_the_condition_sees_what_the_node_before_it_did() -> None:
+async def test_a_condition_sees_the_changes_of_the_node_before_it() -> None:
     async def decide(state: State, emit: Emit) -> None:
         state.plan.action = "answer_chat"
 
@@ -51,7 +51,7 @@ async def test_the_condition_sees_what_the_node_before_it_did() -> None:
 
 
 class Choose(Node):
-    """Goes on with what the test wrote into the question."""
+    """Continues with the nodes that the test named in the question."""
 
     key = "choose"
     branches = ("left", "right", "end")
@@ -79,20 +79,20 @@ def crossroads() -> Graph:
         ("", {"choose", "save"}),
     ],
 )
-async def test_a_node_chooses_what_follows_and_what_always_runs_runs(chosen: str, ran: set[str]) -> None:
+async def test_a_node_chooses_its_branch_and_nodes_that_always_run_do(chosen: str, ran: set[str]) -> None:
     state = make_state(chosen)
     await collect(crossroads(), state)
     assert {key for key, status in outcome(state).items() if status == "completed"} == ran
     assert len(outcome(state)) == 6
 
 
-async def test_what_is_no_branch_can_not_be_chosen() -> None:
+async def test_only_branches_can_be_chosen() -> None:
     state = make_state("nowhere")
     with pytest.raises(NodeFailed, match=r"'nowhere', which is none of its branches"):
         await collect(crossroads(), state)
 
 
-async def test_an_unwanted_node_still_lets_the_turn_through_its_branches() -> None:
+async def test_the_branches_of_an_unwanted_node_are_still_taken() -> None:
     state = make_state("right")
     node = type("Unwanted", (Choose,), {"wanted": lambda self, state: False})()
     await collect(Graph([node, make_node("left"), make_node("right", after=("choose",)), make_node("end")]), state)

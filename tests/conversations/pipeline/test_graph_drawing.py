@@ -29,7 +29,7 @@ def test_mermaid_names_nodes_edges_and_conditions() -> None:
     assert 'end_["end"]' in lines and "c --> end_" in lines, "Mermaid has words of its own"
 
 
-def test_mermaid_draws_who_chooses() -> None:
+def test_mermaid_draws_nodes_with_branches_as_diamonds() -> None:
     text = mermaid(Graph([make_node("x", branches=("y",)), make_node("y"), make_node("z", after=("y",))]))
     assert 'x{"x"}' in text and "x --> y" in text
 
@@ -41,6 +41,6 @@ def test_the_command_prints_or_writes_the_chart(tmp_path: Path) -> None:
     assert printed.getvalue() == target.read_text() == mermaid(Graph.from_settings())
 
 
-def test_the_command_says_what_it_can_not_write(tmp_path: Path) -> None:
+def test_the_command_reports_a_file_that_it_can_not_write(tmp_path: Path) -> None:
     with pytest.raises(CommandError, match="can't be written"):
         call_command("pipeline_graph", output=tmp_path / "nowhere" / "graph.mmd", stdout=StringIO())

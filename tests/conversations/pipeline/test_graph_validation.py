@@ -1,4 +1,4 @@
-"""What the system check finds in a pipeline before it runs, each with its mend."""
+"""The problems that the system check finds in a pipeline before it runs, each with a hint."""
 
 import re
 
@@ -35,18 +35,18 @@ def test_every_default_node_declares_fields_and_every_field_has_a_reader_or_a_wr
     assert [node.key for node in graph.nodes.values() if not (node.reads or node.writes)] == []
 
 
-def test_every_default_node_is_bounded_in_time_as_a_rule_by_thirty_seconds() -> None:
+def test_default_nodes_have_a_timeout_of_at_most_thirty_seconds_with_exceptions() -> None:
     nodes = Graph.from_settings().nodes.values()
-    # These are bounded by settings of their own, and their tests hold them to that.
+    # These are limited by settings of their own, which their own tests check.
     assert {node.key for node in nodes if node.timeout is None} == {
         "wait_for_files", "read_documents", "understand", "rewrite", "reader", "rerank", "filter", "generate",
     }  # fmt: skip
-    # What an answer leaves is stored for as long as the database may be away.
+    # Saving is tried for as long as the database may be away.
     assert {node.key: node.timeout for node in nodes if (node.timeout or 0) > 30} == {"save": PATIENCE + 30}
     assert make_node("any").timeout == 30
 
 
-def test_what_a_turn_needs_fails_it_and_what_only_helps_does_not() -> None:
+def test_only_failures_of_necessary_nodes_fail_the_turn() -> None:
     fail = {key for key, node in Graph.from_settings().nodes.items() if node.on_error == "fail"}
     assert fail == {
         "save_question", "system_context", "understand", "search", "fusion", "load_passages", "compose_prompt",
@@ -63,19 +63,19 @@ def test_a_node_is_named_like_its_class_and_its_file() -> None:
         assert module.rpartition(".")[2] == words == named.key, path
 
 
-def test_an_input_that_nothing_gives_is_found() -> None:
+def test_an_input_that_no_node_writes_is_found() -> None:
     [(kind, message, hint)] = found(make_node("rank", reads=("found.hits",)))
     assert kind == "missing input" and "'rank' reads 'found.hits'" in message and "writes 'found.hits'" in hint
 
 
-def test_an_input_that_comes_too_late_names_who_gives_it() -> None:
+def test_an_input_that_is_written_too_late_is_found_with_its_writer() -> None:
     [(kind, _message, hint)] = found(
         make_node("rank", reads=("found.hits",)), make_node("load_passages", writes=("found.hits",))
     )
     assert kind == "missing input" and "Make 'rank' run after 'load_passages'" in hint
 
 
-def test_what_is_given_with_the_question_or_may_be_missing_is_no_problem() -> None:
+def test_request_fields_and_optional_inputs_are_no_problem() -> None:
     assert found(make_node("a", reads=("request.question", "request.session_id"), may_read=("found.hits",))) == []
 
 
@@ -85,7 +85,7 @@ def test_a_field_that_the_state_does_not_have_is_found() -> None:
     assert found(make_node("a", writes=("extra.weather",)), make_node("b", reads=("extra.weather",))) == []
 
 
-def test_a_node_that_nothing_leads_to_is_found_and_so_are_those_behind_it() -> None:
+def test_unreachable_nodes_and_their_followers_are_found() -> None:
     chooser = make_node("choose", branches=("end",))
     lost = found(chooser, make_node("lost"), make_node("behind"), make_node("end", after=("choose",)))
     assert [(kind, message.split("'")[1]) for kind, message, _hint in lost] == [
@@ -94,7 +94,7 @@ def test_a_node_that_nothing_leads_to_is_found_and_so_are_those_behind_it() -> N
     assert "`branches` of 'choose'" in lost[0][2]
 
 
-def test_nodes_side_by_side_that_touch_the_same_field_are_found() -> None:
+def test_concurrent_nodes_that_use_the_same_field_are_found() -> None:
     left = make_node("left", after=("first",), writes=("found.hits",))
     right = make_node("right", after=("first",), may_read=("found.hits",))
     [(kind, message, hint)] = found(left, right)
@@ -102,7 +102,7 @@ def test_nodes_side_by_side_that_touch_the_same_field_are_found() -> None:
     assert found(left, make_node("right", after=("left",), may_read=("found.hits",))) == []
 
 
-def test_a_pipeline_that_never_begins_or_says_nothing_is_found() -> None:
+def test_a_pipeline_that_never_starts_or_answers_is_found() -> None:
     names = {problem.message.split("'")[1] for problem in graph_problems(Graph([make_node("a")]))}
     assert names == {"started", "answer.blocks"}
 
@@ -127,7 +127,7 @@ class Unwritten(Node):
         (f"{HERE}.Unwritten", "can't be instantiated"),
     ],
 )
-def test_a_path_that_is_no_node_is_refused(path: str, words: str) -> None:
+def test_a_path_that_is_not_a_node_is_refused(path: str, words: str) -> None:
     with pytest.raises(GraphError, match=words) as raised:
         Graph.from_paths([path])
     assert path in str(raised.value) and raised.value.hint
@@ -166,7 +166,7 @@ def test_the_system_check_stops_a_broken_setting(change: object, identity: str, 
         ({"step": "3"}, "`step` is '3'"),
     ],
 )
-def test_a_class_that_says_what_it_does_not_mean_is_refused(
+def test_a_class_with_a_wrong_declaration_is_refused(
     attributes: dict[str, object], words: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(globals(), "Mistaken", type(make_node("mistaken", **attributes)))
@@ -176,7 +176,7 @@ def test_a_class_that_says_what_it_does_not_mean_is_refused(
 
 
 @pytest.mark.parametrize("paths", [None, f"{HERE}.Unwritten", [FIRST], [None]])
-def test_a_setting_that_is_no_list_of_paths_is_refused(paths: object) -> None:
+def test_a_setting_that_is_not_a_list_of_paths_is_refused(paths: object) -> None:
     with pytest.raises(GraphError, match=r"not a list|not a dotted path") as raised:
         Graph.from_paths(paths)  # type: ignore[arg-type]
     assert raised.value.hint

@@ -31,7 +31,7 @@ async def outer(node: Node, state: State, proceed: Proceed) -> None:
 
 
 class Inner:
-    """A hook that keeps something of its own."""
+    """A hook with state of its own."""
 
     def __init__(self) -> None:
         self.count = 0
@@ -93,13 +93,13 @@ async def test_a_hook_may_run_a_node_again() -> None:
     assert outcome(state) == {"a": "completed"}
 
 
-async def test_a_hook_may_put_an_error_into_other_words() -> None:
+async def test_a_hook_may_replace_an_error() -> None:
     with pytest.raises(NodeFailed) as raised:
         await collect(Graph([make_node("a", fail_once)], [in_other_words]), make_state())
     assert str(raised.value.cause) == "Ask the librarian."
 
 
-async def test_nodes_that_are_not_wanted_are_not_wrapped_and_the_last_ones_are() -> None:
+async def test_unwanted_nodes_are_not_wrapped_but_final_ones_are() -> None:
     async def ignore(event: Event) -> None: ...
 
     graph = Graph([make_node("a", wanted=lambda self, state: False), make_node("save", always=True)], [outer])
@@ -119,7 +119,7 @@ async def leave(node: Node, state: State, proceed: Proceed) -> None:
 
 @pytest.mark.parametrize("hook", [wait_for_what_is_cancelled, leave])
 @pytest.mark.parametrize("beside", [(), ("b",)])
-async def test_what_a_hook_should_not_do_fails_its_node_and_keeps_nobody_waiting(hook: Hook, beside: list[str]) -> None:
+async def test_a_misbehaving_hook_fails_its_node_without_blocking_others(hook: Hook, beside: list[str]) -> None:
     graph = Graph([make_node(key, after=()) for key in ("a", *beside)], [hook])
     with pytest.raises(NodeFailed) as failed:
         async with asyncio.timeout(20):
@@ -136,7 +136,7 @@ async def test_what_a_hook_should_not_do_fails_its_node_and_keeps_nobody_waiting
         (f"{HERE}.HERE", "not a pipeline hook"),
     ],
 )
-def test_what_is_no_hook_is_refused_at_the_start(path: str, words: str, settings: object) -> None:
+def test_an_invalid_hook_is_refused_at_startup(path: str, words: str, settings: object) -> None:
     with pytest.raises(HookError, match=words):
         load_hooks([path])
     settings.PIPELINE_HOOKS = [path]  # type: ignore[attr-defined]
@@ -144,7 +144,7 @@ def test_what_is_no_hook_is_refused_at_the_start(path: str, words: str, settings
 
 
 async def shout(node: Node, state: State, proceed: Proceed) -> None:
-    """Change the state before one node, and what another has left behind."""
+    """Change the state before one node, and the result of another."""
     if node.key == "understand":
         state.extra["asked at"] = node.key
     await proceed()

@@ -1,4 +1,4 @@
-"""The budget in a turn: what was cut is told on the page and in the trace, and what can't be asked is refused."""
+"""The budget in a turn: cuts are shown on the page and in the trace, and questions that do not fit are refused."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -44,7 +44,7 @@ async def budget_of_last() -> dict[str, Any]:
     return detail
 
 
-async def test_what_was_cut_is_told(
+async def test_what_was_cut_is_reported(
     owner: User, handbook: KnowledgeBase, session: ChatSession, fake_llm: FakeLLM, narrow: Narrow
 ) -> None:
     parent: Turn | None = None
@@ -65,10 +65,10 @@ async def test_what_was_cut_is_told(
     client = AsyncClient()
     await client.aforce_login(owner)
     page = (await client.get(reverse("session", args=[session.pk]))).content.decode()
-    told = f"Left out: {4 - kept} earlier turns. The model reads 2,000 tokens at once."
-    assert told in page
+    note = f"Left out: {4 - kept} earlier turns. The model reads 2,000 tokens at once."
+    assert note in page
     facts = dict(ComposePrompt().describe(detail).facts)
-    assert facts["Did not fit"] == told
+    assert facts["Did not fit"] == note
     assert facts["Kept"].startswith(f"1 passage, {kept} earlier turn")
     assert facts["Left out"].startswith("recent turn 1: ")
 
@@ -100,7 +100,7 @@ async def test_a_window_of_2048_tokens_keeps_the_newest_turn(
     assert (usage["turns_left_out"], usage["turns_shortened"]) == (4, 1)
 
 
-async def test_where_everything_fits_nothing_is_told(
+async def test_nothing_is_reported_if_everything_fits(
     owner: User, handbook: KnowledgeBase, session: ChatSession, fake_llm: FakeLLM
 ) -> None:
     fake_llm.enqueue("Nine [1].")
@@ -120,7 +120,7 @@ async def test_a_question_longer_than_the_window_reaches_no_model(
     assert fake_llm.calls == []
 
 
-async def test_no_more_is_asked_for_than_was_kept_free(
+async def test_the_model_may_write_no_more_than_was_reserved(
     owner: User, handbook: KnowledgeBase, session: ChatSession, fake_llm: FakeLLM, narrow: Narrow
 ) -> None:
     narrow(3000, 8000)
@@ -129,13 +129,13 @@ async def test_no_more_is_asked_for_than_was_kept_free(
     assert fake_llm.calls[0].max_tokens == 1500
 
 
-def test_of_a_node_that_did_not_run_the_trace_says_nothing() -> None:
+def test_the_trace_is_empty_for_a_node_that_did_not_run() -> None:
     assert all(
         node.describe({}) == Description() for node in (LoadHistory(), RelevantHistory(), Memory(), ComposePrompt())
     )
 
 
-def test_what_was_recalled_in_words() -> None:
+def test_recalled_turns_are_described() -> None:
     assert LoadHistory().describe({"turns": [1, 2], "summary": True}).facts == [
         ("Recalled", "2 earlier turns"),
         ("Before that", "a summary"),

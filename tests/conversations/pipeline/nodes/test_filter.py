@@ -47,14 +47,14 @@ def no() -> str:
 
 @pytest.fixture
 def model(fake_llm: FakeLLM, settings: Settings) -> FakeLLM:
-    """A judge; one call at a time, so that answers meet their hits."""
+    """A judge; one call at a time, so that replies match their hits."""
     fake_llm.serves = {"filter"}
     settings.ENABLE_FILTER, settings.FILTER_CONCURRENCY = True, 1
     return fake_llm
 
 
 async def filtered(*contents: str, **fields: Any) -> tuple[State, dict[str, Any], list[StepEvent]]:
-    """Run the node, if it is wanted; return the state, what the trace is told, and the events."""
+    """Run the node, if it is wanted; return the state, the trace details and the events."""
     request = Request(user_id=1, session_id=1, question="How do I reset the switch?", **fields)
     state = State(request, found=Found(hits=hits(*contents)))
     events: list[Event] = []
@@ -99,7 +99,7 @@ def test_hard_replies(reply: str, verdict: PassageVerdict) -> None:
     assert read_verdict(reply, CONTENT) == verdict
 
 
-async def test_only_what_answers_is_kept(model: FakeLLM) -> None:
+async def test_only_hits_that_answer_are_kept(model: FakeLLM) -> None:
     model.enqueue(no(), no(), yes("Hold the reset button"))
     state, detail, _events = await filtered()
     assert kept(state) == [3] and state.found.key_passages == {3: "Hold the reset button"}
@@ -122,18 +122,18 @@ async def test_each_passage_is_shown_fenced_with_the_question(model: FakeLLM) ->
 async def test_a_call_that_fails_keeps_its_hit(model: FakeLLM) -> None:
     model.enqueue(no(), ProviderError("boom"), "nonsense")
     state, detail, _events = await filtered()
-    assert kept(state) == [2, 3] and not state.found.reasons  # nobody said why they answer
+    assert kept(state) == [2, 3] and not state.found.reasons  # there are no verdicts with reasons
     assert [item["reason"] for item in detail["judged"]] == ["Another subject.", "failed", "no verdict"]
     assert Filter().message(state, state.details["filter"]) == "0 of 3 passages answer directly · 2 not judged"
 
 
-async def test_where_nothing_answers_nothing_is_left(model: FakeLLM) -> None:
+async def test_no_hits_are_left_if_none_answers(model: FakeLLM) -> None:
     model.enqueue(no(), no(), no())
     state, _detail, _events = await filtered()
     assert (state.found.hits, state.found.answer_state) == ([], "nothing")
 
 
-async def test_progress_is_told(model: FakeLLM) -> None:
+async def test_progress_is_reported(model: FakeLLM) -> None:
     model.enqueue(yes(), no(), yes())
     state, _detail, events = await filtered()
     assert [(event.key, event.status, event.message) for event in events] == [
@@ -150,7 +150,7 @@ async def test_only_the_first_are_judged(model: FakeLLM, settings: Settings) -> 
 
 
 class TestWanted:
-    """A setting, and above it whoever asks."""
+    """A setting, which a request may override."""
 
     @pytest.mark.parametrize(
         ("switched_on", "asked", "judges"),
@@ -164,7 +164,7 @@ class TestWanted:
         await filtered(use_filter=asked)
         assert bool(model.calls) is judges
 
-    async def test_without_a_model_all_stay(self, model: FakeLLM) -> None:
+    async def test_without_a_model_all_hits_stay(self, model: FakeLLM) -> None:
         model.serves = set()
         state, detail, _events = await filtered()
         assert len(state.found.hits) == 3 and detail["note"] == "no model"
@@ -196,7 +196,7 @@ class TestTime:
         assert kept(state) == [2, 3] and detail["judged"][1]["reason"] == "timed out"
         assert model.closed == 1
 
-    async def test_a_silent_judge_is_not_asked_about_the_others(self, model: FakeLLM, settings: Settings) -> None:
+    async def test_a_silent_model_is_not_asked_about_the_other_hits(self, model: FakeLLM, settings: Settings) -> None:
         settings.FILTER_TIMEOUT = 0.4
         model.enqueue([30.0])
         async with asyncio.timeout(20):
@@ -204,7 +204,7 @@ class TestTime:
         assert [item["reason"] for item in detail["judged"]] == ["timed out", "paused", "paused"]
         assert len(state.found.hits) == 3 and len(model.calls) == 1
 
-    async def test_calls_run_side_by_side_under_a_limit(
+    async def test_calls_run_concurrently_up_to_a_limit(
         self, settings: Settings, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         model = Counting()

@@ -1,4 +1,4 @@
-"""The best passages read in a turn: what the steps, the trace and its page tell of it."""
+"""Reading the best passages in a turn: the steps, the trace and its page."""
 
 from pathlib import Path
 from typing import Any
@@ -32,7 +32,7 @@ PORTS = "How many ports has the TL-SE2109 switch?"
 
 @pytest.fixture
 def tiny(tmp_path: Path, settings: Settings) -> Path:
-    """A reader that is switched on, and thinks that what speaks of the button answers."""
+    """A reader that is switched on and takes passages about the button for answers."""
     folder = reading_model.write(tmp_path, {"button": 8.0}, calibration={"blend": 9})
     settings.READER_MODEL, settings.ENABLE_READER, settings.READER_TIMEOUT = str(folder), True, 60
     return folder
@@ -47,7 +47,7 @@ def words(events: list[Any]) -> list[str]:
     return [event.message for event in events if isinstance(event, StepEvent) and event.key == "reader"]
 
 
-async def test_the_bundled_reader_finds_the_sentence_and_the_trace_tells(
+async def test_the_bundled_reader_finds_the_sentence_and_the_trace_shows_it(
     owner: User, handbook: KnowledgeBase, session: ChatSession, settings: Settings, as_owner: Client
 ) -> None:
     settings.ENABLE_READER, settings.READER_TIMEOUT = True, 60
@@ -61,7 +61,7 @@ async def test_the_bundled_reader_finds_the_sentence_and_the_trace_tells(
     assert "Read the best passages" in page and f"answer score: {first['answers']:+.1f}" in page
 
 
-async def test_the_order_changes_and_what_answers_is_quoted(
+async def test_the_order_changes_and_the_answering_passage_is_quoted(
     owner: User, handbook: KnowledgeBase, tiny: Path, session: ChatSession
 ) -> None:
     await run_turn(owner, session, PORTS)
@@ -77,7 +77,7 @@ async def test_the_order_changes_and_what_answers_is_quoted(
         ("Which models are there? Summarize all the switches.", "", 4),
     ],
 )
-async def test_what_is_quoted_needs_no_more_read_than_answers_and_a_model_is_given_all(
+async def test_reading_stops_at_an_answer_to_quote_but_not_for_a_model(
     owner: User, handbook: KnowledgeBase, tiny: Path, session: ChatSession, settings: Settings,
     monkeypatch: pytest.MonkeyPatch, question: str, model: str, count: int,
 ) -> None:  # fmt: skip
@@ -89,7 +89,7 @@ async def test_what_is_quoted_needs_no_more_read_than_answers_and_a_model_is_giv
 
 
 @pytest.mark.parametrize("asked", ["How many ports?", "The switch has had nine ports since the first year."])
-async def test_it_is_skipped_where_nothing_is_asked_and_where_it_is_off(
+async def test_it_is_skipped_without_a_search_and_when_switched_off(
     owner: User, handbook: KnowledgeBase, tiny: Path, session: ChatSession, settings: Settings, asked: str
 ) -> None:
     settings.ENABLE_READER = not asked.endswith("?")
@@ -124,7 +124,7 @@ async def test_the_parts_of_a_question_are_read_too(
         return await read(self, question, *args, **kwargs)
 
     monkeypatch.setattr(runtime.Reader, "read", note)
-    settings.READER_TIMEOUT = 0  # without a chat nobody waits
+    settings.READER_TIMEOUT = 0  # no user waits without a chat
     assistant = await Assistant.objects.acreate(name="Thorough")
     await in_database(save_version, assistant, Configuration(pipeline="thorough"), None)
     question = "How many ports has the TL-SE2109, and how long does the warranty of the kit last?"
@@ -135,7 +135,7 @@ async def test_the_parts_of_a_question_are_read_too(
     assert read_hits
 
 
-def test_it_stands_between_the_orders_and_not_where_an_answer_is_to_be_quick(settings: Settings) -> None:
+def test_it_runs_between_reorder_and_rerank_except_in_the_quick_pipeline(settings: Settings) -> None:
     for name in ("default", "thorough"):
         keys = list(Graph.from_settings(name).nodes)
         place = keys.index("reader")

@@ -1,4 +1,4 @@
-"""Whether what was found speaks of the question, and what follows where it doesn't. The node alone, no database."""
+"""Whether the hits are about the question, and what follows if they aren't. The node alone, no database."""
 
 import pytest
 from pytest_django import Settings
@@ -20,7 +20,7 @@ def hit(content: str = SWITCH, **fields: str) -> Hit:
 
 
 def rankings(near: float | None = None, text: str = "q", unknown: frozenset[str] = frozenset()) -> list[Ranking]:
-    """Return what both sides found: a nearest passage, if any, and words."""
+    """Return the rankings of both retrievers: a nearest passage, if any, and one by words."""
     query = Query(text)
     return [
         Ranking("vector", query, 1.0, [] if near is None else [(1, near), (2, 0.0)], 1.0, unknown=unknown),
@@ -49,26 +49,26 @@ async def looked(
     ("question", "near", "kept"),
     [
         ("How many ports has the TL-SE2109?", 3.2, True),
-        ("How many ports has the TL-SE2109?", 0.2, True),  # its words are there
-        ("How many sockets are there on it?", 1.8, True),  # its meaning is near
+        ("How many ports has the TL-SE2109?", 0.2, True),  # its words occur
+        ("How many sockets are there on it?", 1.8, True),  # its similarity is high
         ("Who won the world cup in 2018?", 0.4, False),
         ("Who won the world cup in 2018?", None, False),
-        ("Who won twelve cups?", None, True),  # the meaning can't be told, and a word is there
+        ("Who won twelve cups?", None, True),  # no similarity is known, but a word is there
     ],
 )
-async def test_what_has_nothing_to_do_with_the_question_is_not_found(question: str, near: float, kept: bool) -> None:
+async def test_unrelated_hits_are_dropped(question: str, near: float, kept: bool) -> None:
     state = await looked(question, near)
     assert (bool(state.found.hits), state.plan.action) == (kept, "retrieve_vector")
     assert (state.found.answer_state != "nothing") is kept
     assert state.details["relevance_gate"]["state"] == state.found.answer_state
 
 
-async def test_words_of_the_conversation_prove_nothing_for_a_question_that_does_not_lean_on_it() -> None:
+async def test_words_of_the_conversation_prove_nothing_for_an_independent_question() -> None:
     assert not (await looked("Who painted the Mona Lisa?", 0.2, joined=3.7)).found.hits
     assert (await looked("How long does it take?", 0.2, joined=3.7)).found.hits
 
 
-async def test_a_rewritten_question_tells_too() -> None:
+async def test_a_rewritten_question_counts_too() -> None:
     state = make_state("Who painted the Mona Lisa?", found=Found(hits=[hit()]))
     state.plan.rewrite, state.found.rankings = (
         "Which ports?",
@@ -85,7 +85,7 @@ async def test_it_can_be_switched_off(settings: Settings) -> None:
 
 
 class TestAnotherLanguage:
-    """Passages in a language that the embedding model doesn't know: a model may answer from them, no measure tells."""
+    """Passages in a language that the embedding model doesn't know: only a language model may find an answer there."""
 
     FOREIGN = (
         ("How long is the warranty?", ("保修期为三年。", "端口隔离默认关闭。"), True),
@@ -101,7 +101,7 @@ class TestAnotherLanguage:
         monkeypatch.setattr(relevance_gate, "endpoint_for", endpoint_for)
 
     @pytest.mark.parametrize(("question", "contents", "kept"), FOREIGN)
-    async def test_for_a_model_they_stay_as_the_closest(
+    async def test_with_a_model_they_stay_as_the_closest(
         self, question: str, contents: tuple[str, ...], kept: bool
     ) -> None:
         state = await looked(question, 0.05 if question.isascii() else None, contents=contents, unknown=CHINESE)
@@ -109,13 +109,13 @@ class TestAnotherLanguage:
 
     @pytest.mark.parametrize("model", [None], indirect=True)
     @pytest.mark.parametrize(("question", "contents", "_kept"), FOREIGN)
-    async def test_without_one_nobody_would_read_them(
+    async def test_without_a_model_they_are_dropped(
         self, question: str, contents: tuple[str, ...], _kept: bool
     ) -> None:
         state = await looked(question, 0.05 if question.isascii() else None, contents=contents, unknown=CHINESE)
         assert (state.found.hits, state.found.answer_state) == ([], "nothing")
 
-    async def test_one_that_it_knows_is_judged_as_the_questions_own(self) -> None:
+    async def test_a_language_that_the_model_knows_is_judged_like_the_questions_own(self) -> None:
         assert not (await looked("How long is the warranty?", 0.0, contents=("保修期为三年。",))).found.hits
 
     async def test_a_question_for_facts_is_not_left_to_a_chat(self) -> None:
@@ -128,7 +128,7 @@ class TestAnotherLanguage:
 
 
 class TestOtherPlans:
-    """A model that would rather chat or ask back."""
+    """A model that would rather chat or ask for clarification."""
 
     @pytest.mark.parametrize(
         ("question", "near"),
@@ -140,41 +140,41 @@ class TestOtherPlans:
         ],
     )
     @pytest.mark.parametrize("deferred_action", ["answer_chat", "clarify"])
-    async def test_where_the_documents_speak_of_it_they_answer(
+    async def test_it_searches_if_the_documents_cover_the_question(
         self, question: str, near: float, deferred_action: str
     ) -> None:
         state = await looked(question, near, deferred_action)
         assert (state.plan.action, bool(state.found.hits)) == ("retrieve_vector", True)
 
     @pytest.mark.parametrize("question", ["Tell me a joke.", "Make that shorter, please.", "Recommend me a film."])
-    async def test_where_they_don_t_it_chats(self, question: str) -> None:
+    async def test_it_chats_if_they_do_not(self, question: str) -> None:
         state = await looked(question, 0.1, "answer_chat")
         assert (state.plan.action, state.found.hits) == ("answer_chat", [])
 
-    async def test_little_nearness_is_not_enough(self) -> None:
+    async def test_little_similarity_is_not_enough(self) -> None:
         assert (await looked("Translate that into French.", 1.4, "answer_chat")).plan.action == "answer_chat"
 
-    async def test_that_they_speak_of_what_came_before_is_no_proof(self) -> None:
+    async def test_hits_for_the_conversation_alone_prove_nothing(self) -> None:
         state = await looked("Say that more tersely, please.", 0.2, "answer_chat", joined=3.7)
         assert state.plan.action == "answer_chat"
 
     @pytest.mark.parametrize("question", ["What did I ask before?", "How did you find that out?", "我刚才问了什么？"])
-    async def test_a_question_about_the_talk_is_chat(self, question: str) -> None:
+    async def test_a_question_about_the_conversation_is_chat(self, question: str) -> None:
         assert (await looked(question, 0.1, "answer_chat")).plan.action == "answer_chat"
 
     async def test_a_question_about_what_was_said_is_chat(self) -> None:
         assert (await looked("What does that mean?", 0.1, "answer_chat")).plan.action == "answer_chat"
 
-    async def test_a_question_for_facts_is_one_without_hits(self) -> None:
+    async def test_a_question_for_facts_continues_without_hits(self) -> None:
         state = await looked("Who won the world cup in 2018?", 0.1, "answer_chat")
         assert (state.plan.action, state.found.hits) == ("retrieve_vector", [])
 
     @pytest.mark.parametrize("question", ["What about the thing we saw?", "Which colour has the sky?"])
-    async def test_where_they_don_t_it_asks_back(self, question: str) -> None:
+    async def test_it_asks_for_clarification_if_they_do_not(self, question: str) -> None:
         state = await looked(question, 0.7, "clarify")
         assert (state.plan.action, state.found.hits) == ("clarify", [])
 
-    async def test_nothing_found_proves_it_right(self) -> None:
+    async def test_it_is_followed_if_nothing_is_found(self) -> None:
         state = make_state("Tell me a joke.", plan=Plan(deferred_action="answer_chat"))
         assert RelevanceGate().wanted(state)
         await run_node(RelevanceGate(), state)

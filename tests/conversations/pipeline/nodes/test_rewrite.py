@@ -1,4 +1,4 @@
-"""The rewriting call: when it is made, and what a turn makes of hard replies. The node alone, no database."""
+"""The rewriting call: when it is made, and how hard replies are handled. The node alone, no database."""
 
 import asyncio
 from typing import Any
@@ -39,7 +39,7 @@ def model(fake_llm: FakeLLM) -> FakeLLM:
 
 
 async def rewritten(question: str = QUESTION, **fields: Any) -> tuple[State, dict[str, Any]]:
-    """Understand a question by rules and rewrite it; return the state and what the trace is told."""
+    """Understand a question by rules and rewrite it; return the state and the trace details."""
     state = make_state(question, past=Past(turns=fields.pop("history", HISTORY), summary=fields.pop("summary", "")))
     await run_node(Understand(), state)
     for name, value in fields.items():
@@ -50,7 +50,7 @@ async def rewritten(question: str = QUESTION, **fields: Any) -> tuple[State, dic
     return state, state.details.get("rewrite", {})
 
 
-async def test_a_question_that_leans_is_rewritten_for_the_search(model: FakeLLM) -> None:
+async def test_a_dependent_question_is_rewritten_for_the_search(model: FakeLLM) -> None:
     model.enqueue(REWRITTEN)
     state, detail = await rewritten()
     assert state.plan.rewrite == state.plan.ranking_query == state.plan.retrieval_query == REWRITTEN
@@ -79,12 +79,12 @@ async def test_a_chinese_question_has_a_chinese_prompt(model: FakeLLM) -> None:
         {"question": "What is the warranty period of the rack mounting kit?", "confidence": 0.9},
     ],
 )
-async def test_it_is_not_asked_in_vain(model: FakeLLM, fields: dict[str, Any]) -> None:
+async def test_the_model_is_not_asked_needlessly(model: FakeLLM, fields: dict[str, Any]) -> None:
     await rewritten(**fields)
     assert not model.calls
 
 
-async def test_little_certainty_is_a_reason_too(model: FakeLLM) -> None:
+async def test_low_confidence_is_a_reason_too(model: FakeLLM) -> None:
     model.enqueue("What is the warranty period of the rack mounting kit of the TL-SE2109?")
     state, _detail = await rewritten("What is the warranty period of the rack mounting kit?", confidence=0.4)
     assert state.plan.rewrite_reason == "low confidence" and state.plan.rewrite.endswith("TL-SE2109?")
@@ -135,7 +135,7 @@ async def test_hard_replies_keep_the_question(model: FakeLLM, reply: Any, kept: 
         f"\n\n**Rewritten question:**\n\n{REWRITTEN}\n",
     ],
 )
-async def test_hard_replies_that_hold_a_question(model: FakeLLM, reply: Any) -> None:
+async def test_hard_replies_that_contain_a_question(model: FakeLLM, reply: Any) -> None:
     model.enqueue(reply)
     assert (await rewritten())[0].plan.rewrite == REWRITTEN
 
@@ -148,7 +148,7 @@ async def test_thirty_seconds_of_silence(model: FakeLLM, settings: Settings) -> 
     assert (detail["kept"], state.plan.rewrite) == ("timed out", "") and model.stopped == model.closed == 1
 
 
-async def test_a_model_that_was_silent_when_it_should_understand_is_not_asked_to_rewrite(
+async def test_a_model_that_was_silent_in_understanding_is_not_asked_to_rewrite(
     fake_llm: FakeLLM, settings: Settings
 ) -> None:
     fake_llm.serves = {"understand", "rewrite"}
@@ -205,7 +205,7 @@ class TestCache:
         await rewritten()
         assert not model.left
 
-    async def test_a_failure_is_not_kept(self, model: FakeLLM) -> None:
+    async def test_a_failure_is_not_cached(self, model: FakeLLM) -> None:
         model.enqueue(ProviderError("boom"), "I'm sorry.", REWRITTEN)
         for _ in range(3):
             state, _detail = await rewritten()

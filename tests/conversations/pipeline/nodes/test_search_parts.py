@@ -1,4 +1,4 @@
-"""Questions for several things, searched part by part: by rules and by a model, and what the answer says of them."""
+"""Questions for several things, searched part by part, by rules and by a model, and their answers."""
 
 import asyncio
 from typing import Any
@@ -52,7 +52,7 @@ def detail(state: State, key: str) -> dict[str, Any]:
     return next(entry.detail for entry in state.trace if entry.key == key)
 
 
-async def test_each_of_two_things_is_found_and_told_under_its_name(
+async def test_each_of_two_things_is_found_and_answered_under_its_name(
     owner: User, manual: KnowledgeBase, thorough: Choices
 ) -> None:
     state = await unstored.answer(owner, "How many ports have both the TL-SE2109 and the TL-SE2117?", choices=thorough)
@@ -70,19 +70,17 @@ async def test_in_chinese_too(owner: User, manual: KnowledgeBase, thorough: Choi
     assert len(state.plan.parts) == 2 and "三年" in text and "五年" in text
 
 
-async def test_a_part_that_nothing_was_found_for_is_named(
-    owner: User, manual: KnowledgeBase, thorough: Choices
-) -> None:
+async def test_a_part_without_results_is_named(owner: User, manual: KnowledgeBase, thorough: Choices) -> None:
     question = "How many ports has the TL-SE2109, and who invented the zeppelin airship?"
     state = await unstored.answer(owner, question, choices=thorough)
     text = plain_text(state.answer.blocks)
     assert "nine ports" in text and state.found.answer_state == "answered"
     assert "contain nothing on:" in text and text.index("contain nothing") < text.index("Who invented the zeppelin")
-    told = detail(state, "search_parts")
-    assert [part["state"] for part in told["rankings"]] == ["answered", "nothing"] and told["rounds"] <= 2
+    trace = detail(state, "search_parts")
+    assert [part["state"] for part in trace["rankings"]] == ["answered", "nothing"] and trace["rounds"] <= 2
 
 
-async def test_what_the_first_part_tells_is_searched_for_in_the_second_round(
+async def test_the_second_round_searches_with_the_answer_to_the_first_part(
     owner: User, manual: KnowledgeBase, thorough: Choices
 ) -> None:
     question = "What is the default of the setting that tells how long a silent session may stay?"
@@ -92,18 +90,18 @@ async def test_what_the_first_part_tells_is_searched_for_in_the_second_round(
     assert any("45 minutes" in hit.content for hit in state.found.hits[:3])
 
 
-async def test_who_may_not_read_the_passages_is_not_told_what_was_learned_of_them(
+async def test_learned_words_are_hidden_from_users_who_may_not_read_the_passages(
     owner: User, manual: KnowledgeBase, thorough: Choices
 ) -> None:
     question = "What is the default of the setting that tells how long a silent session may stay?"
     state = await unstored.answer(owner, question, choices=thorough)
-    told = detail(state, "search_parts")
-    ids = frozenset(hit["chunk_id"] for ranking in told["rankings"] for hit in ranking["hits"])
-    assert TraceVisibility(ids, frozenset()).detail(told) == told and told["rankings"][1]["learned"]
-    assert "idle_limit" not in str(TraceVisibility(frozenset(), frozenset()).detail(told))
+    trace = detail(state, "search_parts")
+    ids = frozenset(hit["chunk_id"] for ranking in trace["rankings"] for hit in ranking["hits"])
+    assert TraceVisibility(ids, frozenset()).detail(trace) == trace and trace["rankings"][1]["learned"]
+    assert "idle_limit" not in str(TraceVisibility(frozenset(), frozenset()).detail(trace))
 
 
-async def test_one_round_leaves_it_at_that(
+async def test_a_single_round_does_not_search_again(
     owner: User, manual: KnowledgeBase, thorough: Choices, settings: Any
 ) -> None:
     settings.THOROUGH_ROUNDS = 1
@@ -122,7 +120,7 @@ async def test_a_question_for_one_thing_is_answered_as_by_default(
     assert not [entry for entry in default.trace if entry.key in ("split", "search_parts")]
 
 
-async def test_a_model_takes_apart_and_says_what_is_missing(
+async def test_a_model_splits_the_question_and_names_missing_parts(
     owner: User, manual: KnowledgeBase, thorough: Choices, fake_llm: FakeLLM
 ) -> None:
     fake_llm.serves |= {"split", "missing"}
@@ -141,7 +139,7 @@ async def test_a_model_takes_apart_and_says_what_is_missing(
     assert plain_text(state.answer.blocks).endswith("- Who built the zeppelin airship?")
 
 
-async def test_a_model_that_fails_leaves_it_to_the_rules(
+async def test_the_rules_take_over_if_the_model_fails(
     owner: User, manual: KnowledgeBase, thorough: Choices, fake_llm: FakeLLM, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     fake_llm.serves |= {"split", "missing"}
@@ -152,7 +150,7 @@ async def test_a_model_that_fails_leaves_it_to_the_rules(
     assert detail(state, "split")["fallback"] == "no plan"
 
 
-async def test_a_search_that_fails_leaves_what_the_whole_question_found(
+async def test_a_failed_search_keeps_the_hits_of_the_whole_question(
     owner: User, manual: KnowledgeBase, thorough: Choices, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async def fails(request: object) -> None:
@@ -165,7 +163,7 @@ async def test_a_search_that_fails_leaves_what_the_whole_question_found(
     assert detail(state, "search_parts")["error"] == "The index is away."
 
 
-async def test_time_ends_the_rounds_and_keeps_what_was_found(
+async def test_the_timeout_ends_the_rounds_and_keeps_the_hits(
     owner: User, manual: KnowledgeBase, thorough: Choices, fake_llm: FakeLLM, settings: Any
 ) -> None:
     settings.THOROUGH_TIMEOUT = 1.5
@@ -178,7 +176,7 @@ async def test_time_ends_the_rounds_and_keeps_what_was_found(
     side_calls.forget_slow_models()
 
 
-async def test_a_part_that_there_was_no_time_for_is_not_told_to_be_missing(
+async def test_a_part_that_there_was_no_time_for_is_not_reported_missing(
     owner: User, manual: KnowledgeBase, thorough: Choices, settings: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async def slow_for_one(request: SearchRequest) -> SearchResult:

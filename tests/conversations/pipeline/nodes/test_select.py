@@ -1,4 +1,4 @@
-"""What a turn does with hits that stand together, and with a document that would fill the list."""
+"""How a turn handles neighbouring hits, and a document that would fill the list."""
 
 import pytest
 from django.contrib.auth.models import User
@@ -18,13 +18,13 @@ from tests.conversations.pipeline.writing.test_extractive import hit
 pytestmark = pytest.mark.django_db(transaction=True)
 
 
-async def test_each_step_says_what_its_passages_are_for(
+async def test_each_step_describes_its_passages(
     owner: User, session: ChatSession, handbook: KnowledgeBase, settings: Settings
 ) -> None:
     settings.MERGE_NEIGHBOURS = False
     events = await run_turn(owner, session, "How many ports has the TL-SE2109 switch?")
-    told = {event.key: event.message for event in events if isinstance(event, StepEvent) and event.message}
-    assert (told["fusion"], told["compose_prompt"]) == ("4 passages to examine", "4 passages used")
+    messages = {event.key: event.message for event in events if isinstance(event, StepEvent) and event.message}
+    assert (messages["fusion"], messages["compose_prompt"]) == ("4 passages to examine", "4 passages used")
     state = make_state(found=Found(hits=[hit("a"), hit("b")]))
     assert Select().message(state, {}) == "2 passages kept"
 
@@ -35,9 +35,7 @@ async def selection() -> list[dict[str, object]]:
     return hits
 
 
-async def test_neighbouring_passages_are_read_as_one(
-    owner: User, session: ChatSession, handbook: KnowledgeBase
-) -> None:
+async def test_neighbouring_passages_are_joined(owner: User, session: ChatSession, handbook: KnowledgeBase) -> None:
     await run_turn(owner, session, "How many ports has the TL-SE2109 switch?")
     (joined,) = await selection()
     ids = joined["merged"]
@@ -48,7 +46,7 @@ async def test_neighbouring_passages_are_read_as_one(
     ("question", "hits"),
     [("How many ports has the TL-SE2109 switch?", 4), ("Compare the switch and the warranty of the kit.", 1)],
 )
-async def test_a_broad_question_takes_few_hits_of_one_document(
+async def test_a_broad_question_keeps_few_hits_per_document(
     owner: User,
     session: ChatSession,
     handbook: KnowledgeBase,
@@ -61,7 +59,7 @@ async def test_a_broad_question_takes_few_hits_of_one_document(
     assert len(await selection()) == hits
 
 
-async def test_a_broad_question_to_one_document_takes_all_its_hits(
+async def test_a_broad_question_to_one_document_keeps_all_its_hits(
     owner: User, session: ChatSession, handbook: KnowledgeBase, settings: Settings
 ) -> None:
     settings.MERGE_NEIGHBOURS, settings.BROAD_MAX_HITS_PER_DOCUMENT = False, 1
@@ -70,7 +68,7 @@ async def test_a_broad_question_to_one_document_takes_all_its_hits(
     assert len(await selection()) > 1
 
 
-async def test_the_trace_tells_how_the_hits_moved_and_what_was_joined(
+async def test_the_trace_shows_how_the_hits_moved_and_what_was_joined(
     owner: User, session: ChatSession, handbook: KnowledgeBase
 ) -> None:
     await run_turn(owner, session, "How many ports has the TL-SE2109 switch?")

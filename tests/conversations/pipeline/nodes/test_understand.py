@@ -1,4 +1,4 @@
-"""The understanding call: what a turn makes of hard replies, silence and failures. The node alone, no database."""
+"""The understanding call: how hard replies, silence and failures are handled. The node alone, no database."""
 
 import asyncio
 import json
@@ -38,7 +38,7 @@ def model(fake_llm: FakeLLM) -> FakeLLM:
 
 
 async def understood(question: str = QUESTION, history: list[PastTurn] | None = None) -> tuple[State, dict[str, Any]]:
-    """Run the node; return the state and what the trace is told."""
+    """Run the node; return the state and the trace details."""
     state = make_state(question, past=Past(turns=HISTORY if history is None else history))
     await run_node(Understand(), state)
     assert state.request.question == question
@@ -50,7 +50,7 @@ def texts(state: State) -> list[str]:
 
 
 class TestReplies:
-    """Whatever the model writes, there is a decision, and the trace tells whose."""
+    """Whatever the model writes, there is a decision, and the trace shows who made it."""
 
     @pytest.mark.parametrize(("reply", "action"), HARD_PLANS.values(), ids=HARD_PLANS)
     async def test_hard_replies(self, model: FakeLLM, reply: str, action: str) -> None:
@@ -62,7 +62,7 @@ class TestReplies:
             assert texts(state)[0] == QUESTION
         else:
             assert detail["by"] == "model" and "fallback" not in detail
-            assert state.plan.action == "retrieve_vector"  # where the model would not search, what is found decides
+            assert state.plan.action == "retrieve_vector"  # if the model would not search, the search results decide
             assert state.plan.deferred_action == ("" if action == "retrieve_vector" else action)
 
     async def test_a_good_plan_is_followed(self, model: FakeLLM) -> None:
@@ -84,15 +84,15 @@ class TestReplies:
         assert '"plan"' in system.content and "retrieve_vector" in system.content
         assert "How many ports has the TL-SE2109 switch?" in user.content and user.content.endswith(QUESTION)
 
-    async def test_what_came_before_is_told_in_short(self, model: FakeLLM) -> None:
+    async def test_the_conversation_is_passed_on_abridged(self, model: FakeLLM) -> None:
         model.enqueue(json.dumps(plan()))
         state = make_state(QUESTION, past=Past(summary="They compare switches."))
         state.past.turns = [PastTurn(1, "Which one has fans?", "None. " + "It is cooled by air. " * 500)]
         await run_node(Understand(), state)
-        told = model.calls[0].messages[1].content
-        assert "They compare switches." in told and "None. It is cooled" in told and len(told) < 2500
+        prompt = model.calls[0].messages[1].content
+        assert "They compare switches." in prompt and "None. It is cooled" in prompt and len(prompt) < 2500
 
-    async def test_key_terms_are_searched_each_by_itself(self, model: FakeLLM) -> None:
+    async def test_each_key_term_is_a_query_of_its_own(self, model: FakeLLM) -> None:
         model.enqueue(json.dumps(plan(queries=["VLAN segregation", "TL-SE2109", "the", "tl-se2109?"])))
         state, _detail = await understood()
         assert [(query.text, query.weight) for query in state.plan.queries] == [
@@ -100,20 +100,20 @@ class TestReplies:
         ]  # fmt: skip
 
     @pytest.mark.parametrize("count", [1, 3, 5])
-    async def test_together_they_count_no_more_than_one_did(self, model: FakeLLM, count: int) -> None:
+    async def test_together_they_weigh_no_more_than_a_single_one(self, model: FakeLLM, count: int) -> None:
         found = ["VLAN", "isolation", "port", "switch", "TL-SE2109"][:count]
         model.enqueue(json.dumps(plan(queries=found)))
         state, _detail = await understood()
         weights = [query.weight for query in state.plan.queries if query.text in found]
         assert len(weights) == count and sum(weights) == pytest.approx(TERMS_WEIGHT)
 
-    async def test_what_is_a_query_already_is_not_one_again(self, model: FakeLLM) -> None:
+    async def test_a_key_term_that_is_a_query_already_is_not_added(self, model: FakeLLM) -> None:
         question = "warranty of the TL-SE2109"
         model.enqueue(json.dumps(plan(queries=["TL-SE2109 warranty"], rewrite="", followup=False)))
         state, _detail = await understood(question, [])
         assert texts(state) == [question]
 
-    async def test_a_first_question_is_searched_in_its_better_form_too(self, model: FakeLLM) -> None:
+    async def test_a_first_question_is_also_searched_as_rewritten(self, model: FakeLLM) -> None:
         question = "hi, um, I wanted to ask, our fan is broken, what does the guarantee say"
         rewrite = "What does the guarantee say about a broken fan?"
         model.enqueue(json.dumps(plan(queries=[], rewrite=rewrite, followup=False)))
@@ -122,7 +122,7 @@ class TestReplies:
         assert (state.plan.rewrite, state.plan.rewrite_reason) == (rewrite, "understanding")
         assert state.plan.ranking_query == state.plan.retrieval_query == rewrite
 
-    async def test_one_that_has_none_is_searched_as_it_stands(self, model: FakeLLM) -> None:
+    async def test_one_without_a_rewrite_is_searched_as_it_is(self, model: FakeLLM) -> None:
         question = "What is the warranty of the rack mounting kit?"
         for rewrite in ("", question, "What is the warranty of the TL-SE2109 kit?"):
             model.enqueue(json.dumps(plan(queries=[], rewrite=rewrite)))
@@ -136,10 +136,10 @@ class TestReplies:
         )
         state, _detail = await understood(question)
         assert texts(state) == [question] == [state.plan.ranking_query] and not state.plan.rewrite
-        state, _detail = await understood(question)  # where the model doesn't say, the rules do
+        state, _detail = await understood(question)  # if the model doesn't say, the rules decide
         assert len(texts(state)) == 2 and question in texts(state)
 
-    async def test_nor_does_one_stand_alone_that_points_or_where_the_model_is_unsure(self, model: FakeLLM) -> None:
+    async def test_a_question_that_refers_back_or_an_unsure_model_is_not_independent(self, model: FakeLLM) -> None:
         for question, changed in (
             ("Does it fit?", {}),
             ("Which power supplies fit?", {"confidence": 0.4}),
@@ -151,12 +151,12 @@ class TestReplies:
     @pytest.mark.parametrize(
         ("k", "given"), [(1, 1), (3, 3), (5, 5), (6, None), (8, 8), (500, 10), (0, None), ("nine", None)]
     )
-    async def test_as_many_passages_as_a_plan_wants(self, model: FakeLLM, k: Any, given: int | None) -> None:
+    async def test_a_plan_sets_the_number_of_passages(self, model: FakeLLM, k: Any, given: int | None) -> None:
         model.enqueue(json.dumps(plan(plan={"action": "retrieve_vector", "args": {"k": k}})))
         assert (await understood())[0].plan.k == given
 
     @pytest.mark.parametrize(("usual", "k", "given"), [(2, 4, 2), (8, 7, 8), (8, 4, 4), (12, 500, 12)])
-    async def test_within_what_the_site_is_set_to(
+    async def test_the_number_stays_within_the_sites_settings(
         self, model: FakeLLM, settings: Settings, usual: int, k: int, given: int
     ) -> None:
         settings.ANSWER_TOP_K = usual
@@ -179,7 +179,7 @@ class TestNotSearching:
         assert (state.plan.action, state.plan.deferred_action, detail["notes"]) == ("retrieve_vector", "", ["unsure"])
 
     @pytest.mark.parametrize("question", ["Make that shorter, please.", "I had a long day at work", "给我讲个笑话吧"])
-    async def test_a_sure_one_is_followed_where_nothing_is_asked(self, model: FakeLLM, question: str) -> None:
+    async def test_a_sure_one_is_followed_if_nothing_is_asked(self, model: FakeLLM, question: str) -> None:
         model.enqueue(json.dumps(chat(confidence=0.8)))
         state, detail = await understood(question)
         assert (state.plan.action, state.plan.intent, state.plan.deferred_action) == (
@@ -192,7 +192,7 @@ class TestNotSearching:
     @pytest.mark.parametrize(
         ("question", "confidence"), [("Make that shorter, please.", 0.7), ("Tell me the guarantee of the fan.", 0.95)]
     )
-    async def test_else_it_has_to_prove_it(self, model: FakeLLM, question: str, confidence: float) -> None:
+    async def test_otherwise_the_search_decides(self, model: FakeLLM, question: str, confidence: float) -> None:
         model.enqueue(json.dumps(chat(confidence=confidence)))
         state, detail = await understood(question)
         assert (state.plan.action, state.plan.deferred_action, detail["deferred_action"]) == (
@@ -202,7 +202,7 @@ class TestNotSearching:
         )
         assert state.plan.queries
 
-    async def test_a_first_question_that_points_at_nothing_is_asked_back(self, model: FakeLLM) -> None:
+    async def test_a_first_question_that_refers_to_nothing_needs_clarification(self, model: FakeLLM) -> None:
         model.enqueue(json.dumps(clarify()))
         state, _detail = await understood("How long does it take?", [])
         assert (state.plan.action, state.plan.deferred_action, state.plan.queries) == ("clarify", "", [])
@@ -214,7 +214,7 @@ class TestNotSearching:
             ("?", "clarify", []),
         ],
     )
-    async def test_where_the_rules_would_ask_back_a_model_may_search(
+    async def test_a_model_may_search_although_the_rules_would_ask_for_clarification(
         self, model: FakeLLM, reply: str, action: str, queries: list[str]
     ) -> None:
         model.enqueue(reply)
@@ -224,9 +224,7 @@ class TestNotSearching:
     @pytest.mark.parametrize(
         ("question", "action"), [("Hello!", "answer_chat"), ("谢谢", "answer_chat"), ("???", "clarify")]
     )
-    async def test_where_the_rules_are_certain_no_model_is_asked(
-        self, model: FakeLLM, question: str, action: str
-    ) -> None:
+    async def test_no_model_is_asked_if_the_rules_are_certain(self, model: FakeLLM, question: str, action: str) -> None:
         state, detail = await understood(question, [])
         assert state.plan.action == action and detail["by"] == "rules" and not model.calls
 
@@ -255,7 +253,7 @@ class TestTranslations:
         assert state.plan.ranking_query == REWRITE
 
     @pytest.mark.usefixtures("chinese")
-    async def test_a_chinese_question_is_asked_for_in_english(self, model: FakeLLM) -> None:
+    async def test_a_chinese_question_is_translated_into_english(self, model: FakeLLM) -> None:
         english = "How long is the warranty of the fan?"
         model.enqueue(json.dumps(plan(queries=[], rewrite="", translations={"en": english}, followup=False)))
         state, _detail = await understood("风扇的保修期是多久？", [])
@@ -263,12 +261,14 @@ class TestTranslations:
         assert texts(state) == ["风扇的保修期是多久？", english]
 
     @pytest.mark.usefixtures("chinese")
-    async def test_a_reply_without_them_is_as_good_as_before(self, model: FakeLLM) -> None:
+    async def test_a_reply_without_translations_is_usable(self, model: FakeLLM) -> None:
         model.enqueue(json.dumps(plan(queries=[])))
         state, _detail = await understood()
         assert texts(state) == [REWRITE, QUESTION] and not state.plan.translations
 
-    async def test_nothing_is_asked_where_all_documents_are_in_the_questions_language(self, model: FakeLLM) -> None:
+    async def test_no_translation_is_asked_for_if_all_documents_are_in_the_questions_language(
+        self, model: FakeLLM
+    ) -> None:
         model.enqueue(json.dumps(plan(queries=[], translations={"zh": "端口隔离如何配置？"})))
         state, _detail = await understood()
         assert "translations" not in model.calls[0].messages[0].content
@@ -276,7 +276,7 @@ class TestTranslations:
 
 
 class TestFailures:
-    """Silence and errors leave the rules."""
+    """After silence and errors, the rules decide."""
 
     @pytest.mark.parametrize(
         "error",
@@ -288,14 +288,12 @@ class TestFailures:
         assert (state.plan.action, detail["by"], detail["fallback"]) == ("retrieve_vector", "rules", "failed")
         assert detail["fallback_detail"] and model.closed == 1
 
-    async def test_an_answer_that_breaks_off(self, model: FakeLLM) -> None:
+    async def test_a_reply_that_is_cut_off(self, model: FakeLLM) -> None:
         model.enqueue([TextPiece('{"intent": "chat"'), ProviderError("boom")])
         _state, detail = await understood()
         assert detail["fallback"] == "failed"
 
-    async def test_thirty_seconds_of_silence_cost_no_more_than_the_time_allowed(
-        self, model: FakeLLM, settings: Settings
-    ) -> None:
+    async def test_a_silent_model_takes_no_longer_than_the_timeout(self, model: FakeLLM, settings: Settings) -> None:
         settings.UNDERSTAND_TIMEOUT = 0.1
         model.enqueue([30.0, TextPiece(json.dumps(chat()))])
         async with asyncio.timeout(20):
@@ -304,7 +302,7 @@ class TestFailures:
         assert "0.1 s" in detail["fallback_detail"]
         assert model.stopped == 1 and model.closed == 1
 
-    async def test_a_silent_model_is_left_alone_for_a_while(
+    async def test_a_silent_model_is_not_asked_for_a_while(
         self, model: FakeLLM, settings: Settings, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         settings.UNDERSTAND_TIMEOUT = 0.1
@@ -318,7 +316,7 @@ class TestFailures:
         await understood()
         assert (await understood())[1]["by"] == "model"
 
-    async def test_without_a_model_there_is_nothing_to_fall_back_from(self, fake_llm: FakeLLM) -> None:
+    async def test_without_a_model_no_fallback_is_noted(self, fake_llm: FakeLLM) -> None:
         _state, detail = await understood()
         assert detail["by"] == "rules" and "fallback" not in detail and not fake_llm.calls
 
@@ -338,7 +336,7 @@ class TestFailures:
 class TestThinking:
     """Models that think before they answer."""
 
-    async def test_what_it_thinks_does_not_count(self, model: FakeLLM) -> None:
+    async def test_its_thoughts_are_ignored(self, model: FakeLLM) -> None:
         model.enqueue([ThinkPiece(json.dumps(chat())), TextPiece(json.dumps(plan()))])
         state, _detail = await understood()
         assert state.plan.intent == "kb_retrieval"
@@ -404,7 +402,7 @@ class TestProvider:
         assert detail["fallback"] == "timed out"
         assert await asyncio.to_thread(served.wait_for_disconnect)
 
-    async def test_a_trickle_that_never_ends_is_bounded_too(self, served: FakeProvider, settings: Settings) -> None:
+    async def test_an_endless_slow_reply_is_limited_too(self, served: FakeProvider, settings: Settings) -> None:
         settings.UNDERSTAND_TIMEOUT = 0.3
         served.reply(json.dumps(plan()), delay=0.2, purpose="understand")
         async with asyncio.timeout(20):

@@ -1,4 +1,4 @@
-"""Whether passages join a question to the conversation before it."""
+"""Whether passages connect a question to the conversation before it."""
 
 import pytest
 
@@ -20,13 +20,13 @@ def agreed(question: str, earlier: str, *passages: str) -> float:
     return agreement(question, [earlier], known(*passages))
 
 
-def test_one_passage_must_hold_both() -> None:
+def test_one_passage_must_contain_both() -> None:
     assert agreed("warranty period?", "the rack kit", "The warranty period of the rack kit") == pytest.approx(1.0)
     assert agreed("warranty period?", "the rack kit", "The warranty period", "A rack kit") == 0.0
     assert agreed("warranty period?", "the rack kit", "The warranty of the rack kit") == pytest.approx(0.5)
 
 
-def test_words_that_no_passage_holds_are_joined_to_nothing() -> None:
+def test_words_that_no_passage_contains_are_connected_to_nothing() -> None:
     assert agreed("warranty period?", "the gadget", "The warranty period") == 0.0
     assert agreed("gizmo?", "the rack", "The rack") == 0.0
     assert agreed("warranty?", "the gadget's rack", "The warranty of the rack") == pytest.approx(0.45, abs=0.02)
@@ -34,24 +34,24 @@ def test_words_that_no_passage_holds_are_joined_to_nothing() -> None:
     assert agreed("warranty?", "???", "The warranty") == agreed("warranty?", "the rack") == 0.0
 
 
-def test_what_a_name_shares_with_the_question_tells_nothing() -> None:
+def test_terms_that_a_name_shares_with_the_question_prove_nothing() -> None:
     assert agreed("kit warranty?", "the rack-kit", "The warranty of the kit") == 0.0
     assert agreed("kit warranty?", "the rack-kit", "The warranty of the rack kit") > 0.9
 
 
-def test_words_are_needed_that_stand_where_the_question_does() -> None:
+def test_words_in_the_passages_of_the_question_are_needed() -> None:
     together = known("The period of the rack", "The period of the rack", "The warranty of the kit", "A kit")
     assert needed("Which period?", ["the warranty of the rack kit"], together) == ("rack",)
     assert needed("Which warranty?", ["the period of the rack kit"], together) == ("kit",)
 
 
-def test_of_words_that_stand_with_it_alike_those_of_the_last_turns_come_first() -> None:
+def test_of_words_equally_often_with_the_question_the_latest_come_first() -> None:
     together = known("The period of the rack kit", "The period of the kit's rack")
     assert needed("Which period?", ["the rack", "the kit"], together) == ("kit", "rack")
     assert needed("Which period?", ["the rack", "A", "B", "the kit"], together) == ("kit",)
 
 
-def test_without_passages_rare_words_are_needed_and_no_more_than_so_many() -> None:
+def test_without_passages_a_few_rare_words_are_needed() -> None:
     words = ["alpha", "bravo", "delta", "echo", "foxtrot"]
     held = {term: 5 + place for place, word in enumerate(words) for term in content_terms(word)}
     assert needed("Which?", [" ".join(words)], known(held=held)) == tuple(words[:CARRIED])
@@ -72,14 +72,14 @@ CHAT = {term: 20 for text in ("多大", "厉害", "东西", "天气", "周末", 
     ],
 )
 @pytest.mark.parametrize("passages", [(), ("多大的东西", "天气很厉害", "周末多大的天气")])
-def test_whom_the_documents_do_not_know_is_carried_over_all_the_same(
+def test_names_that_the_documents_do_not_contain_are_carried_over_too(
     question: str, earlier: str, first: str, passages: tuple[str, ...]
 ) -> None:
     assert needed(question, [earlier], known(*passages, held=CHAT))[0] == first
     assert needed(question, [earlier], Known(Frequencies(0, {})))[0] == first
 
 
-def test_passages_that_hold_little_of_both_do_not_decide_alone() -> None:
+def test_passages_with_little_of_both_do_not_decide_alone() -> None:
     held = dict.fromkeys(content_terms("喜欢，漂亮，颜色，工作，房子，天气，钓鱼"), 20)
     question, earlier = "颜色漂亮工作房子天气怎么样？", ["梅西喜欢钓鱼吗？"]
     little, more = known("喜欢漂亮", held=held), known("喜欢漂亮颜色工作房子钓鱼", held=held)
@@ -88,7 +88,7 @@ def test_passages_that_hold_little_of_both_do_not_decide_alone() -> None:
     assert "梅西" not in needed(question, earlier, more)
 
 
-def test_where_passages_tell_nothing_a_word_counts_by_what_it_is_and_where_it_stands() -> None:
+def test_without_evidence_from_passages_a_word_counts_by_its_kind_and_position() -> None:
     held = {term: 20 for text in ("钓鱼", "喜欢", "黄河", "鲤鱼", "颜色", "漂亮") for term in content_terms(text)}
     assert needed("好吗？", ["喜欢黄河"], known(held=held)) == ("黄河",), "no verbs"
     assert needed("好吗？", ["黄河的鲤鱼"], known(held=held)) == ("黄河", "鲤鱼"), "the topic is named first"
@@ -97,14 +97,14 @@ def test_where_passages_tell_nothing_a_word_counts_by_what_it_is_and_where_it_st
     assert needed("什么颜色？", ["黄河的钓鱼"], together) == ("钓鱼",), "passages know better"
 
 
-def test_passages_are_looked_for_with_the_rarest_words_of_the_conversation() -> None:
+def test_passages_are_searched_for_the_rarest_words_of_the_conversation() -> None:
     held = Frequencies(1000, HELD | dict.fromkeys(content_terms("lights"), 500))
     assert joint_query("Which period?", ["the lights of the rack kit"], held) == "rack kit lights Which period?"
     assert joint_query("What?", ["the rack"], held) == joint_query("Which rack?", ["the rack"], held) == ""
 
 
 @pytest.mark.django_db(transaction=True)
-def test_the_index_tells_what_passages_hold_together(handbook: KnowledgeBase) -> None:
+def test_the_index_returns_words_that_occur_together(handbook: KnowledgeBase) -> None:
     texts = ("微软收购了暴雪，花了很多美元。", "他在超市花了五元。", *(f"第{number}条新闻。" for number in range(20)))
     index_document(handbook, texts, "news.txt")
     for question in ("花了多少美元？", "它花了多少美元？"):

@@ -1,4 +1,4 @@
-"""A later question, asked without a model: what it is searched with, in which bases, and what the trace tells."""
+"""Follow-up questions without a model: their queries, the bases searched, and the trace."""
 
 from typing import Any
 
@@ -24,7 +24,7 @@ FIRST = "How do I restore the factory settings of the switch?"
 
 
 def facts(turn_id: int, owner: User) -> dict[str, list[str]]:
-    """Return what the trace's page tells of a turn's understanding."""
+    """Return the facts on the trace's page about how a turn was understood."""
     shown = steps(Turn.objects.get(pk=turn_id), owner)
     found: dict[str, list[str]] = {}
     for label, value in next(step for step in shown if step.name == "Understand the question").facts:
@@ -33,7 +33,7 @@ def facts(turn_id: int, owner: User) -> dict[str, list[str]]:
 
 
 def asking(owner: User, session: ChatSession, question: str = "") -> Request:
-    """Return a question to a session, of what it has chosen."""
+    """Return a question in a session, limited to the session's selection."""
     scope = services.scope_of(session)
     bases, documents = tuple(scope["knowledge_bases"]), tuple(scope["documents"])
     return Request(owner.pk, session.pk, question, asked_knowledge_base_ids=bases, asked_document_ids=documents)
@@ -46,36 +46,36 @@ async def ask(owner: User, session: ChatSession, question: str) -> tuple[Turn, d
     return turn, await in_database(facts, turn.pk, owner)
 
 
-async def test_what_a_question_leans_on_is_carried_over_and_told(
+async def test_words_that_a_question_depends_on_are_carried_over_and_shown(
     owner: User, handbook: KnowledgeBase, session: ChatSession
 ) -> None:
     await run_turn(owner, session, FIRST)
-    turn, told = await ask(owner, session, "How many ports does it have?")
-    assert told["Why"] == ["it refers to what came before"]
-    carried = told["Carried over"][0].split(" · ")
-    assert carried == ["switch"], "what passages say of ports, they say of the switch"
-    assert told["Query"] == ["How many ports does it have? × 0.5", "switch How many ports does it have?"]
-    assert turn.retrieval_query == told["Query"][1]
+    turn, shown = await ask(owner, session, "How many ports does it have?")
+    assert shown["Why"] == ["it refers to what came before"]
+    carried = shown["Carried over"][0].split(" · ")
+    assert carried == ["switch"], "the passages about ports are about the switch"
+    assert shown["Query"] == ["How many ports does it have? × 0.5", "switch How many ports does it have?"]
+    assert turn.retrieval_query == shown["Query"][1]
 
 
-async def test_a_question_that_stands_alone_is_left_alone(
+async def test_a_question_that_stands_alone_is_unchanged(
     owner: User, handbook: KnowledgeBase, session: ChatSession
 ) -> None:
     await run_turn(owner, session, FIRST)
     question = "How long does the warranty of the rack mounting kit last?"
-    _turn, told = await ask(owner, session, question)
-    assert told["Why"] == ["it stands alone"] and told["Query"] == [question] and "Carried over" not in told
+    _turn, shown = await ask(owner, session, question)
+    assert shown["Why"] == ["it stands alone"] and shown["Query"] == [question] and "Carried over" not in shown
 
 
-async def test_common_words_are_told_with_their_weight(
+async def test_expanded_queries_are_shown_with_their_weight(
     owner: User, handbook: KnowledgeBase, session: ChatSession
 ) -> None:
     index_to = [f"The TL-SE{number} switch has {number} ports." for number in range(20)]
     await in_database(index_document, handbook, tuple(index_to), "more.txt")
     await run_turn(owner, session, FIRST)
-    _turn, told = await ask(owner, session, "Which switch has 7 ports?")
-    assert told["Why"] == ["its words are too common to stand alone"]
-    assert len(told["Query"]) == 2 and " × 0." in told["Query"][1]
+    _turn, shown = await ask(owner, session, "Which switch has 7 ports?")
+    assert shown["Why"] == ["its words are too common to stand alone"]
+    assert len(shown["Query"]) == 2 and " × 0." in shown["Query"][1]
 
 
 async def test_words_are_counted_in_the_bases_of_the_session_alone(
@@ -106,9 +106,7 @@ async def test_a_first_question_asks_for_no_frequencies(owner: User, session: Ch
     assert (known.frequencies.size, known.passages) == (0, ())
 
 
-def test_a_session_searches_what_it_chose_of_what_its_user_may_read(
-    owner: User, colleague: User, session: ChatSession
-) -> None:
+def test_a_session_searches_its_selection_of_readable_bases(owner: User, colleague: User, session: ChatSession) -> None:
     theirs, own = factories.make_knowledge_base(colleague, "Theirs"), factories.make_knowledge_base(owner, "Own")
     assert searchable(asking(owner, session)) == Scope((own.pk,), (), True)
     session.knowledge_bases.add(theirs)
@@ -117,7 +115,7 @@ def test_a_session_searches_what_it_chose_of_what_its_user_may_read(
     assert searchable(asking(owner, session)).knowledge_base_ids == (own.pk,)
 
 
-def test_a_session_searches_the_documents_that_it_chose_of_what_its_user_may_read(
+def test_a_session_searches_its_selection_of_readable_documents(
     owner: User, colleague: User, session: ChatSession
 ) -> None:
     theirs, own, other = (
@@ -132,7 +130,7 @@ def test_a_session_searches_the_documents_that_it_chose_of_what_its_user_may_rea
     assert searchable(asking(owner, session)) == Scope((own.pk,), (second.pk,), True)
 
 
-async def test_the_titles_of_a_few_chosen_documents_are_known(owner: User, session: ChatSession) -> None:
+async def test_the_titles_of_a_few_selected_documents_are_known(owner: User, session: ChatSession) -> None:
     base = await in_database(factories.make_knowledge_base, owner)
     documents = [await in_database(factories.make_document, base, f"{name}.md") for name in "abcde"]
 
@@ -143,16 +141,16 @@ async def test_the_titles_of_a_few_chosen_documents_are_known(owner: User, sessi
     await session.documents.aset(documents[1:2])
     assert await titles() == ("b.md",)
     await session.documents.aset(documents)
-    assert len(await titles()) == 3  # more would drown the question
+    assert len(await titles()) == 3  # more would drown out the question
 
 
-def test_who_was_shut_out_searches_nothing(owner: User, session: ChatSession) -> None:
+def test_an_inactive_user_searches_nothing(owner: User, session: ChatSession) -> None:
     factories.make_knowledge_base(owner)
     User.objects.filter(pk=owner.pk).update(is_active=False)
     assert searchable(asking(owner, session)).knowledge_base_ids == ()
 
 
-def test_one_base_is_enough_to_keep_from_general_knowledge(owner: User, session: ChatSession) -> None:
+def test_one_base_is_enough_to_forbid_general_knowledge(owner: User, session: ChatSession) -> None:
     generous, strict = (
         factories.make_knowledge_base(owner, answer_from_general_knowledge=allowed) for allowed in (True, False)
     )

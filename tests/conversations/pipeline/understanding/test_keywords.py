@@ -1,4 +1,4 @@
-"""Which words of a conversation a question is searched with."""
+"""The words of a conversation that a question is searched with."""
 
 from collections.abc import Sequence
 
@@ -33,7 +33,7 @@ def test_words_of_older_turns_weigh_less() -> None:
     assert salient("Where?", ["router", "firmware"], frequencies(firmware=30, router=20))[0] == "firmware"
 
 
-def test_a_word_that_comes_again_weighs_as_in_its_last_turn() -> None:
+def test_a_repeated_word_weighs_as_in_its_last_turn() -> None:
     known = frequencies(firmware=20, router=15)
     assert salient("Where?", ["router firmware", "firmware"], known)[0] == "firmware"
 
@@ -43,29 +43,29 @@ def test_words_of_the_question_and_words_that_only_ask_are_not_carried() -> None
     assert salient("Which switches?", ["What is the router of the switch?"], known) == ("router",)
 
 
-def test_words_that_no_passage_holds_are_as_rare_as_can_be() -> None:
+def test_words_that_no_passage_contains_have_the_highest_rarity() -> None:
     assert salient("Where?", ["the router quux"], frequencies(router=5)) == ("quux", "router")
     assert salient("Where?", ["the quux"], Frequencies(0, {})) == ("quux",)
 
 
-def test_what_a_longer_name_holds_is_not_carried_again() -> None:
+def test_parts_of_a_longer_name_are_not_carried_again() -> None:
     assert salient("Where?", ["SE2109", "The TL-SE2109"], frequencies(**{"TL-SE2109": 5})) == ("TL-SE2109",)
 
 
-def test_only_so_many_words_are_carried() -> None:
+def test_the_number_of_carried_words_is_limited() -> None:
     text = "alpha bravo delta echo foxtrot golf"
     known = frequencies(**dict.fromkeys(text.split(), 9))
     assert salient("Where?", [text], known, 2) == ("alpha", "bravo")
     assert len(salient("Where?", [text], known, 9)) == 6
 
 
-def test_a_number_of_the_question_stands_in_the_place_of_one_as_long() -> None:
+def test_a_number_in_the_question_replaces_one_of_the_same_length() -> None:
     known = frequencies(**dict.fromkeys(("2021", "2022", "12", "月", "贝多芬"), 9))
     assert salient("2022年呢？", ["2021年12月的贝多芬"], known) == ("12", "月", "贝多芬")
     assert "2021" in salient("之后呢？", ["2021年12月的贝多芬"], known)
 
 
-def test_what_the_question_comes_back_to_is_as_near_as_the_last_turn() -> None:
+def test_a_turn_that_the_question_returns_to_counts_like_the_last_one() -> None:
     known = frequencies(router=10, antenna=5, switch=10, ports=300)
     earlier = ["the router, its ports and the antenna", "the switch"]
     assert salient("Where?", earlier, known)[0] == "switch"
@@ -85,7 +85,7 @@ def test_what_the_question_comes_back_to_is_as_near_as_the_last_turn() -> None:
         ("hash " + "a1" * 40, ("hash",)),
     ],
 )  # fmt: skip
-def test_words_are_as_a_person_reads_them(text: str, expected: tuple[str, ...]) -> None:
+def test_words_are_split_as_people_read_them(text: str, expected: tuple[str, ...]) -> None:
     assert words(text) == expected
 
 
@@ -96,7 +96,7 @@ def test_a_question_is_the_more_specific_the_rarer_its_words() -> None:
     assert specificity("Which router?", known) == pytest.approx(5.2 / 6.9, abs=0.01)
 
 
-def test_an_empty_base_tells_nothing() -> None:
+def test_an_empty_base_shows_nothing() -> None:
     assert specificity("Which router?", Frequencies(0, {})) == 0.0
     assert salient("Where?", ["the router"], Frequencies(0, {})) == ("router",)
 
@@ -129,7 +129,7 @@ def test_two_things_named_together(text: str, two: tuple[str, str] | None) -> No
         ("第二个字段", "第二个字段"),
     ],
 )
-def test_the_former_and_the_latter_are_named(question: str, expected: str) -> None:
+def test_the_former_and_the_latter_are_resolved(question: str, expected: str) -> None:
     earlier = ["What does UNION do?", "How does UNION differ from it? I mean UNION and UNION ALL."]
     assert resolve(question, earlier)[0] == expected
 

@@ -1,4 +1,4 @@
-"""What a model makes of a question: its reply read, and held against the rules."""
+"""A model's plan for a question: reading its reply, and reconciling it with the rules."""
 
 import json
 from typing import Any
@@ -63,11 +63,11 @@ def test_a_whole_plan() -> None:
         ("rewrite", "ports " * 200, ""),
     ],
 )
-def test_fields_of_the_wrong_type_are_read_as_far_as_they_go(field: str, value: Any, read: Any) -> None:
+def test_fields_of_the_wrong_type_are_read_as_far_as_possible(field: str, value: Any, read: Any) -> None:
     assert getattr(read_plan(json.dumps(plan(**{field: value})), QUESTION), field) == read
 
 
-def test_a_reply_that_breaks_off_has_no_half_of_a_rewrite() -> None:
+def test_a_reply_that_is_cut_off_has_no_partial_rewrite() -> None:
     whole = json.dumps({"intent": "kb_retrieval", "queries": ["ports"], "rewrite": REWRITE})
     for missing in (3, 9, 20):
         found = read_plan(whole[:-missing], QUESTION)
@@ -84,7 +84,7 @@ def test_how_many_passages(k: Any, read: int | None) -> None:
     assert read_plan(json.dumps(item), QUESTION).k == read
 
 
-def test_key_terms_are_also_found_where_chat_has_them() -> None:
+def test_key_terms_are_also_read_from_the_arguments() -> None:
     item = plan(queries=None) | {"plan": {"action": "retrieve_vector", "args": {"queries": ["ports"]}}}
     assert read_plan(json.dumps(item), QUESTION).queries == ("ports",)
 
@@ -157,7 +157,7 @@ CLARIFY = ModelPlan("clarify", "clarify", 0.9)
         (CHAT, "clarify", True, True, ("retrieve_vector", "answer_chat")),
     ],
 )
-def test_a_model_that_would_not_search_is_followed_only_so_far(
+def test_when_a_model_that_would_not_search_is_followed(
     plan: ModelPlan, ruled: str, depends: bool, alone: bool, followed: tuple[str, str]
 ) -> None:
     result = reconcile(plan, ruled, asks=True, depends=depends, alone=alone)
@@ -175,7 +175,9 @@ def test_a_model_that_would_not_search_is_followed_only_so_far(
         (ModelPlan("clarify", "clarify", 0.9), False, "retrieve_vector"),
     ],
 )
-def test_one_that_is_sure_to_chat_is_followed_where_nothing_is_asked(plan: ModelPlan, asks: bool, action: str) -> None:
+def test_one_that_is_sure_about_chatting_is_followed_if_nothing_is_asked(
+    plan: ModelPlan, asks: bool, action: str
+) -> None:
     assert reconcile(plan, "retrieve_vector", asks=asks, depends=False, alone=True).action == action
 
 
@@ -219,7 +221,7 @@ def test_what_may_ask_for_something_in_the_documents(message: str, asks: bool) -
         (True, {}),
     ],
 )
-def test_translations_are_taken_by_the_language_that_they_are_in(value: Any, read: dict[str, str]) -> None:
+def test_translations_are_keyed_by_their_detected_language(value: Any, read: dict[str, str]) -> None:
     assert dict(read_plan(json.dumps(plan(translations=value)), QUESTION).translations) == read
 
 

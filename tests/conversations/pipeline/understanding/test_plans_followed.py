@@ -1,4 +1,4 @@
-"""What a model plans for a question is what is done: whole turns."""
+"""A model's plan for a question is followed: whole turns."""
 
 import json
 from typing import Any
@@ -22,7 +22,7 @@ CLEAR = "What does the guarantee say about a broken kit?"
 
 @pytest.fixture
 def served(provider: FakeProvider, settings: Settings) -> FakeProvider:
-    """A site that is set up with nothing but the provider's address, and keeps passages apart."""
+    """A site that is set up with only the provider's address, and does not join passages."""
     settings.LLM_BASE_URL, settings.MERGE_NEIGHBOURS = provider.base_url, False
     return provider
 
@@ -33,7 +33,7 @@ async def trace() -> dict[str, TraceStep]:
     return {step.key: step async for step in turn.trace.all()}
 
 
-async def test_both_sides_are_asked_for_each_key_term_and_for_the_better_form_of_a_first_question(
+async def test_both_retrievers_search_each_key_term_and_the_rewrite_of_a_first_question(
     owner: User, handbook: KnowledgeBase, session: ChatSession, served: FakeProvider
 ) -> None:
     planned = plan(rewrite=CLEAR, queries=["warranty", "rack mounting kit"], followup=False)
@@ -50,7 +50,7 @@ async def test_both_sides_are_asked_for_each_key_term_and_for_the_better_form_of
 
 
 @pytest.mark.parametrize(("k", "given"), [(2, 2), (6, 4)])
-async def test_as_many_passages_are_given_as_it_wants(
+async def test_the_plan_sets_the_number_of_passages(
     owner: User, handbook: KnowledgeBase, session: ChatSession, served: FakeProvider, k: int, given: int
 ) -> None:
     planned = plan(rewrite="", queries=[], plan={"action": "retrieve_vector", "args": {"k": k}})
@@ -59,7 +59,7 @@ async def test_as_many_passages_are_given_as_it_wants(
     assert (await trace())["compose_prompt"].detail["kept"]["evidence"] == given
 
 
-async def test_a_chat_that_it_is_sure_of_is_not_searched(
+async def test_a_chat_with_high_confidence_is_not_searched(
     owner: User, handbook: KnowledgeBase, session: ChatSession, served: FakeProvider
 ) -> None:
     served.reply(json.dumps(chat(confidence=0.9)), purpose="understand")
@@ -76,7 +76,7 @@ async def test_a_chat_that_it_is_sure_of_is_not_searched(
 @pytest.mark.parametrize(
     ("question", "confidence"), [("Tell me a joke, please.", 0.7), ("How many ports has the switch?", 0.95)]
 )
-async def test_one_that_it_is_less_sure_of_or_that_asks_for_facts_is(
+async def test_a_chat_with_less_confidence_or_a_question_for_facts_is_searched(
     owner: User,
     handbook: KnowledgeBase,
     session: ChatSession,

@@ -1,4 +1,4 @@
-"""Taking a rewritten question out of what a model wrote, or leaving it."""
+"""Extracting a rewritten question from a model's reply, or rejecting the reply."""
 
 import pytest
 
@@ -47,7 +47,7 @@ WANTED = "How long does it take to reset the TL-SE2109 switch?"
         f"```text\n{WANTED}\n```",
     ],
 )
-def test_the_question_is_taken_out_of_its_wrapping(reply: str) -> None:
+def test_the_question_is_extracted_from_its_wrapping(reply: str) -> None:
     assert usable_rewrite(reply, QUESTION, BACKGROUND) == WANTED
 
 
@@ -79,19 +79,19 @@ def test_the_question_is_taken_out_of_its_wrapping(reply: str) -> None:
         ("什么？", "off the subject"),
     ],
 )
-def test_what_is_no_rewritten_question_is_left(reply: str, reason: str) -> None:
+def test_a_reply_that_is_not_a_question_is_rejected(reply: str, reason: str) -> None:
     with pytest.raises(Unusable) as left:
         usable_rewrite(reply, QUESTION, BACKGROUND)
     assert left.value.reason == reason
 
 
-def test_a_reply_that_was_cut_off_is_left() -> None:
+def test_a_reply_that_was_cut_off_is_rejected() -> None:
     with pytest.raises(Unusable, match="too long"):
         usable_rewrite(WANTED[:-10], QUESTION, BACKGROUND, cut=True)
 
 
 @pytest.mark.parametrize("reply", [QUESTION, f'"{QUESTION}"', "how long does it take"])
-def test_the_question_itself_is_no_rewriting(reply: str) -> None:
+def test_the_unchanged_question_is_not_a_rewrite(reply: str) -> None:
     assert usable_rewrite(reply, QUESTION, BACKGROUND) == ""
 
 
@@ -116,15 +116,15 @@ def test_questions_that_look_like_something_else_stay_whole(question: str) -> No
 
 
 @pytest.mark.parametrize("wrapping", ["Question: ", "1. ", "问：", '"', "**", "?(a"])
-def test_a_reply_without_an_end_is_left_at_once(wrapping: str) -> None:
+def test_an_endless_reply_is_rejected_at_once(wrapping: str) -> None:
     with pytest.raises(Unusable):
         usable_rewrite(wrapping * 50_000, QUESTION, BACKGROUND)
 
 
-def test_wrappings_inside_each_other_are_all_taken_off() -> None:
+def test_nested_wrappings_are_all_removed() -> None:
     assert usable_rewrite(f"Sure: **Rewritten question:** “1. {WANTED}”", QUESTION, BACKGROUND) == WANTED
 
 
 @pytest.mark.parametrize("question", ["What does ports[2] of the switch hold?", "What is the switch's ports[2]?"])
-def test_brackets_of_code_are_no_citations(question: str) -> None:
+def test_brackets_in_code_are_not_citations(question: str) -> None:
     assert usable_rewrite(question, "What does it hold?", BACKGROUND) == question

@@ -21,12 +21,12 @@ from ragsite.language.content_words import content_terms
 from retrieval.engine.fulltext import Frequencies
 
 SWITCH = "How do I reset the TL-SE2109 switch?"
-# Of 1,000 passages; what is not listed stands in none.
+# Of 1,000 passages; words that are not listed occur in none.
 COMMON, RARE = 300, 5
 
 
 def frequencies(*texts: str, common: str = "") -> Frequencies:
-    """Return frequencies by which the texts' words are rare, but for some common ones."""
+    """Return frequencies in which the texts' words are rare, except for some common ones."""
     held = {term: RARE for text in texts for term in content_terms(text)}
     return Frequencies(1000, held | dict.fromkeys(content_terms(common), COMMON))
 
@@ -83,7 +83,7 @@ def test_questions_that_begin_like_greetings_are_searched(text: str) -> None:
 
 
 @pytest.mark.parametrize("text", ["???", "…", "and", "的"])
-def test_nothing_to_search_for_is_asked_back(text: str) -> None:
+def test_a_message_without_searchable_words_needs_clarification(text: str) -> None:
     assert asked(text).action == "clarify"
 
 
@@ -96,7 +96,7 @@ def test_nothing_to_search_for_is_asked_back(text: str) -> None:
         "端口隔离功能怎样配置？",
     ],
 )
-def test_a_question_whose_words_are_rare_is_searched_as_it_stands(question: str) -> None:
+def test_a_question_of_rare_words_is_searched_as_it_is(question: str) -> None:
     found = asked(question, SWITCH)
     assert (found.queries, found.ranking_query, found.reason, found.carried) == (
         ((question, 1.0),),
@@ -107,7 +107,7 @@ def test_a_question_whose_words_are_rare_is_searched_as_it_stands(question: str)
 
 
 @pytest.mark.parametrize("text", ["How long does it take?", "它支持多少个端口？", "and the power supply?", "那价格呢"])
-def test_a_question_that_points_back_is_searched_as_much_with_words_of_what_came_before(text: str) -> None:
+def test_a_question_that_refers_back_is_searched_with_words_of_earlier_questions(text: str) -> None:
     found = asked(text, SWITCH, common="reset switch")
     (bare, own), (full, weight) = found.queries
     assert (bare, own, weight) == (text, BESIDE, 1.0)
@@ -115,17 +115,17 @@ def test_a_question_that_points_back_is_searched_as_much_with_words_of_what_came
     assert found.carried[0] == "TL-SE2109"
 
 
-def test_another_topic_takes_no_pieces_of_the_one_before_along() -> None:
+def test_another_topic_carries_over_nothing_from_the_previous_one() -> None:
     assert asked("那病假呢？", "年假有多少天？", common="病假").queries == (("那病假呢？", 1.0),)
     assert "猫" in asked("它吃什么？", "猫的寿命多长？", common="吃").carried
 
 
-def test_where_hardly_anything_is_said_a_question_leans_as_if_it_pointed() -> None:
+def test_a_question_of_very_few_words_depends_fully() -> None:
     (bare, own), (_full, weight) = asked("Ports?", SWITCH, common="ports").queries
     assert (bare, own, weight) == ("Ports?", BESIDE, 1.0)
 
 
-def test_common_words_need_the_conversation_the_more_the_fewer_they_are() -> None:
+def test_the_fewer_common_words_the_more_the_conversation_counts() -> None:
     weights = [
         asked(question, SWITCH, common="ports speed status lamp").queries[1][1]
         for question in ("Ports and speed?", "Ports, speed and status?", "Ports, speed, status and lamp?")
@@ -134,27 +134,27 @@ def test_common_words_need_the_conversation_the_more_the_fewer_they_are() -> Non
 
 
 @pytest.mark.parametrize("question", ["What do they do?", "为什么呢？"])
-def test_a_question_that_names_nothing_is_only_searched_with_what_came_before(question: str) -> None:
+def test_a_question_that_names_nothing_is_only_searched_as_expanded(question: str) -> None:
     ((full, weight),) = asked(question, SWITCH).queries
     assert "TL-SE2109" in full and full.endswith(question) and weight == 1.0
 
 
-def test_of_things_named_together_the_one_meant_is_searched_for() -> None:
+def test_the_former_or_latter_of_two_things_is_searched_for() -> None:
     found = asked("How is the latter set up?", "What is the difference between trunk ports and port mirroring?")
     assert found.queries[1][0] == "How is port mirroring set up?"
     assert found.carried == ("port mirroring",)
 
 
-def test_where_the_conversation_adds_nothing_the_question_stands_alone() -> None:
+def test_a_question_stands_alone_if_the_conversation_adds_nothing() -> None:
     assert asked("Does the switch reset?", "Reset the switch!").queries == (("Does the switch reset?", 1.0),)
 
 
-def test_a_first_question_is_searched_as_it_stands() -> None:
+def test_a_first_question_is_searched_as_it_is() -> None:
     assert asked("How long does a reset take?").queries == (("How long does a reset take?", 1.0),)
 
 
 @pytest.mark.parametrize("question", ["What is this about?", "How long does it take?", "这是讲什么的？", "多少钱？"])
-def test_where_a_document_is_asked_it_is_the_object(question: str) -> None:
+def test_a_selected_document_is_the_object(question: str) -> None:
     known = Known(frequencies(question), titles=("Long leave",))
     full = f"{question} Long leave"
     assert understand(question, [], known).queries == ((full, 1.0),)
@@ -163,13 +163,13 @@ def test_where_a_document_is_asked_it_is_the_object(question: str) -> None:
 
 
 @pytest.mark.parametrize("question", ["How long does it take?", "And in 2023?", "多少钱？", "怎么取消它？"])
-def test_a_question_without_an_object_is_asked_back_unless_something_came_before(question: str) -> None:
+def test_a_first_question_without_an_object_needs_clarification(question: str) -> None:
     assert asked(question) == Understanding("clarify", ((question, 1.0),), "no object", question)
     assert asked(question, "hello").action == "clarify"
     assert asked(question, SWITCH).action == "retrieve_vector"
 
 
-def test_a_rewriting_is_searched_with_the_question_beside_it() -> None:
+def test_a_rewritten_question_is_searched_together_with_the_question() -> None:
     assert queries_with_rewrite("Its price?", "Price of the TL-SE2109") == (
         ("Price of the TL-SE2109", 1.0),
         ("Its price?", 0.5),
@@ -178,7 +178,7 @@ def test_a_rewriting_is_searched_with_the_question_beside_it() -> None:
 
 
 @given(st.text(max_size=40), st.lists(st.text(max_size=40), max_size=3))
-def test_whatever_is_said_there_is_something_to_do(question: str, earlier: list[str]) -> None:
+def test_every_message_leads_to_an_action(question: str, earlier: list[str]) -> None:
     found = asked(question, *earlier)
     assert bool(found.queries) == (found.action == "retrieve_vector") == bool(found.ranking_query)
     assert all(text.strip() and 0 < weight <= 1 for text, weight in found.queries)
@@ -190,24 +190,24 @@ COST = "花了多少钱？"
 
 
 def joined(question: str, *earlier: str, passages: Sequence[str]) -> Understanding:
-    """Ask where the question's words are rare enough to stand alone, and these are the passages found with both."""
+    """Understand a question of words rare enough to stand alone, with these passages on it and the conversation."""
     known = Known(frequencies(question, *earlier), [set(content_terms(passage)) for passage in passages])
     return understand(question, [PastTurn(1, text, "") for text in earlier], known)
 
 
-def test_what_passages_hold_together_tells_that_a_question_leaves_out_its_subject() -> None:
+def test_passages_with_words_of_both_show_that_a_question_leaves_out_its_subject() -> None:
     alone = joined(COST, BOUGHT, passages=["他花了钱。", "微软收购了动视暴雪。"])
     depends = joined(COST, BOUGHT, passages=["花了687亿美元的钱，微软收购了动视暴雪。"])
     (_bare, (full, weight)) = depends.queries
     assert weight > dict(alone.queries).get(full, 0.0) and {"微软", "暴雪"} <= set(depends.carried)
 
 
-def test_of_a_long_question_not_even_passages_with_both_tell_that_it_leans() -> None:
+def test_a_long_question_stands_alone_despite_passages_with_words_of_both() -> None:
     question = "What is the warranty period of the rack mounting kit?"
     assert joined(question, SWITCH, passages=[f"{question} {SWITCH}"]).queries == ((question, 1.0),)
 
 
-def test_passages_are_looked_for_only_where_the_question_does_not_tell_by_itself() -> None:
+def test_passages_are_looked_up_only_if_the_question_is_ambiguous() -> None:
     known = frequencies(COST, BOUGHT, SWITCH)
     assert context_probe_query(COST, [BOUGHT], known).endswith(COST)
     assert context_probe_query("What does it cost?", [SWITCH], known).endswith("TL-SE2109 switch What does it cost?")
@@ -220,7 +220,7 @@ def test_passages_are_looked_for_only_where_the_question_does_not_tell_by_itself
 @pytest.mark.parametrize(
     ("question", "common"), [("What is a cursor?", "cursor"), ("How do I create an index?", "create index")]
 )
-def test_common_words_do_not_make_a_question_lean_that_names_its_own_matter(question: str, common: str) -> None:
+def test_a_question_of_common_words_that_names_its_own_subject_is_independent(question: str, common: str) -> None:
     found = asked(question, "How do I restart the TL-SE2109 switch?", common=common)
     (bare, first), (_full, second) = found.queries
     assert (bare, first, found.ranking_query) == (question, 1.0, question) and 0 < second <= INTRODUCES
@@ -239,7 +239,7 @@ def test_a_greeting_is_not_carried_over(greeting: str) -> None:
 OVERTIME = "加班费怎么算？"
 
 
-def test_in_another_language_than_all_before_it_a_question_is_judged_by_itself() -> None:
+def test_a_question_in_another_language_than_all_before_it_is_independent() -> None:
     found = asked(OVERTIME, SWITCH, common="加班费 加班 班费 算")
     assert found.ranking_query == OVERTIME
     assert all(weight <= INTRODUCES for text, weight in found.queries if text != OVERTIME)
@@ -247,12 +247,12 @@ def test_in_another_language_than_all_before_it_a_question_is_judged_by_itself()
     assert same.ranking_query != OVERTIME
 
 
-def test_a_question_that_points_back_does_so_in_another_language_too() -> None:
+def test_a_question_that_refers_back_does_so_in_another_language_too() -> None:
     found = asked("它多少钱？", SWITCH)
     assert found.reason == "pronoun" and found.ranking_query != "它多少钱？"
 
 
-def test_passages_that_join_two_languages_tell_that_a_question_leaves_out_its_subject() -> None:
+def test_passages_in_two_languages_show_that_a_question_leaves_out_its_subject() -> None:
     question = "保修多久？"
     passages = ["Reset switch TL-SE2109 保修 三年"]
     known = Known(frequencies(SWITCH, common="保修"), [set(content_terms(passage)) for passage in passages])
@@ -267,7 +267,7 @@ def test_passages_that_join_two_languages_tell_that_a_question_leaves_out_its_su
         ("LS-2424 多少钱？", "那 LS-2448P 呢", "LS-2448P 多少钱？"),
     ],
 )
-def test_of_another_code_the_same_is_asked(earlier: str, question: str, expanded: str) -> None:
+def test_another_code_repeats_the_earlier_question(earlier: str, question: str, expanded: str) -> None:
     assert asked(question, earlier).ranking_query == expanded
 
 

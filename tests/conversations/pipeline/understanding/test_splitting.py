@@ -1,4 +1,4 @@
-"""Questions that compare, join or chain taken apart by rules, and those that are left whole."""
+"""Questions that compare, join or chain things are split by rules, and others are left whole."""
 
 import pytest
 
@@ -33,7 +33,7 @@ from conversations.pipeline.understanding.splitting import MOST_PARTS, split, us
         ("控制内存的参数的默认值是多少？", "chain", ("控制内存的参数", "控制内存的参数的默认值是多少？")),
     ],
 )  # fmt: skip
-def test_a_question_for_several_things_is_taken_apart(question: str, kind: str, parts: tuple[str, ...]) -> None:
+def test_a_question_for_several_things_is_split(question: str, kind: str, parts: tuple[str, ...]) -> None:
     found = split(question)
     assert (found.kind, found.parts) == (kind, parts)
 
@@ -58,20 +58,20 @@ def test_a_question_for_one_thing_is_left_whole(question: str) -> None:
     assert split(question).parts == ()
 
 
-def test_a_part_that_points_at_the_one_before_depends_on_it() -> None:
+def test_a_part_that_refers_to_the_one_before_depends_on_it() -> None:
     found = split("Passwords are stored in some catalog. May anybody read it?")
     assert found.parts == ("Passwords are stored in some catalog", "May anybody read it") and found.dependent == (1,)
     assert split("How many columns can a table have? How many arguments can a function take?").dependent == ()
     assert split("What is the default of the setting that limits silent sessions?").dependent == (1,)
 
 
-def test_there_are_few_parts_however_much_is_asked() -> None:
+def test_the_number_of_parts_is_limited() -> None:
     names = [f"name_{number}" for number in range(9)]
     assert len(split(f"What are the defaults of {', '.join(names)} and name_x?").parts) == MOST_PARTS
     assert len(split(" ".join(f"What is {name}?" for name in names)).parts) == MOST_PARTS
 
 
-def test_of_a_models_parts_those_are_kept_that_name_something_once() -> None:
+def test_a_models_parts_are_kept_once_if_they_name_something() -> None:
     given = [
         "ports of the hub",
         "the ports of the hub?",

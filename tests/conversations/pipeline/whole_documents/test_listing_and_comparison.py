@@ -1,4 +1,4 @@
-"""What documents list, and how two of them differ."""
+"""Lists in documents, and the differences between two documents."""
 
 from conversations.pipeline.whole_documents.comparison import Comparison, compare
 from conversations.pipeline.whole_documents.listing import listed
@@ -18,20 +18,20 @@ def lines(subject: str, *given: tuple[str, str], names: tuple[str, ...] = ()) ->
 CODES = "The panel shows error codes:\n- E1: cold\n- E2: open\nAnd lamps:\n- red\n- green"
 
 
-def test_an_announcement_a_heading_and_the_line_itself_speak_for_a_line() -> None:
+def test_introduction_heading_and_item_count_for_an_item() -> None:
     assert lines("error codes", ("A", CODES)) == ["E1: cold", "E2: open"]
     assert lines("lamps", ("Lamps", "- red\n- green")) == ["red", "green"]
     assert lines("lamps", ("Other", "- a red lamp\n- a door\n1. two lamps")) == ["a red lamp", "two lamps"]
     assert lines("lamp", ("Other", "- a lampshade")) == []
 
 
-def test_words_of_the_documents_name_need_not_stand_there() -> None:
+def test_words_of_the_documents_name_are_not_required() -> None:
     given = ("Codes", "- E1: cold")
     assert lines("codes of the LS-2448", given) == []
     assert lines("codes of the LS-2448", given, names=("LS-2448 manual",)) == ["E1: cold"]
 
 
-def test_rows_of_a_table_that_was_cut_are_one_table() -> None:
+def test_rows_of_a_split_table_are_joined() -> None:
     rows = [Passage(at, 1, at, f"Port | Use\n{at} | web", ("Ports",), 1, 90, ("Port", "Use"), ((str(at), "web"),))
             for at in (1, 2)]  # fmt: skip
     listing = listed("ports", sections_of(rows))
@@ -39,7 +39,7 @@ def test_rows_of_a_table_that_was_cut_are_one_table() -> None:
     assert listing.count == 2
 
 
-def test_where_nothing_is_listed_sentences_speak() -> None:
+def test_without_lists_sentences_are_returned() -> None:
     listing = listed("dogs", sections(("A", "Dogs stay below. Cats climb."), ("B", "A dog barks.")))
     assert listing.sentences and [found.lines for found in listing.found] == [["Dogs stay below."], ["A dog barks."]]
     assert listed("horses", sections(("A", "Dogs stay below."))).count == 0
@@ -53,7 +53,7 @@ def differing(old: list[Section], new: list[Section]) -> list[tuple[str, str | N
     ]
 
 
-def test_changed_sentences_stand_side_by_side() -> None:
+def test_changed_sentences_are_paired() -> None:
     old = sections(("A", "The lamp is lit at six. Dogs stay below. It closes."), ("B", "Same."))
     new = sections(("A", "The lamp is lit at seven. It closes. A lift was built."), ("B", "Same."))
     assert differing(old, new) == [
@@ -64,7 +64,7 @@ def test_changed_sentences_stand_side_by_side() -> None:
     assert compare(old, new).unchanged == 1
 
 
-def test_headings_numbered_or_worded_anew_are_the_same() -> None:
+def test_renumbered_or_reworded_headings_are_the_same() -> None:
     old = sections(("1. Scope", "It is this. It is that."), ("2. Opening hours", "Nine to five."), ("3. Dogs", "No."))
     new = sections(
         ("1. Preface", "Hello."), ("2. Scope", "It is this. It is that."), ("3. Opening hour", "Nine to six.")
@@ -83,7 +83,7 @@ def test_documents_without_headings_are_compared_too() -> None:
     assert differing(old, changed) == [("", "Sentence 4 of all.", "Sentence 4 of one.")]
 
 
-def test_long_documents_are_compared_soon() -> None:
+def test_long_documents_are_compared_quickly() -> None:
     old = sections(*[(f"H{at % 400}", f"The value of {at} is {at * 7}. It is set by {at % 13}.") for at in range(3000)])
     new = sections(*[(f"H{at % 400}", f"The value of {at} is {at * 9}. It is set by {at % 13}.") for at in range(3000)])
     assert sum(len(changed.changes) for changed in compare(old, new).changed) > 2000

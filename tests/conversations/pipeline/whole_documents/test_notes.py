@@ -1,4 +1,4 @@
-"""What a model has noted, by section."""
+"""A model's notes, by section."""
 
 import pytest
 
@@ -28,5 +28,5 @@ SECTIONS = [
         ("Dogs [2]\nNONE", {20: "Dogs"}),
     ],
 )
-def test_lines_stand_with_their_sections(reply: str, expected: dict[int, str]) -> None:
+def test_lines_are_assigned_to_their_sections(reply: str, expected: dict[int, str]) -> None:
     assert read_notes(reply, SECTIONS) == expected

@@ -1,4 +1,4 @@
-"""Which questions want whole documents."""
+"""Questions about whole documents."""
 
 from pathlib import Path
 
@@ -6,8 +6,8 @@ import pytest
 
 from conversations.pipeline.whole_documents.requests import WholeRequest, may_want_whole, names_in, whole_request
 
-# Written before the rules, in two halves. Of the second, which was held aside, the rules that the first was looked at
-# for took 33 of 37 requests and none of 75 other questions; what was mended then was seen in it.
+# Written before the rules, in two halves. Rules developed on the first half recognised 33 of 37 requests in the second,
+# which had been held out, and none of 75 other questions; later fixes were made with the second half in view.
 SENTENCES = [
     tuple(line.split("\t"))
     for name in ("sentences", "sentences_held")
@@ -16,7 +16,7 @@ SENTENCES = [
 
 
 @pytest.mark.parametrize("row", SENTENCES, ids=lambda row: row[1])
-def test_requests_are_told_from_other_questions(row: tuple[str, ...]) -> None:
+def test_requests_are_distinguished_from_other_questions(row: tuple[str, ...]) -> None:
     kind, question, *names = row
     called = names[0].split(";") if names else []
     found = whole_request(question, called)
@@ -35,12 +35,12 @@ def test_requests_are_told_from_other_questions(row: tuple[str, ...]) -> None:
         ("把这份合同里所有的日期都列出来", "日期"),
     ],
 )
-def test_a_list_says_of_what(question: str, subject: str) -> None:
+def test_a_list_has_a_subject(question: str, subject: str) -> None:
     found = whole_request(question)
     assert found is not None and (found.kind, found.subject) == ("list", subject)
 
 
-def test_what_is_listed_may_be_called_as_a_document_is() -> None:
+def test_a_subject_may_have_the_name_of_a_document() -> None:
     assert whole_request("List all error codes.", ["error codes"]) == WholeRequest("list", "nothing", "error codes")
 
 
@@ -61,7 +61,7 @@ def test_names_in_a_question(question: str, names: list[str], found: list[str]) 
     assert names_in(question, names) == found
 
 
-def test_hardly_a_question_is_looked_up() -> None:
+def test_few_questions_are_looked_up() -> None:
     others = [question for kind, question, *_names in SENTENCES if kind == "none"]
     assert sum(map(may_want_whole, others)) < 0.2 * len(others)
 
@@ -79,7 +79,7 @@ def test_hardly_a_question_is_looked_up() -> None:
         "what changed between " + "a and " * 60,
     ],
 )
-def test_long_questions_take_no_time(text: str) -> None:
-    """A pattern that goes back and forth over such a text would take minutes, and the run would be given up."""
+def test_long_questions_are_matched_quickly(text: str) -> None:
+    """A pattern that backtracks over such a text would take minutes, and the run would time out."""
     may_want_whole(text)
     whole_request(text)

@@ -1,4 +1,4 @@
-"""Documents as sections, and outlines of them."""
+"""Sections of documents, and outlines."""
 
 from collections.abc import Sequence
 
@@ -16,7 +16,7 @@ from conversations.pipeline.whole_documents.sections import (
 
 
 def passages(*given: tuple[str, str, int], document: int = 1) -> list[Passage]:
-    """Return passages of a path, written with slashes, a text and its tokens."""
+    """Return passages from triples of a path (written with slashes), a text and its number of tokens."""
     return [
         Passage(100 * document + at, document, at, text, tuple(filter(None, path.split("/"))), at + 1, tokens)
         for at, (path, text, tokens) in enumerate(given)
@@ -60,7 +60,7 @@ def test_a_section_is_a_hit_with_all_its_passages() -> None:
     assert hit.content == "one\n\n#### B\n\ntwo"
 
 
-def test_an_outline_goes_as_deep_as_can_be_taken_in() -> None:
+def test_an_outline_goes_as_deep_as_its_size_allows() -> None:
     few = [(f"T/{a}/{b}", f"Text {a}{b} is here. More.", 90) for a in "abc" for b in "xyz"]
     assert [entry.heading for entry in outline(sections_of(passages(*few)))] == ["x", "y", "z"] * 3
     assert [entry.heading for entry in outline(sections_of(passages(*few)), 5)] == ["a", "b", "c"]
@@ -77,7 +77,7 @@ def test_an_outline_of_many_or_no_headings_still_covers_everything(path: str) ->
         assert entries[0].heading == "Heading 0 … Heading 7"
 
 
-def test_a_leading_sentence_is_one_of_the_text() -> None:
+def test_a_leading_sentence_is_part_of_the_text() -> None:
     section = sections_of(passages(("A", "#### Inner\nA\n\n- \n\nThe text begins. It goes on.", 90)))
     assert leading_sentence(section) == "The text begins."
     code = "To do it, write:\n\n```sql\nDROP TABLE a;\n```\n\nThen it is gone. And more."

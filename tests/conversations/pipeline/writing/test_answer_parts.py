@@ -1,4 +1,4 @@
-"""What a model wrote becomes blocks of the answer, through the whole turn: tables, code, markers, pictures."""
+"""A model's output becomes blocks of the answer: tables, code, markers, pictures."""
 
 import json
 from typing import Any
@@ -31,7 +31,7 @@ QUESTION = "How many ports does the TL-SE2109 have?"
 
 
 async def blocks_of(*parts: Part, pictures: tuple[int, ...] = ()) -> list[dict[str, Any]]:
-    """Write the parts to an answer with two passages, those of the numbers with a picture, and return its blocks."""
+    """Write the parts to an answer with two passages, the numbered ones with a picture, and return its blocks."""
     state = make_state()
     state.prompt.evidence = [hit("one", chunk_id=1), hit("two", chunk_id=2)]
     state.prompt.citations = [{"index": 1}, {"index": 2}]
@@ -54,7 +54,7 @@ async def blocks_of(*parts: Part, pictures: tuple[int, ...] = ()) -> list[dict[s
 
 
 def kinds(blocks: list[dict[str, Any]]) -> list[tuple[str, str]]:
-    """Return each block's kind and what it shows."""
+    """Return each block's kind and contents."""
     return [(block["kind"], block.get("text") or block.get("url") or str(block.get("rows"))) for block in blocks]
 
 
@@ -81,13 +81,13 @@ async def test_without_citations_the_sources_are_only_listed(
     assert {cited async for cited in answer.citations.values_list("cited", flat=True)} == {False}
 
 
-async def test_empty_lines_make_no_block() -> None:
+async def test_empty_lines_open_no_block() -> None:
     assert await blocks_of(Words("\n \n"), End(), Words("\n\nText\n"), End(), Words("  "), End()) == [
         {"id": "b1", "kind": "text", "text": "Text\n"}
     ]
 
 
-async def test_a_picture_of_a_cited_passage_stands_where_it_is_put_and_once() -> None:
+async def test_a_picture_of_a_cited_passage_appears_in_place_and_once() -> None:
     for url in ("passage:1", "Passage 1", "段落：1", "/pictures/1/"):
         blocks = await blocks_of(
             Words("See [1]."), End(), Image("mine", url), Words("After [2]."), End(), pictures=(1, 2)
@@ -107,7 +107,7 @@ async def test_a_picture_that_comes_before_its_citation_waits_for_it() -> None:
     "url",
     ["https://evil.example/x.png", "images/config.jpg", "passage:2", "passage:9", "passage:0", "", "/pictures/9/"],
 )
-async def test_no_other_picture_is_shown_but_its_words_stay(url: str) -> None:
+async def test_other_pictures_are_replaced_by_their_alt_text(url: str) -> None:
     blocks = await blocks_of(Words("See [1]."), End(), Image("The <b>", url), pictures=(2,))
     assert kinds(blocks) == [("text", "See [1]."), ("text", "*The \\<b\\>*\n\n")]
 

@@ -19,7 +19,7 @@ def filtered(pieces: list[str]) -> tuple[str, set[int]]:
 
 
 @pytest.mark.parametrize("cut", range(len(ANSWER) + 1))
-def test_markers_that_point_nowhere_are_removed_wherever_the_stream_is_cut(cut: int) -> None:
+def test_invalid_markers_are_removed_wherever_the_stream_is_cut(cut: int) -> None:
     text, cited = filtered([ANSWER[:cut], ANSWER[cut:]])
     assert text == "One [1]. Two [2], an array a and [3] and , [1], [2], [ ]; `b[9]`, ``c`[1]`` `x\n open [1"
     assert cited == {1, 2, 3}
@@ -45,7 +45,7 @@ def test_one_character_at_a_time_gives_the_same_as_the_whole(text: str) -> None:
         r"an \(open formula_a_",
     ],
 )
-def test_a_quotation_is_shown_as_it_stands(text: str) -> None:
+def test_a_quotation_is_shown_unchanged(text: str) -> None:
     import html
     import re
 
@@ -53,7 +53,7 @@ def test_a_quotation_is_shown_as_it_stands(text: str) -> None:
     assert shown.strip() == text
 
 
-def test_a_formula_that_is_quoted_is_one() -> None:
+def test_a_quoted_formula_is_kept() -> None:
     assert str(render(escape_markdown(r"a_b_ \(x_1\)"))) == '<p>a_b_ <span class="math">\\(x_1\\)</span></p>\n'
 
 
@@ -68,21 +68,21 @@ CODE = "```\nled off\n```\n"
         ([CODE], "**Lights** [2]\n\n```\nled off\n```\n\n"),
     ],
 )
-def test_no_marker_stands_alone_below_code(sentences: list[str], written: str) -> None:
+def test_no_marker_is_alone_below_code(sentences: list[str], written: str) -> None:
     assert _paragraph(Quote(0, sentences, set()), 2, "**Lights** [2]\n\n") == written
 
 
-def test_what_answers_is_marked_and_what_is_left_out_shows() -> None:
+def test_the_answer_gets_a_marker_and_gaps_an_ellipsis() -> None:
     quote = Quote(0, ["It is given in metres. ", "The radius is long. ", "It ends here."], {1})
     assert _paragraph(quote, 2, "") == "It is given in metres. [2] \n\n… The radius is long. It ends here. [2]\n\n"
 
 
-def test_a_text_of_nothing_but_lines_is_escaped_in_passing() -> None:
+def test_a_text_of_line_breaks_is_escaped_in_linear_time() -> None:
     assert escape_markdown("\n" * 200_000 + "- x") == "\n" * 200_000 + "\\- x"
 
 
 @pytest.mark.parametrize("text", ["`" * 200_000 + "a", "[1" + " " * 200_000 + "a", "[1," * 60_000])
-def test_beginnings_of_markers_are_told_in_passing(text: str) -> None:
+def test_beginnings_of_markers_are_recognised_in_linear_time(text: str) -> None:
     assert filtered([text]) == (text, set())
 
 

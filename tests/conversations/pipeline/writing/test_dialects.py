@@ -1,4 +1,4 @@
-"""Both dialects that models answer in, read in pieces: the same parts wherever a stream is cut, and no word lost."""
+"""Both dialects of models' answers, read in pieces: the same parts wherever a stream is cut, and no lost words."""
 
 import json
 import re
@@ -29,7 +29,7 @@ CUTS = 60
 
 
 def read(*pieces: str) -> list[Part]:
-    """Return the parts of an answer that comes in these pieces, neighbouring ones of a block joined."""
+    """Return the parts of an answer that arrives in these pieces, with adjacent pieces of a block joined."""
     reader = AnswerReader()
     parts: list[Part] = []
     for part in [*(part for piece in pieces for part in reader.feed(piece)), *reader.close()]:
@@ -60,31 +60,31 @@ def said(parts: Iterable[Part]) -> str:
 
 
 def bare(text: str) -> str:
-    """Return a text without white space and the marks of Markdown's tables and fences."""
+    """Return a text without whitespace and the marks of Markdown's tables and fences."""
     return re.sub(r"[\s|`-]", "", text)
 
 
 @dataclass
 class Stream:
-    """A model's answer, and which stretches of it say something; `spans` are (start, end)."""
+    """A model's answer; `spans` are the (start, end) of its contents, as opposed to syntax."""
 
     text: str = ""
     spans: list[tuple[int, int]] = field(default_factory=list)
     is_json: bool = False
 
     def frame(self, text: str) -> "Stream":
-        """Add what only frames."""
+        """Add syntax."""
         self.text += text
         return self
 
     def say(self, text: str) -> "Stream":
-        """Add what the answer says."""
+        """Add contents."""
         self.spans.append((len(self.text), len(self.text) + len(text)))
         self.text += text
         return self
 
     def event(self, **fields: Any) -> "Stream":
-        """Add an event as a line of JSON; what its texts and cells hold is said."""
+        """Add an event as a line of JSON; its texts and cells are contents."""
         self.is_json = True
         source = json.dumps(fields, ensure_ascii=False, separators=(",", ":"))
         begin = len(self.text)
@@ -105,18 +105,18 @@ class Stream:
         return self
 
     def said_until(self, end: int) -> str:
-        """Return what is said up to a position, escapes undone."""
+        """Return the contents up to a position, unescaped."""
         parts = [self.text[start : min(stop, end)] for start, stop in self.spans if start < end]
         return "".join(decoded(part) if self.is_json else part for part in parts)
 
 
 def decoded(text: str) -> str:
-    """Return what stands inside a string of JSON, half an escape at its end left out."""
+    """Return the value of a JSON string's inner text, without an incomplete escape at its end."""
     return str(json.loads('"' + re.sub(r"(?<!\\)((?:\\\\)*)\\\Z", r"\1", text) + '"'))
 
 
 def events(stream: Stream, between: str = ",\n", *, ends: bool = True, first: tuple[str, ...] = ("t",)) -> Stream:
-    """Add an answer of all kinds of blocks: braces and quotation marks in strings, Chinese, a kind that isn't known."""
+    """Add an answer with all kinds of blocks: braces and quotation marks in strings, Chinese, an unknown kind."""
     lines: list[dict[str, Any]] = [
         {"t": "block_start", "id": "b1", "kind": "text"},
         {"t": "delta", "id": "b1", "text": 'Hold the "reset" button {10 s} [1].\n'},
@@ -174,7 +174,7 @@ def test_events_become_blocks_however_they_are_wrapped(name: str) -> None:
     assert read(JSON_STREAMS[name].text) == BLOCKS
 
 
-def test_missing_ends_lose_nothing() -> None:
+def test_missing_block_ends_lose_nothing() -> None:
     parts = [part for part in read(JSON_STREAMS["without ends"].text) if not isinstance(part, End)]
     assert parts == [part for part in BLOCKS if not isinstance(part, End)]
 
@@ -215,14 +215,14 @@ def test_the_same_parts_wherever_a_stream_is_cut_in_two(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", STREAMS)
-def test_a_stream_that_breaks_off_anywhere_has_said_what_came(name: str) -> None:
+def test_a_stream_cut_anywhere_keeps_the_text_so_far(name: str) -> None:
     stream = STREAMS[name]
     for end in sample(range(len(stream.text) + 1), CUTS):
         assert bare(said(read(stream.text[:end]))).startswith(bare(stream.said_until(end))), end
 
 
 @pytest.mark.parametrize("name", JSON_STREAMS)
-def test_a_stream_of_events_that_breaks_off_shows_no_scaffolding(name: str) -> None:
+def test_a_cut_stream_of_events_shows_no_syntax(name: str) -> None:
     stream = JSON_STREAMS[name]
     for end in sample(range(len(stream.text) + 1), CUTS):
         shown = said(read(stream.text[:end]))
@@ -247,7 +247,7 @@ def test_a_wrong_character_anywhere_loses_no_other_word(name: str, wrong: str) -
     '{"t":"delta","text":"w"}', '{"t":"block_end"}', '{"t":', "{", "}", '"', "\\", "```json\n", "```", "\n", "|a|\n",
     "|-|\n", ",", " ", "é", "[1", "]", "~~~", '{"blocks":[', '{"t":"delta","id":"b2","row":{"k":1}}', "\r", "\x00",
 ]), max_size=14))  # fmt: skip
-def test_any_mixture_is_read_alike_in_pieces_and_never_fails(pieces: list[str]) -> None:
+def test_any_mixture_is_read_the_same_in_pieces_and_never_fails(pieces: list[str]) -> None:
     text = "".join(pieces)
     whole = read(text)
     assert said(read(*pieces)) == said(whole)
@@ -273,7 +273,7 @@ def test_any_mixture_is_read_alike_in_pieces_and_never_fails(pieces: list[str]) 
         ('{"t":"delta","id":"b1","row":["x","y', "xy"),
     ],
 )
-def test_odd_events_say_what_they_say(event: str, words: str) -> None:
+def test_odd_events_keep_their_text(event: str, words: str) -> None:
     following = '\n{"t":"delta","id":"b9","text":"Next."}' if event.endswith("}") else ""
     shown = said(read('{"t":"block_start","id":"b1","kind":"text"}' + event + following))
     assert shown == words + ("Next." if following else "")
@@ -295,24 +295,24 @@ CHART = {
         ([CHART | {"columns": ["Model", "Ports"]}, {"type": "delta", "id": "b1", "row": ["SE", "9"]}], "ModelPortsSE9"),
         ([{"t": "block_start", "kind": "text", "style": "bold"}, {"t": "delta", "text": "Nine", "index": 3}], "Nine"),
         ([{"t": "block_start", "kind": "image", "alt": "Back", "format": "png"}], "Back"),
-        # What follows is none of it.
+        # The following text does not belong to it.
         ([CHART, {"type": "block_end"}, {"t": "delta", "answer": "Nine."}], "Nine."),
         ([CHART, {"t": "block_start", "kind": "text"}, {"t": "delta", "answer": "Nine."}], "Nine."),
     ],
 )
-def test_attributes_of_blocks_are_not_said(events: list[dict[str, Any]], words: str) -> None:
+def test_attributes_of_blocks_are_not_shown(events: list[dict[str, Any]], words: str) -> None:
     lines = [json.dumps(event) for event in events]
     assert said(read("\n".join(lines))) == words
     assert said(read(*"\n".join(lines))) == words
 
 
-def test_a_block_of_unknown_kind_that_breaks_off_says_no_attribute() -> None:
+def test_a_cut_block_of_unknown_kind_shows_no_attribute() -> None:
     text = json.dumps(CHART | {"content": "Nine ports."})
     for end in range(2, len(text) + 1):  # a brace alone is text
         assert "Nine ports.".startswith(said(read(text[:end]))), end
 
 
-def test_quotation_marks_that_are_not_escaped_end_with_their_event() -> None:
+def test_unescaped_quotation_marks_end_with_their_event() -> None:
     lines = ('{"t":"delta","text":"a " b "}', '{"t":"delta","text":"c " d "}', '{"t":"delta","text":"e"}')
     assert read("\n".join(lines)) == [Words('a " b c " d e'), End()]
 
@@ -327,13 +327,13 @@ def test_text_that_only_looks_like_events_is_text() -> None:
         assert bare(text.replace("json", "")) == bare(said(read(text)).replace("json", "")) or text.startswith('{"t')
 
 
-def test_what_follows_a_table_at_once_is_read_at_the_end() -> None:
+def test_text_right_after_a_table_is_kept() -> None:
     table = "| x |\n|---|\n| 1 |\n"
     assert said(read(f"{table},{table}{table}]")).endswith("]")
     assert said(read(table, "The end")) == "x1The end"
 
 
-def test_a_table_that_is_none_stays_text() -> None:
+def test_an_invalid_table_stays_text() -> None:
     for text in (
         "| a | b |\nno rule\n",
         "|x|\n|-|-|\n",
@@ -366,23 +366,23 @@ def test_cells_are_plain(cell: str, plain: str) -> None:
     assert plain_cell(cell) == plain
 
 
-def test_words_are_passed_on_at_once() -> None:
+def test_text_is_passed_on_at_once() -> None:
     reader = AnswerReader()
     for piece in ("The", " switch", " has [", "1", "] nine", " ports.\n", "It", " is | red."):
         assert said(reader.feed(piece)) in (piece, "", " has [" + piece, piece.rstrip("["), "[" + piece)
     assert not said(reader.feed("\n|"))[1:]
 
 
-# Half as long as an answer may be; marks that have no end must not each be looked for to its end.
+# Half as long as an answer may be: for unclosed marks, the rest must not be searched again and again.
 @pytest.mark.parametrize("mark", ["**a ", "[a](", "[a", "`", "`a", "*a", " ", "<br ", "\\\\|"])
-def test_marks_without_an_end_are_read_in_passing(mark: str) -> None:
+def test_unclosed_marks_are_read_in_linear_time(mark: str) -> None:
     cell = (mark * 100_000)[:100_000]
     [head, row, _end] = read(f"|a|b|\n|---|---|\n|{cell}|b|\n")
     assert head == TableHead(("a", "b")) and isinstance(row, TableRow) and len(row.cells) == 2
 
 
 @pytest.mark.parametrize("line", ["|" + "a|" * 6000, "|a|\n|" + "-" * 12_000, "```" + "a" * 12_000, "`" * 12_000])
-def test_a_line_without_an_end_begins_nothing_and_is_not_held_back(line: str) -> None:
+def test_an_endless_line_is_not_held_back(line: str) -> None:
     reader = AnswerReader()
     pieces = [line[at : at + 100] for at in range(0, len(line), 100)]
     seen = [part for piece in pieces for part in reader.feed(piece)]
@@ -390,6 +390,6 @@ def test_a_line_without_an_end_begins_nothing_and_is_not_held_back(line: str) ->
     assert read(line, "\n|-|\n") == read(f"{line}\n|-|\n") == [Words(f"{line}\n|-|\n"), End()]
 
 
-def test_an_object_that_never_ends_is_gone_through_once() -> None:
+def test_an_endless_object_is_scanned_once() -> None:
     text = '{"t":"delta","id":"b1","text":{' + "{" * 50_000
     assert read(*(text[at : at + 20] for at in range(0, len(text), 20)))

@@ -1,4 +1,4 @@
-"""The answerer without a model: the sentences that answer, tables by their rows, pictures when asked for."""
+"""Answers without a model: the best sentences, rows of tables, and pictures if asked for."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -20,7 +20,7 @@ from retrieval.search import Hit
 def extract(
     question: str, hits: Sequence[Hit], similarity: Similarity | None = None, length: str = "normal"
 ) -> Extract:
-    """Quote hits as of a base of fifty passages, of which no other holds a word of the question."""
+    """Quote hits from a base of fifty passages, none of which contains a word of the question except the hits."""
     held = [set(terms(f"{hit.filename} {hit.heading} {hit.content}")) for hit in hits]
     holding = {term: sum(term in passage for passage in held) for term in terms(question)}
     return extract_of(question, weigh_words(question, Frequencies(50, holding)), hits, similarity, length)
@@ -85,13 +85,13 @@ def test_a_picture_is_shown_when_asked_for_and_not_otherwise() -> None:
     assert extract("How do I restore the factory settings of the switch?", [MANUAL, picture]).pictures == []
 
 
-def test_a_sentence_that_announces_a_list_brings_it() -> None:
+def test_a_sentence_that_introduces_a_list_brings_it() -> None:
     passage = hit("To replace the fan do the following:\nOpen the case.\nPull the fan out.\nPush the new one in.")
     chosen = extract("How to replace the fan?", [passage])
     assert "Push the new one in." in "".join(chosen.quotes[0].sentences)
 
 
-def test_a_section_on_what_how_asks_for_is_quoted_from_its_beginning() -> None:
+def test_a_how_to_section_is_quoted_from_its_beginning() -> None:
     steps = "Switch the unit off. Wait for a minute. Open the lid. " + "Then go on with care and take your time. " * 20
     chosen = extract("How do I replace the fan?", [hit(steps + "The fan is behind it.", heading="Replace the fan")])
     assert chosen.quotes[0].sentences[0] == "Switch the unit off. "
@@ -110,14 +110,14 @@ def test_the_same_sentence_is_quoted_once() -> None:
     assert len(quoted) == len(set(quoted))
 
 
-def test_nearness_in_meaning_can_carry_a_sentence_without_common_words() -> None:
+def test_similarity_can_select_a_sentence_without_shared_words() -> None:
     def near(texts: list[str]) -> list[float]:
         return [2.5 if "factory" in text else 0.3 for text in texts]
 
     assert extract("wipe device", [MANUAL], near).quotes[0].sentences[0].startswith("Hold the reset button")
 
 
-def test_a_heading_inside_a_passage_tells_what_its_sentences_are_about() -> None:
+def test_a_heading_inside_a_passage_counts_for_its_sentences() -> None:
     filler = "Nothing of interest is said in this long sentence about other matters. " * 8
     passage = hit(
         f"{filler}\n\n#### Warranty of the battery\n\nIt lasts two years.\n\n#### Weight\n\nIt is two pounds."
@@ -127,17 +127,17 @@ def test_a_heading_inside_a_passage_tells_what_its_sentences_are_about() -> None
     assert not any("pounds" in sentence for sentence in chosen.quotes[0].sentences)
 
 
-def test_chinese_words_that_hold_a_question_together_need_no_passage() -> None:
+def test_chinese_function_words_are_not_required() -> None:
     merged = hit("要合并单元格，请选中它，然后点击合并。各单元格的内容会移动到第一个单元格。", heading="合并单元格")
     assert extract("合并几个单元格时，怎样把它们的内容一起保留下来？", [merged]).hits == [0]
 
 
-def test_what_the_question_does_not_ask_for_stays_away() -> None:
+def test_unrelated_sentences_are_not_quoted() -> None:
     chosen = extract("When is lunch served?", [OFFICE])
     assert "".join(chosen.quotes[0].sentences).strip() == "Lunch is served at noon in the canteen."
 
 
-def test_what_the_reader_points_at_comes_first() -> None:
+def test_the_readers_best_sentence_comes_first() -> None:
     passage = hit(
         "A firmware update may be started from the page or the console. The switch forwards frames as before. "
         "It takes about three minutes, and the lights blink."
@@ -147,12 +147,12 @@ def test_what_the_reader_points_at_comes_first() -> None:
     question = "How long does a firmware update take?"
     assert "three minutes" in extract(question, [read]).quotes[0].sentences[0]
     assert "may be started" in extract(question, [passage]).quotes[0].sentences[0]
-    # Neighbours that were joined are told apart by where they stand.
+    # Joined neighbours are distinguished by their position.
     joined = replace(read, content=f"Nine ports are at the back.\n\n{passage.content}", reading=read.reading.moved(29))  # type: ignore[union-attr]
     assert "three minutes" in extract(question, [joined]).quotes[0].sentences[0]
 
 
-def test_the_row_that_the_reader_points_at_comes_first() -> None:
+def test_the_readers_best_row_comes_first() -> None:
     content = "Prices\nPart | Cost\nFans | 40\nKit | 12\nLamp | 9"
     rows = [["Fans", "40"], ["Kit", "12"], ["Lamp", "9"]]
     table = hit(content, kind="table", columns=["Part", "Cost"], rows=rows)
@@ -162,7 +162,7 @@ def test_the_row_that_the_reader_points_at_comes_first() -> None:
     assert extract("What do I pay for light?", [read]).tables == {0: [["Lamp", "9"]]}
 
 
-def test_meaning_counts_beside_the_reader_where_a_passage_is_in_another_language() -> None:
+def test_similarity_counts_with_the_reader_across_languages() -> None:
     def nearest_last(texts: list[str]) -> list[float]:
         compared.append(len(texts))
         return [float(text.startswith(("加班", "Extra"))) for text in texts]
@@ -178,7 +178,7 @@ def test_meaning_counts_beside_the_reader_where_a_passage_is_in_another_language
         assert bool(compared) == (length == 8)  # within a language nothing is embedded for it
 
 
-def test_a_row_is_found_by_what_its_columns_are_called_beside_a_sentence_that_leads_to_it() -> None:
+def test_a_row_is_found_by_its_column_names() -> None:
     text, content = "What a hotel may cost a night is in table 2.", "City | Hotel a night\nTromso | 130\n"
     leads = hit(text, reading=Reading(0.0, -0.4, sentences=((0, -11.0),)))
     read = Reading(1.0, 0.4, sentences=((0, -12.0), (content.index("Tromso"), -6.0)))
@@ -186,7 +186,7 @@ def test_a_row_is_found_by_what_its_columns_are_called_beside_a_sentence_that_le
     assert extract("What may a hotel cost a night?", [leads, table]).tables == {1: [["Tromso", "130"]]}
 
 
-def test_what_points_back_brings_the_sentence_before_it() -> None:
+def test_a_sentence_that_refers_back_brings_the_one_before_it() -> None:
     noise = "Words of no interest here follow one another without an end in sight for anyone. " * 3
     passage = hit(f"{noise}A call to it comes first. It gives the radius of the Earth in metres. {noise}")
     quote = extract("In which unit is the radius of the Earth?", [passage]).quotes[0]
@@ -210,14 +210,14 @@ def test_headings_inside_a_passage_are_not_quoted() -> None:
     assert not any(sentence.startswith("#") for sentence in quote.sentences)
 
 
-def test_a_number_by_itself_is_not_quoted() -> None:
+def test_a_lone_number_is_not_quoted() -> None:
     quote = extract(
         "What is this about?", [hit("159\n\nThe brackets hold the number.\n\n160", heading="About")]
     ).quotes[0]
     assert [sentence.strip() for sentence in quote.sentences] == ["The brackets hold the number."]
 
 
-def test_a_row_that_answers_comes_alone_and_a_list_with_its_rows() -> None:
+def test_one_answering_row_is_shown_alone_and_a_list_in_full() -> None:
     table = hit(
         "Model | Warranty", kind="table", columns=["Model", "Warranty"],
         rows=[["Switch", "5 years"], ["Fans", "3 years"], ["Kit", "1 year"]], heading="Warranty",
@@ -226,7 +226,7 @@ def test_a_row_that_answers_comes_alone_and_a_list_with_its_rows() -> None:
     assert len(extract("List the warranty of all models", [table]).tables[0]) == 3
 
 
-def test_sentences_without_a_word_of_the_question_do_not_follow() -> None:
+def test_sentences_without_a_word_of_the_question_are_not_added() -> None:
     france = hit("France taxes capital gains accrued in France.", filename="tax.txt")
     chosen = extract("What is the capital of France?", [france, OFFICE])
     assert chosen.hits == [0]
@@ -239,13 +239,13 @@ def test_a_picture_does_not_follow_a_sentence_unasked() -> None:
     assert (chosen.hits, chosen.pictures) == ([0], [])
 
 
-def test_a_number_that_begins_a_sentence_is_no_step() -> None:
+def test_a_number_at_the_start_of_a_sentence_is_not_a_step() -> None:
     passage = hit("The lamp of the case is of steel. 12.5 volts feed the lamp of the case.")
     quote = extract("Which volts feed the lamp of the case?", [passage]).quotes[0]
     assert quote.sentences[0].startswith("12.5 volts") and len(quote.sentences) == 2
 
 
-def test_a_table_that_says_less_does_not_follow_a_sentence() -> None:
+def test_a_less_relevant_table_does_not_follow_a_sentence() -> None:
     table = hit(
         "Part | Lasts", kind="table", columns=["Part", "Lasts"], rows=[["Fans", "3 years"]], heading="Warranty"
     )  # fmt: skip
@@ -253,7 +253,7 @@ def test_a_table_that_says_less_does_not_follow_a_sentence() -> None:
     assert extract("How long is the warranty of the fans?", [said, table]).tables == {}
 
 
-def test_of_rows_that_answer_alike_only_a_few_are_shown_unless_a_list_is_asked_for() -> None:
+def test_few_of_many_equal_rows_are_shown_unless_a_list_is_asked_for() -> None:
     rows = [[f"Fan {number}", "3 years"] for number in range(20)]
     table = hit("Part | Warranty", kind="table", columns=["Part", "Warranty"], rows=rows, heading="Warranty")
     assert len(extract("How long is the warranty of a fan?", [table]).tables[0]) == 3
@@ -263,12 +263,12 @@ def test_of_rows_that_answer_alike_only_a_few_are_shown_unless_a_list_is_asked_f
 @pytest.mark.parametrize(
     ("question", "shown"),
     [
-        ("年假有多少天？", 4),  # what it is by is not asked, and most rows have days
+        ("年假有多少天？", 4),  # the question names no years of service, and most rows have days
         ("How many days of annual leave do staff get?", 4),
-        ("工作六年以上年假有多少天？", 3),  # those that hold as much of it as the row that is meant
+        ("工作六年以上年假有多少天？", 3),  # the rows that cover as much of the question as the one meant
     ],
 )
-def test_of_a_small_table_all_is_shown_unless_a_row_is_meant(question: str, shown: int) -> None:
+def test_a_small_table_is_shown_whole_unless_a_row_is_meant(question: str, shown: int) -> None:
     rows = [["不满一年", "按月折算"], ["一年至三年", "12 天"], ["三年至六年", "15 天"], ["六年以上", "20 天"]]
     table = hit("年假", kind="table", columns=["工作年限", "年假天数"], rows=rows)
     assert len(extract(question, [table]).tables[0]) == shown
@@ -277,14 +277,14 @@ def test_of_a_small_table_all_is_shown_unless_a_row_is_meant(question: str, show
 @pytest.mark.parametrize(
     ("strengths", "shown"), [((-9.0, 3.0, 2.0), 2), ((-9.0, -3.0, -7.0), 1), ((-5.0, -3.0, -4.0), 3)]
 )
-def test_the_reader_means_a_row_where_it_finds_the_answer_there(strengths: tuple[float, ...], shown: int) -> None:
+def test_a_row_is_meant_if_the_reader_finds_the_answer_in_it(strengths: tuple[float, ...], shown: int) -> None:
     rows = [["Kettle", "40"], ["Lamp", "9"], ["Fan", "12"]]
     read = Reading(1.0, 1.0, sentences=tuple(enumerate(strengths)))
     table = hit("Cost", kind="table", columns=["Part", "Cost"], rows=rows, reading=read)
     assert len(extract("What do I pay for light?", [table]).tables[0]) == shown
 
 
-def test_a_section_on_how_it_is_done_is_quoted_on_from_where_it_begins() -> None:
+def test_a_procedure_is_quoted_on_from_its_beginning() -> None:
     steps = "Switch the unit off. Wait for a minute. Open the lid. Lift it out. Put it back. Close the lid. Start it."
     quote = extract("How do I replace the fan?", [hit(steps, heading="Replace the fan")]).quotes[0]
     assert "".join(quote.sentences) == steps and quote.gaps == set()
@@ -299,33 +299,33 @@ PRICES = hit(
 @pytest.mark.parametrize(
     "question", ["How much does the LS-2424 cost?", "LS-2424 多少钱？", "How heavy is the LS-2424?"]
 )
-def test_of_a_table_only_the_row_of_what_is_named_is_shown(question: str) -> None:
+def test_only_the_row_with_the_name_in_the_question_is_shown(question: str) -> None:
     assert extract(question, [PRICES]).tables == {0: [["LS-2424", "389", "3.4"]]}
 
 
-def test_what_is_compared_comes_with_all_its_rows() -> None:
+def test_a_comparison_shows_the_rows_of_both() -> None:
     named = extract("Compare the price of the LS-2408 and the LS-2424", [PRICES]).tables[0]
     assert {"LS-2408", "LS-2424"} <= {row[0] for row in named}
     either = extract("Is the price of the LS-2408 lower than that of the LS-2424?", [PRICES]).tables[0]
     assert [row[0] for row in either] == ["LS-2408", "LS-2424"]
 
 
-def test_a_row_without_the_name_is_shown_where_no_row_has_it() -> None:
+def test_a_row_without_the_name_is_shown_if_no_row_has_it() -> None:
     assert extract("What is the price of the LS-2999?", [PRICES]).tables[0]
 
 
-def test_figures_have_the_units_that_stand_above_them() -> None:
+def test_figures_have_the_units_of_their_columns() -> None:
     assert units(PRICES)[0] == "LS-2408 | 129 EUR | 1.2 kg"
     wide = hit("a", kind="table", columns=["价格（元）"], rows=[["800", "more"], []])
     assert units(wide) == ["800 元 | more", ""]
 
 
-def test_a_caption_answers_only_who_asks_for_a_picture() -> None:
+def test_a_caption_is_quoted_only_if_a_picture_is_asked_for() -> None:
     picture = hit("Front panel of the LS-2424 with 24 ports", kind="image")
     table = hit("Model | Ports", kind="table", columns=["Model", "Ports"], rows=[["LS-2424", "24"]])
     assert extract("How many ports has the LS-2424?", [picture, table]).hits[0] == 1
     assert extract("Show a picture of the ports of the LS-2424", [picture, table]).hits[0] == 0
-    assert extract("How many ports has the LS-2424?", [picture]).pictures == [0]  # nothing else tells it
+    assert extract("How many ports has the LS-2424?", [picture]).pictures == [0]  # nothing else says it
 
 
 LIMITS = hit(
@@ -334,7 +334,7 @@ LIMITS = hit(
 )
 
 
-def test_an_item_comes_with_the_line_that_announces_its_list() -> None:
+def test_an_item_comes_with_the_line_that_introduces_its_list() -> None:
     chosen = extract("Which limit refuses blocks?", [LIMITS])
     assert chosen.quotes[0].sentences[0].startswith("A user meets them in this order:")
     assert any("which refuses" in sentence for sentence in chosen.quotes[0].sentences)
@@ -348,15 +348,15 @@ def test_a_section_that_is_quoted_whole_ends_with_a_sentence() -> None:
     chosen = extract("How do I repeat a table heading?", [passage])
     assert "".join(chosen.quotes[0].sentences).rstrip().endswith("The heading is repeated.")
     code = "```\n" + "bad " * 200 + "\n```\n"
-    told = " ".join(f"Bisect {what}." for what in ("begins", "wants two commits", "halves them", "asks you", "ends"))
-    announced = hit(f"{told} If it is broken, type\n\n{code}", heading="Bisect")
-    chosen = extract("How do I bisect?", [announced])
+    steps = " ".join(f"Bisect {what}." for what in ("begins", "wants two commits", "halves them", "asks you", "ends"))
+    introduced = hit(f"{steps} If it is broken, type\n\n{code}", heading="Bisect")
+    chosen = extract("How do I bisect?", [introduced])
     assert "".join(chosen.quotes[0].sentences).rstrip().endswith("Bisect ends.")
 
 
-def test_examples_of_code_need_to_be_nearly_as_good_as_the_sentence_that_answers() -> None:
-    told = hit("Run git bisect start to start a bisect session.", chunk_id=1)
+def test_code_examples_must_be_nearly_as_good_as_the_best_sentence() -> None:
+    prose = hit("Run git bisect start to start a bisect session.", chunk_id=1)
     code = hit("```\n$ git bisect start HEAD v1.2  # this session\n$ make\n```\n", chunk_id=2)
-    chosen = extract("How do I start a bisect session?", [told, code])
+    chosen = extract("How do I start a bisect session?", [prose, code])
     assert [quote.hit for quote in chosen.quotes] == [0]
     assert chosen.hits == [0]
