@@ -176,7 +176,7 @@ def accept(invitation: Invitation, user: User, *, is_new: bool = False, proof: s
         raise InvitationRefused("not_for_you", message.format(email=invitation.email))
     base = invitation.knowledge_base
     if base is not None and base.owner_id == user.pk:
-        raise InvitationRefused("is_owner", _("This knowledge base is your own. Pass the link on to someone else."))
+        raise InvitationRefused("is_owner", _("You own this knowledge base. Pass the link on to someone else."))
     if is_new:
         explain(AuditEntry.Action.ACCOUNT, user, invited_by=invitation.made_by.get_username())
         if invitation.role != Role.MEMBER:
@@ -219,7 +219,7 @@ def accept_held(sender: Any, request: HttpRequest, user: User, **kwargs: Any) ->
 def _usable(found: QuerySet[Invitation]) -> Invitation:
     invitation = found.select_related("made_by", "knowledge_base").first()
     if invitation is None:
-        raise InvitationRefused("unknown", _("There is no such invitation. Was the whole link copied?"))
+        raise InvitationRefused("unknown", _("There is no such invitation. Check that you copied the whole link."))
     by = invitation.made_by.get_full_name() or invitation.made_by.get_username()
     messages = {
         Invitation.State.USED: _(

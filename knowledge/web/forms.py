@@ -19,7 +19,7 @@ class NewKnowledgeBaseForm(forms.ModelForm[KnowledgeBase]):
         model = KnowledgeBase
         fields = ["name", "description", "visibility"]
         widgets = {"description": forms.Textarea(attrs={"rows": 2}), "visibility": forms.RadioSelect}
-        labels = {"visibility": _("Who may read it")}
+        labels = {"visibility": _("Who can read it")}
         help_texts = {"visibility": _("You can share it with people and groups afterwards, under “Members”.")}
 
 
@@ -34,7 +34,7 @@ class KnowledgeBaseForm(forms.ModelForm[KnowledgeBase]):
             "name", "description", "visibility", "chunk_size", "chunk_overlap", "answer_from_general_knowledge",
         ]  # fmt: skip
         widgets = {"description": forms.Textarea(attrs={"rows": 3}), "visibility": forms.RadioSelect}
-        labels = {"visibility": _("Who may read it")}
+        labels = {"visibility": _("Who can read it")}
 
     def clean(self) -> dict[str, Any]:
         """Refuse an overlap that is as long as the chunks, or longer."""

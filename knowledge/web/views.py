@@ -48,8 +48,8 @@ _COLUMNS = [
 ]
 # The bulk actions of the page, with the message about the result.
 _BULK: dict[str, Promise] = {
-    BulkJob.Action.RETRY: gettext_lazy("{count} of {total} documents are read again."),
-    BulkJob.Action.REINGEST: gettext_lazy("{count} of {total} documents are read again."),
+    BulkJob.Action.RETRY: gettext_lazy("{count} of {total} documents will be read again."),
+    BulkJob.Action.REINGEST: gettext_lazy("{count} of {total} documents will be read again."),
     BulkJob.Action.DELETE: gettext_lazy("{count} of {total} documents were deleted."),
     BulkJob.Action.MOVE: gettext_lazy("{count} of {total} documents were moved."),
     BulkJob.Action.TAG: gettext_lazy("{count} of {total} documents were tagged."),

@@ -85,7 +85,7 @@ def test_many_documents_are_narrowed_ordered_tagged_moved_retried_and_deleted(
     expect(rows).to_have_count(3)
     page.get_by_label("All on this page").check()
     page.locator("#bulk").get_by_role("button", name="Retry").click()
-    expect(said).to_contain_text("0 of 3 documents are read again.")
+    expect(said).to_contain_text("0 of 3 documents will be read again.")
     expect(said).to_contain_text("because of the files themselves")
     page.get_by_label("All on this page").check()
     page.locator("#bulk").get_by_role("button", name="Delete").click()
