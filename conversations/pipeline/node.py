@@ -48,7 +48,7 @@ class NodeFailed(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """What a node's run gets in addition to the state: `emit` sends an event to the user.
+    """The arguments of a node's run in addition to the state: `emit` sends an event to the user.
 
     `detail` contains the facts noted about the run; `later` contains work to do once everything is stored and sent.
     """

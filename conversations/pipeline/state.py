@@ -90,7 +90,7 @@ class Past:
 
 @dataclass(slots=True)
 class Plan:
-    """What to do with the question, and what to search for."""
+    """The action to take for the question, and the queries to search for."""
 
     # "retrieve_vector", "answer_chat" or "clarify"
     action: str = "retrieve_vector"

@@ -118,7 +118,7 @@ class Generate(Node):
         await writer.text(extractive_answer.parts_without_source(state))
 
     def message(self, state: State, detail: Mapping[str, Any]) -> str:
-        """Name the model."""
+        """Return the model's name, or that the answer is quoted."""
         return state.prompt.model or _("quoted, no language model")
 
     def describe(self, detail: Mapping[str, Any]) -> Description:

@@ -59,7 +59,7 @@ class Comparison:
 
     @property
     def same(self) -> bool:
-        """Whether the documents don't differ."""
+        """Whether the documents are the same."""
         return not (self.changed or self.removed or self.added)
 
 

@@ -1,4 +1,4 @@
-"""Whether the hits are about the question, and what follows if they aren't. The node alone, no database."""
+"""The relevance gate: judging hits, and the consequences. The node alone, no database."""
 
 import pytest
 from pytest_django import Settings

@@ -1,4 +1,4 @@
-"""Whether passages connect a question to the conversation before it."""
+"""Passages that connect a question to the conversation before it, and the words carried over."""
 
 import pytest
 
