@@ -38,9 +38,9 @@ class ConversationsConfig(AppConfig):
         post_migrate.connect(keep_default, sender=self, dispatch_uid="conversations.assistants")
         post_migrate.connect(schedules.register, sender=self, dispatch_uid="conversations.schedules")
         post_delete.connect(chat_files.session_deleted, sender=ChatSession, dispatch_uid="conversations.files")
-        user_logged_out.connect(stream_auth.tell_signed_out, dispatch_uid="conversations.sign_outs")
+        user_logged_out.connect(stream_auth.end_streams_at_logout, dispatch_uid="conversations.sign_outs")
         for changed in (post_save, post_delete):
-            changed.connect(stream_auth.tell_changed, sender=User, dispatch_uid="conversations.users")
+            changed.connect(stream_auth.recheck_streams, sender=User, dispatch_uid="conversations.users")
             changed.connect(stream_auth.end_sign_ins, sender=User, dispatch_uid="conversations.deactivated")
         post_save.connect(rights.user_saved, sender=User, dispatch_uid="conversations.rights.users")
         post_save.connect(rights.base_saved, sender=KnowledgeBase, dispatch_uid="conversations.rights.bases")
@@ -48,4 +48,4 @@ class ConversationsConfig(AppConfig):
         m2m_changed.connect(
             rights.groups_changed, sender=User.groups.through, dispatch_uid="conversations.rights.groups"
         )
-        post_delete.connect(stream_auth.tell_changed, sender=ApiToken, dispatch_uid="conversations.tokens")
+        post_delete.connect(stream_auth.recheck_streams, sender=ApiToken, dispatch_uid="conversations.tokens")

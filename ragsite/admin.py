@@ -1,4 +1,4 @@
-"""The admin's looks, and the site's own models in it."""
+"""Admin classes of the site's own models, and the admin's titles."""
 
 import csv
 import json
@@ -34,7 +34,7 @@ admin.site.site_header = _("Ragsite administration")
 admin.site.site_title = _("Ragsite")
 admin.site.index_title = _("Overview")
 
-# What allauth keeps is looked after on its own pages; of secrets and sessions the admin shows nothing.
+# Allauth has pages of its own for its models; the admin doesn't show secrets and sessions.
 for model in (EmailAddress, SocialAccount, SocialApp, SocialToken, UserSession, Authenticator):
     admin.site.unregister(model)
 
@@ -52,20 +52,20 @@ class ApiTokenAdmin(ReadOnly, ModelAdmin):
     readonly_fields = ["user", "created_at", "last_used_at"]
 
     def changelist_view(self, request: HttpRequest, extra_context: Any = None) -> HttpResponse:
-        """Name the page: what is put together of "Select %s to view" lacks a space before "API" in Chinese."""
+        """Set the title: Django's "Select %s to view" would lack a space before "API" in Chinese."""
         return super().changelist_view(request, {"title": gettext("API tokens")} | (extra_context or {}))
 
     def change_view(
         self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: Any = None
     ) -> HttpResponse:
-        """Name the page, as the list."""
+        """Set the title, as in the list."""
         title = {"title": gettext("View API token")}
         return super().change_view(request, object_id, form_url, title | (extra_context or {}))
 
 
 @admin.register(SettingChange)
 class SettingChangeAdmin(RecordAdmin):
-    """Who changed which setting, when, from what and to what."""
+    """Changes of settings: who, when, and the values before and after."""
 
     list_display = ["changed_at", "name", "before", "after", "username"]
     list_filter = ["changed_at"]
@@ -75,7 +75,7 @@ class SettingChangeAdmin(RecordAdmin):
 
 @admin.register(Authenticator)
 class AuthenticatorAdmin(ReadOnly, ModelAdmin):
-    """Second factors; deleting those of someone who has lost them lets them in by the password alone."""
+    """Second factors; deleting those of a user who has lost them allows sign-in with the password alone."""
 
     # People set up their own.
     list_display = ["user", "type", "created_at", "last_used_at"]
@@ -86,7 +86,7 @@ class AuthenticatorAdmin(ReadOnly, ModelAdmin):
     readonly_fields = ["user", "type", "created_at", "last_used_at"]
 
 
-# What the audit log keeps in plain words, whatever the language of who reads it; another word stands as it is.
+# Translations of the words that the audit log stores in English; words that aren't listed are shown unchanged.
 AUDIT_WORDS = {
     "added": pgettext_lazy("audit", "added"),
     "changed": pgettext_lazy("audit", "changed"),
@@ -113,7 +113,8 @@ AUDIT_WORDS = {
     "invited_by": _("invited by"),
     "why": _("why"),
     "unverified address": _(
-        "the password was removed at a sign-in through the provider, as the e-mail address was never verified here"
+        "the password was removed when the user signed in through the provider, "
+        "because the e-mail address was never verified here"
     ),
     "member": _("member"),
     "curator": _("curator"),
@@ -131,15 +132,15 @@ AUDIT_WORDS = {
     "webauthn": _("passkey or security key"),
     "recovery_codes": _("recovery codes"),
 }
-# Details whose words are the log's own; the others are names that people gave.
+# Details with the log's own words as values; those of others are names that people chose.
 _WORDED = ("what", "kind", "role", "base_role", "why")
-# What is called by words, which the log keeps in English, and not by a name.
+# Objects without a name, which the log stores under these English words.
 CALLED = {"to this site": _("to this site"), "audit log": _("audit log")}
 
 
 @admin.register(AuditEntry)
 class AuditEntryAdmin(RecordAdmin):
-    """Who did what, when and from where."""
+    """The audit log: who did what, when and from where."""
 
     list_display = ["at", "actor_name", "action", "kind", "called", "told", "address"]
     list_filter = ["action", "at"]
@@ -153,13 +154,13 @@ class AuditEntryAdmin(RecordAdmin):
 
     @admin.display(description=_("kind"), ordering="object_type")
     def kind(self, entry: AuditEntry) -> str:
-        """Name what it was done to as people do, not as programs."""
+        """Return the verbose name of the object's model."""
         model = _model_of(entry)
         return str(model._meta.verbose_name) if model is not None else entry.object_type
 
     @admin.display(description=_("details"))
     def told(self, entry: AuditEntry) -> str:
-        """Tell the details in words: what first, the names of fields as their forms have them."""
+        """Return the details in words: what was done first; fields with the labels of their forms."""
         model = _model_of(entry)
         names = {field.attname: field.verbose_name for field in model._meta.concrete_fields} if model else {}
         parts = []
@@ -182,25 +183,25 @@ class AuditEntryAdmin(RecordAdmin):
         return " · ".join(parts)
 
     def get_urls(self) -> list[URLPattern]:
-        """Add the export."""
+        """Add the URL of the export."""
         export = self.admin_site.admin_view(self.export)
         return [path("export/", export, name="ragsite_auditentry_export"), *super().get_urls()]
 
     def export(self, request: HttpRequest) -> HttpResponse:
-        """Return the entries to which the list is narrowed, newest first, as CSV that a spreadsheet opens."""
+        """Return the filtered entries, newest first, as CSV for spreadsheets."""
         if not self.has_view_permission(request):
             raise PermissionDenied
         entries = self.get_changelist_instance(request).get_queryset(request)
         response = HttpResponse(
             "\ufeff", content_type="text/csv; charset=utf-8"
-        )  # by the mark, Excel knows the encoding
+        )  # Excel detects the encoding by the byte-order mark
         response["Content-Disposition"] = f'attachment; filename="audit-{timezone.localdate()}.csv"'
         table = csv.writer(response)
         columns = ["at", "actor_name", "action", "object_type", "object_id", "object_name", "details", "address"]
         table.writerow(columns)
         for at, *cells in entries.values_list(*columns).iterator(chunk_size=2000):
             texts = [cell if isinstance(cell, str) else json.dumps(cell, ensure_ascii=False) for cell in cells]
-            # A spreadsheet would take what begins so for a formula.
+            # Spreadsheets would interpret text that begins like this as a formula.
             table.writerow([at.isoformat(), *("'" + text if text[:1] in tuple("=+-@\t\r") else text for text in texts)])
         record(AuditEntry.Action.EXPORTED, name="audit log", request=request)
         return response
@@ -210,7 +211,7 @@ admin.site.unregister(Group)
 
 
 def _limit(name: str) -> Any:
-    """Return a column with a limit of groups, empty for those without one."""
+    """Return a column with a limit of groups, empty for groups without one."""
     field: Any = Limit._meta.get_field(name)
     return column(
         field.verbose_name, lambda group: getattr(getattr(group, "limit", None), name, None), ordering=f"limit__{name}"
@@ -219,7 +220,7 @@ def _limit(name: str) -> Any:
 
 @admin.register(Group)
 class GroupAdmin(auth.GroupAdmin):
-    """Groups of people, how many are in each, and what they may use."""
+    """Groups of people, with the number of members and their limits."""
 
     list_display = ["name", "people", "questions_per_day", "tokens_per_month", "storage_mb"]
     list_select_related = ["limit"]
@@ -242,14 +243,14 @@ class GroupAdmin(auth.GroupAdmin):
     storage_mb = _limit("storage_mb")
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Group]:
-        """Count the people along."""
+        """Annotate the number of members."""
         groups: QuerySet[Group] = super().get_queryset(request)
         return groups.annotate(people_count=Count("user"))
 
 
 @admin.register(Limit)
 class LimitAdmin(ModelAdmin):
-    """What people and groups may use."""
+    """Limits of people and groups."""
 
     list_display = ["__str__", "user", "group", "questions_per_day", "tokens_per_month", "storage_mb"]
     list_select_related = ["user", "group"]
@@ -261,17 +262,17 @@ class LimitAdmin(ModelAdmin):
             {
                 "fields": ["user", "group", "questions_per_day", "tokens_per_month", "storage_mb"],
                 "description": _(
-                    "For one person, or for each member of a group. Empty fields follow the person's groups, then "
-                    "the site's settings."
+                    "Applies to one person or to every member of a group. If a field is empty, the limits of the "
+                    "person's groups apply, then the site's settings."
                 ),
             },
         )
     ]
 
 
-# Tasks are read, submitted again and deleted: what is queued is the workers', and what ran has run.
+# Tasks can be viewed, resubmitted and deleted, but not added or edited.
 class _SucceededAdmin(ReadOnly, ModelAdmin, TaskAdmin):  # type: ignore[misc]
-    """Tasks that ran; all of them in the one cluster that there is, and with groups of their own."""
+    """Successful tasks, without the name of the cluster, since there is only one."""
 
     list_display = ["name", "func", "group", "started", "stopped", "took"]
     list_filter = ["started"]
@@ -280,24 +281,24 @@ class _SucceededAdmin(ReadOnly, ModelAdmin, TaskAdmin):  # type: ignore[misc]
 
 
 class _FailedAdmin(ReadOnly, ModelAdmin, FailAdmin):  # type: ignore[misc]
-    """Tasks that failed, with what they said."""
+    """Failed tasks, with their error messages."""
 
     list_display = ["name", "func", "group", "started", "stopped", "short_result"]
     list_filter = ["started"]
 
 
 class _QueuedAdmin(ReadOnly, ModelAdmin, QueueAdmin):  # type: ignore[misc]
-    """Tasks that wait, or are being worked on until their lock."""
+    """Tasks that are waiting, or being processed until their lock expires."""
 
     list_display = ["name", "func", "group", "lock", "task_id"]
     list_filter = ["lock"]
 
     def get_fields(self, request: HttpRequest, obj: Any = None) -> Any:
-        """Leave out what was not given, such as a group."""
+        """Leave out empty fields, such as the group."""
         return [name for name in QueueAdmin.fields if not (callable(value := getattr(obj, name)) and not value())]
 
     def page_name(self, obj: Any) -> str:
-        """Name the task; the row has no name."""
+        """Return the task's name; the row itself has none."""
         return str(obj.name())
 
 
@@ -310,19 +311,19 @@ admin.site.unregister(Schedule)
 
 @admin.register(Schedule)
 class ScheduleAdmin(ModelAdmin):
-    """What runs by the clock, when next, and how it went last."""
+    """Scheduled tasks, with their next run and the result of the last."""
 
     list_display = ["name", "func", "how_often", "runs_left", "next_run", "last_run", "succeeded"]
     search_fields = ["name", "func"]
-    exclude = ["cron"]  # which takes a package that the site does without
+    exclude = ["cron"]  # needs a package that the site doesn't install
 
     runs_left = column(
-        _("runs left"), lambda row: gettext("no end") if row.repeats < 0 else str(row.repeats), ordering="repeats"
+        _("runs left"), lambda row: gettext("unlimited") if row.repeats < 0 else str(row.repeats), ordering="repeats"
     )
     succeeded = column(_("succeeded"), lambda schedule: schedule.ran_well, ordering="ran_well", boolean=True)
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Schedule]:
-        """Fetch the last run along."""
+        """Annotate the last run."""
         last = Task.objects.filter(id=OuterRef("task"))
         schedules: QuerySet[Schedule] = (
             super()
@@ -333,7 +334,7 @@ class ScheduleAdmin(ModelAdmin):
 
     @admin.display(description=_("how often"), ordering="schedule_type")
     def how_often(self, schedule: Any) -> str:
-        """Say how often it runs."""
+        """Return how often it runs."""
         if schedule.schedule_type != Schedule.MINUTES:
             return str(schedule.get_schedule_type_display())
         count = schedule.minutes or 1
@@ -341,7 +342,7 @@ class ScheduleAdmin(ModelAdmin):
 
     @admin.display(description=_("last run"), ordering="ran_at")
     def last_run(self, schedule: Any) -> SafeString | None:
-        """Lead to what came of its last run."""
+        """Return a link to the result of the last run."""
         if schedule.ran_at is None:
             return None
         name = "success" if schedule.ran_well else "failure"
@@ -352,15 +353,15 @@ class ScheduleAdmin(ModelAdmin):
 def _model_of(entry: AuditEntry) -> type[Model] | None:
     try:
         return apps.get_model(entry.object_type) if entry.object_type else None
-    except LookupError:  # of an app that is no longer there
+    except LookupError:  # the model no longer exists
         return None
 
 
 def _permission(name: str) -> str:
-    """Return what a permission such as `conversations.add_assistant` lets one do, in words; as it is if not known."""
+    """Return a description of a permission such as `conversations.add_assistant`, or its name if unknown."""
     app, _dot, codename = name.partition(".")
     verb, _line, kind = codename.partition("_")
     try:
         return f"{apps.get_model(app, kind)._meta.verbose_name}: {AUDIT_WORDS.get(verb, verb)}"
-    except (LookupError, ValueError):  # of an app that is no longer there, or as older entries have it
+    except (LookupError, ValueError):  # the model no longer exists, or the entry is in an older format
         return name

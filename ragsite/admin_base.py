@@ -1,4 +1,4 @@
-"""What the apps' admin classes share: the site with its first page and sections, and records that are never edited."""
+"""Base classes of the apps' admin: the site with its first page and sections, and records that are never edited."""
 
 import json
 import math
@@ -22,11 +22,9 @@ from django.utils.safestring import SafeString
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
-# Rows from which on a table that is shown whole isn't counted any more: counting reads them all.
+# The number of rows from which on an unfiltered table is estimated rather than counted, since counting reads all rows.
 LARGE = 50_000
-
-
-# The lists by what one comes for, not by where the code lies; what is named nowhere stands in the last section.
+# Models by topic rather than by app; models that aren't listed are in the last section.
 SECTIONS: tuple[tuple[str, Any, tuple[str, ...]], ...] = (
     (
         "people",
@@ -75,9 +73,9 @@ SECTIONS: tuple[tuple[str, Any, tuple[str, ...]], ...] = (
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """A page of the administration that lists no model's rows; it stands behind the list of the model `after`."""
+    """An admin page that isn't a model's change list; it is listed after the model `after`."""
 
-    name: str  # of its address, which is `route`
+    name: str  # of its URL pattern
     title: Any
     route: str
     view: Callable[[HttpRequest], HttpResponse]
@@ -89,18 +87,18 @@ _pages: list[Page] = []
 
 
 def add_page(page: Page) -> None:
-    """Have the administration show a page to staff with its permission; for modules that register model admins."""
+    """Add a page to the admin, for staff with its permission; for modules that register model admins."""
     _pages.append(page)
 
 
 class EstimatingPaginator(Paginator[Any]):
-    """Pages of a large table take the server's estimate for its count; what is narrowed is counted, as are others."""
+    """A paginator that uses the database's estimate as the count of a large table, unless it is filtered."""
 
     is_estimate = False
 
     @cached_property
     def count(self) -> int:
-        """Return how many rows there are, or about how many."""
+        """Return the number of rows, or an estimate of it."""
         rows: Any = self.object_list
         if not (rows.query.where or rows.query.distinct or rows.query.combinator):
             with connections[rows.db].cursor() as cursor:
@@ -114,27 +112,27 @@ class EstimatingPaginator(Paginator[Any]):
 
 
 class _ChangeList(ChangeList):
-    """Django's, that doesn't tell of a whole list how much was found in it."""
+    """Django's change list without a count of results in an unfiltered list."""
 
     def get_results(self, request: HttpRequest) -> None:
-        """Take the count of a list that isn't narrowed for that of the table."""
+        """Use the count of an unfiltered list as that of the table."""
         super().get_results(request)
         if not self.query and not self.get_filters_params():
             self.full_result_count = self.result_count
 
 
 class ModelAdmin(admin.ModelAdmin[Any]):
-    """Django's, for lists of any length: a narrowed one doesn't count the whole table beside it."""
+    """Django's class for lists of any length: a filtered list doesn't count the whole table, too."""
 
     paginator = EstimatingPaginator
     show_full_result_count = False
 
     def get_changelist(self, request: HttpRequest, **kwargs: Any) -> type[ChangeList]:
-        """Return the list's class."""
+        """Return the class of the change list."""
         return _ChangeList
 
     def page_name(self, obj: Any) -> str:
-        """Return what heads the page of a row."""
+        """Return the heading of a row's page."""
         return str(obj)
 
     def render_change_form(
@@ -146,22 +144,22 @@ class ModelAdmin(admin.ModelAdmin[Any]):
         form_url: str = "",
         obj: Any = None,
     ) -> HttpResponse:
-        """Head the page by what people call its row."""
-        named = {"subtitle": self.page_name(obj)} if obj is not None else {}
-        return super().render_change_form(request, context | named, add, change, form_url, obj)
+        """Set the subtitle to the row's name."""
+        subtitle = {"subtitle": self.page_name(obj)} if obj is not None else {}
+        return super().render_change_form(request, context | subtitle, add, change, form_url, obj)
 
 
 class AdminSite(admin.AdminSite):
-    """Django's, with figures on its first page and the lists in sections."""
+    """Django's admin site with figures on its first page and models in sections."""
 
-    enable_nav_sidebar = False  # the column of lists is the site's own: templates/admin/lists.html
+    enable_nav_sidebar = False  # replaced by templates/admin/lists.html
 
     def get_urls(self) -> list[Any]:
-        """Have the pages that list no model's rows, too."""
+        """Add the pages that aren't change lists."""
         return [path(page.route, self.admin_view(page.view), name=page.name) for page in _pages] + super().get_urls()
 
     def each_context(self, request: HttpRequest) -> dict[str, Any]:
-        """Say, too, in which section and list a page stands."""
+        """Add the section and the list that a page belongs to."""
         context = super().each_context(request)
         for section in context["available_apps"]:
             for row in section["models"]:
@@ -171,15 +169,15 @@ class AdminSite(admin.AdminSite):
         return context
 
     def index(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> TemplateResponse:
-        """Show what happens on the site, then the lists."""
-        shown = import_string(settings.ADMIN_FIRST_PAGE)(request)
-        return super().index(request, shown | (extra_context or {}))
+        """Show the site's activity, then the models."""
+        context = import_string(settings.ADMIN_FIRST_PAGE)(request)
+        return super().index(request, context | (extra_context or {}))
 
     def get_app_list(self, request: HttpRequest, app_label: str | None = None) -> list[Any]:
-        """Return the lists in sections; those of one app, where it is asked for, as they are."""
+        """Return the models in sections; for a single app, Django's own list."""
         if app_label is not None:
             return super().get_app_list(request, app_label)
-        # Not by way of Django's list, which translates names anew for each comparison as it sorts them.
+        # Django's list isn't reused, since sorting it translates the names again for each comparison.
         apps = self._build_app_dict(request).values()
         rows = {row["model"]._meta.label: row for app in apps for row in app["models"]}
         pages = [page for page in _pages if request.user.has_perm(page.permission)]
@@ -206,22 +204,22 @@ def _section(key: str, name: Any, models: list[Any]) -> dict[str, Any]:
 
 
 class ReadOnly:
-    """Neither adding nor editing; whether rows may be deleted is left to the class that this is mixed into."""
+    """A mixin that prevents adding and editing, but not deleting."""
 
     def has_add_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        """Refuse."""
+        """Return False."""
         return False
 
     def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        """Refuse."""
+        """Return False."""
         return False
 
 
 class RecordAdmin(ReadOnly, ModelAdmin):
-    """Records of what happened, which editing would falsify; they are deleted only along with what they belong to."""
+    """Records of events: they can't be edited, and are deleted only along with the object they belong to."""
 
     def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        """Refuse on the record's own pages; allow when its session or user is being deleted by someone who may."""
+        """Return False on the record's own pages; elsewhere, its session or user is being deleted."""
         match = request.resolver_match
         own = f"{self.opts.app_label}_{self.opts.model_name}_"
         if match is None or (match.url_name or "").startswith(own):
@@ -230,7 +228,7 @@ class RecordAdmin(ReadOnly, ModelAdmin):
 
 
 class RecordInline(ReadOnly, admin.TabularInline[Any, Any]):
-    """Records shown on the page of what they belong to."""
+    """Records shown on the page of the object they belong to."""
 
     extra = 0
     can_delete = False
@@ -238,20 +236,20 @@ class RecordInline(ReadOnly, admin.TabularInline[Any, Any]):
 
 
 class ValuesFilter(admin.AllValuesFieldListFilter):
-    """By the values that there are; rows without one have a choice with a name, too."""
+    """A filter by the existing values, with a label for rows without a value."""
 
     def choices(self, changelist: Any) -> Any:
-        """Name the choices, that of none too."""
+        """Add labels to the choices."""
         for choice in super().choices(changelist):
             yield choice | {"display": self.label(str(choice["display"])) or _("none")}
 
     def label(self, value: str) -> str:
-        """Return what a value is called."""
+        """Return the label of a value."""
         return value
 
 
 def work_page(request: HttpRequest, template: str, context: dict[str, Any], *, working: bool) -> HttpResponse:
-    """Answer with a page; the part that is asked for again while something goes on (`working`) ends with a new page."""
+    """Return a page, part of which is polled while `working`; when the work is done, the page is reloaded."""
     response = TemplateResponse(request, template, context | {"working": working})
     if request.htmx and not working:  # type: ignore[attr-defined]
         response["HX-Refresh"] = "true"
@@ -259,7 +257,7 @@ def work_page(request: HttpRequest, template: str, context: dict[str, Any], *, w
 
 
 def pretty_json(data: Any, digits: int | None = None) -> SafeString:
-    """Return JSON-safe data as indented, escaped text that keeps its lines; fractions are rounded to so many digits."""
+    """Return JSON-safe data as indented, escaped, preformatted text, with fractions rounded to significant `digits`."""
 
     def short(text: str) -> float:
         number = float(text)
@@ -271,8 +269,8 @@ def pretty_json(data: Any, digits: int | None = None) -> SafeString:
     return format_html('<pre tabindex="0">{}</pre>', json.dumps(data, ensure_ascii=False, indent=2))
 
 
-def tokens_told(usage: dict[str, Any]) -> str:
-    """Return how many tokens models read and wrote, or a dash where none was asked."""
+def token_counts(usage: dict[str, Any]) -> str:
+    """Return the numbers of tokens that models read and wrote, or a dash if no model was called."""
     read, written = (int(usage.get(name) or 0) for name in ("prompt_tokens", "completion_tokens"))
     return (
         gettext("%(read)s read, %(written)s written") % {"read": f"{read:,}", "written": f"{written:,}"}
@@ -282,7 +280,7 @@ def tokens_told(usage: dict[str, Any]) -> str:
 
 
 def link_to(obj: Model | None) -> SafeString | str:
-    """Return a link to the admin's page of an object, or a dash for none."""
+    """Return a link to an object's admin page, or a dash for None."""
     if obj is None:
         return "–"
     meta = obj._meta
@@ -294,15 +292,15 @@ def link_to(obj: Model | None) -> SafeString | str:
 def column(
     description: Any, show: Callable[[Any], Any], *, ordering: str | None = None, boolean: bool | None = None
 ) -> Any:
-    """Return a column or read-only field, to be assigned in an admin class: it shows what `show` makes of a row.
+    """Return a column or read-only field with the values of `show`, to be assigned in an admin class.
 
-    The description is kept on `show`, a function for this column alone.
+    The description is stored on `show`, so each column needs a function of its own.
     """
     return staticmethod(admin.display(show, description=description, ordering=ordering, boolean=boolean))
 
 
 def rounded(model: type[Model], name: str) -> Any:
-    """Return a column that shows a number of a model to four digits behind the point, and is ordered by all of them."""
+    """Return a column with a number rounded to four decimal places, ordered by the exact number."""
     field: Any = model._meta.get_field(name)
 
     @admin.display(description=field.verbose_name, ordering=name)
@@ -314,6 +312,6 @@ def rounded(model: type[Model], name: str) -> Any:
 
 
 def shortened(text: str, length: int = 100) -> str:
-    """Return the text on one line, cut to a length in characters."""
+    """Return the text on one line, truncated to `length` characters."""
     line = " ".join(text.split())
     return line if len(line) <= length else line[: length - 1] + "…"

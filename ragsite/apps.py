@@ -28,14 +28,14 @@ class RagsiteConfig(AppConfig):
         from allauth.account.signals import user_logged_in
         from allauth.socialaccount.signals import social_account_added
 
-        from ragsite.accounts.adapters import password_removed, take_groups, tell_removed_password
+        from ragsite.accounts.adapters import password_removed, sync_groups, warn_of_removed_password
         from ragsite.audit import watch
         from ragsite.models import ApiToken, AuditEntry, Limit
         from ragsite.runtime import checks  # noqa: F401
 
-        user_logged_in.connect(take_groups, dispatch_uid="ragsite.accounts.groups")
+        user_logged_in.connect(sync_groups, dispatch_uid="ragsite.accounts.groups")
         social_account_added.connect(password_removed, dispatch_uid="ragsite.accounts.password_removed")
-        user_logged_in.connect(tell_removed_password, dispatch_uid="ragsite.accounts.tell_removed_password")
+        user_logged_in.connect(warn_of_removed_password, dispatch_uid="ragsite.accounts.warn_of_removed_password")
         watch.people()
         watch.model(Limit, AuditEntry.Action.LIMIT)
         watch.model(ApiToken, AuditEntry.Action.TOKEN, ignored=("last_used_at",))

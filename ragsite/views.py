@@ -33,7 +33,7 @@ from conversations.memory import facts
 from conversations.own_data import archive, deletion
 from ragsite.accounts import stream_auth
 from ragsite.accounts.forms import ChangePasswordForm
-from ragsite.accounts.pauses import telling_pauses
+from ragsite.accounts.pauses import with_retry_after
 from ragsite.accounts.roles import is_last_administrator
 from ragsite.accounts.tokens import create_token
 from ragsite.audit.log import record
@@ -94,7 +94,7 @@ def account(request: HttpRequest) -> HttpResponse:
     return _page(request)
 
 
-@telling_pauses
+@with_retry_after
 @login_required
 @require_POST
 def change_password(request: HttpRequest) -> HttpResponse:
@@ -157,7 +157,7 @@ class DeletionForm(forms.Form):
     """Asks for the user name, so that nobody deletes an account by a slip of the hand."""
 
     username = forms.CharField(
-        label=gettext_lazy("Your user name, to confirm"),
+        label=gettext_lazy("Your username, to confirm"),
         widget=forms.TextInput(attrs={"autocomplete": "off", "autocapitalize": "none", "spellcheck": "false"}),
     )
 
@@ -169,7 +169,7 @@ class DeletionForm(forms.Form):
         """Refuse another name."""
         typed = str(self.cleaned_data["username"])
         if typed != self.user.get_username():
-            raise forms.ValidationError(_("This is not your user name."))
+            raise forms.ValidationError(_("This is not your username."))
         return typed
 
 

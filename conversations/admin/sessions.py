@@ -31,7 +31,7 @@ from ragsite.admin_base import (
     pretty_json,
     rounded,
     shortened,
-    tokens_told,
+    token_counts,
 )
 from retrieval.types import AnswerState
 
@@ -107,7 +107,7 @@ class MessageInline(RecordInline):
     )  # fmt: skip
 
     took = column(gettext_lazy("duration"), lambda message: took(message))
-    tokens = column(gettext_lazy("tokens"), lambda message: tokens_told(message.usage))
+    tokens = column(gettext_lazy("tokens"), lambda message: token_counts(message.usage))
 
 
 class TraceInline(InWords, RecordInline):
@@ -295,7 +295,7 @@ class MessageAdmin(WordSearch, RecordAdmin):
     said = column(gettext_lazy("content"), lambda message: shortened(message.content))
     turn_page = column(gettext_lazy("turn"), lambda message: link_to(named(message.turn_id)))
     took = column(gettext_lazy("duration"), lambda message: took(message), ordering="duration_ms")
-    tokens = column(gettext_lazy("tokens"), lambda message: tokens_told(message.usage))
+    tokens = column(gettext_lazy("tokens"), lambda message: token_counts(message.usage))
     blocks_json = column(gettext_lazy("blocks"), lambda message: pretty_json(message.blocks))
 
     @staticmethod

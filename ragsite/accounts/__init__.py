@@ -1,1 +1,1 @@
-"""Sign-in, tokens, limits on guessing either, and streams that end with the access that opened them."""
+"""Sign-in, tokens, limits on guessing either, and the closing of streams whose access has been revoked."""

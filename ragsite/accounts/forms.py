@@ -1,4 +1,4 @@
-"""The forms that ask for a secret, with growing pauses after wrong ones."""
+"""Forms for passwords, codes and keys, with growing pauses after wrong attempts."""
 
 from typing import Any
 
@@ -25,7 +25,7 @@ from ragsite.accounts.validators import HELP
 
 
 class _Labelled:
-    """A form of allauth with labels of the site, in place of placeholders that leave with the first letter."""
+    """An allauth form with the site's labels instead of placeholders, which disappear as soon as one types."""
 
     labels = {
         "login": _("Username or e-mail"),
@@ -49,7 +49,7 @@ class _Labelled:
 
 
 class SignInForm(_Labelled, LoginForm):  # type: ignore[misc]
-    """A user name or an e-mail address, and the password."""
+    """Sign in with a username or an e-mail address, and the password."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -57,12 +57,12 @@ class SignInForm(_Labelled, LoginForm):  # type: ignore[misc]
         self.fields["password"].help_text = ""
 
     def add_prefix(self, field_name: str) -> str:
-        """Return the name of a field in the page, by which password managers know it."""
+        """Return the HTML name of a field, by which password managers recognise it."""
         return "username" if field_name == "login" else str(super().add_prefix(field_name))
 
 
 class SignUpForm(_Labelled, SignupForm):  # type: ignore[misc]
-    """What an account begins with."""
+    """Sign up with a username and a password."""
 
     labels = _Labelled.labels | {
         "email": _("E-mail address (optional)"),
@@ -72,35 +72,35 @@ class SignUpForm(_Labelled, SignupForm):  # type: ignore[misc]
 
 
 class ProviderSignUpForm(_Labelled, SocialSignupForm):  # type: ignore[misc]
-    """What an account begins with whose person a provider knows."""
+    """Sign up through a provider."""
 
     labels = _Labelled.labels | {"email": _("E-mail address (optional)")}
 
 
 class AddressForm(_Labelled, AddEmailForm):  # type: ignore[misc]
-    """Another e-mail address."""
+    """Add another e-mail address."""
 
     labels = _Labelled.labels | {"email": _("New address")}
 
 
 class ForgottenForm(_Labelled, ResetPasswordForm):  # type: ignore[misc]
-    """The address to which a link to a new password is sent."""
+    """Request a link for setting a new password."""
 
 
 class PasswordAgainForm(_Labelled, PasswordForm):  # type: ignore[misc]
-    """The password where it is asked for again."""
+    """Reauthenticate with the password."""
 
 
 class NewPasswordForm(_Labelled, ResetPasswordKeyForm):  # type: ignore[misc]
-    """A new password, by a link."""
+    """Set a new password, after following a link."""
 
 
 class FirstPasswordForm(_Labelled, SetPasswordForm):  # type: ignore[misc]
-    """A password for an account without one."""
+    """Set the password of an account that has none."""
 
 
 class _Code(_Labelled):
-    """A code of the second factor, which is guessed no faster than a password."""
+    """A form for the code of a second factor, with the same limits on guesses as for passwords."""
 
     user: User
 
@@ -114,43 +114,43 @@ class _Code(_Labelled):
 
 
 class CodeForm(_Code, AuthenticateForm):  # type: ignore[misc]
-    """The code after the password."""
+    """Sign in with a code, after the password."""
 
 
 class CodeAgainForm(_Code, ReauthenticateForm):  # type: ignore[misc]
-    """The code where it is asked for again."""
+    """Reauthenticate with a code."""
 
 
 class SetUpAppForm(_Labelled, ActivateTOTPForm):  # type: ignore[misc]
-    """The first code of an authenticator app."""
+    """Activate an authenticator app with its first code."""
 
 
 class RenameKeyForm(_Labelled, EditWebAuthnForm):  # type: ignore[misc]
-    """Another name for a passkey or security key."""
+    """Rename a passkey or security key."""
 
 
 class AddKeyForm(_Labelled, AddWebAuthnForm):  # type: ignore[misc]
-    """A passkey or security key, and what it is called."""
+    """Add a passkey or security key."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self.fields["passwordless"].label = _("Sign in with it alone, without the password")
-        self.fields["passwordless"].help_text = _("It then asks for your fingerprint, your face or a PIN.")
+        self.fields["passwordless"].label = _("Sign in with this key alone, without a password")
+        self.fields["passwordless"].help_text = _("It will ask for your fingerprint, your face or a PIN.")
 
 
 class ChangePasswordForm(PasswordChangeForm):
-    """The old password, and the new one twice."""
+    """Change the password, given the old one."""
 
     def __init__(self, request: HttpRequest, *args: Any) -> None:
         assert isinstance(request.user, User)
         super().__init__(request.user, *args)
         self.request = request
-        # The page has other forms too.
+        # The page has other forms, too.
         self.fields["old_password"].widget.attrs.pop("autofocus", None)
         self.fields["new_password1"].help_text = HELP
 
     def clean_old_password(self) -> str:
-        """Check the old password, unless there were too many wrong attempts."""
+        """Check the old password; raises `ValidationError` during a pause."""
         guess = begun(self.request, self.user.get_username())
         password = super().clean_old_password()
         guess.succeeded()

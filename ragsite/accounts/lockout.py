@@ -1,9 +1,9 @@
 """Limits on guessing passwords and tokens: growing pauses, counted in the cache that all processes share.
 
-Three counts are kept: of an account from one address, of an address over all accounts, and of an account over all
-addresses. The pauses of the last one are short, and don't apply to addresses from which the account was signed in to
-before, so that guessing from elsewhere keeps nobody out of their own account. During a pause attempts are rejected
-without being checked or counted, so that at most one attempt is checked per pause.
+Failed attempts are counted per account and address, per address over all accounts, and per account over all addresses.
+The pauses of the last count are short and don't apply to addresses from which the user has signed in before, so that
+an attacker elsewhere can't lock users out of their accounts. During a pause, attempts are rejected without being
+checked or counted, so that at most one attempt is checked per pause.
 """
 
 import hashlib
@@ -19,16 +19,16 @@ from django.http import HttpRequest
 
 logger = logging.getLogger(__name__)
 
-# Seconds for which a count is kept after the last attempt, and an address from which the account was signed in to.
+# Seconds for which a count is kept after the last attempt, and for which an address is known after a sign-in.
 REMEMBERED = 24 * 3600
 KNOWN = 30 * 24 * 3600
 
 
 class TooManyGuesses(Exception):
-    """An attempt is rejected unchecked; the next one may be made after `wait` seconds."""
+    """An attempt was rejected unchecked; the next one may be made after `wait` seconds."""
 
     def __init__(self, wait: int) -> None:
-        super().__init__(f"to be tried again in {wait} s")
+        super().__init__(f"try again in {wait} s")
         self.wait = wait
 
 
@@ -68,7 +68,7 @@ class Guess:
             tries = _add(key, 1)
             pause = limit.pause_after(tries) if tries > limit.free else 0
             until = time.time() + pause
-            # Of simultaneous attempts one is allowed.
+            # Only one of several simultaneous attempts is allowed.
             if pause and not cache.add(f"{key}:until", until, pause):
                 wait = max(1, round((cache.get(f"{key}:until") or until) - time.time()))
                 for counted in (*begun, key):
@@ -76,13 +76,13 @@ class Guess:
                 raise TooManyGuesses(wait)
             if pause:
                 logger.warning(
-                    "Wrong %s %d times, for %s from %s; the next try is made in %d s",
+                    "Wrong %s %d times, for %s from %s; next attempt in %d s",
                     self.kind, tries - 1, self._who(), self.address, pause,
                 )  # fmt: skip
             begun.append(key)
 
     def succeeded(self) -> None:
-        """Clear the counts of the account; from that of the address only this attempt is subtracted."""
+        """Clear the counts of the account, and subtract this attempt from the count of the address."""
         for key, limit in self._counts.items():
             if limit is BY_ADDRESS:
                 _add(key, -1)
@@ -91,19 +91,19 @@ class Guess:
         cache.set(self._known, 1, KNOWN)
 
     def _who(self) -> str:
-        """Return the user to log: never the typed name, which may be a password in the wrong field."""
+        """Return the user for the log: never the name as typed, which may be a password in the wrong field."""
         found = User.objects.filter(username__iexact=self.account).values_list("pk", flat=True).first()
         return f"user {found}" if found is not None else "no user"
 
 
 def address_of(request: HttpRequest) -> str:
-    """Return the address of a request's client; with `RAGSITE_BEHIND_TLS`, the one that the proxy saw."""
+    """Return the address of a request's client; with `RAGSITE_BEHIND_TLS`, as reported by the proxy."""
     forwarded = request.headers.get("X-Forwarded-For", "") if settings.BEHIND_TLS else ""
     return forwarded.rpartition(",")[2].strip() or str(request.META.get("REMOTE_ADDR") or "")
 
 
 def _network(address: str) -> str:
-    """Return an address as it is counted: of IPv6 the /64 network, since a client usually has all of it.
+    """Return the address to count: for IPv6 the /64 network, since a client usually has all of it.
 
     An IPv4 address mapped to IPv6, as dual-stack proxies write it, counts as the IPv4 address.
     """

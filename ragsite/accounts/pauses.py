@@ -1,4 +1,4 @@
-"""Guesses in requests: begun where no pause is, and answered with 429 and words where there is one."""
+"""Limits on guesses in requests: attempts during a pause are refused with status 429 and a message."""
 
 from collections.abc import Callable
 from typing import Any
@@ -15,7 +15,7 @@ _WAIT = "guesses_wait"
 
 
 def pause_message(wait: int) -> str:
-    """Return the message that says after how many seconds to try again."""
+    """Return the message that asks to try again after `wait` seconds."""
     minutes = round(wait / 60)
     if minutes < 2:
         text = ngettext(
@@ -33,7 +33,7 @@ def pause_message(wait: int) -> str:
 
 
 def begun(request: HttpRequest, username: str, kind: str = "password") -> Guess:
-    """Return a guess that may be made now; raises `ValidationError` during a pause."""
+    """Begin a guess and return it; raises `ValidationError` during a pause."""
     guess = Guess(kind, username, address_of(request))
     try:
         guess.begin()
@@ -43,14 +43,14 @@ def begun(request: HttpRequest, username: str, kind: str = "password") -> Guess:
     return guess
 
 
-def telling_pauses(view: Callable[..., HttpResponseBase]) -> Callable[..., HttpResponseBase]:
-    """Decorator of views: if the form refused a guess, respond with 429 and the seconds to wait as `Retry-After`."""
+def with_retry_after(view: Callable[..., HttpResponseBase]) -> Callable[..., HttpResponseBase]:
+    """Decorator for views: if the form refused a guess, respond with 429 and the seconds to wait as `Retry-After`."""
 
-    def told(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
+    def wrapped(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
         response = view(request, *args, **kwargs)
         if wait := getattr(request, _WAIT, 0):
             response.status_code = 429
             response.headers["Retry-After"] = str(wait)
         return response
 
-    return told
+    return wrapped

@@ -1,8 +1,7 @@
-"""The role that a person has on the whole site: member, curator or administrator.
+"""A user's role on the whole site: member, curator or administrator.
 
-Roles are Django's own flags and permissions, so that the administration and other people's code see them as they are:
-an administrator is a superuser of the staff, a curator has `CURATOR_PERMISSIONS`. Staff with a choice of permissions
-of their own stay what Django makes of them, and count here as what else they are.
+Roles are Django's own flags and permissions, so that the admin and third-party code understand them: an administrator
+is a superuser and staff, a curator has `CURATOR_PERMISSIONS`. Other staff permissions don't affect the role.
 """
 
 from django.contrib.auth.models import Permission, User
@@ -24,37 +23,37 @@ CURATOR_PERMISSIONS = (
 
 
 class Role(models.TextChoices):
-    """A member asks and has knowledge bases; a curator manages all of them; an administrator all of the site."""
+    """Members ask and own knowledge bases; curators manage all of them; administrators manage the whole site."""
 
     MEMBER = "member", _("Member")
     CURATOR = "curator", _("Curator")
     ADMINISTRATOR = "administrator", _("Administrator")
 
 
-# Where a role is chosen, what it may do is said with it.
+# Choices of a role with what it may do, for forms.
 ROLES_EXPLAINED = [
-    (Role.MEMBER, _("Member: asks, and has knowledge bases of their own")),
-    (Role.CURATOR, _("Curator: also manages all knowledge bases and the assistants")),
+    (Role.MEMBER, _("Member: asks questions and has their own knowledge bases")),
+    (Role.CURATOR, _("Curator: also manages all knowledge bases and assistants")),
     (Role.ADMINISTRATOR, _("Administrator: also manages people, models and settings")),
 ]
 
 
 def role_of(user: User) -> Role:
-    """Return the role of a person."""
+    """Return a user's role."""
     if user.is_superuser:
         return Role.ADMINISTRATOR
     return Role.CURATOR if user.has_perm(CURATE) else Role.MEMBER
 
 
 def is_last_administrator(user: User) -> bool:
-    """Return whether the site would have no active administrator without this person."""
+    """Return whether this user is the only active administrator."""
     others = User.objects.filter(is_superuser=True, is_active=True).exclude(pk=user.pk)
     return user.is_superuser and user.is_active and not others.exists()
 
 
 @transaction.atomic
 def assign(user: User, role: Role) -> None:
-    """Give a person a role and take the other ones away; permissions of no role are left."""
+    """Give a user a role and remove the others; permissions that belong to no role are kept."""
     record(AuditEntry.Action.ROLE, user, role=role.value)
     user.is_superuser = user.is_staff = role == Role.ADMINISTRATOR
     user.save(update_fields=["is_superuser", "is_staff"])

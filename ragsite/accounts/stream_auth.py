@@ -34,9 +34,9 @@ GROUP = "sign-ins"
 
 
 def is_signed_in(user: User, session_key: str) -> bool:
-    """Whether a session still signs in the user: neither ended nor expired, the user active, the password unchanged.
+    """Return whether a session still authenticates the user; queries the database.
 
-    Queries the database.
+    It does not if it has ended or expired, the user is inactive, or the password has changed.
     """
     request = HttpRequest()
     request.session = import_module(settings.SESSION_ENGINE).SessionStore(session_key)
@@ -104,14 +104,14 @@ class Watch:
             await layer.group_discard(GROUP, channel)
 
     async def _lost(self, news: dict[str, Any]) -> Collection[Grant]:
-        """Return the grants that are lost according to a message or the database."""
+        """Return the grants that are lost, according to a message or the database."""
         if news.get("type") == "signed.out":
             return [grant for grant in self._open if _digest(grant.session_key) == news["sign_in"]]
         concerned = [grant for grant in self._open if news.get("user_id", grant.user_id) == grant.user_id]
         try:
             return await in_database(lost_of, concerned) if concerned else ()
-        except Error:  # the database is away; the next check will show
-            logger.warning("The database can't tell whether open streams may go on")
+        except Error:  # the database is unavailable; check again later
+            logger.warning("Can't check the access of open streams: the database is unavailable")
             return ()
 
 
@@ -119,7 +119,7 @@ watch = Watch()
 
 
 def lost_of(grants: Collection[Grant]) -> list[Grant]:
-    """Return the grants that are no longer valid, by one query each of users, sessions and tokens."""
+    """Return the grants that are no longer valid, with one query each for users, sessions and tokens."""
     ids: set[Any] = {grant.user_id for grant in grants}
     passwords = dict(User.objects.filter(pk__in=ids, is_active=True).values_list("pk", "password"))
     ids = {grant.token_id for grant in grants if grant.token_id is not None}
@@ -138,14 +138,14 @@ def lost_of(grants: Collection[Grant]) -> list[Grant]:
 
 @asynccontextmanager
 async def watched(grant: Grant, batches: AsyncGenerator[T]) -> AsyncIterator[AsyncIterator[T]]:
-    """Context manager: gives the stream's items until the grant is lost."""
+    """Context manager that yields the stream's items until the grant is lost."""
     waiting: asyncio.Timeout | None = None
 
     def stop() -> None:
         if waiting is not None:
             waiting.reschedule(0)
 
-    async def held() -> AsyncGenerator[T]:
+    async def items() -> AsyncGenerator[T]:
         nonlocal waiting
         while not grant.lost:
             try:
@@ -164,7 +164,7 @@ async def watched(grant: Grant, batches: AsyncGenerator[T]) -> AsyncIterator[Asy
     grant.when_lost = stop
     watch.add(grant)
     try:
-        async with aclosing(held()) as stream:
+        async with aclosing(items()) as stream:
             yield stream
     finally:
         watch.discard(grant)
@@ -172,26 +172,26 @@ async def watched(grant: Grant, batches: AsyncGenerator[T]) -> AsyncIterator[Asy
 
 
 def _digest(session_key: str) -> str:
-    """Return the digest by which messages name a sign-in without revealing its key."""
+    """Return a digest that identifies a session in messages without revealing its key."""
     return hashlib.sha256(session_key.encode()).hexdigest()
 
 
-def tell_signed_out(sender: Any, request: HttpRequest, **kwargs: Any) -> None:
-    """End the streams of a sign-in; a receiver of `user_logged_out`, which is sent before the session is deleted."""
+def end_streams_at_logout(sender: Any, request: HttpRequest, **kwargs: Any) -> None:
+    """End the streams of a session; a receiver of `user_logged_out`, which is sent before the session is deleted."""
     if key := request.session.session_key:
         end_streams(key)
 
 
 def end_streams(session_key: str) -> None:
-    """End the streams of a sign-in, in all processes."""
+    """End the streams of a session, in all processes."""
     async_to_sync(get_channel_layer().group_send)(GROUP, {"type": "signed.out", "sign_in": _digest(session_key)})
 
 
 def end_sign_ins(sender: Any, instance: User, **kwargs: Any) -> None:
-    """End the sign-ins of someone who was deactivated or deleted, so that none comes back.
+    """End the sessions of a user who was deactivated or deleted, so that none becomes valid again.
 
-    A receiver of `post_save` and `post_delete`. Sessions tell whose they are in their data alone, so all that last are
-    read.
+    A receiver of `post_save` and `post_delete`. The user of a session is known only from its data, so all unexpired
+    sessions are read.
     """
     if "created" in kwargs and (instance.is_active or kwargs["created"]):
         return
@@ -200,10 +200,10 @@ def end_sign_ins(sender: Any, instance: User, **kwargs: Any) -> None:
             session.delete()
 
 
-def tell_changed(sender: Any, instance: User | ApiToken, **kwargs: Any) -> None:
+def recheck_streams(sender: Any, instance: User | ApiToken, **kwargs: Any) -> None:
     """Re-check the user's open streams after commit; a receiver of `post_save` and `post_delete`, also of tokens."""
     if kwargs.get("created") or kwargs.get("update_fields") in ({"last_login"}, {"last_used_at"}):
         return
     user_id = instance.user_id if isinstance(instance, ApiToken) else instance.pk
-    told = GROUP, {"type": "user.changed", "user_id": user_id}
-    transaction.on_commit(lambda: async_to_sync(get_channel_layer().group_send)(*told), robust=True)
+    message = {"type": "user.changed", "user_id": user_id}
+    transaction.on_commit(lambda: async_to_sync(get_channel_layer().group_send)(GROUP, message), robust=True)

@@ -1,4 +1,4 @@
-"""Creates API tokens and authenticates requests by them."""
+"""Create API tokens and authenticate requests with them."""
 
 import hashlib
 import secrets
@@ -32,8 +32,8 @@ def token_for_header(header: bytes, address: str) -> ApiToken | None:
     """Return the token of an `Authorization` header, or None if it has none.
 
     `Token <key>` and, for OpenAI clients, `Bearer <key>` are accepted. Raises `AuthenticationFailed` for a key that is
-    unknown or whose user is inactive, and `Throttled` after too many of these from one address. A valid key is never
-    throttled: nobody guesses 256 bits, but many programs may share an address with one whose key was revoked.
+    unknown or whose user is inactive, and `Throttled` after too many of these from one address. Valid keys are never
+    throttled: nobody can guess 256 bits, and a program with a revoked key may share its address with many others.
     """
     parts = header.split()
     if len(parts) != 2 or parts[0].lower() not in (b"token", b"bearer"):
@@ -46,7 +46,7 @@ def token_for_header(header: bytes, address: str) -> ApiToken | None:
         except TooManyGuesses as refusal:
             raise Throttled(refusal.wait) from None
         raise AuthenticationFailed(_("This token is not valid."), code="invalid_token")
-    # At most once a minute, so that not every request writes.
+    # Updated at most once a minute, so that not every request writes to the database.
     now = timezone.now()
     if token.last_used_at is None or now - token.last_used_at > timedelta(minutes=1):
         ApiToken.objects.filter(pk=token.pk).update(last_used_at=now)
@@ -57,10 +57,10 @@ class TokenAuthentication(BaseAuthentication):
     """`Authorization: Token <key>` for DRF."""
 
     def authenticate(self, request: Request) -> tuple[User, ApiToken] | None:
-        """Return the user and the token, or None so that the next class is tried."""
+        """Return the user and the token, or None to let the next class try."""
         token = token_for_header(get_authorization_header(request), address_of(request._request))
         return (token.user, token) if token is not None else None
 
     def authenticate_header(self, request: Request) -> str:
-        """Return the scheme, so that a missing token is answered 401 and not 403."""
+        """Return the scheme, so that the response to a missing token is 401 and not 403."""
         return KEYWORD

@@ -1,4 +1,4 @@
-"""Addresses of signing in and of one's own access: those of allauth that this site uses."""
+"""URLs for signing in and managing one's own access: those of allauth's that this site uses."""
 
 from allauth.account import views
 from allauth.mfa.base import views as mfa
@@ -7,20 +7,20 @@ from django.urls import include, path, re_path
 from django.views.generic import RedirectView
 
 from ragsite.accounts import views as own
-from ragsite.accounts.pauses import telling_pauses
+from ragsite.accounts.pauses import with_retry_after
 
-_login = telling_pauses(views.login)
+_login = with_retry_after(views.login)
 
 urlpatterns = [
     path("login/", _login, name="login"),
     path("login/", _login, name="account_login"),
     path("logout/", views.logout, name="logout"),
     path("logout/", views.logout, name="account_logout"),
-    path("login/second-factor/", telling_pauses(mfa.authenticate), name="mfa_authenticate"),
+    path("login/second-factor/", with_retry_after(mfa.authenticate), name="mfa_authenticate"),
     path("sign-up/", views.signup, name="account_signup"),
     path("account/inactive/", views.account_inactive, name="account_inactive"),
-    path("account/again/", telling_pauses(views.reauthenticate), name="account_reauthenticate"),
-    path("account/again/code/", telling_pauses(mfa.reauthenticate), name="mfa_reauthenticate"),
+    path("account/again/", with_retry_after(views.reauthenticate), name="account_reauthenticate"),
+    path("account/again/code/", with_retry_after(mfa.reauthenticate), name="mfa_reauthenticate"),
     path("account/email/", own.change_email, name="account_email"),
     path("account/email/sent/", views.email_verification_sent, name="account_email_verification_sent"),
     path("account/email/confirm/<str:key>/", views.confirm_email, name="account_confirm_email"),

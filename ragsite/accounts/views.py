@@ -1,4 +1,4 @@
-"""Pages of allauth as this site has them: those that take mail, and the list of one's own sign-ins."""
+"""Allauth pages that this site changes: those that send e-mail, and the list of one's own sessions."""
 
 import re
 from typing import Any
@@ -19,7 +19,7 @@ from django.views.decorators.http import require_POST
 from ragsite.audit.log import record
 from ragsite.models import AuditEntry
 
-# What a browser calls itself, also on phones, the most telling first: many name others, too.
+# Browsers by their marks in user agents, the most specific first: many user agents name other browsers, too.
 _BROWSERS = {
     r"Edg(A|iOS)?/": "Edge",
     r"OPR/": "Opera",
@@ -39,7 +39,7 @@ _SYSTEMS = {
 
 
 def reset_password(request: HttpRequest) -> HttpResponse:
-    """Ask for an e-mail address to send a link to; where there is no mail, say who makes one."""
+    """Send a link for setting a new password; on a site without e-mail, point to the administrator."""
     if request.method == "POST" and not settings.EMAIL_HOST:
         return redirect("account_reset_password")
     response: HttpResponse = views.password_reset(request)
@@ -48,20 +48,22 @@ def reset_password(request: HttpRequest) -> HttpResponse:
 
 @login_required
 def change_email(request: HttpRequest) -> HttpResponse:
-    """Have one's e-mail address changed once the new one is confirmed, by mail; say who does where there is no mail."""
+    """Change the e-mail address once it is confirmed; on a site without e-mail, point to the administrator."""
     if not settings.EMAIL_HOST:
-        words = _("This site sends no mail, so you can't change your e-mail address yourself. Ask your administrator.")
-        messages.info(request, words)
+        message = _(
+            "This site can't send e-mail, so you can't change your e-mail address yourself. Contact your administrator."
+        )
+        messages.info(request, message)
         return redirect("account")
     response: HttpResponse = views.email(request)
     return response
 
 
 class SignIns(ListUserSessionsView):  # type: ignore[misc]
-    """Where the person is signed in, the present one first, then by their last use."""
+    """The user's sessions: the current one first, then by last use."""
 
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
-        """Name browser and system of each."""
+        """Add the browser and operating system of each session."""
         context: dict[str, Any] = super().get_context_data(**kwargs)
         for sign_in in context["sessions"]:
             sign_in.browser, sign_in.system = browser_of(sign_in.user_agent)
@@ -70,7 +72,7 @@ class SignIns(ListUserSessionsView):  # type: ignore[misc]
 
 
 def browser_of(user_agent: str) -> tuple[str, str]:
-    """Return what a browser and its system are called; empty for what is not known."""
+    """Return the names of a browser and its operating system, empty if unknown."""
     browser = next((name for mark, name in _BROWSERS.items() if re.search(mark, user_agent)), "")
     return browser, next((name for mark, name in _SYSTEMS.items() if mark in user_agent), "")
 
@@ -78,12 +80,12 @@ def browser_of(user_agent: str) -> tuple[str, str]:
 @login_required
 @require_POST
 def end_sign_in(request: HttpRequest, pk: int) -> HttpResponse:
-    """End one of the person's sign-ins, with its sockets and streams; the present one is signing out."""
+    """End one of the user's sessions with its WebSockets and streams; ending the current one signs out."""
     sign_in = get_object_or_404(UserSession, pk=pk, user=request.user)
     if sign_in.session_key == request.session.session_key:
         logout(request)
         return redirect("login")
     get_adapter().end_sessions([sign_in])
     record(AuditEntry.Action.SIGNED_OUT, what="elsewhere", address=sign_in.ip)
-    messages.success(request, _("That sign-in has ended."))
+    messages.success(request, _("That session has been signed out."))
     return redirect("usersessions_list")

@@ -1,1 +1,1 @@
-"""What all API endpoints share: errors, fields, schema, limits."""
+"""The common parts of API endpoints: errors, fields, schema and limits."""

@@ -1,4 +1,4 @@
-"""DRF views whose handlers are coroutines: for what streams or waits for a running answer."""
+"""DRF views with coroutines as handlers, for streams and for waiting until an answer is complete."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -17,8 +17,8 @@ from ragsite.exceptions import Refused
 
 
 class FirstRenderer(Negotiation):
-    """Answers in the first form offered whatever `Accept` says: streams are asked for as `text/event-stream`,
-    and their errors are JSON all the same.
+    """Select the first renderer whatever `Accept` says: clients of streams send `text/event-stream`, but get errors
+    as JSON.
     """
 
     def select_renderer(
@@ -32,15 +32,15 @@ class FirstRenderer(Negotiation):
 class AsyncAPIView(APIView):
     """An `APIView` with `async def` handlers; authentication and permissions run on Django's database thread.
 
-    Handlers return a DRF `Response` or any Django response, streaming ones too. Errors of DRF, `Http404` and `Refused`
-    are answered as everywhere; anything else is a bug and goes up.
+    Handlers return a DRF `Response` or any Django response, including streaming ones. Errors of DRF, `Http404` and
+    `Refused` are handled as in other views; any other exception is a bug and propagates.
     """
 
     view_is_async = True
     content_negotiation_class = FirstRenderer
 
     async def dispatch(self, request: Any, *args: Any, **kwargs: Any) -> HttpResponseBase:  # type: ignore[override]
-        """Do what `APIView.dispatch` does, awaiting the handler."""
+        """Do the same as `APIView.dispatch`, awaiting the handler."""
         self.args, self.kwargs = args, kwargs
         self.request = self.initialize_request(request, *args, **kwargs)
         self.headers = self.default_response_headers

@@ -1,4 +1,4 @@
-"""What all DRF endpoints share: the shape of errors and lists."""
+"""The common parts of DRF endpoints: the format of errors and lists."""
 
 from typing import Any
 
@@ -13,7 +13,7 @@ from rest_framework.views import exception_handler as drf_exception_handler
 
 from ragsite.exceptions import Refused
 
-# The codes of what is refused by the status of the answer; all others are 400. A view's own `statuses` go before.
+# Codes of `Refused` by status; all others are 400. A view's own `statuses` take precedence.
 _CODES = {
     403: "not_allowed",
     404: "unknown_user unknown_group unknown_passages unknown_parent unknown_model no_assistant",
@@ -24,22 +24,22 @@ _CODES = {
     429: "too_many_turns questions_used_up tokens_used_up",
 }
 _STATUSES = {code: status for status, codes in _CODES.items() for code in codes.split()}
-# Seconds in which one of the caller's answers may well have ended; how long they really take, nobody knows.
+# A guess at the seconds until one of the caller's running answers is complete.
 _WAIT_FOR_A_TURN = 5
 
 
 class ApiErrorSerializer(serializers.Serializer[Any]):
-    """Every error: words for a person, a stable slug for a program."""
+    """Every error: a message for people, and a stable code for programs."""
 
     detail = serializers.CharField()
     code = serializers.CharField()
     errors = serializers.JSONField(  # type: ignore[assignment]  # fields are no attributes
-        required=False, help_text="What is wrong with which field, where fields are: lists of messages by their names."
+        required=False, help_text="For invalid fields: lists of messages, by the name of the field."
     )
 
 
 class _Refusal(APIException):
-    """What is well said but can't be done, as an answer; 429 says when it may be."""
+    """A `Refused` as an API error; with status 429 it includes the seconds to wait."""
 
     def __init__(self, refused: Refused, statuses: dict[str, int]) -> None:
         super().__init__(refused.message, refused.code)
@@ -49,51 +49,51 @@ class _Refusal(APIException):
 
 
 class Conflict(APIException):
-    """What is asked for doesn't fit the state of things."""
+    """The request conflicts with the current state of the object."""
 
     status_code = status.HTTP_409_CONFLICT
     default_code = "conflict"
 
 
 def validated(form: serializers.BaseSerializer[Any]) -> Any:
-    """Return what was sent as a serializer reads it; raises `ValidationError`."""
+    """Return the validated data of a serializer; raises `ValidationError`."""
     form.is_valid(raise_exception=True)
     return form.validated_data
 
 
-# What `counted` reads, for OpenAPI.
+# OpenAPI's type of the parameters that `counted` reads.
 ID: dict[str, Any] = {"type": "integer", "minimum": 1}
 
 
 def counted(request: Request, name: str) -> int | None:
-    """Return a parameter of the address that counts from 1, None where it is left out; raises `ValidationError`."""
+    """Return a query parameter that is a positive integer, or None if it is missing; raises `ValidationError`."""
     given = request.query_params.get(name)
     if given is None:
         return None
     if not (given.isascii() and given.isdecimal() and int(given[:20])):
-        raise ValidationError({name: [_("This takes a whole number from 1.")]})
+        raise ValidationError({name: [_("Enter a whole number of at least 1.")]})
     return int(given[:20])
 
 
 class Pagination(PageNumberPagination):
-    """`?page=` and `?page_size=`, which is 200 at most."""
+    """Pagination with `?page=` and `?page_size=`, which is at most 200."""
 
     page_size_query_param = "page_size"
     max_page_size = 200
 
     def get_page_size(self, request: Request) -> int | None:
-        """Return how many are on a page; raises `ValidationError` for what is no number."""
+        """Return the page size; raises `ValidationError` if it isn't a number."""
         counted(request, "page_size")
         return super().get_page_size(request)
 
     def get_page_number(self, request: Request, paginator: Any) -> int | str:
-        """Return the page's number, or "last"; raises `ValidationError` for anything else."""
+        """Return the page number, or "last"; raises `ValidationError` for anything else."""
         if request.query_params.get("page") not in self.last_page_strings:
             counted(request, "page")
         return super().get_page_number(request, paginator)
 
     def get_schema_operation_parameters(self, view: Any) -> list[Any]:
-        """Describe both, which count from 1."""
+        """Describe both parameters, with 1 as their minimum."""
         parameters = super().get_schema_operation_parameters(view)
         for parameter in parameters:
             parameter["schema"]["minimum"] = 1
@@ -101,7 +101,7 @@ class Pagination(PageNumberPagination):
 
 
 def exception_handler(error: Exception, context: dict[str, Any]) -> Response | None:
-    """Answer every error as `{"detail", "code"}`, with `errors` by field where there are fields; in JSON always."""
+    """Return every error as `{"detail", "code"}`, plus `errors` if fields are invalid; always in JSON."""
     if isinstance(error, Refused):
         error = _Refusal(error, _STATUSES | getattr(context.get("view"), "statuses", {}))
     response = drf_exception_handler(error, context)
@@ -124,7 +124,7 @@ def exception_handler(error: Exception, context: dict[str, Any]) -> Response | N
 
 
 def _first(data: Any) -> str:
-    """Return the first message of nested field errors, named by its field."""
+    """Return the first message of nested field errors, preceded by the name of its field."""
     if isinstance(data, dict):
         field, value = next(iter(data.items()))
         return f"{field}: {_first(value)}"

@@ -1,4 +1,4 @@
-"""The API's page: its operations in a light list, and Swagger UI on a page of its own, for who wants to try them."""
+"""The API's documentation page: a lightweight list of operations, with Swagger UI on a separate page."""
 
 import re
 from functools import cache
@@ -15,7 +15,7 @@ from ragsite.runtime import caches
 
 
 class Operation(NamedTuple):
-    """What is asked of an address by a method; `tag` and `id` are those of the schema."""
+    """A method of a path, with the schema's `tag` and `id`."""
 
     tag: str
     id: str
@@ -33,7 +33,7 @@ def docs(request: HttpRequest) -> HttpResponse:
 
 @cache
 def operations() -> dict[str, list[Operation]]:
-    """Return the operations by tag; kept, since the schema takes most of a second to be made."""
+    """Return the operations by tag; cached, since generating the schema takes most of a second."""
     schema = SchemaGenerator().get_schema(public=True)  # type: ignore[no-untyped-call]
     found: dict[str, list[Operation]] = {}
     for path, methods in schema["paths"].items():

@@ -1,6 +1,6 @@
-"""Serializers and fields that take just what the OpenAPI document says: no number for a text, no 1 for true.
+"""Serializers and fields that accept exactly what the OpenAPI document says: no numbers for strings, no 1 for true.
 
-Of a form, which holds nothing but texts, a text is read as what it spells.
+In form data, which contains only strings, values are parsed from strings.
 """
 
 import math
@@ -17,24 +17,24 @@ _UUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
 
 
 def _is_spelled(field: serializers.Field[Any, Any, Any, Any]) -> bool:
-    """Whether a field's value comes from a form or an address, as a text."""
+    """Return whether a field's value comes as a string, from form data or the query string."""
     given = getattr(field.root, "initial_data", None)
     return given is None or bool(html.is_html_input(given))
 
 
 class TextField(serializers.CharField):
-    """A text, counted as it was sent. Of its characters one at least is none of `invisible`, unless it may be blank."""
+    """A string, whose length is that sent; unless it may be blank, it has a character other than those `invisible`."""
 
-    invisible = r"\s"  # as in a class of characters
+    invisible = r"\s"  # for a character class
 
     @property
     def pattern(self) -> str:
-        """What it must match, for Python and ECMAScript alike: no nulls, and something to see."""
+        """The regular expression it must match, in Python and ECMAScript: no null, and a visible character."""
         any_text = r"[^\x00]*"
         return f"^{any_text}$" if self.allow_blank else rf"^{any_text}[^{self.invisible}\x00]{any_text}$"
 
     def run_validation(self, data: Any = serializers.empty) -> Any:
-        """Read the text and check it; raises `ValidationError`."""
+        """Return the string; raises `ValidationError`."""
         if isinstance(data, str):
             if self.max_length is not None and len(data) > self.max_length:
                 self.fail("max_length", max_length=self.max_length)
@@ -46,10 +46,10 @@ class TextField(serializers.CharField):
 
 
 class IntegerField(serializers.IntegerField):
-    """A whole number."""
+    """An integer."""
 
     def to_internal_value(self, data: Any) -> int:
-        """Read the number; raises `ValidationError`."""
+        """Return the number; raises `ValidationError`."""
         if not _is_spelled(self):
             if isinstance(data, bool) or not (isinstance(data, int) or (isinstance(data, float) and data.is_integer())):
                 self.fail("invalid")
@@ -58,10 +58,10 @@ class IntegerField(serializers.IntegerField):
 
 
 class FloatField(serializers.FloatField):
-    """A finite number: no infinity or NaN, which some JSON readers accept."""
+    """A finite number: no infinity or NaN, which some JSON parsers accept."""
 
     def to_internal_value(self, data: Any) -> float:
-        """Read the number; raises `ValidationError`."""
+        """Return the number; raises `ValidationError`."""
         if not _is_spelled(self) and (isinstance(data, bool) or not isinstance(data, int | float)):
             self.fail("invalid")
         number = super().to_internal_value(data)
@@ -74,17 +74,17 @@ class BooleanField(serializers.BooleanField):
     """True or false."""
 
     def to_internal_value(self, data: Any) -> Any:
-        """Read the value; raises `ValidationError`."""
+        """Return the value; raises `ValidationError`."""
         if not _is_spelled(self) and not isinstance(data, bool):
             self.fail("invalid", input=data)
         return super().to_internal_value(data)
 
 
 class ChoiceField(serializers.ChoiceField):
-    """One of some values, of their type."""
+    """One of the choices, of the same type."""
 
     def to_internal_value(self, data: Any) -> Any:
-        """Read the value; raises `ValidationError`."""
+        """Return the value; raises `ValidationError`."""
         if _is_spelled(self):
             return super().to_internal_value(data)
         allowed = [*self.choices, ""] if self.allow_blank else self.choices
@@ -95,17 +95,17 @@ class ChoiceField(serializers.ChoiceField):
 
 
 class UUIDField(serializers.UUIDField):
-    """A UUID as it is written usually."""
+    """A UUID in its usual notation."""
 
     def to_internal_value(self, data: Any) -> Any:
-        """Read the UUID; raises `ValidationError`."""
+        """Return the UUID; raises `ValidationError`."""
         if not isinstance(data, str) or not _UUID.fullmatch(data):
             self.fail("invalid", value=data)
         return super().to_internal_value(data)
 
 
 class IdsField(serializers.ListField):
-    """Ids of things; whether the caller has such, is the view's to say."""
+    """A list of IDs; the view checks whether the caller has access to the objects."""
 
     child = IntegerField(min_value=1)
 
@@ -123,7 +123,7 @@ _STRICT: dict[type, type] = {
 
 
 class ModelSerializer(serializers.ModelSerializer[M]):
-    """DRF's, with the fields of this module."""
+    """DRF's model serializer with the fields of this module."""
 
     serializer_field_mapping = {
         kind: _STRICT.get(field, field) for kind, field in serializers.ModelSerializer.serializer_field_mapping.items()

@@ -1,4 +1,4 @@
-"""How the API reads JSON. Apart from `api`, which imports the views that take this from the settings."""
+"""The API's JSON parser. In a module of its own, since the settings name it and DRF's views import it."""
 
 import json
 from typing import Any
@@ -9,16 +9,16 @@ from rest_framework.exceptions import ParseError
 
 
 class JSONParser(parsers.JSONParser):
-    """DRF's, to which JSON that is nested too deeply to be read, or no text, is the client's error like any other."""
+    """DRF's parser, which also rejects JSON that is nested too deeply or contains unpaired surrogates."""
 
     def parse(self, stream: Any, media_type: str | None = None, parser_context: Any = None) -> Any:
         """Return the parsed body; raises `ParseError`."""
         try:
             data = super().parse(stream, media_type, parser_context)
-            # Halves of characters, which are written as escapes, can neither be stored nor told.
+            # Unpaired surrogates, which JSON can express as escapes, can't be stored or encoded.
             json.dumps(data, ensure_ascii=False).encode()
         except RecursionError as error:
             raise ParseError(_("The JSON is nested too deeply.")) from error
         except UnicodeEncodeError as error:
-            raise ParseError(_("The JSON holds halves of characters.")) from error
+            raise ParseError(_("The JSON contains unpaired surrogates.")) from error
         return data

@@ -1,4 +1,4 @@
-"""Which bodies the API reads. Apart from the rest of it, since the framework's views need this to be imported."""
+"""Content negotiation of the API. In a module of its own, since DRF's views import it."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -11,12 +11,12 @@ from rest_framework.request import Request
 
 
 class Negotiation(DefaultContentNegotiation):
-    """The framework's, which refuses a compressed body in words; a parser would take it for a damaged one."""
+    """DRF's content negotiation, which also rejects compressed bodies; a parser would report them as malformed."""
 
     def select_parser(self, request: Request, parsers: Iterable[BaseParser]) -> Any:
         """Return the parser of the body's media type, if any; raises `UnsupportedMediaType`."""
         encoding = request.headers.get("Content-Encoding", "identity")
         if encoding.lower() != "identity":
-            message = _("A body in “{encoding}” isn't read here; send it as it is.").format(encoding=encoding)
-            raise UnsupportedMediaType(request.content_type, message)
+            message = _("The content encoding “{encoding}” is not supported. Send the body uncompressed.")
+            raise UnsupportedMediaType(request.content_type, message.format(encoding=encoding))
         return super().select_parser(request, parsers)

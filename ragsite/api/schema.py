@@ -1,4 +1,4 @@
-"""What the OpenAPI generator can't know by itself."""
+"""Additions to the generated OpenAPI document."""
 
 from typing import Any
 
@@ -14,27 +14,27 @@ from ragsite.api.base import ApiErrorSerializer
 from ragsite.api.fields import TextField
 
 _RETRY_AFTER = {
-    "Retry-After": {"schema": build_basic_type(OpenApiTypes.INT), "description": "Seconds until it may be tried again."}
+    "Retry-After": {"schema": build_basic_type(OpenApiTypes.INT), "description": "Seconds to wait before trying again."}
 }
-# What the framework, the site's limits and the database's absence answer with, beside what a view declares.
+# Errors of the framework, of the site's limits and of an unavailable database, in addition to those a view declares.
 _ERRORS = {
-    "400": "What was sent is malformed, or not valid.",
-    "401": "There is no token, or it is not valid.",
-    "403": "The caller may read this, but not change it; or the CSRF token is missing.",
-    "404": "There is no such thing, or not for the caller.",
-    "406": "The answer is JSON, which `Accept` rules out.",
-    "413": "The body is above the site's limit.",
-    "415": "The body is of a media type that is not read.",
+    "400": "The request is malformed or invalid.",
+    "401": "The token is missing or invalid.",
+    "403": "The caller may read the object but not change it, or the CSRF token is missing.",
+    "404": "The object does not exist, or the caller has no access to it.",
+    "406": "The response is JSON, which `Accept` rules out.",
+    "413": "The body exceeds the site's limit.",
+    "415": "The media type of the body is not supported.",
     "429": "Too many requests.",
-    "503": "The database or a part of the site is away for a moment.",
+    "503": "The database or a part of the site is temporarily unavailable.",
 }
 
 
 class ApiSchema(AutoSchema):
-    """Declares the errors that every operation may answer with, and a page only where a list is read."""
+    """Declares the errors that every operation may return, and pagination only for reading lists."""
 
     def map_parsers(self) -> list[Any]:
-        """Return the media types of bodies: JSON, unless the view chooses its own; forms can't hold every value."""
+        """Return the media types of bodies: JSON, unless the view sets its own; forms can't represent every value."""
         parsers: Any = self.view.parser_classes
         if parsers == api_settings.DEFAULT_PARSER_CLASSES:
             return [JSONParser.media_type]
@@ -70,9 +70,9 @@ class ApiSchema(AutoSchema):
         return dict(sorted(responses.items()))
 
     def _map_serializer(self, serializer: Any, direction: Any, bypass_extensions: bool = False) -> Any:
-        """State that one of the fields of `either` is required, and of the lists of `not_both` one at most is filled.
+        """State that one field of `either` is required, and that at most one list of `not_both` may be non-empty.
 
-        Not as `oneOf`, of which client generators make a type per alternative.
+        `oneOf` isn't used, since client generators create a type for each alternative.
         """
         schema = super()._map_serializer(serializer, direction, bypass_extensions)  # type: ignore[no-untyped-call]
         if direction == "request" and (either := getattr(serializer, "either", None)):
@@ -83,7 +83,7 @@ class ApiSchema(AutoSchema):
         return schema
 
     def _insert_field_validators(self, field: Any, schema: Any) -> None:
-        """Add what is refused but isn't said: of texts, and an empty list."""
+        """Add the constraints that the generator doesn't know: patterns of strings, and lists that can't be empty."""
         super()._insert_field_validators(field, schema)  # type: ignore[no-untyped-call]
         if isinstance(field, TextField):
             schema["pattern"] = field.pattern

@@ -1,15 +1,15 @@
-"""How often the API may be asked. Apart from the rest of it, since the framework's views need this to be imported."""
+"""Rate limits of the API. In a module of its own, since DRF's views import it."""
 
 from django.conf import settings
 from rest_framework.throttling import UserRateThrottle
 
 
 class RequestsPerMinute(UserRateThrottle):
-    """At most `API_REQUESTS_PER_MINUTE` of a person; what is more gets 429 and the seconds to wait as `Retry-After`."""
+    """At most `API_REQUESTS_PER_MINUTE` per user; others get 429 with the seconds to wait as `Retry-After`."""
 
     scope = "api"
 
     def get_rate(self) -> str | None:
-        """Return the rate of the settings, or None for any."""
+        """Return the rate in the settings, or None for no limit."""
         most = settings.API_REQUESTS_PER_MINUTE
         return f"{most}/min" if most else None

@@ -1,6 +1,6 @@
-"""Uploads that keep the folder of a file, where a client sends its path as its name; Django drops it unseen.
+"""Uploads that keep the folder of a file whose client sends a path as its name; Django silently drops the folder.
 
-They also keep files whose names are not in UTF-8, as old programs send them; Django drops these unseen, too.
+They also keep files whose names aren't in UTF-8, as old programs send them; Django silently drops these files.
 """
 
 import html
@@ -23,9 +23,9 @@ _LONGEST_HEADER = 2048  # bytes
 
 
 def _in_utf8(header: bytes) -> bytes:
-    """Return a part's header in UTF-8; one that isn't is taken for Chinese, where its characters are common, or Latin.
+    """Return a part's header in UTF-8; any other encoding is assumed to be GB 18030 or Latin-1.
 
-    What is common are the 3,755 characters of GB 2312's first level, of which half the letters at least must be.
+    It is GB 18030 if at least half the non-ASCII characters are among the 3,755 common ones of GB 2312's first level.
     """
     try:
         header.decode()
@@ -42,7 +42,7 @@ def _in_utf8(header: bytes) -> bytes:
 
 
 class InUtf8:
-    """A multipart form whose parts' headers are in UTF-8, whatever they were sent in."""
+    """A multipart stream that converts the headers of parts to UTF-8."""
 
     def __init__(self, stream: Any, boundary: bytes) -> None:
         self._stream = stream
@@ -51,14 +51,14 @@ class InUtf8:
         self._kept = b""
 
     def read(self, size: int) -> bytes:
-        """Return about `size` bytes, none only at the end."""
+        """Return about `size` bytes, or none at the end."""
         while True:
             more = self._stream.read(size)
             data = self._header.sub(lambda found: _in_utf8(found[0]), self._kept + more)
             if not more:
                 end = len(data)
             else:
-                # Where a header may begin whose end hasn't come yet.
+                # Keep back the beginning of a header that may be incomplete.
                 last = data.rfind(self._delimiter)
                 if last >= 0 and len(data) - last < _LONGEST_HEADER and b"\r\n\r\n" not in data[last:]:
                     end = last
@@ -70,7 +70,7 @@ class InUtf8:
 
 
 class _Parser(DjangoMultiPartParser):
-    """Django's, which gives each file the `folder` that its name began with, with slashes; untrusted as the name is."""
+    """Django's parser, which sets each file's `folder`, with slashes, from its name; it is as untrusted as the name."""
 
     _folder = ""
     _files: Any
@@ -83,7 +83,7 @@ class _Parser(DjangoMultiPartParser):
     def sanitize_file_name(self, file_name: str) -> str:
         self._folder = html.unescape(file_name).replace("\\", "/").rpartition("/")[0]
         name = super().sanitize_file_name(file_name)
-        if name is None:  # which Django takes for no file at all
+        if name is None:  # Django would drop the file
             raise MultiPartParserError(_("a file has no usable name."))
         return name
 
@@ -95,7 +95,7 @@ class _Parser(DjangoMultiPartParser):
 
 @sync_and_async_middleware
 def keep_names(get_response: Answer) -> Answer:
-    """Have each request's form read by the parser that keeps folders and names, at whatever place it is first read."""
+    """Parse the forms of all requests with the parser that keeps folders and names, wherever they are first read."""
 
     def parse(request: HttpRequest, META: Any, post_data: Any) -> Any:
         return _Parser(META, post_data, request.upload_handlers, request.encoding).parse()
@@ -108,10 +108,10 @@ def keep_names(get_response: Answer) -> Answer:
 
 
 class MultiPartParser(parsers.MultiPartParser):
-    """DRF's, which leaves the form to the request."""
+    """DRF's parser, which leaves parsing the form to the request."""
 
     def parse(self, stream: Any, media_type: str | None = None, parser_context: Any = None) -> Any:
-        """Return fields and files; raises `ParseError`."""
+        """Return the fields and files; raises `ParseError`."""
         request = parser_context["request"]._request
         try:
             return parsers.DataAndFiles(*request.parse_file_upload(request.META, stream))

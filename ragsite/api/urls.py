@@ -1,4 +1,4 @@
-"""The API's addresses, under `/api/`: one file per room, the schema and its page."""
+"""The API's URLs, under `/api/`: those of the apps, the schema and its page."""
 
 from csp.constants import SELF, UNSAFE_INLINE
 from csp.decorators import csp_replace
@@ -11,13 +11,13 @@ from ragsite.api.docs import docs
 
 
 class _Schema(SpectacularAPIView):
-    """The document; there is one version of it, whatever is asked for."""
+    """The OpenAPI document, of which there is only one version."""
 
     def _get_version_parameter(self, request: Request) -> None:
         return None
 
 
-# The page of a third party, whose scripts are files and whose styles are written inline.
+# The third-party page has its scripts in files but its styles inline.
 _try = csp_replace({"script-src": [SELF], "style-src": [SELF, UNSAFE_INLINE]})(
     SpectacularSwaggerSplitView.as_view(url_name="api-schema", http_method_names=["get", "head"])
 )

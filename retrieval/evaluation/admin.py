@@ -21,7 +21,7 @@ from ragsite.admin_base import (
     pretty_json,
     rounded,
     shortened,
-    tokens_told,
+    token_counts,
 )
 from retrieval.evaluation.metrics import FIGURES
 from retrieval.evaluation.models import EvaluationQuestion, EvaluationResult, EvaluationRun, EvaluationSet
@@ -118,7 +118,7 @@ class EvaluationRunAdmin(RecordAdmin):
     # What makes the figures less than whole.
     all_notes = column(_("notes"), lambda run: " ".join(run.notes_said) or "–")
     all_figures = column(_("figures"), lambda run: pretty_json(run.figures, digits=4))  # which tell runs apart
-    tokens = column(_("tokens"), lambda run: tokens_told(run.usage))
+    tokens = column(_("tokens"), lambda run: token_counts(run.usage))
 
     @admin.display(description=_("outcomes"))
     def outcomes(self, run: EvaluationRun) -> str:
@@ -153,6 +153,6 @@ class EvaluationResultAdmin(RecordAdmin):
 
     short_text = column(_("question"), lambda result: shortened(result.text), ordering="text")
     took = column(_("milliseconds"), lambda result: f"{result.took_ms:.0f}", ordering="took_ms")
-    tokens = column(_("tokens"), lambda result: tokens_told(result.usage))
+    tokens = column(_("tokens"), lambda result: token_counts(result.usage))
     found = column(_("hits"), lambda result: pretty_json(result.hits, digits=4))
     not_found = column(_("missed"), lambda result: pretty_json(result.missed))

@@ -189,7 +189,7 @@ def test_without_mail_the_account_page_says_who_changes_an_address(owner: User, 
     assert reverse("account_email") not in page
     redirected = as_owner.get(reverse("account_email"), follow=True)
     assert redirected.redirect_chain == [(reverse("account"), 302)]
-    assert ["sends no mail" in str(each) for each in redirected.context["messages"]] == [True]
+    assert ["send e-mail" in str(each) for each in redirected.context["messages"]] == [True]
 
 
 def test_with_mail_the_link_leads_to_the_public_address(owner: User, anonymous: Client, settings: Any) -> None:

@@ -99,4 +99,4 @@ def test_the_forms_have_our_labels(owner: User, anonymous: Client, settings: Any
 
 def test_a_wrong_code_or_password_is_told_in_our_words(owner: User, anonymous: Client) -> None:
     page = anonymous.post(reverse("login"), {"username": "owner", "password": "wrong"}).content.decode()
-    assert "The user name or the password is wrong." in page
+    assert "The username or the password is wrong." in page
