@@ -228,7 +228,7 @@ async def test_what_is_not_ready_in_time_is_said_at_the_head_of_the_answer(
         status="failed", error_code="broken", finished_at=timezone.now()
     )
     answer = await answer_to(owner, session, "How many ports has the TL-SE2109 switch?")
-    assert answer.content.startswith("*“velm.md” was still being read, and was not searched. “broken.md” could not be")
+    assert answer.content.startswith("*“velm.md” was still being read and was not searched. “broken.md” could not be")
     assert await cited(answer) == {"handbook.txt"}
     step = await TraceStep.objects.aget(turn=answer.turn_id, key="wait_for_files")
     assert (step.detail["unread"], step.detail["failed"]) == (["velm.md"], ["broken.md"])
