@@ -123,7 +123,7 @@ def test_what_can_not_be_read_is_told_on_its_chip_and_removed(page: Page, site: 
     expect(page.locator(".chat-file.failed")).to_contain_text("damaged.pdf")
     ask(page, "How long does a firmware update take?")
     answer = page.locator("section.answer").last
-    expect(answer).to_contain_text("“damaged.pdf” could not be read, and was not searched.")
+    expect(answer).to_contain_text("“damaged.pdf” could not be read and was not searched.")
     expect(answer.locator("a[data-citation]").first).to_be_visible()
     page.get_by_role("button", name="Remove “damaged.pdf”").click()
     expect(page.locator(".chat-file")).to_have_count(0)
