@@ -363,7 +363,7 @@ class TestTrace:
         await run_turn(owner, session, PORTS, use_filter=True)
         turn = await Turn.objects.aget()
         for reader, excerpt, sources in (
-            (owner, "nine ports", "answers · It counts them."),
+            (owner, "nine ports", "answers directly · It counts them."),
             (stranger, "", ""),
         ):
             (judged,) = (await steps(turn, reader))["Judge each passage"].lists
