@@ -5,7 +5,7 @@ from functools import cache
 from typing import Any
 
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy, ngettext
+from django.utils.translation import gettext_lazy
 
 from conversations.citations.verifiers import Verifier, Written, configured, texts_of
 from conversations.pipeline.description import Description, reason
@@ -58,17 +58,6 @@ class CheckCitations(Node):
         verified = await verifier().verify(written)
         state.answer.checks = [verdict.to_dict() for verdict in verified.verdicts]
         ctx.note(checks=state.answer.checks, **verified.facts)
-
-    def message(self, state: State, detail: Mapping[str, Any]) -> str:
-        """Return how many cited sentences their sources support."""
-        cited = [item for item in state.answer.checks if item["status"] != "uncited"]
-        supported = sum(item["status"] == "supported" for item in cited)
-        text = ngettext(
-            "%(supported)d of %(total)d cited sentence supported",
-            "%(supported)d of %(total)d cited sentences supported",
-            len(cited),
-        )
-        return text % {"supported": supported, "total": len(cited)}
 
     def describe(self, detail: Mapping[str, Any]) -> Description:
         """Describe how many sentences are supported and how many are uncited, and which model judged."""

@@ -80,13 +80,6 @@ class RelevanceGate(Node):
                 found.hits = []
         ctx.note(action=state.plan.action, unsearched=found.unsearched)
 
-    def message(self, state: State, detail: Mapping[str, Any]) -> str:
-        """Return the verdict in words."""
-        return {
-            "answered": _("they do"),
-            "nearest": _("they come close"),
-        }.get(state.found.answer_state, _("they don't"))
-
     def describe(self, detail: Mapping[str, Any]) -> Description:
         """Describe whether the documents cover the question, with the measures."""
         states = {
