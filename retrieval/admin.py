@@ -1,4 +1,4 @@
-"""The index in the admin: to look at, not to edit."""
+"""The search index in the admin, read-only."""
 
 from django.contrib import admin
 from django.db.models import QuerySet, Sum
@@ -7,7 +7,7 @@ from django.utils.translation import gettext_lazy as _
 
 import retrieval.embedding_models.admin
 import retrieval.evaluation.admin
-import retrieval.readers.admin  # noqa: F401 - all register theirs
+import retrieval.readers.admin  # noqa: F401 - each registers its models
 from ragsite.admin_base import RecordAdmin, column
 from retrieval.models import CorpusSize, EmbeddingSpace, IndexEntry, TermFrequency
 
@@ -25,14 +25,14 @@ class EmbeddingSpaceAdmin(RecordAdmin):
     vectors = column(_("vectors"), lambda space: space.vector_total or 0)
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[EmbeddingSpace]:
-        """Count the vectors by the counts that are kept."""
+        """Add the number of vectors, from the stored counts."""
         found: QuerySet[EmbeddingSpace] = super().get_queryset(request)
         return found.annotate(vector_total=Sum("counts__vectors"))
 
 
 @admin.register(IndexEntry)
 class IndexEntryAdmin(RecordAdmin):
-    """Which chunks are indexed; terms and vectors are not for reading."""
+    """The indexed chunks, without their terms and vectors."""
 
     list_display = ["number", "document", "knowledge_base"]
     list_filter = ["knowledge_base"]
@@ -43,29 +43,29 @@ class IndexEntryAdmin(RecordAdmin):
     number = column(_("chunk"), lambda entry: entry.chunk_id, ordering="chunk_id")  # without fetching the chunk
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[IndexEntry]:
-        """Leave the wide columns where they are."""
+        """Defer the wide columns, which no page shows."""
         return super().get_queryset(request).defer("terms", "weights")
 
     def page_name(self, obj: IndexEntry) -> str:
-        """Give the file and which of its passages it is."""
+        """Return the file's name and the passage's number."""
         return f"{obj.document} · {obj.chunk.ordinal}"
 
 
 @admin.register(CorpusSize)
 class CorpusSizeAdmin(RecordAdmin):
-    """How many chunks each base has in the index."""
+    """The number of indexed chunks of each knowledge base."""
 
     list_display = ["knowledge_base", "chunks"]
     list_select_related = ["knowledge_base"]
 
     def page_name(self, obj: CorpusSize) -> str:
-        """Name the base."""
+        """Return the knowledge base's name."""
         return str(obj.knowledge_base)
 
 
 @admin.register(TermFrequency)
 class TermFrequencyAdmin(RecordAdmin):
-    """How many chunks of a base hold a term."""
+    """The number of chunks of a knowledge base that contain a term."""
 
     list_display = ["term", "knowledge_base", "document_frequency"]
     list_filter = ["knowledge_base"]
@@ -73,5 +73,5 @@ class TermFrequencyAdmin(RecordAdmin):
     search_fields = ["=term"]
 
     def page_name(self, obj: TermFrequency) -> str:
-        """Give the term, as the list does."""
+        """Return the term, as in the list."""
         return str(obj.term)

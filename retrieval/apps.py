@@ -8,13 +8,13 @@ from django.utils.translation import gettext_lazy as _
 
 
 class RetrievalConfig(AppConfig):
-    """The index, both retrievers and their fusion."""
+    """App configuration: the index, both retrievers and their fusion."""
 
     name = "retrieval"
     verbose_name = _("Retrieval")
 
     def ready(self) -> None:
-        """Listen to workers that start, register the system checks, and tell the audit log of embedding models."""
+        """Register the system checks, connect signals, and audit changes to embedding models."""
         from django_q.signals import post_spawn
 
         from ragsite.audit import watch
@@ -31,7 +31,7 @@ class RetrievalConfig(AppConfig):
 
 
 def _drop_orphans(**kwargs: Any) -> None:
-    """After a flush: the tables of the spaces that it emptied go, too."""
+    """Drop the tables of embedding spaces that a flush deleted."""
     from retrieval.engine import partitions
 
     partitions.drop_orphans()
@@ -46,5 +46,5 @@ def _worker_started(**kwargs: Any) -> None:
 
     runs.worker_started()
     jobs.worker_started()
-    if CorpusSize.objects.filter(analysed_to__isnull=False).exists():  # an earlier version indexed them
+    if CorpusSize.objects.filter(analysed_to__isnull=False).exists():  # indexed by an earlier version
         async_task("retrieval.tasks.renew_index")

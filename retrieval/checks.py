@@ -1,6 +1,7 @@
 """System checks of retrieval.
 
-A site whose rerankers or answerer can't be found does not start; one whose model changed gets a warning.
+A site whose rerankers or answerer can't be imported doesn't start; one whose embedding model differs from the settings
+gets a warning.
 """
 
 from collections.abc import Sequence
@@ -17,7 +18,7 @@ from retrieval.ranking.rerank_options import METHODS
 
 @register()
 def rerankers_are_there(app_configs: Sequence[Any] | None, **kwargs: Any) -> list[CheckMessage]:
-    """Look up the functions of `RERANKERS`, one for each method that asks a model."""
+    """Check that `RERANKERS` has an importable function for each method that calls a model."""
     problems: list[CheckMessage] = []
     for method in (method for method in METHODS if method not in ("off", "blend")):
         try:
@@ -30,7 +31,7 @@ def rerankers_are_there(app_configs: Sequence[Any] | None, **kwargs: Any) -> lis
 
 @register()
 def answerer_is_there(app_configs: Sequence[Any] | None, **kwargs: Any) -> list[CheckMessage]:
-    """Look up the class of `EVALUATION_ANSWERER`."""
+    """Check that the class named by `EVALUATION_ANSWERER` can be imported."""
     try:
         import_string(settings.EVALUATION_ANSWERER)
     except ImportError as error:
@@ -41,7 +42,7 @@ def answerer_is_there(app_configs: Sequence[Any] | None, **kwargs: Any) -> list[
 
 @register()
 def reader_is_there(app_configs: Sequence[Any] | None, **kwargs: Any) -> list[CheckMessage]:
-    """Tell when the folder of the reader, or the weights in it, are missing: answers go on without being read."""
+    """Warn if the reader's folder or weights are missing: search goes on without it."""
     from ragsite.llm.embedding.local import weights_in
     from ragsite.llm.reranking.reader import OFF, reader_folder
 
@@ -52,8 +53,8 @@ def reader_is_there(app_configs: Sequence[Any] | None, **kwargs: Any) -> list[Ch
     else:
         if folder is None or (folder / weights_in(folder)).exists():
             return []
-        problem = f"{folder} holds no model.onnx."
-    hint = "Correct the setting READER_MODEL, or put the model there; manage.py readers list tells what there is."
+        problem = f"{folder} contains no model.onnx."
+    hint = "Correct the setting READER_MODEL, or put the model there. manage.py readers list shows the available ones."
     return [Warning(f"The reader can't be loaded: {problem}", hint=hint, id="retrieval.W003")]
 
 
@@ -61,7 +62,7 @@ def reader_is_there(app_configs: Sequence[Any] | None, **kwargs: Any) -> list[Ch
 def search_uses_the_settings_model(
     app_configs: Sequence[Any] | None, databases: Sequence[str] | None = None, **kwargs: Any
 ) -> list[CheckMessage]:
-    """Tell when passages have their vectors from another embedding model than the one that the environment names."""
+    """Warn if the passages' vectors come from an embedding model other than the one in the environment."""
     from retrieval.engine import spaces
     from retrieval.models import EmbeddingSpace
 
@@ -71,13 +72,13 @@ def search_uses_the_settings_model(
         space = EmbeddingSpace.objects.filter(active=True).first()
         if space is None or space.is_configured or spaces.profile_of(space) is not None:
             return []
-    except (DatabaseError, LLMError):  # not migrated yet; or the search will tell of a key that can't be read
+    except (DatabaseError, LLMError):  # not migrated yet, or a key can't be read, which the search reports
         return []
     return [
         Warning(
             f"The settings name the embedding model {settings.EMBEDDING_MODEL!r} ({settings.EMBEDDING_PROVIDER}), but "
-            f"search and ingestion go on with {space.model!r} ({space.provider}, {space.dimension} numbers).",
-            hint="Run manage.py reembed to change to the model of the settings, or name the other one there.",
+            f"search and ingestion still use {space.model!r} ({space.provider}, {space.dimension} dimensions).",
+            hint="Run manage.py reembed to switch to the model in the settings, or name the current one there.",
             id="retrieval.W001",
         )
     ]
@@ -87,7 +88,7 @@ def search_uses_the_settings_model(
 def the_model_knows_the_language(
     app_configs: Sequence[Any] | None, databases: Sequence[str] | None = None, **kwargs: Any
 ) -> list[CheckMessage]:
-    """Tell when most passages are in a language that the embedding model doesn't know."""
+    """Warn if most passages are in a language that the embedding model doesn't know."""
     from retrieval.embedding_models.notices import notice_of
 
     if "default" not in (databases or ()):
@@ -101,8 +102,8 @@ def the_model_knows_the_language(
     return [
         Warning(
             f"{notice.percent}% of the passages are in a language ({notice.language}) that the embedding model "
-            f"{notice.model!r} doesn't know: they are found by their words only.",
-            hint="Run manage.py embedding_models offered, or open “Embedding models” in the administration.",
+            f"{notice.model!r} doesn't know. They can be found only by their words.",
+            hint="Choose another model: see manage.py embedding_models offered, or “Embedding models” in the admin.",
             id="retrieval.W002",
         )
     ]

@@ -1,1 +1,1 @@
-"""Whether passages answer a question: what the reader makes of them, and what their words do."""
+"""Deciding whether passages answer a question, from the reader's scores and the words they share."""

@@ -1,9 +1,9 @@
 """Decides whether passages answer a question: `answered`, `nearest` or `nothing`. Pure, except for `judge_result`.
 
-Two weighted sums decide, each at 0: `relevance`, whether the passages are about what is asked at all, and `answering`,
-whether one of them answers it. Both go by what the reader made of the passages; where it was left out, by how near they
-are and how much of the question they hold, which tells less. Where the weights come from, and what was tried and
-dropped: docs/decisions/relevance.md.
+Two weighted sums are compared with 0: `relevance`, whether the passages are about the question at all, and `answering`,
+whether one of them answers it. Both use the reader's scores; without the reader, they use similarity and the share of
+the question's words, which are less reliable. docs/decisions/relevance.md has the origin of the weights and the
+alternatives that were tried and dropped.
 """
 
 from collections.abc import Collection, Sequence
@@ -19,17 +19,18 @@ from retrieval.engine.fulltext import Frequencies
 from retrieval.ranking.reorder import passage_terms
 from retrieval.search import Hit, Ranking, SearchRequest, SearchResult
 
-# From the best to the worst.
+# Best to worst.
 STATES = ("answered", "nearest", "nothing")
-# Of how many of the first passages words are counted: as many as an answer is given.
+# The number of first passages whose words count: as many as an answer is written from.
 PASSAGES = 5
-# Of how many passages readings count, the best before they were read: of more, one seems to answer sooner by chance.
+# The number of passages whose readings count, the best before reading: with more, one is likelier to seem an answer by
+# chance.
 READINGS = 10
 
 
 @dataclass(frozen=True, slots=True)
 class Weights:
-    """What each feature of `Evidence` adds to a sum; those that aren't known add nothing."""
+    """The weight of each feature of `Evidence` in a sum; unknown features add nothing."""
 
     constant: float
     similarity: float = 0.0
@@ -39,10 +40,10 @@ class Weights:
     words: float = 0.0
 
 
-# By whether passages were read, and whether similarities are known. Fitted on tests/conversations/data/answers/dev-*,
-# by `manage.py bench_answers --json`; of read passages on the small and mixed ones (730 questions), commit 9463f448, of
-# others on the large ones too (1,320), commit 3e47c02a; the constants so that of answerable questions 1 to 2 % get
-# "nothing" and 10 % "nearest".
+# Keys: whether passages were read, and whether similarities are known. Fitted on tests/conversations/data/answers/dev-*
+# with `manage.py bench_answers --json`: for read passages on the small and mixed sets (730 questions), commit 9463f448;
+# for others on the large ones too (1,320), commit 3e47c02a. The constants are such that 1 to 2 % of answerable
+# questions get "nothing" and 10 % "nearest".
 RELEVANCE = {
     (True, True): Weights(-1.6, similarity=1.15, related=0.46, answers=0.2),
     (True, False): Weights(-1.1, related=0.98),
@@ -59,13 +60,14 @@ ANSWERING = {
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """Features of a question and the first passages; each is of the best passage.
+    """Features of a question and the first passages, each the value of the best passage.
 
-    - `similarity` in meaning (see `Calibration`), None where the embedding model doesn't know the question's language.
-    - `answers` and `related`, log odds by the reader that a passage answers, and that it is about what is asked; None
-      where none was read.
-    - `covered`: share of the question's weight that one passage with its headings contains, from 0 to 1, and `words`
-      how many of the question's words.
+    - `similarity`: similarity in meaning (see `Calibration`); None if the embedding model doesn't know the question's
+      language.
+    - `answers` and `related`: the reader's log odds that a passage answers the question, and that it is about it; None
+      if no passage was read.
+    - `covered`: the share of the question's weight that one passage with its headings contains, from 0 to 1.
+    - `words`: the number of the question's words that one passage contains.
     """
 
     similarity: float | None
@@ -76,12 +78,12 @@ class Evidence:
 
     @property
     def relevance(self) -> float:
-        """Below 0, the passages speak of something else."""
+        """The sum for relevance; below 0, the passages are about something else."""
         return self._sum(RELEVANCE[self.related is not None, self.similarity is not None])
 
     @property
     def answering(self) -> float:
-        """Below 0, no passage holds what is asked for."""
+        """The sum for answering; below 0, no passage contains the answer."""
         return self._sum(ANSWERING[self.answers is not None, self.similarity is not None])
 
     def _sum(self, weights: Weights) -> float:
@@ -97,26 +99,26 @@ class Evidence:
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """The state of an answer from the passages, and the evidence for it."""
+    """The state of an answer from the passages, with the evidence for it."""
 
     state: str
     evidence: Evidence
 
     def to_dict(self) -> dict[str, object]:
         """Return it for the trace: the state, both sums and their features."""
-        told = {
+        features = {
             name: round(value, 4) if isinstance(value, float) else value
             for name, value in asdict(self.evidence).items()
         }
         sums = {"relevance": round(self.evidence.relevance, 3), "answering": round(self.evidence.answering, 3)}
-        return {"state": self.state} | sums | told
+        return {"state": self.state} | sums | features
 
 
 def judge(question: str, hits: Sequence[Hit], frequencies: Frequencies, nearest: float | None) -> Judgement:
-    """Return what an answer to a question would be from hits, best first.
+    """Judge whether hits, best first, answer a question.
 
-    `frequencies` are those of the question's terms in the passages searched, and `nearest` is the similarity of the
-    nearest passage, None if the embedding model doesn't know the question's language.
+    `frequencies` are those of the question's terms in the searched passages. `nearest` is the similarity of the nearest
+    passage, or None if the embedding model doesn't know the question's language.
     """
     asked = weigh_words(question, frequencies)
     passages = [passage_terms(hit) for hit in hits[:PASSAGES]]
@@ -136,13 +138,13 @@ def judge(question: str, hits: Sequence[Hit], frequencies: Frequencies, nearest:
 
 
 def similarity(rankings: Sequence[Ranking], wordings: Collection[str]) -> float | None:
-    """Return the highest similarity of a passage to one of some wordings; None if no ranking can be used."""
+    """Return the highest similarity of a passage to any of the wordings, or None if no ranking can be used."""
     asked = (ranking for ranking in rankings if ranking.type == "vector" and ranking.query.text in wordings)
     known = (ranking for ranking in asked if language_of(ranking.query.text) not in ranking.unknown)
     return max((score for ranking in known for _chunk, score in ranking.hits[:1]), default=None)
 
 
 async def judge_result(question: str, request: SearchRequest, result: SearchResult) -> str:
-    """Return the state of what a search found for a question. Asks the database once."""
+    """Return the answer state for a search's result. Makes one database query."""
     frequencies = await in_database(fulltext.frequencies, set(terms(question)), request.knowledge_base_ids)
     return judge(question, result.hits, frequencies, similarity(result.rankings, (question,))).state

@@ -1,6 +1,6 @@
-"""Reading: the first hits read together with the question by a cross-encoder, which orders and judges them.
+"""Reading: a cross-encoder reads the first hits together with the question, then orders and judges them.
 
-It never fails a search: where the reader is not done in time, or has others to read for, a note says so.
+It never fails a search: if the reader is busy or doesn't finish in time, a note says so.
 """
 
 import asyncio
@@ -25,13 +25,13 @@ from ragsite.site_settings.config import config
 from retrieval.ranking.rerank import Reranked
 from retrieval.types import Hit
 
-# Where only an answer is wanted: how many passages are read at first, what one of them must have as `answers` to be
-# enough, and how many are read otherwise. docs/decisions/reader.md.
+# For brief readings: the number of passages read first, the `answers` score of one of them that is enough, and the
+# number read otherwise. docs/decisions/reader.md.
 FIRST, CLEARLY, ENOUGH = 4, 1.0, 10
 
 _REASONS: dict[str, Any] = {
-    "busy": gettext_lazy("other questions are being read"),
-    "timed_out": gettext_lazy("it took too long"),
+    "busy": gettext_lazy("the reader is busy with other questions"),
+    "timed_out": gettext_lazy("the reader took too long"),
     "local_model_not_found": gettext_lazy("the reader can't be loaded"),
 }
 
@@ -39,40 +39,39 @@ logger = logging.getLogger(__name__)
 
 
 def is_available() -> bool:
-    """Whether the site has a reader."""
+    """Return whether the site has a reader."""
     return bool(settings.READER_MODEL != OFF)
 
 
 def warm_up() -> None:
-    """Load the reader where it is used, so that the first question does not wait for it."""
+    """Load the reader if it is used, so that the first question doesn't wait for it."""
     if is_available() and config.ENABLE_READER:
-        with suppress(LLMError):  # the search that needs it reports what is wrong
+        with suppress(LLMError):  # the search that needs it reports the error
             check(settings.READER_MODEL)
 
 
 def check(model: str) -> None:
-    """Have a model read something; raises `LLMError` where it can't be loaded or run."""
+    """Have a model read something. Raises `LLMError` if it can't be loaded or run."""
     async_to_sync(get_reader(model).read)("warm up", [Passage("", "warm up")], patient=True)
 
 
 async def read_hits(
     question: str, hits: Sequence[Hit], most: int, *, brief: bool = False, patient: bool = False, model: str = ""
 ) -> Reranked:
-    """Read the first `most` hits (best first) and order them by what they were worth before + blend × their reading.
+    """Read the first `most` hits (best first) and order them by their former worth + blend × their reading.
 
-    Where not all of them were reordered, the fused score is what a hit was worth; a reading counts by its rank and
-    twice what it `answers`. Both are taken as standard scores (from the mean, in deviations), so that any model's may
-    be joined; its calibration has the blend. Those that were read have a `reading`. What takes longer than
-    `READER_TIMEOUT` seconds stays unread, unless who asks is `patient`. Who only wants an answer is `brief`: where one
-    of the first passages clearly answers, no others are read, and ten at most. The model is that of the settings
-    unless one is named.
+    The former worth is the fused score unless all of them were reordered; a reading's value is its rank plus twice its
+    `answers`. Both are standardised (mean 0, deviation 1), so that the scores of any model can be combined; the blend
+    comes from the model's calibration. Hits that were read get a `reading`. Passages that can't be read within
+    `READER_TIMEOUT` seconds stay unread unless `patient`. With `brief`, reading stops after the first passages if one
+    of them clearly answers, and after ten otherwise. `model` defaults to that of the settings.
     """
     began = time.perf_counter()
     readings: list[Reading | None] = []
     reason = ""
     try:
         reader = get_reader(model or settings.READER_MODEL)
-        # In a thread, for finding sentences takes milliseconds, during which others want to be served.
+        # In a thread, since splitting into sentences takes milliseconds and would block the event loop.
         passages = await asyncio.to_thread(lambda: [passage_of(hit) for hit in hits[:most]])
         for step in (passages[:FIRST], passages[FIRST:ENOUGH]) if brief else (passages,):
             if any(reading and (reading.answers or 0.0) >= CLEARLY for reading in readings):
@@ -107,13 +106,13 @@ async def read_hits(
 
 
 def _standard(values: Sequence[float]) -> list[float]:
-    """Return values as standard scores, 0 where all are the same."""
+    """Return values as standard scores; all 0 if the values are equal."""
     deviation = pstdev(values) if len(values) > 1 else 0.0
     return [(value - fmean(values)) / (deviation or 1.0) for value in values]
 
 
 def passage_of(hit: Hit) -> Passage:
-    """Return a hit as it is read: under its document's title and its headings, by sentences or a table's rows."""
+    """Return a hit as the reader takes it: with its document's title and headings, split into sentences or rows."""
     rows = hit.content.splitlines(keepends=True) if hit.kind == "table" else split_sentences(hit.content)
     starts = accumulate((len(row) for row in rows[:-1]), initial=0)
     title = hit.title or hit.filename

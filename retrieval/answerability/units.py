@@ -1,4 +1,4 @@
-"""What of a passage may answer by itself: its sentences, its blocks of code, or the rows of its table. Pure."""
+"""The parts of a passage that can answer by themselves: sentences, code blocks or table rows. Pure."""
 
 import re
 from functools import lru_cache
@@ -13,10 +13,10 @@ _FENCED = re.compile(r"^```.*?^```[^\S\n]*\n*", re.MULTILINE | re.DOTALL)
 
 
 def units(hit: Hit) -> list[str]:
-    """Return what can be quoted of a passage: its sentences, each block of fenced code whole, or its table's rows.
+    """Return the quotable parts of a passage: its sentences and fenced code blocks, or its table's rows.
 
-    Those of a text keep the white space after them, so that joined they are the passage. The figures of a table have
-    the units that stand above them, "Price (EUR)".
+    The parts of a text keep their trailing white space, so that joining them gives the passage. Figures in a table get
+    the unit in their column's heading, e.g. "Price (EUR)".
     """
     if hit.kind == "table" and hit.rows:
         above = [_UNIT_ABOVE.search(str(column)) for column in hit.columns or ()]
@@ -34,13 +34,13 @@ def units(hit: Hit) -> list[str]:
     return found + split_sentences(hit.content[end:])
 
 
-@lru_cache(4_096)  # they are looked at when it is judged whether there is an answer, and when it is quoted
+@lru_cache(4_096)  # needed when an answer is judged and again when it is quoted
 def unit_terms(unit: str) -> frozenset[str]:
     """Return the terms of a sentence."""
     return frozenset(terms(unit))
 
 
 def terms_above(hit: Hit) -> frozenset[str]:
-    """Return the terms under which a passage's sentences stand: of its headings, its file, and a table's columns."""
+    """Return the terms of a passage's headings, file name and table columns."""
     columns = " ".join(map(str, hit.columns or ())) if hit.kind == "table" else ""
     return unit_terms(f"{hit.heading} {hit.filename.rpartition('.')[0]} {columns}")

@@ -1,1 +1,1 @@
-"""Searching for programs."""
+"""The search API."""

@@ -1,4 +1,4 @@
-"""What `/api/search` takes and answers."""
+"""Serializers for requests to `/api/search` and their responses."""
 
 from typing import Any
 
@@ -15,14 +15,16 @@ from retrieval.types import AnswerState, SearchRequest
 
 
 class SearchRequestSerializer(serializers.Serializer[None]):
-    """A question, where to look, and how. What is left out, or null, is as the site is set to."""
+    """A question, where to search, and how. Fields that are omitted or null use the site's settings."""
 
     query = TextField(max_length=settings.MAX_QUESTION_CHARACTERS)
-    knowledge_bases = IdsField(required=False, help_text="All, when left out.")
-    documents = IdsField(required=False, help_text="Of these, only what is in the knowledge bases. All, when left out.")
-    tags = TagsField(required=False, help_text="Only documents that have one of these tags.")
+    knowledge_bases = IdsField(required=False, help_text="Defaults to all.")
+    documents = IdsField(
+        required=False, help_text="Documents outside the knowledge bases are ignored. Defaults to all."
+    )
+    tags = TagsField(required=False, help_text="Only documents with one of these tags.")
     metadata = MetadataFilterField(required=False)
-    folder = TextField(max_length=500, required=False, help_text="Only documents in this folder, or within it.")
+    folder = TextField(max_length=500, required=False, help_text="Only documents in this folder and its subfolders.")
     k = IntegerField(min_value=1, max_value=100, required=False)
     mode = ChoiceField(choices=["hybrid", "vector", "fulltext"], default="hybrid")
     vector_threshold = FloatField(
@@ -30,29 +32,36 @@ class SearchRequestSerializer(serializers.Serializer[None]):
         max_value=10,
         required=False,
         allow_null=True,
-        help_text="The least similarity in meaning: 0 is that of any passage, right ones have 2 to 3.",
+        help_text="Minimum similarity in meaning: any passage has about 0, a relevant one 2 to 3.",
     )
     bm25_threshold = FloatField(
-        min_value=0, max_value=1_000_000, required=False, allow_null=True, help_text="The least BM25 score."
+        min_value=0, max_value=1_000_000, required=False, allow_null=True, help_text="Minimum BM25 score."
     )
     vector_weight = FloatField(
-        min_value=0, max_value=100, required=False, allow_null=True, help_text="What vectors count beside words."
+        min_value=0,
+        max_value=100,
+        required=False,
+        allow_null=True,
+        help_text="Weight of search by meaning relative to search by words.",
     )
     rrf_constant = IntegerField(min_value=1, max_value=1000, required=False, allow_null=True)
     reorder = BooleanField(
-        required=False, allow_null=True, default=None, help_text="Put the first hits in order by their features."
+        required=False, allow_null=True, default=None, help_text="Reorder the first hits by their features."
     )
     reader = BooleanField(
-        required=False, allow_null=True, default=None, help_text="Read the first hits together with the question."
+        required=False,
+        allow_null=True,
+        default=None,
+        help_text="Have the reader read the first hits together with the question.",
     )
     rerank = ChoiceField(choices=METHODS, required=False, allow_null=True)
     merge_neighbours = BooleanField(default=False, help_text="Join adjacent passages into one hit.")
     per_document = IntegerField(
-        min_value=1, max_value=100, required=False, allow_null=True, help_text="The most hits of one document."
+        min_value=1, max_value=100, required=False, allow_null=True, help_text="Maximum number of hits per document."
     )
 
     def to_request(self, knowledge_base_ids: tuple[int, ...], document_ids: tuple[int, ...]) -> SearchRequest:
-        """Return the search that is asked for, in knowledge bases and documents that the caller may read."""
+        """Return the requested search, limited to knowledge bases and documents that the caller may read."""
         wanted = dict(self.validated_data)
         query, rerank = wanted.pop("query"), wanted.pop("rerank", None)
         wanted.pop("knowledge_bases", None)
@@ -69,18 +78,18 @@ class SearchRequestSerializer(serializers.Serializer[None]):
 
 
 class AnswerStateField(serializers.ChoiceField):
-    """What was found for a question; null where it was not asked of the documents, or not answered yet."""
+    """The outcome for a question; null if the documents weren't searched, or it isn't answered yet."""
 
     def __init__(self, **kwargs: Any) -> None:
         super().__init__(AnswerState.choices, read_only=True, allow_null=True, **kwargs)
 
     def to_representation(self, value: str) -> Any:
-        """Give null for what is stored as empty."""
+        """Return None for an empty value."""
         return value or None
 
 
 class SourceSerializer(serializers.Serializer[None]):
-    """Where a hit comes from: one side's rank and score, and what that gave it in the fusion."""
+    """A retriever's rank and score for a hit, and its contribution to the fused score."""
 
     type = serializers.ChoiceField(choices=["vector", "bm25"])
     rank = serializers.IntegerField()
@@ -89,44 +98,44 @@ class SourceSerializer(serializers.Serializer[None]):
 
 
 class ReadingSerializer(serializers.Serializer[None]):
-    """What the reader made of a passage."""
+    """The reader's scores for a passage."""
 
-    rank = serializers.FloatField(help_text="What passages are put in order by; of no unit.")
+    rank = serializers.FloatField(help_text="Orders the passages; has no unit.")
     answers = serializers.FloatField(
-        allow_null=True, help_text="About the log odds that it answers the question; null of a model that can't tell."
+        allow_null=True, help_text="About the log odds that it answers the question; null if the model can't tell."
     )
     related = serializers.FloatField(
-        allow_null=True, help_text="About the log odds that it is about what is asked; null of a model that can't tell."
+        allow_null=True, help_text="About the log odds that it is about the question; null if the model can't tell."
     )
     start = serializers.IntegerField(
-        allow_null=True, help_text="Where in `content` the sentence or row that answers begins; null where none does."
+        allow_null=True, help_text="Start in `content` of the sentence or row that answers; null if there is none."
     )
     end = serializers.IntegerField(allow_null=True)
 
 
 class HitSerializer(serializers.Serializer[None]):
-    """A passage found."""
+    """A passage that was found."""
 
     chunk_id = serializers.IntegerField()
     document_id = serializers.IntegerField()
     knowledge_base_id = serializers.IntegerField()
     filename = serializers.CharField()
-    title = serializers.CharField(help_text="What the document is called; its path where it has no title.")
+    title = serializers.CharField(help_text="The document's title, or its path if it has none.")
     heading = serializers.CharField()
     page = serializers.IntegerField(allow_null=True)
     kind = serializers.ChoiceField(choices=["text", "table", "image"])
     content = serializers.CharField()
     score = serializers.FloatField()
-    rerank_score = serializers.FloatField(allow_null=True, help_text="0 to 1; null where no reranker judged it.")
-    reading = ReadingSerializer(allow_null=True, help_text="Null where the reader didn't read it.")
+    rerank_score = serializers.FloatField(allow_null=True, help_text="0 to 1; null if no reranker scored it.")
+    reading = ReadingSerializer(allow_null=True, help_text="Null if the reader didn't read it.")
     sources = SourceSerializer(many=True)
     merged = serializers.ListField(
-        child=serializers.IntegerField(), help_text="Of joined passages, their chunk ids in the document's order."
+        child=serializers.IntegerField(), help_text="Chunk ids of merged passages, in the document's order."
     )
 
 
 class SearchResultSerializer(serializers.Serializer[None]):
-    """The hits, best first, and notes on a side that failed or has no vote."""
+    """The hits, best first, and notes on retrievers that failed or were left out."""
 
     hits = HitSerializer(many=True)
     query = serializers.CharField()

@@ -1,4 +1,4 @@
-"""`/api/search`: thin, over `retrieval.search`."""
+"""`/api/search`: a thin layer over `retrieval.search`."""
 
 from asgiref.sync import async_to_sync
 from drf_spectacular.utils import extend_schema
@@ -16,7 +16,7 @@ from retrieval.search import SearchFailed, SearchOverloaded, search
 
 
 class SearchUnavailable(APIException):
-    """Neither side could answer."""
+    """No retriever could answer."""
 
     status_code = status.HTTP_503_SERVICE_UNAVAILABLE
     default_code = "search_unavailable"
@@ -39,7 +39,7 @@ class SearchView(APIView):
 
     @extend_schema(operation_id="search", request=SearchRequestSerializer, responses=_ANSWERS)
     def post(self, request: Request) -> Response:
-        """Return the passages found, with the scores and ranks of both sides."""
+        """Return the passages found, with the ranks and scores of both retrievers."""
         form = SearchRequestSerializer(data=request.data)
         wanted = validated(form)
         if (named := wanted.get("knowledge_bases")) is None:

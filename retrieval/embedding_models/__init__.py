@@ -1,1 +1,1 @@
-"""The embedding models of the site: which there are, adding, trying, taking into use, going back."""
+"""The site's embedding models: listing, adding, trying, switching and switching back."""

@@ -1,4 +1,4 @@
-"""The page “Embedding models” of the administration: what is in use, adding, trying, changing, going back."""
+"""“Embedding models” in the admin: the model in use, and adding, trying and switching models."""
 
 import shutil
 import uuid
@@ -29,10 +29,10 @@ _TEMPLATES = "admin/retrieval/registeredmodel"
 
 @admin.register(RegisteredModel)
 class RegisteredModelAdmin(ModelAdmin):
-    """The models in a list with what can be done with each; a page for each; a page to add one."""
+    """A list of the models with the actions for each, a page for each model, and a page to add one."""
 
     def changelist_view(self, request: HttpRequest, extra_context: Any = None) -> HttpResponse:
-        """Show which model is in use, and the others."""
+        """List the models, the one in use first."""
         if not self.has_view_permission(request):
             raise PermissionDenied
         jobs.fail_stalled()
@@ -56,7 +56,7 @@ class RegisteredModelAdmin(ModelAdmin):
     def change_view(
         self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: Any = None
     ) -> HttpResponse:
-        """Show a model, what was done with it and what a trial found; POST does something with it."""
+        """Show a model with its jobs and the results of its trial; POST runs an action on it."""
         model = self.get_object(request, object_id)
         if not self.has_view_permission(request, model):
             raise PermissionDenied
@@ -84,7 +84,7 @@ class RegisteredModelAdmin(ModelAdmin):
             "figures": FIGURES,
             "may_see_sets": request.user.has_perm("retrieval.view_evaluationset"),
             "languages": LanguagesForm(initial={"languages": ",".join(model.languages) or "all"}),
-            # The minutes that computing all vectors would take, by the pace of the trial.
+            # Estimated minutes to compute all vectors, from the speed of the trial.
             "estimate": None if seconds is None else max(1, round(seconds / 60)),
             "may_delete": self.has_delete_permission(request, model),
             **self._possible(request, known, found[0] if found else None),
@@ -93,7 +93,7 @@ class RegisteredModelAdmin(ModelAdmin):
         return work_page(request, f"{_TEMPLATES}/model.html", context, working=working)
 
     def add_view(self, request: HttpRequest, form_url: str = "", extra_context: Any = None) -> HttpResponse:
-        """Add a model in one of three ways."""
+        """Add a model: download it, upload its files, or connect to an endpoint."""
         if not self.has_add_permission(request):
             raise PermissionDenied
         there = set(RegisteredModel.objects.exclude(state="failed").values_list("name", flat=True))
@@ -126,17 +126,17 @@ class RegisteredModelAdmin(ModelAdmin):
         return TemplateResponse(request, f"{_TEMPLATES}/add.html", context)
 
     def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        """Refuse for what the search needs, and for what comes with the site."""
+        """Return False for models that search needs and for the bundled one."""
         if obj is not None and (obj.source == registry.Source.BUNDLED or not registry.status_of(obj).can_be_removed):
             return False
         return super().has_delete_permission(request, obj)
 
     def delete_model(self, request: HttpRequest, obj: Any) -> None:
-        """Remove a model with its vectors and files."""
+        """Delete a model with its vectors and files."""
         registry.remove(obj)
 
     def delete_view(self, request: HttpRequest, object_id: str, extra_context: Any = None) -> HttpResponse:
-        """Ask, then remove; say why where that isn't possible just now."""
+        """Ask for confirmation, then delete; show the reason if that isn't possible now."""
         try:
             return super().delete_view(request, object_id, extra_context)
         except NotPossible as error:
@@ -194,7 +194,7 @@ class RegisteredModelAdmin(ModelAdmin):
         return jobs.start(model, Kind.ADD, user, {"origin": str(kept), "uploaded": True})
 
     def _possible(self, request: HttpRequest, known: ModelStatus, job: ModelJob | None) -> dict[str, bool]:
-        """Tell what this person can do with a model now, as far as a look tells."""
+        """Return the actions to offer for a model."""
         may_change = self.has_change_permission(request)
         can_try = may_change and known.model.state == RegisteredModel.State.READY and not known.in_use
         is_bundled = known.model.source == registry.Source.BUNDLED

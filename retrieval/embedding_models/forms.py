@@ -1,4 +1,4 @@
-"""What the page for adding an embedding model takes."""
+"""Forms for adding an embedding model."""
 
 from typing import Any
 
@@ -12,7 +12,7 @@ from ragsite.llm import secrets
 from ragsite.llm.addresses import objections
 
 LANGUAGES = [
-    ("", gettext_lazy("what its name tells")),
+    ("", gettext_lazy("Inferred from its name")),
     ("en", gettext_lazy("English")),
     ("zh", gettext_lazy("Chinese")),
     ("en,zh", gettext_lazy("English and Chinese")),
@@ -21,10 +21,10 @@ LANGUAGES = [
 
 
 class LanguagesForm(forms.Form):
-    """Which languages a model knows: None for what its name tells, empty for every one."""
+    """The languages that a model knows: None to infer them from its name, empty for every language."""
 
     languages = forms.TypedChoiceField(
-        label=gettext_lazy("Languages that it knows"),
+        label=gettext_lazy("Languages"),
         choices=LANGUAGES,
         coerce=lambda chosen: [] if chosen == "all" else chosen.split(","),
         empty_value=None,
@@ -33,15 +33,17 @@ class LanguagesForm(forms.Form):
 
 
 class DownloadForm(forms.Form):
-    """A model that fastembed knows."""
+    """A model to download, from fastembed's list."""
 
     name = forms.ChoiceField(label=gettext_lazy("Model"), widget=forms.RadioSelect)
     sha256 = forms.CharField(
         label=gettext_lazy("SHA-256 of its weights"),
         required=False,
-        validators=[RegexValidator(r"^[0-9A-Fa-f]{64}$", gettext_lazy("This is no SHA-256: 64 digits from 0 to f."))],
+        validators=[
+            RegexValidator(r"^[0-9A-Fa-f]{64}$", gettext_lazy("Enter a SHA-256 checksum: 64 hexadecimal digits."))
+        ],
         help_text=gettext_lazy(
-            "Where you know it from elsewhere. Without it the checksum that the hub tells is kept and checked again."
+            "Optional, if you know it from another source. By default, the checksum given by the hub is used."
         ),
     )
 
@@ -51,25 +53,28 @@ class DownloadForm(forms.Form):
 
 
 class FilesForm(LanguagesForm):
-    """A model that is brought as an archive."""
+    """A model uploaded as an archive."""
 
     field_order = ("archive", "name", "languages")
     archive = forms.FileField(
         label=gettext_lazy("Archive"),
         help_text=gettext_lazy(
-            "zip or tar.gz with model.onnx, config.json, tokenizer.json and tokenizer_config.json. It is checked first."
+            "A zip or tar.gz file with model.onnx, config.json, tokenizer.json and tokenizer_config.json."
         ),
         widget=forms.FileInput(attrs={"accept": ".zip,.tgz,.tar.gz,.gz,.tar"}),
     )
     name = forms.CharField(
-        label=gettext_lazy("Name"), max_length=200, required=False, help_text=gettext_lazy("Empty: the file's name.")
+        label=gettext_lazy("Name"),
+        max_length=200,
+        required=False,
+        help_text=gettext_lazy("Defaults to the file's name."),
     )
 
     def clean_archive(self) -> Any:
-        """Refuse what is larger than a model may be."""
+        """Reject archives over the size limit."""
         archive = self.cleaned_data["archive"]
         if archive.size > settings.EMBEDDING_MODEL_MAX_MB * 1024 * 1024:
-            message = _("It is larger than the {limit} MB that EMBEDDING_MODEL_MAX_MB allows.")
+            message = _("The model is larger than {limit} MB, the limit set by EMBEDDING_MODEL_MAX_MB.")
             raise forms.ValidationError(message.format(limit=settings.EMBEDDING_MODEL_MAX_MB))
         return archive
 
@@ -101,20 +106,20 @@ class EndpointForm(LanguagesForm):
         required=False,
         min_value=1,
         max_value=4000,
-        help_text=gettext_lazy("Empty: as many as the model has."),
+        help_text=gettext_lazy("Defaults to the model's own number."),
     )
 
     def clean_key(self) -> str:
-        """Refuse what can't be sent."""
+        """Reject keys that can't be sent in a header."""
         key: str = self.cleaned_data["key"]
         if not secrets.is_key(key):
             raise forms.ValidationError(_("The key contains invalid characters. Copy it again."))
         return key
 
     def clean(self) -> dict[str, Any]:
-        """Refuse an address that is not asked."""
+        """Reject addresses that requests must not be sent to."""
         data = super().clean() or self.cleaned_data
         if "base_url" in data:
-            for name, told in objections(data["base_url"], own_network=data["own_network"]).items():
-                self.add_error(name, told)
+            for name, message in objections(data["base_url"], own_network=data["own_network"]).items():
+                self.add_error(name, message)
         return data

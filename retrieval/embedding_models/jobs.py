@@ -1,8 +1,7 @@
-"""Work on models in the background: queued for a worker, told of as it goes on, stopped, and gone on with.
+"""Background jobs on embedding models: starting, reporting progress, stopping and resuming.
 
-A task may take no longer than a document, and a download or a change of model takes hours at times. So a job that is
-cut off anywhere goes on where it was when it is begun again; and one that takes long puts itself back in the queue,
-where documents get their turn.
+A task may take no longer than a document's, but a download or a switch of models can take hours. So an interrupted job
+resumes where it stopped, and a long one puts itself back in the queue, so that documents get their turn.
 """
 
 import logging
@@ -36,29 +35,29 @@ from retrieval.models import EmbeddingSpace
 from retrieval.types import SearchFailed
 
 STALE_AFTER = timedelta(seconds=20)
-# Seconds after which a job goes back into the queue; never more than half of what a task may take.
+# Seconds after which a job goes back into the queue; at most half of a task's time limit.
 ROUND_SECONDS = 600.0
 _REPORT_SECONDS = 0.5
 _TASK = "retrieval.tasks.run_model_job"
 Kind, Status = ModelJob.Kind, ModelJob.Status
-# What ends a job with a reason that a person is told as it is.
+# Exceptions that end a job and whose message is shown to users.
 FAILURES = (NotPossible, Refused, HubFailed, SearchFailed)
 
 logger = logging.getLogger(__name__)
 
 
 class _Paused(BaseException):
-    """The job has had its time, and goes back into the queue."""
+    """The job has used its time and goes back into the queue."""
 
 
 class _Stopped(BaseException):
-    """Somebody stopped or deleted the job."""
+    """The job was stopped or deleted."""
 
 
 def start(
     model: RegisteredModel, kind: str, user_id: int | None = None, details: dict[str, Any] | None = None
 ) -> ModelJob:
-    """Queue work on a model for a worker. Raises `NotPossible`, also when something is done with it already."""
+    """Queue a job on a model. Raises `NotPossible`, also if the model has an unfinished job."""
     fail_stalled()
     if kind == Kind.USE:
         registry.check_can_be_used(model)
@@ -70,16 +69,16 @@ def start(
             job = ModelJob.objects.create(model=model, kind=kind, started_by_id=user_id, details=details or {})
             async_task(_TASK, job.pk)
     except IntegrityError:
-        raise NotPossible(_("“{name}” is already being worked on.").format(name=model.name)) from None
+        raise NotPossible(_("“{name}” already has a job in progress.").format(name=model.name)) from None
     return job
 
 
 def go_on(job: ModelJob, user_id: int | None = None) -> ModelJob:
-    """Begin again what failed or was stopped, where it was; the new job. Raises `NotPossible`."""
+    """Resume a job that failed or was stopped, and return the new job. Raises `NotPossible`."""
     if job.is_unfinished:
-        raise NotPossible(_("“{name}” is already being worked on.").format(name=job.model.name))
+        raise NotPossible(_("“{name}” already has a job in progress.").format(name=job.model.name))
     if not can_go_on(job):
-        raise NotPossible(_("The file is gone: add the model again."))
+        raise NotPossible(_("The uploaded file no longer exists. Add the model again."))
     if job.kind == Kind.ADD:
         RegisteredModel.objects.filter(pk=job.model_id, state=RegisteredModel.State.FAILED).update(
             state=RegisteredModel.State.NEW
@@ -88,13 +87,13 @@ def go_on(job: ModelJob, user_id: int | None = None) -> ModelJob:
 
 
 def can_go_on(job: ModelJob) -> bool:
-    """Whether a job that failed or was stopped can be begun again: not without the file that was brought."""
+    """Return whether a job that failed or was stopped can be resumed: not if its uploaded file is gone."""
     origin = job.kind != Kind.ADD or job.model.source != RegisteredModel.Source.FILES or "origin" in job.details
     return origin and job.status in (Status.FAILED, Status.STOPPED)
 
 
 def stop(job: ModelJob) -> bool:
-    """Have a job end as soon as it can; return whether it was going on."""
+    """Stop a job as soon as possible; return whether it was unfinished."""
     ended = ModelJob.objects.filter(pk=job.pk, status__in=ModelJob.UNFINISHED).update(
         status=Status.STOPPED, finished_at=timezone.now()
     )
@@ -106,10 +105,10 @@ def stop(job: ModelJob) -> bool:
 def run(
     model: RegisteredModel, kind: str, progress: Progress, say: Callable[[str], None], details: dict[str, Any]
 ) -> dict[str, Any]:
-    """Do the work here and now; return what came of it. Raises one of `FAILURES`, `LLMError`, or what changes do.
+    """Run a job in this process and return its results. Raises one of `FAILURES`, `LLMError`, or as `reembed`.
 
-    `details` are those of the job: `origin` (a path) of a model that is brought, `digests` that are known of one that
-    is downloaded, `sets` (ids) that a trial asks. What a trial has found is written into them as it goes on.
+    `details` are those of the job: `origin` (a path) of an uploaded model, known `digests` of a downloaded one, `sets`
+    (ids) for a trial. A trial writes its results into them as it goes on.
     """
     if kind == Kind.ADD:
         try:
@@ -129,7 +128,7 @@ def run(
 
 
 def execute(job_id: int) -> bool:
-    """Do a queued job, or a part of it; return whether this call did it as a whole. This is the task boundary."""
+    """Run a queued job, or a part of it; return whether this call completed it. This is the task boundary."""
     taken = ModelJob.objects.filter(pk=job_id, status=Status.QUEUED).update(
         status=Status.RUNNING, heartbeat_at=timezone.now()
     )
@@ -156,15 +155,15 @@ def execute(job_id: int) -> bool:
         logger.warning("Work on an embedding model failed: %s %s", error.code, error.details)
         _fail(job, str(error))
     except AlreadyRunning:
-        _fail(job, _("Another change of model is under way; wait for it."))
+        _fail(job, _("Another switch of models is in progress. Wait until it has finished."))
     except Busy:
-        _fail(job, _("The tables are too busy to be changed. Try again in a moment."))
+        _fail(job, _("The database tables are too busy to be changed. Try again in a moment."))
     except DatabaseError:
         logger.exception("Job %s met a database error", job_id)
         _fail(job, _("The database could not be reached or rejected the data. Retry in a moment."))
     except Exception as error:
         logger.exception("Job %s failed", job_id)
-        message = _("An unexpected error ({error}) ended this. An administrator finds the details in the log.")
+        message = _("An unexpected error ({error}) occurred. Administrators can find the details in the log.")
         _fail(job, message.format(error=type(error).__name__))
     else:
         forget_upload(job)
@@ -174,24 +173,24 @@ def execute(job_id: int) -> bool:
 
 
 def fail_stalled() -> int:
-    """End the jobs whose worker is gone, and return their number. Cheap when there are none."""
+    """Fail the jobs whose worker is gone, and return their number. Cheap if there are none."""
     stalled = ModelJob.objects.filter(status=Status.RUNNING, heartbeat_at__lt=timezone.now() - STALE_AFTER)
     for job in stalled:
-        _fail(job, _("The process that worked on this was stopped. Start it again; it goes on where it was."))
+        _fail(job, _("The worker process stopped. Start the job again to continue where it left off."))
     return len(stalled)
 
 
 def worker_started() -> None:
-    """Look after what killed workers left behind: end what they did, and offer again what they had taken."""
+    """Clean up after killed workers: fail their running jobs and release their queued tasks."""
     fail_stalled()
     release_tasks(_TASK, ModelJob.objects.filter(status=Status.QUEUED))
     fill_active_space()
 
 
 def fill_active_space() -> bool:
-    """Queue what fills the space in use, where its model came with a new version of the site; return whether it was.
+    """Queue the job that fills the active space if its model came with a new version; return whether it was queued.
 
-    What failed is begun again, where it was; what a person stopped is not. Cheap when there is nothing to do.
+    A failed job is resumed; one that a user stopped is not. Cheap if there is nothing to do.
     """
     space = EmbeddingSpace.objects.filter(active=True, filled=False).first()
     if space is None:
@@ -206,7 +205,7 @@ def fill_active_space() -> bool:
         if last is None or last.kind != Kind.USE or last.status != Status.FAILED:
             start(model, Kind.USE)
             return True
-        with transaction.atomic():  # the same job, lest one that fails each time leaves a row each time
+        with transaction.atomic():  # reuses the job, so that repeated failures don't add rows
             waiting = ModelJob.objects.filter(pk=last.pk, status=Status.FAILED)
             if waiting.update(status=Status.QUEUED, error="", finished_at=None):
                 async_task(_TASK, last.pk)
@@ -215,11 +214,11 @@ def fill_active_space() -> bool:
 
 
 def _add(model: RegisteredModel, progress: Progress, details: dict[str, Any]) -> None:
-    """Fetch, unpack or ask a model, check it, and have it ready."""
+    """Download, unpack or query a model, check it, and mark it as ready."""
     if model.source == RegisteredModel.Source.ENDPOINT:
         vector = get_embedder(replace(model.reached(), dimension=details.get("dimension"))).embed_query("ready")
         if len(vector) > model_check.MOST_DIMENSIONS:
-            message = _("Its vectors have {n} numbers; this site takes up to {most}.")
+            message = _("Its vectors have {n} dimensions; this site supports up to {most}.")
             raise Refused(message.format(n=len(vector), most=model_check.MOST_DIMENSIONS))
         model.dimension = len(vector)
         EmbeddingSpace.objects.filter(provider="openai", model=model.name).update(
@@ -252,7 +251,7 @@ def _fail(job: ModelJob, message: str) -> None:
         ended = failed.update(status=Status.FAILED, error=message, details=job.details, finished_at=timezone.now())
         if ended and job.kind == Kind.ADD:
             _unfinished_failed(job.model_id)
-    except DatabaseError:  # it stays without a heartbeat, and is ended by `fail_stalled`
+    except DatabaseError:  # without a heartbeat, `fail_stalled` ends it
         logger.exception("The failure of job %s could not be stored", job.pk)
 
 
@@ -262,20 +261,20 @@ def _unfinished_failed(model_id: int) -> None:
 
 
 def forget_upload(job: ModelJob) -> None:
-    """Delete the file that was uploaded for a job, if one was."""
+    """Delete the file uploaded for a job, if any."""
     if job.details.pop("uploaded", False):
         Path(job.details.pop("origin")).unlink(missing_ok=True)
 
 
 class _Report:
-    """Tells how far a job is, at most twice a second; raises what ends it early."""
+    """Stores a job's progress, at most twice a second; raises `_Stopped` or `_Paused` to end it early."""
 
     def __init__(self, job: ModelJob) -> None:
         self._job = job
         self._until = time.monotonic() + min(ROUND_SECONDS, settings.INGEST_TIMEOUT / 2)
         self._next = 0.0
         self._begins = job.kind == Kind.USE
-        # Copying files doesn't go on where it was.
+        # Copying files can't be resumed.
         self._may_pause = job.kind != Kind.ADD or job.model.source == RegisteredModel.Source.HUB
 
     def __call__(self, done: int, total: int) -> None:
@@ -295,7 +294,7 @@ class _Report:
             raise _Paused
 
     def say(self, line: str) -> None:
-        """Take note of a step, which the log tells. A trial's are its sets, each of which is asked as a whole."""
+        """Log a step. A trial's steps are its question sets, each of which runs without a pause."""
         logger.info("%s: %s", self._job, line)
         if self._job.kind == Kind.TRY:
             if not self._may_pause and time.monotonic() > self._until:

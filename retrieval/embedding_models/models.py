@@ -1,4 +1,4 @@
-"""The embedding models that the site has, and the work that is done with them in the background."""
+"""The site's embedding models and the background jobs on them."""
 
 from datetime import datetime
 from pathlib import Path
@@ -12,15 +12,15 @@ from django.utils.translation import gettext_lazy as _
 from ragsite.llm import secrets
 from ragsite.llm.embedding.embedding import EmbeddingModel
 
-# Seconds of work from which on its pace tells how long the rest takes.
+# Seconds of work after which its speed allows an estimate of the rest.
 PACE_SECONDS = 3
 
 
 class RegisteredModel(models.Model):
-    """An embedding model that the site knows; it is searched by once its space is the active one."""
+    """An embedding model known to the site; search uses it once its space is the active one."""
 
     class Source(models.TextChoices):
-        """Where it comes from."""
+        """Where a model comes from."""
 
         BUNDLED = "bundled", _("Comes with the site")
         HUB = "hub", _("Downloaded")
@@ -29,30 +29,30 @@ class RegisteredModel(models.Model):
         EARLIER = "earlier", _("Came with an earlier version")
 
     class State(models.TextChoices):
-        """Whether it can be tried and used."""
+        """Whether a model can be tried and used."""
 
         NEW = "new", _("Being added")
         READY = "ready", _("Ready")
         FAILED = "failed", _("Failed")
         GONE = "gone", _("No longer available")
 
-    # As its embedding space names it, too.
+    # Also the name in its embedding space.
     name = models.CharField(_("name"), max_length=200, unique=True)
     source = models.CharField(_("source"), max_length=10, choices=Source.choices)
     state = models.CharField(_("state"), max_length=10, choices=State.choices, default=State.NEW)
-    # Of an endpoint.
+    # For an endpoint.
     base_url = models.CharField(_("base URL"), max_length=500, blank=True)
-    # None is for one that the environment or a command named: where it leads is not looked at.
+    # None for a model from the environment or a command, whose address isn't checked.
     own_network = models.BooleanField(_("our own server"), null=True, blank=True)
     encrypted_key = models.BinaryField(default=bytes, blank=True, editable=False)
-    # None until the model was asked.
+    # None until the model was queried.
     dimension = models.PositiveIntegerField(_("dimension"), null=True, blank=True)
-    # Languages that it knows ("en", "zh"); empty means every language.
+    # The languages it knows ("en", "zh"); empty means every language.
     languages = ArrayField(models.CharField(max_length=10), verbose_name=_("languages"), default=list, blank=True)
     license = models.CharField(_("licence"), max_length=100, blank=True)
-    # Of its files in bytes; None for an endpoint's.
+    # Total size of its files in bytes; None for an endpoint.
     size = models.BigIntegerField(_("size"), null=True, blank=True)
-    # What was downloaded or brought: the hub's revision, and the SHA-256 of each file by its path.
+    # The hub's revision, and the SHA-256 of each file by path.
     revision = models.CharField(_("revision"), max_length=64, blank=True)
     digests = models.JSONField(_("checksums"), default=dict, blank=True)
     added_by = models.ForeignKey(
@@ -66,7 +66,7 @@ class RegisteredModel(models.Model):
     created_at = models.DateTimeField(_("added"), auto_now_add=True)
 
     class Meta:
-        """By name."""
+        """Ordered by name."""
 
         verbose_name = _("embedding model")
         verbose_name_plural = _("embedding models")
@@ -77,16 +77,16 @@ class RegisteredModel(models.Model):
 
     @property
     def provider(self) -> str:
-        """`openai` or `local`, as its embedding space says it."""
+        """`openai` or `local`, as in its embedding space."""
         return "openai" if self.source == self.Source.ENDPOINT else "local"
 
     @property
     def full_name(self) -> str:
-        """The name under which it was published, of the one that comes with the site."""
+        """The model's name; for the bundled model, the name under which it was published."""
         return Path(settings.BUNDLED_MODEL_DIR).name if self.source == self.Source.BUNDLED else self.name
 
     def reached(self) -> EmbeddingModel:
-        """Return the model and how it is reached; raises `LLMError` when its key can't be read."""
+        """Return the model with its address and key. Raises `LLMError` if the key can't be read."""
         remote = self.source == self.Source.ENDPOINT
         return EmbeddingModel(
             provider=self.provider,
@@ -99,22 +99,22 @@ class RegisteredModel(models.Model):
         )
 
     def knows(self, language: str) -> bool:
-        """Whether it understands a language."""
+        """Return whether the model knows a language."""
         return not self.languages or language in self.languages
 
 
 class ModelJob(models.Model):
-    """Work on a model that takes its time: adding it, trying it, or taking it into use."""
+    """A background job on a model: adding it, trying it, or switching to it."""
 
     class Kind(models.TextChoices):
-        """What is done."""
+        """The type of job."""
 
         ADD = "add", _("Adding")
         TRY = "try", _("Trial")
         USE = "use", _("Change of model")
 
     class Status(models.TextChoices):
-        """`queued → running → done`; `failed` with the reason, or `stopped` by a person. Each can be gone on with."""
+        """`queued → running → done`; `failed` with the reason, or `stopped` by a user. The last two can be resumed."""
 
         QUEUED = "queued", _("Waiting")
         RUNNING = "running", _("Running")
@@ -127,11 +127,11 @@ class ModelJob(models.Model):
     model = models.ForeignKey(RegisteredModel, on_delete=models.CASCADE, related_name="jobs", verbose_name=_("model"))
     kind = models.CharField(_("kind"), max_length=5, choices=Kind.choices)
     status = models.CharField(_("status"), max_length=10, choices=Status.choices, default=Status.QUEUED)
-    # How many bytes, passages or questions are done, of how many.
+    # Bytes, passages or questions processed, and their total.
     done = models.BigIntegerField(default=0)
     total = models.BigIntegerField(default=0)
     error = models.TextField(_("error"), blank=True)
-    # What was asked for, and the results of a trial: see `trial.run`.
+    # The job's parameters, and the results of a trial: see `trial.run`.
     details = models.JSONField(_("details"), default=dict, blank=True)
     started_by = models.ForeignKey(
         settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, related_name="+", verbose_name=_("started by")
@@ -141,7 +141,7 @@ class ModelJob(models.Model):
     finished_at = models.DateTimeField(_("finished"), null=True, blank=True)
 
     class Meta:
-        """Newest first; one at a time for each model."""
+        """Newest first; at most one unfinished job per model."""
 
         verbose_name = _("work on an embedding model")
         verbose_name_plural = _("work on embedding models")
@@ -157,14 +157,14 @@ class ModelJob(models.Model):
 
     @property
     def percent(self) -> int:
-        """How much of it is done."""
+        """The percentage done."""
         return min(100, 100 * self.done // self.total) if self.total else 0
 
     @property
     def seconds_left(self) -> int | None:
-        """About how many seconds a change of model still takes, by its pace since a worker took it up; None if unknown.
+        """Estimated seconds left of a switch of models, from its speed since a worker started it; None if unknown.
 
-        What it was taken up at is told by its `details`: `first` passages were done at the time `began`.
+        `details` has the starting point: `first` passages were done at the time `began`.
         """
         if self.status != self.Status.RUNNING or "began" not in self.details or self.heartbeat_at is None:
             return None
@@ -176,5 +176,5 @@ class ModelJob(models.Model):
 
     @property
     def is_unfinished(self) -> bool:
-        """Whether it waits or runs."""
+        """Whether the job is queued or running."""
         return self.status in self.UNFINISHED

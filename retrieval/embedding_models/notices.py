@@ -1,4 +1,4 @@
-"""Telling when the embedding model doesn't know the language of most of what there is, or lacks vectors still."""
+"""Notices for users: the embedding model doesn't know the language of most passages, or vectors are still missing."""
 
 from collections import Counter
 from dataclasses import dataclass
@@ -15,8 +15,8 @@ from retrieval.engine import spaces
 from retrieval.models import EmbeddingSpace
 
 NAMES: dict[str, str | Promise] = {"en": _("English"), "zh": _("Chinese")}
-# Seconds for which counts of a base's passages, and of the site's, are kept; where a base has few, they are counted
-# anew, as each document that is read may turn them over.
+# Seconds for which the counts of a base's passages, and of the site's, are cached. For a base with few passages they
+# aren't, since each new document may change the majority.
 _KEPT, _KEPT_OF_SITE = 60, 600
 _FEW = 10_000
 
@@ -31,22 +31,22 @@ class Notice:
 
     @property
     def name(self) -> str | Promise:
-        """The language, as a person calls it."""
+        """The language's name."""
         return NAMES.get(self.language, self.language)
 
 
 @dataclass(frozen=True, slots=True)
 class Filling:
-    """The model in use has taken the place of one that left with an earlier version, and lacks vectors still."""
+    """The model in use replaced the one of an earlier version, and vectors are still missing."""
 
     model: str
     percent: int
     seconds_left: int | None
-    status: str  # of the job that computes them, empty where there is none yet
+    status: str  # of the job that computes them; empty if there is none yet
 
 
 def filling() -> Filling | None:
-    """Return how far the space in use is filled, or None, as mostly, if it is or if there is none."""
+    """Return how far the active space is filled; None if it is complete or there is none, which is usual."""
     space = EmbeddingSpace.objects.filter(active=True, filled=False).first()
     if space is None:
         return None
@@ -56,7 +56,7 @@ def filling() -> Filling | None:
 
 
 def passages_by_language(knowledge_base_id: int | None = None) -> Counter[str]:
-    """Return how many passages of a base, or of the whole site, are in which language, as far as it is known."""
+    """Return the number of passages of a base, or of the whole site, by language; unknown languages are left out."""
     key = f"retrieval:passages-by-language:{knowledge_base_id or 'all'}"
     found: dict[str, int] | None = cache.get(key)
     if found is None:
@@ -70,7 +70,7 @@ def passages_by_language(knowledge_base_id: int | None = None) -> Counter[str]:
 
 
 def notice_of(knowledge_base_id: int | None = None) -> Notice | None:
-    """Return what is to be told of a base, or of the whole site; mostly None."""
+    """Return the notice for a base, or for the whole site; usually None."""
     space = EmbeddingSpace.objects.filter(active=True).first()
     if space is not None:
         model, known = space.model, list(space.languages)

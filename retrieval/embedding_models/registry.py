@@ -1,6 +1,6 @@
-"""Which embedding models the site has, which one is in use, and what may be done with each.
+"""The registry of embedding models: which exist, which one is in use, and what may be done with each.
 
-What the environment names decides: then another model can be added and tried, but not taken into use.
+A model named in the environment takes precedence: others can be added and tried, but not switched to.
 """
 
 from collections.abc import Iterable, Sequence
@@ -26,41 +26,41 @@ from retrieval.engine.reembedding import AlreadyRunning
 from retrieval.models import CorpusSize, EmbeddingSpace
 
 Source, State = RegisteredModel.Source, RegisteredModel.State
-# Of those that fastembed knows: made for pictures, or for one side of a search only.
+# Marks of fastembed's models for pictures, or for only queries or only documents.
 _UNSUITABLE = ("(text&image)", "query-side", "document side")
 
 
 class NotPossible(Exception):
-    """This can't be done with a model now; the message is for the person who asked."""
+    """An operation on a model isn't possible now; the message is shown to users."""
 
 
 @dataclass(frozen=True, slots=True)
 class ModelStatus:
-    """A registered model with its vectors and whether it is in use."""
+    """A registered model, its vectors, and whether it is in use."""
 
     model: RegisteredModel
-    vectors: int  # of all its spaces
-    disk: int  # bytes that they take, with their indexes
+    vectors: int  # in all its spaces
+    disk: int  # their bytes on disk, with indexes
     in_use: bool
-    filled: bool  # has all vectors, where it is in use
-    kept: bool  # has the vectors of a time in which it was in use
+    filled: bool  # whether all vectors are there, if it is in use
+    kept: bool  # whether it was in use before and still has its vectors
     left_at: datetime | None
     named: bool  # by the environment
 
     @property
     def can_be_removed(self) -> bool:
-        """Whether its vectors or itself can go."""
+        """Whether the model, or its vectors if it is the bundled one, can be removed."""
         return not self.in_use and not self.named and (self.model.source != Source.BUNDLED or bool(self.vectors))
 
 
 def all_models() -> list[ModelStatus]:
-    """Return every model, the one in use first, then those that were, then by name."""
+    """Return every model: the one in use, then those used before, then the others by name."""
     _notice()
     found: dict[tuple[str, str], list[EmbeddingSpace]] = {}
     for space in EmbeddingSpace.objects.annotate(total=Sum("counts__vectors")):
         found.setdefault((space.provider, space.model), []).append(space)
     known, sizes = [], partitions.sizes()
-    # As long as nothing was indexed or asked for, the settings' model is the one that will be searched by.
+    # Until something is indexed or searched for, the model in the settings counts as in use.
     begun = any(space.active for spaces in found.values() for space in spaces)
     for model in RegisteredModel.objects.all():
         spaces = found.get((model.provider, model.name), [])
@@ -76,36 +76,36 @@ def all_models() -> list[ModelStatus]:
 
 
 def status_of(model: RegisteredModel) -> ModelStatus:
-    """Return a model's vectors, and whether it is in use."""
+    """Return a model's status."""
     return next(each for each in all_models() if each.model.pk == model.pk)
 
 
 def previous() -> RegisteredModel | None:
-    """Return the model that was in use before the present one and still has its vectors, or None."""
+    """Return the model that was in use before the current one and still has its vectors, or None."""
     kept = [each for each in all_models() if each.kept]
     return max(kept, key=lambda each: str(each.left_at)).model if kept else None
 
 
 def find(name: str) -> RegisteredModel:
-    """Return a model by its name, in any case; raises `NotPossible`."""
+    """Return a model by its case-insensitive name. Raises `NotPossible`."""
     _notice()
     model = RegisteredModel.objects.filter(name__iexact=name.strip()).first()
     if model is None:
-        raise NotPossible(_("There is no embedding model “{name}” here.").format(name=name.strip()))
+        raise NotPossible(_("There is no embedding model named “{name}”.").format(name=name.strip()))
     return model
 
 
 def offered() -> list[RegisteredModel]:
-    """Return the models that can be downloaded, as unsaved rows: those that know many languages first, then by size."""
+    """Return the models that can be downloaded, as unsaved rows: multilingual ones first, then by size."""
     from fastembed import TextEmbedding
 
     found = []
     for each in TextEmbedding.list_supported_models():
-        told = each["description"].lower()
-        if each["model"].startswith(IN_FOLDER) or any(mark in told for mark in _UNSUITABLE):
+        description = each["description"].lower()
+        if each["model"].startswith(IN_FOLDER) or any(mark in description for mark in _UNSUITABLE):
             continue
         if each["model_file"].endswith(".onnx"):
-            known, size = languages(each["model"], told), int(each["size_in_GB"] * 1e9)
+            known, size = languages(each["model"], description), int(each["size_in_GB"] * 1e9)
             found.append(
                 RegisteredModel(
                     name=each["model"], languages=known, license=each["license"], size=size, dimension=each["dim"]
@@ -115,11 +115,11 @@ def offered() -> list[RegisteredModel]:
 
 
 def languages(name: str, description: str = "") -> list[str]:
-    """Return the languages that a model knows by its name, or by fastembed's description; empty means every one."""
-    told = description.lower()
-    if "multilingual (" in told and "german" not in told and "programming" not in told:
+    """Return a model's languages, inferred from its name or fastembed's description; empty means every language."""
+    description = description.lower()
+    if "multilingual (" in description and "german" not in description and "programming" not in description:
         return []
-    if ", multilingual," in told or "multi-lingual" in told:
+    if ", multilingual," in description or "multi-lingual" in description:
         return []
     return languages_of(EmbeddingModel("local", name))
 
@@ -140,11 +140,11 @@ def register(
     known: Iterable[str] | None = None,
     user_id: int | None = None,
 ) -> RegisteredModel:
-    """Make the row of a model that is to be added, or take up one that failed. Raises `NotPossible`.
+    """Create the row of a model to be added, or reuse that of one that failed. Raises `NotPossible`.
 
-    `known` are the languages that it knows, empty for every one, None for what its name tells. `own_network` is that of
-    `ragsite.llm.types.Endpoint`. An endpoint's model that is there already gets its address and key anew, also where it
-    is in use.
+    `known` are the languages it knows: empty for every language, None to infer them from its name. `own_network` is
+    that of `ragsite.llm.types.Endpoint`. An existing model at an endpoint gets the new address and key, even if it is
+    in use.
     """
     name = name.strip()
     if not name or len(name) > 200 or not name.isprintable():
@@ -152,21 +152,22 @@ def register(
     described = model_files.known_to_fastembed(name)
     name = described["model"] if described and source != Source.ENDPOINT else name
     if source == Source.HUB and described is None:
-        raise NotPossible(_("“{name}” is no model that can be downloaded.").format(name=name))
+        raise NotPossible(_("“{name}” isn't a model that can be downloaded.").format(name=name))
     if known is None:
-        told = described["description"] if described else ""
-        known = languages_of(EmbeddingModel("openai", name)) if source == Source.ENDPOINT else languages(name, told)
+        description = described["description"] if described else ""
+        is_endpoint = source == Source.ENDPOINT
+        known = languages_of(EmbeddingModel("openai", name)) if is_endpoint else languages(name, description)
     _notice()
     with transaction.atomic():
         model = RegisteredModel.objects.select_for_update().filter(name__iexact=name).first()
         if model is not None:
             again = model.state == State.FAILED or (model.source == source == Source.ENDPOINT)
             if not again or model.jobs.filter(status__in=ModelJob.UNFINISHED).exists():
-                raise NotPossible(_("There is a model of this name already."))
+                raise NotPossible(_("A model with this name already exists."))
         else:
             model = RegisteredModel(name=name)
         model.source, model.state = source, State.NEW if model.state != State.READY else State.READY
-        # A key is sent nowhere but to where it was given for.
+        # A key is sent only to the server it was entered for.
         if key or not model.pk or not same_server(base_url, model.base_url):
             model.encrypted_key = secrets.encrypt(key)
         model.languages, model.base_url = list(known), base_url.rstrip("/")
@@ -178,58 +179,58 @@ def register(
 
 
 def set_languages(model: RegisteredModel, known: Iterable[str]) -> None:
-    """Say which languages a model knows, empty for every one: search goes by it at once. Raises `NotPossible`."""
+    """Set the languages that a model knows, empty for every language; applies at once. Raises `NotPossible`."""
     if settings.EMBEDDING_LANGUAGES is not None and _is_configured(model):
-        raise NotPossible(_("EMBEDDING_LANGUAGES of the environment says which languages this model knows."))
+        raise NotPossible(_("The languages of this model are set by EMBEDDING_LANGUAGES in the environment."))
     model.languages = list(known)
     model.save(update_fields=["languages"])
     EmbeddingSpace.objects.filter(provider=model.provider, model=model.name).update(languages=model.languages)
 
 
 def check_can_be_used(model: RegisteredModel) -> None:
-    """Raise `NotPossible` unless a model may be taken into use."""
-    # To complete what is searched anyway is no change.
+    """Raise `NotPossible` unless search may be switched to a model."""
+    # Completing the active space isn't a switch.
     active = EmbeddingSpace.objects.filter(provider=model.provider, model=model.name, active=True)
     given = settings.EMBEDDING_GIVEN
     if given and not _is_configured(model) and not active.exists():
-        message = _("The environment names the embedding model “{name}” ({variables}), and decides. Change it there.")
+        message = _("The environment sets the embedding model to “{name}” ({variables}). Change it there.")
         raise NotPossible(message.format(name=settings.EMBEDDING_MODEL, variables=", ".join(given)))
     check_is_ready(model)
 
 
 def check_is_ready(model: RegisteredModel) -> None:
-    """Raise `NotPossible` unless a model was added as a whole."""
+    """Raise `NotPossible` unless a model is ready."""
     if model.state == State.GONE:
         raise NotPossible(_("“{name}” came with an earlier version of this site.").format(name=model.name))
     if model.state != State.READY:
-        raise NotPossible(_("“{name}” isn't ready: it has to be added first.").format(name=model.name))
+        raise NotPossible(_("“{name}” isn't ready. Finish adding it first.").format(name=model.name))
 
 
 def check_files(model: RegisteredModel) -> None:
-    """Raise `NotPossible` unless a model's files are still what they were; reads them all."""
+    """Raise `NotPossible` if a model's files have changed since they were added. Reads them all."""
     if not model.digests:
         return
     folder = model_files.added(model.name)
     if folder is None or model_files.digests(folder) != model.digests:
-        message = _("The files of “{name}” are not those that were added: remove it and add it again.")
+        message = _("The files of “{name}” have changed since it was added. Remove it and add it again.")
         raise NotPossible(message.format(name=model.name))
 
 
 def remove(model: RegisteredModel) -> None:
-    """Remove a model that isn't in use, with its vectors and files; of the bundled one the vectors. `NotPossible`."""
+    """Remove an unused model with its vectors and files, or the bundled model's vectors. Raises `NotPossible`."""
     known = status_of(model)
     if known.in_use:
-        raise NotPossible(_("“{name}” is in use: search needs it.").format(name=model.name))
+        raise NotPossible(_("“{name}” is in use and can't be removed.").format(name=model.name))
     if known.named:
-        raise NotPossible(_("The environment names “{name}”.").format(name=model.name))
+        raise NotPossible(_("“{name}” is named in the environment and can't be removed.").format(name=model.name))
     if model.jobs.filter(status__in=ModelJob.UNFINISHED).exists():
-        raise NotPossible(_("Something is being done with “{name}”; stop that first.").format(name=model.name))
+        raise NotPossible(_("“{name}” has a job in progress. Stop it first.").format(name=model.name))
     try:
         reembedding.drop(EmbeddingSpace.objects.filter(provider=model.provider, model=model.name))
     except AlreadyRunning:
-        raise NotPossible(_("Another change of model is under way; wait for it.")) from None
+        raise NotPossible(_("Another switch of models is in progress. Wait until it has finished.")) from None
     except Busy:
-        raise NotPossible(_("The tables are too busy to be changed. Try again in a moment.")) from None
+        raise NotPossible(_("The database tables are too busy to be changed. Try again in a moment.")) from None
     if model.source != Source.BUNDLED:
         if model.source in (Source.HUB, Source.FILES):
             model_files.remove(model.name)
@@ -239,26 +240,26 @@ def remove(model: RegisteredModel) -> None:
 
 
 def remove_gone() -> None:
-    """Remove models that came with an earlier version of the site, once search needs no space that replaces them."""
+    """Remove the models of an earlier version, once the space that replaces theirs is filled."""
     gone = list(RegisteredModel.objects.filter(state=State.GONE))
     if gone and not EmbeddingSpace.objects.filter(active=True, filled=False).exists():
         for model in gone:
-            with suppress(NotPossible):  # for the moment
+            with suppress(NotPossible):  # retried later
                 remove(model)
 
 
 def _is_configured(model: RegisteredModel) -> bool:
-    """Whether this is the settings' model."""
+    """Return whether this is the model in the settings."""
     return (model.provider, model.name) == (settings.EMBEDDING_PROVIDER, settings.EMBEDDING_MODEL)
 
 
 def passages() -> int:
-    """Return how many passages are indexed."""
+    """Return the number of indexed passages."""
     return CorpusSize.objects.aggregate(all=Sum("chunks"))["all"] or 0
 
 
 def _notice() -> None:
-    """Make the rows of models that came without being added: the bundled one, that of the settings, those of spaces."""
+    """Create the rows of models that nobody added: the bundled one, that of the settings, and those of spaces."""
     there = set(RegisteredModel.objects.values_list("name", flat=True))
     found: dict[str, RegisteredModel] = {}
     for space in EmbeddingSpace.objects.exclude(model__in=there):

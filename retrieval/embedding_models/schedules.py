@@ -1,4 +1,4 @@
-"""What the workers do without being asked: see that the active space is filled."""
+"""The schedule for filling the active embedding space."""
 
 from typing import Any
 
@@ -9,9 +9,9 @@ FILL = "retrieval: fill the embedding space in use"
 
 
 def register(**kwargs: Any) -> None:
-    """Make the schedule when it is missing; called after every `migrate`."""
+    """Create the schedule if it is missing; called after every `migrate`."""
     if Schedule._meta.db_table not in connection.introspection.table_names():
-        return  # a partial migration; the next one comes by here again
+        return  # a partial migration; the next one calls this again
     Schedule.objects.get_or_create(
         name=FILL,
         defaults={"func": "retrieval.tasks.fill_active_space", "schedule_type": Schedule.MINUTES, "minutes": 1},

@@ -1,4 +1,4 @@
-"""Trying a model: the site's question sets, asked by the model in use and by the other one, side by side."""
+"""Trying a model: running the site's question sets with the model in use and with the new one."""
 
 import time
 from collections.abc import Callable
@@ -19,23 +19,24 @@ from retrieval.evaluation.runs import RunFailed
 
 
 def sets_to_ask(details: dict[str, Any]) -> list[EvaluationSet]:
-    """Return the question sets of a trial: those that were chosen, or all that hold questions. `NotPossible`."""
+    """Return the question sets of a trial: the chosen ones, or all with questions. Raises `NotPossible`."""
     sets = EvaluationSet.objects.annotate(asked=Count("questions")).filter(asked__gt=0)
     if details.get("sets"):
         sets = sets.filter(pk__in=details["sets"])
     found: list[EvaluationSet] = list(sets.select_related("knowledge_base").order_by("pk"))
     if not found:
-        raise NotPossible(_("There is no question set on this site yet: make one on the page “Evaluation”."))
+        raise NotPossible(_("This site has no question sets yet. Create one on the page “Evaluation”."))
     return found
 
 
 def run(
     model: RegisteredModel, progress: Progress, say: Callable[[str], None], details: dict[str, Any]
 ) -> dict[str, Any]:
-    """Ask the sets by both models and return `details` with what came of it, which is written as it goes on.
+    """Run the sets with both models and return `details` with the results, which are added as it goes on.
 
-    `passages` and `seconds` tell what computing the vectors took; `results` has for each set its id, its name and
-    base, how many questions, the runs and figures of the model in use (`now`) and of this one (`then`), or an `error`.
+    `passages` and `seconds` are the number of vectors computed and the time it took. `results` has for each set its id,
+    name, base and number of questions, the runs, and the figures of the model in use (`now`) and of this one (`then`),
+    or an `error`.
     """
     sets = sets_to_ask(details)
     results: list[dict[str, Any]] = details.setdefault("results", [])
@@ -79,7 +80,7 @@ def run(
 
 
 def summary(details: dict[str, Any]) -> dict[str, Any] | None:
-    """Return the figures of all sets together, each question counting alike; None where none came to figures."""
+    """Return the figures over all sets, weighted by their questions; None if no set has figures."""
     done = [result for result in details.get("results", ()) if "then" in result]
     questions = sum(result["questions"] for result in done)
     if not questions:

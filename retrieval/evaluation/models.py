@@ -95,7 +95,7 @@ def say_error(error: str) -> str:
     """Return why a run or an answer ended, in the reader's language where it has the sentence, else as it was kept."""
     code, _dot, name = error.partition(".")
     if code == "unexpected" and name:
-        words = gettext("An unexpected error ({error}) ended this. An administrator finds the details in the log.")
+        words = gettext("An unexpected error ({error}) occurred. Administrators can find the details in the log.")
         return words.format(error=name)
     return gettext(error) if error else ""
 

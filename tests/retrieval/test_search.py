@@ -308,7 +308,7 @@ async def test_a_search_that_is_not_read_in_time_has_a_note_and_is_not_kept(
     settings.READER_TIMEOUT = 0  # type: ignore[attr-defined]
     result = await search(request(base, "gigabit switch ports"))
     assert result.hits[0].content == PASSAGES[1] and result.hits[0].reading is None
-    assert result.notes == ["The passages were not read: it took too long."]
+    assert result.notes == ["The passages were not read: the reader took too long."]
     settings.READER_TIMEOUT = 60  # type: ignore[attr-defined]
     result = await search(request(base, "gigabit switch ports"))
     assert result.notes == [] and result.hits[0].reading is not None and not result.cached

@@ -90,11 +90,11 @@ async def test_what_takes_too_long_is_left_below_what_was_read_and_said(
     read_in_time = {"Ports.", "Nine ports."}
     outcome = await read_hits("how many?", HITS, 4)
     assert numbers(outcome.hits) == [2, 4, 1, 3, 5] and set(outcome.scores) == {2, 4}
-    assert outcome.note == "Only 2 passages were read: it took too long."
+    assert outcome.note == "Only 2 passages were read: the reader took too long."
     read_in_time = set()
     outcome = await read_hits("how many?", HITS, 4)
     assert (outcome.hits, outcome.scores) == (HITS, {})
-    assert outcome.note == "The passages were not read: it took too long."
+    assert outcome.note == "The passages were not read: the reader took too long."
 
 
 @pytest.mark.parametrize(
@@ -124,7 +124,7 @@ async def test_a_reader_that_becomes_busy_leaves_what_it_has_read(
     monkeypatch.setattr(Reader, "read", read)
     outcome = await read_hits("how many?", HITS, 10, brief=True)
     assert outcome.hits[-1].reading is None and len(outcome.scores) == 4
-    assert outcome.note == "Only 4 passages were read: other questions are being read."
+    assert outcome.note == "Only 4 passages were read: the reader is busy with other questions."
 
 
 async def test_who_is_patient_is_not_hurried(folder: Path, settings: Settings) -> None:
@@ -139,7 +139,10 @@ async def test_a_busy_reader_leaves_the_order_and_says_so(folder: Path, monkeypa
 
     monkeypatch.setattr(Reader, "read", refuse)
     outcome = await read_hits("how many?", HITS, 4)
-    assert (outcome.hits, outcome.note) == (HITS, "The passages were not read: other questions are being read.")
+    assert (outcome.hits, outcome.note) == (
+        HITS,
+        "The passages were not read: the reader is busy with other questions.",
+    )
 
 
 async def test_a_reader_that_is_not_there_leaves_the_order_and_says_so(settings: Settings) -> None:

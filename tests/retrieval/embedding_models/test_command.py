@@ -80,9 +80,9 @@ def test_an_endpoint(base: KnowledgeBase, provider: FakeProvider, settings: Sett
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [
-        (["use", "nothing"], "no embedding model “nothing”"),
+        (["use", "nothing"], "no embedding model named “nothing”"),
         (["remove", "bundled"], "in use"),
-        (["add", "no/such-model"], "no model that can be downloaded"),
+        (["add", "no/such-model"], "isn.t a model that can be downloaded"),
         (["add", "/etc"], "config.json"),
         (["add", "/etc/hostname"], "neither a folder nor"),
         (["try", "bundled"], "no question set"),

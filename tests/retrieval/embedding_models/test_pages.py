@@ -111,7 +111,7 @@ def test_a_bad_archive_is_told_of_and_thrown_away(as_staff: Client, base: Knowle
     assert "neither a folder nor a zip or tar.gz archive" in shown
     assert "Go on" not in shown
     assert not list((model_files.folder_of("any").parent.parent / "uploads").iterdir())
-    assert "The file is gone" in do(as_staff, model, "go-on")
+    assert "The uploaded file no longer exists" in do(as_staff, model, "go-on")
     # Under the same name it can be brought again.
     bad.seek(0)
     assert as_staff.post(ADD, {"source": "files", "files-archive": bad}).status_code == 302
@@ -121,14 +121,14 @@ def test_a_download(as_staff: Client, fake_hub: FakeHub) -> None:
     shown = page(as_staff, ADD)
     assert "paraphrase-multilingual-MiniLM" in shown
     wrong = as_staff.post(ADD, {"source": "hub", "hub-name": HUB_MODEL, "hub-sha256": "abc"})
-    assert "This is no SHA-256" in wrong.content.decode()
+    assert "Enter a SHA-256 checksum" in wrong.content.decode()
     unknown = as_staff.post(ADD, {"source": "hub", "hub-name": "no/such"})
     assert unknown.status_code == 200
     fake_hub.break_after = [1_000_000, 0, 0, 0, 0, 0]
     as_staff.post(ADD, {"source": "hub", "hub-name": HUB_MODEL})
     model = RegisteredModel.objects.get(name=HUB_MODEL)
     assert done(model.jobs.get()).status == "failed"
-    assert "What has come is kept" in page(as_staff)
+    assert "The downloaded part is kept" in page(as_staff)
     fake_hub.break_after.clear()
     do(as_staff, model, "go-on")
     assert done(model.jobs.latest("pk")).status == "done"
@@ -190,7 +190,7 @@ def test_which_languages_it_knows_can_be_said_later(as_staff: Client, base: Know
         assert bundled.languages == space.languages == known
     settings.EMBEDDING_LANGUAGES = ("zh",)
     shown = as_staff.post(page_of(bundled), {"action": "languages", "languages": "all"}, follow=True)
-    assert "EMBEDDING_LANGUAGES of the environment" in shown.content.decode()
+    assert "EMBEDDING_LANGUAGES in the environment" in shown.content.decode()
 
 
 def add_bundled(client: Client) -> int:

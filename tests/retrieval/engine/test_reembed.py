@@ -154,7 +154,7 @@ def test_a_failing_endpoint_loses_nothing(base: KnowledgeBase, provider: FakePro
 
 def test_what_does_not_answer_as_it_should_is_refused(base: KnowledgeBase, provider: FakeProvider) -> None:
     provider.embeddings.manner = "garbage"
-    with pytest.raises(CommandError, match="something else than the vectors"):
+    with pytest.raises(CommandError, match="didn't return the requested vectors"):
         reembed("--model", "second")
     with pytest.raises(CommandError, match="is not a folder"):
         reembed("--provider", "local", "--model", "/no/such/folder")

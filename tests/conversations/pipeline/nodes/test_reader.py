@@ -105,7 +105,7 @@ async def test_a_busy_reader_says_so_and_the_answer_is_written(
         raise Busy
 
     monkeypatch.setattr(runtime.Reader, "read", refuse)
-    note = "The passages were not read: other questions are being read."
+    note = "The passages were not read: the reader is busy with other questions."
     assert words(await run_turn(owner, session, PORTS)) == ["", note]
     seen = await step()
     assert (seen["note"], seen["judged"]) == (note, [])
