@@ -5,13 +5,13 @@ from django.contrib.admin.apps import AdminConfig as DjangoAdminConfig
 
 
 class AdminConfig(DjangoAdminConfig):
-    """The administration with a first page of ours."""
+    """Django's admin with the site's own `AdminSite`."""
 
     default = False
     default_site = "ragsite.admin_base.AdminSite"
 
     def ready(self) -> None:
-        """Label what has no label, then register what the apps have for it."""
+        """Add missing labels, then discover the apps' admin modules."""
         from ragsite.words import labels
 
         labels.label()
@@ -19,12 +19,12 @@ class AdminConfig(DjangoAdminConfig):
 
 
 class RagsiteConfig(AppConfig):
-    """Registers the system checks of the site."""
+    """Registers system checks and signal receivers."""
 
     name = "ragsite"
 
     def ready(self) -> None:
-        """Register the system checks; hear of who comes through the provider; tell the audit log of what happens."""
+        """Register the system checks, and connect the receivers of sign-ins and of the audit log."""
         from allauth.account.signals import user_logged_in
         from allauth.socialaccount.signals import social_account_added
 

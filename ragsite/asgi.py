@@ -23,17 +23,17 @@ from channels.security.websocket import AllowedHostsOriginValidator  # noqa: E40
 from conversations.web.routing import websockets  # noqa: E402
 from ragsite.runtime.health import PROBES  # noqa: E402
 
-# Requests that are answered at once. Each has a thread and a database connection of its own, of which a server has few.
+# Concurrent requests. Each has its own thread and database connection, of which the server has few.
 PLACES = 32
-# Threads that stay, each with its connection, for the requests that come next; of a burst, the others go.
+# Threads that are kept with their connections for later requests; the others of a burst end.
 KEPT_THREADS = 8
 
 
 class Pages(ASGIHandler):
-    """Django's handler, limited to `PLACES` requests at once. A streaming response holds no database connection.
+    """Django's handler, limited to `PLACES` concurrent requests. A streaming response holds no database connection.
 
-    Django gives each request a thread of its own, and so a new connection, which costs a third of a page's time: a
-    server process is started, and learns the tables anew. Here a request takes the thread that was left last.
+    Django gives each request a new thread and thus a new connection, which costs a third of a page's time: PostgreSQL
+    starts a process, which has to read its catalogues. Here a request reuses the thread that became free last.
     """
 
     def __init__(self) -> None:
@@ -43,13 +43,13 @@ class Pages(ASGIHandler):
         self._free_threads: list[ThreadPoolExecutor] = []
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
-        """Answer one request."""
+        """Handle one request."""
         thread = self._free_threads.pop() if self._free_threads else ThreadPoolExecutor(1, thread_name_prefix="page")
         try:
             async with ThreadSensitiveContext(executor=thread):
                 await super().__call__(scope, receive, send)
         finally:
-            # After whatever a request whose visitor has gone still does there.
+            # Queued behind work that a request whose client disconnected may still do on the thread.
             thread.submit(self._leave, thread)
 
     def _leave(self, thread: ThreadPoolExecutor) -> None:
@@ -60,7 +60,7 @@ class Pages(ASGIHandler):
             thread.shutdown(wait=False)
 
     async def get_response_async(self, request: Any) -> HttpResponseBase:
-        """Return the response, whose stream may still have to be sent."""
+        """Return the response; its stream, if any, is sent later."""
         if request.path_info in PROBES:
             return await super().get_response_async(request)
         async with self._places:

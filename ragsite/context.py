@@ -1,4 +1,4 @@
-"""What every template may use."""
+"""Context processors."""
 
 from django.conf import settings
 from django.http import HttpRequest
@@ -9,7 +9,7 @@ SITE_NAME = "Ragsite"
 
 
 def site(request: HttpRequest) -> dict[str, object]:
-    """Return the site's own variables."""
+    """Return variables for every template."""
     return {
         "site_name": SITE_NAME,
         "max_upload_mb": config.MAX_UPLOAD_MB,

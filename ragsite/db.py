@@ -1,8 +1,7 @@
-"""Database work from asynchronous code, on a small, bounded set of threads.
+"""Database access from asynchronous code, on a small, bounded set of threads.
 
-Each thread keeps its own connection, so that async code holds none while it waits for a model, and two
-searches really run side by side. `thread_sensitive` executors would put every coroutine of the process
-behind one thread.
+Each thread keeps its own connection, so that async code holds none while it waits for a model, and two searches really
+run in parallel. `thread_sensitive` executors would serialise all coroutines of the process on one thread.
 """
 
 import asyncio
@@ -22,13 +21,13 @@ from django.utils.translation import gettext as _
 P = ParamSpec("P")
 T = TypeVar("T")
 
-# What a database raises that is away: restarting, or not to be reached.
+# Exceptions of a database that is restarting or can't be reached.
 DATABASE_UNAVAILABLE = (OperationalError, InterfaceError)
-# Of these, the states (SQLSTATE, by their beginnings) that tell of the moment instead of what was asked: connection
-# lost, shutting down or starting, no connection left, another transaction in the way.
+# Prefixes of the SQLSTATE codes that don't depend on the query: connection lost, shutting down or starting, no
+# connection left, conflict with another transaction.
 _AWAY_STATES = ("08", "57P", "53300", "40")
 
-# Seconds that what must be stored waits for it, and between two tries.
+# Seconds for which work that must be stored is retried, and between two tries.
 PATIENCE = 60.0
 PAUSE = 1.0
 
@@ -36,20 +35,20 @@ _executor: ThreadPoolExecutor | None = None
 
 
 def is_away(error: BaseException) -> bool:
-    """Whether an error tells that the database is away, so that the same may well be done when it is back."""
+    """Return whether an error means that the database is unavailable, so that the query may succeed later."""
     state = getattr(error.__cause__, "sqlstate", None)
     return isinstance(error, DATABASE_UNAVAILABLE) and (state is None or state.startswith(_AWAY_STATES))
 
 
 def database_unavailable_message() -> str:
-    """Say that the database is away, and what to do."""
-    return _("The database can't be reached at this moment. Please try again in a moment.")
+    """Return the message for users while the database is unavailable."""
+    return _("The database is temporarily unavailable. Try again in a moment.")
 
 
 async def in_database(function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
     """Run a synchronous function that uses the ORM on a database thread, in the caller's language."""
     context = contextvars.copy_context()
-    language = get_language()  # kept in a local that doesn't cross to other threads
+    language = get_language()  # thread-local, so it isn't part of the context
 
     def call() -> T:
         with override(language):
@@ -69,10 +68,10 @@ async def in_database(function: Callable[P, T], *args: P.args, **kwargs: P.kwarg
 
 
 def context_of_its_own() -> contextvars.Context:
-    """Return this context for a task that may outlive the request that began it.
+    """Return a copy of the context, for a task that may outlive the request that began it.
 
-    A request's thread, on which `sync_to_async` and the asynchronous ORM work, goes to the next request; such a task
-    gets another when it asks for one.
+    The request's thread, on which `sync_to_async` and the asynchronous ORM work, is passed on to another request; in
+    this context the task gets a thread of its own.
     """
     context = contextvars.copy_context()
     context.run(SyncToAsync.thread_sensitive_context.set, ThreadSensitiveContext())
@@ -80,10 +79,10 @@ def context_of_its_own() -> contextvars.Context:
 
 
 async def retry_while_database_is_down(function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-    """Run as `in_database` does, again and again while the database is away.
+    """Do the same as `in_database`, retrying while the database is unavailable.
 
-    For what must not be lost and may be done twice. Raises what is in `DATABASE_UNAVAILABLE` after `PATIENCE`, other
-    errors at once.
+    For idempotent work that must not be lost. Raises errors in `DATABASE_UNAVAILABLE` after `PATIENCE` seconds, and
+    others at once.
     """
     deadline = time.monotonic() + PATIENCE
     while True:
@@ -96,14 +95,14 @@ async def retry_while_database_is_down(function: Callable[P, T], *args: P.args, 
 
 
 def _look_after_connections() -> None:
-    """Close this thread's connections that are broken or old; have the others checked before they are used again."""
+    """Close this thread's connections that are broken or old; the others are checked before their next use."""
     for connection in connections.all(initialized_only=True):
         connection.close_if_unusable_or_obsolete()
-        # Where nothing has come from the server since the last call, a `SELECT 1` before the next would tell nothing: a
-        # server that ends a connection says so, or closes it, and either can be read.
+        # If there is nothing to read from the server, a `SELECT 1` before the next query is unnecessary: a server that
+        # ends a connection sends a message or closes the socket, and both make it readable.
         quiet = False
         if connection.connection is not None and not connection.connection.closed:
             poll = select.poll()
             poll.register(connection.connection.fileno(), select.POLLIN)
             quiet = not poll.poll(0)
-        connection.health_check_done = quiet  # type: ignore[attr-defined]  # which the stubs lack
+        connection.health_check_done = quiet  # type: ignore[attr-defined]  # missing in the stubs

@@ -1,10 +1,10 @@
-"""What the apps raise for the person who asked to read."""
+"""Exceptions whose messages are shown to the user."""
 
 
 class Refused(Exception):
-    """Something can't be done as asked. `code` is a stable slug, `message` is for the person who asked."""
+    """The request can't be carried out. `code` is a stable slug for programs, `message` is for the user."""
 
     def __init__(self, code: str, message: str, wait: int | None = None) -> None:
-        """`wait` is in seconds, after which it can be asked again; None where nobody knows."""
+        """Set the code and the message; `wait` is the number of seconds before another try, None if unknown."""
         super().__init__(message)
         self.code, self.message, self.wait = code, message, wait

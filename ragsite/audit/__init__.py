@@ -1,1 +1,1 @@
-"""The audit log: who signed in, shared, deleted, exported, or changed how the site is set up."""
+"""The audit log: sign-ins, sharing, deletions, exports, and changes to the site's configuration."""

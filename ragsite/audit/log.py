@@ -1,6 +1,6 @@
-"""Writes the audit log: `record` is called where things happen, in the transaction that does them.
+"""Write the audit log: actions call `record` in the same transaction.
 
-Who acts and from where is taken from the request that is being answered, on whatever thread.
+The actor and the address are those of the current request, on any thread.
 """
 
 from collections.abc import Awaitable, Callable, Iterator
@@ -22,14 +22,14 @@ from ragsite.site_settings.config import config
 
 Action = AuditEntry.Action
 Answer = Callable[[HttpRequest], HttpResponse] | Callable[[HttpRequest], Awaitable[HttpResponse]]
-Told = list[tuple[Model | None, dict[str, Any]]]
+Gathered = list[tuple[Model | None, dict[str, Any]]]
 _request: ContextVar[HttpRequest | None] = ContextVar("audited_request", default=None)
-_gathered: ContextVar[Told | None] = ContextVar("audited_together", default=None)
+_gathered: ContextVar[Gathered | None] = ContextVar("audited_together", default=None)
 
 
 @sync_and_async_middleware
 def follow(get_response: Answer) -> Answer:
-    """Let what is recorded know by whose request it happens."""
+    """Middleware that makes the current request available to `record`."""
     if iscoroutinefunction(get_response):
 
         async def answer_async(request: HttpRequest) -> HttpResponse:
@@ -52,17 +52,17 @@ def follow(get_response: Answer) -> Answer:
 
 
 def has_request() -> bool:
-    """Whether something is done for someone's request, not by a command or a worker."""
+    """Return whether the code runs in a request, and not in a command or a worker."""
     return _request.get() is not None
 
 
 @contextmanager
-def gathered() -> Iterator[Told]:
-    """Gather what would be recorded inside, things with their details, so that one entry can tell of it all."""
-    told: Told = []
-    token = _gathered.set(told)
+def gathered() -> Iterator[Gathered]:
+    """Context manager that collects objects with their details instead of recording them, for a single entry."""
+    entries: Gathered = []
+    token = _gathered.set(entries)
     try:
-        yield told
+        yield entries
     finally:
         _gathered.reset(token)
 
@@ -76,9 +76,9 @@ def record(
     request: HttpRequest | None = None,
     **details: Any,
 ) -> None:
-    """Note what was done to `about`, which is called by its words or by `name`; by the request's person, or `actor`."""
-    if (told := _gathered.get()) is not None:
-        told.append((about, details))
+    """Record an action on `about`, under its string representation or `name`, by the request's user or `actor`."""
+    if (entries := _gathered.get()) is not None:
+        entries.append((about, details))
         return
     request = request or _request.get()
     if actor is None and request is not None:
@@ -86,7 +86,7 @@ def record(
         if user is not None and user.is_authenticated:
             actor = user
         elif action != Action.SIGN_IN_FAILED:
-            # Who isn't signed in yet changes only what is theirs: by an invitation, a provider, a link from a mail.
+            # An anonymous user changes only their own objects: through an invitation, a provider or an e-mailed link.
             actor = about if isinstance(about, User) else getattr(about, "user", None)
     is_gone = action == Action.DELETED and isinstance(about, User) and actor is not None and about.pk == actor.pk
     AuditEntry.objects.create(
@@ -102,16 +102,16 @@ def record(
 
 
 def explain(action: AuditEntry.Action, about: Model, **details: str) -> None:
-    """Add details to the newest entry of `action` about a thing: what is known only after the change is recorded."""
-    told = AuditEntry.objects.filter(action=action, object_type=about._meta.label_lower, object_id=str(about.pk))
-    entry = told.first()
+    """Add details, known only after the change was recorded, to an object's newest entry of `action`."""
+    entries = AuditEntry.objects.filter(action=action, object_type=about._meta.label_lower, object_id=str(about.pk))
+    entry = entries.first()
     if entry is not None:
         entry.details |= {key: _clean(value) for key, value in details.items()}
         entry.save(update_fields=["details"])
 
 
 def expired() -> QuerySet[AuditEntry]:
-    """Return the entries that have outlived `AUDIT_DAYS`."""
+    """Return the entries older than `AUDIT_DAYS`."""
     if not config.AUDIT_DAYS:
         return AuditEntry.objects.none()
     return AuditEntry.objects.filter(at__lt=timezone.now() - timedelta(days=config.AUDIT_DAYS))

@@ -7,13 +7,13 @@ from django.utils.translation import pgettext_lazy
 
 
 class AuditEntry(models.Model):
-    """What someone did, when, from where, and to what; names outlive what they named.
+    """Who did what to which object, when and from where; names are kept after the objects are deleted.
 
-    `details` never hold a document's text, a key or a password. Without an actor it was the site itself, or a command.
+    `details` never contain a document's text, a key or a password. Without an actor it was the site or a command.
     """
 
     class Action(models.TextChoices):
-        """What was done; of things that are set up, `details["what"]` is `added`, `changed` or `removed`."""
+        """The action; for changes of configuration, `details["what"]` is `added`, `changed` or `removed`."""
 
         SIGNED_IN = "signed_in", _("signed in")
         SIGNED_OUT = "signed_out", _("signed out")
@@ -31,7 +31,7 @@ class AuditEntry(models.Model):
         ROLE = "role", _("changed a role")
         GROUP = "group", _("changed a group")
         LIMIT = "limit", _("changed a limit")
-        TOKEN = "token", _("changed a token")  # no secret
+        TOKEN = "token", _("changed a token")  # not a secret
         PROMPT = "prompt", _("changed a prompt")
         MODEL = "model", _("changed a model profile")
         ASSISTANT = "assistant", _("changed an assistant")

@@ -1,4 +1,4 @@
-"""Passes on to the audit log what signals tell: sign-ins, and changes of models, by whatever page or program."""
+"""Record sign-ins and changes of models in the audit log, by signals, whatever page or program causes them."""
 
 from collections.abc import Collection
 from functools import partial
@@ -26,18 +26,18 @@ def model(
     added: bool = True,
     removed: AuditEntry.Action | None = None,
 ) -> None:
-    """Record what people do with a kind of thing, by the names of its fields and never by what is in them.
+    """Record what users do with a model, with the names of changed fields but never their values.
 
-    Fields are `only` these, or all but those `ignored`. Things that go along with something else are not recorded as
-    removed, nor is what commands and migrations change.
+    The fields are `only` those given, or all but those `ignored`. Cascading deletions are not recorded, nor are changes
+    by commands and migrations.
     """
 
-    def looked_at(name: str) -> bool:
+    def is_watched(name: str) -> bool:
         return name in only if only else name not in ignored
 
     def before(sender: type[Model], instance: Model, **kwargs: Any) -> None:
         if instance.pk is not None and has_request() and not kwargs.get("raw"):
-            names = [field.attname for field in kind._meta.concrete_fields if looked_at(field.name)]
+            names = [field.attname for field in kind._meta.concrete_fields if is_watched(field.name)]
             setattr(instance, _BEFORE, kind._base_manager.filter(pk=instance.pk).values(*names).first())
 
     def saved(sender: type[Model], instance: Model, created: bool, **kwargs: Any) -> None:
@@ -65,18 +65,18 @@ def model(
 
 
 def people() -> None:
-    """Record sign-ins, and what becomes of accounts and groups."""
+    """Record sign-ins, and changes of accounts and groups."""
     user_logged_in.connect(_signed_in, dispatch_uid="audit.signed_in")
     user_logged_out.connect(_signed_out, dispatch_uid="audit.signed_out")
     user_login_failed.connect(_sign_in_failed, dispatch_uid="audit.sign_in_failed")
     model(User, Action.ACCOUNT, ignored=("last_login", "date_joined"), removed=Action.DELETED)
     model(Group, Action.GROUP)
-    for told, what in (
+    for signal, what in (
         (authenticator_added, "added"),
         (authenticator_removed, "removed"),
         (authenticator_reset, "changed"),
     ):
-        told.connect(partial(_second_factor, what), weak=False, dispatch_uid=f"audit.second_factor.{what}")
+        signal.connect(partial(_second_factor, what), weak=False, dispatch_uid=f"audit.second_factor.{what}")
     for through in (User.groups.through, Group.permissions.through, User.user_permissions.through):
         m2m_changed.connect(_related, sender=through, dispatch_uid=f"audit.{through.__name__}")
 
@@ -91,28 +91,28 @@ def _signed_out(sender: Any, request: Any, user: User | None, **kwargs: Any) -> 
 
 
 def _sign_in_failed(sender: Any, credentials: Any, request: Any = None, **kwargs: Any) -> None:
-    """Name whose account it was, if there is one; else what was typed may be a password in the wrong field."""
+    """Record the account, if it exists, but not the text typed, which may be a password in the wrong field."""
     typed = str(credentials.get("username") or credentials.get("email") or "").replace("\x00", "")
     user = User.objects.filter(username__iexact=typed).first() if typed else None
     record(Action.SIGN_IN_FAILED, user, request=request)
 
 
 def _second_factor(what: str, *, user: User, authenticator: Any, **kwargs: Any) -> None:
-    """Tell which kind of second factor came, went or was made anew."""
+    """Record which kind of second factor was added, removed or reset."""
     record(Action.ACCOUNT, user, what=what, kind="second factor", names=[str(authenticator.type)])
 
 
 def _related(sender: Any, instance: Any, action: str, reverse: bool, model: Any, pk_set: Any, **kwargs: Any) -> None:
-    """Tell who came into a group or left it, and which permissions were given or taken."""
+    """Record who was added to or removed from a group, and which permissions were granted or revoked."""
     what = {"post_add": "added", "post_remove": "removed", "pre_clear": "removed"}.get(action)
     if what is None or not has_request():
         return
-    if pk_set is None:  # all go
+    if pk_set is None:  # the relation is cleared
         own = "permissions" if isinstance(instance, Group) else "user_permissions"
         field = {Group: "groups", Permission: own}.get(model, "user_set")
         pk_set = getattr(instance, field).values_list("pk", flat=True)
     found = model._base_manager.filter(pk__in=list(pk_set))
-    if model is Permission:  # by the names that the code has, which are told in the reader's language
+    if model is Permission:  # stored by codename, and shown in the reader's language
         names = sorted(f"{app}.{name}" for app, name in found.values_list("content_type__app_label", "codename"))
     else:
         names = sorted(str(each) for each in found)

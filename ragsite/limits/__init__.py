@@ -1,1 +1,1 @@
-"""What people may use of the site: questions a day, tokens a month, storage."""
+"""Limits on use: questions per day, tokens per month, storage."""

@@ -1,4 +1,4 @@
-"""Limits of people and groups, and what was used."""
+"""Limits of users and groups, and their use."""
 
 from django.conf import settings
 from django.core.validators import MaxValueValidator
@@ -10,9 +10,9 @@ _MOST = MaxValueValidator(10**15)
 
 
 class Limit(models.Model):
-    """What a person or a group may use; what is empty is as the person's groups have it, else the site.
+    """Limits of a user or a group; an empty field falls back to the limits of the user's groups, then to the site's.
 
-    Of several groups the most generous counts for each of their people, who don't share it.
+    The most generous of a user's groups applies. Members don't share a group's limit; each has it in full.
     """
 
     user = models.OneToOneField(
@@ -41,7 +41,7 @@ class Limit(models.Model):
     )
 
     class Meta:
-        """Of one person or one group."""
+        """Each belongs to one user or one group."""
 
         verbose_name = _("limit")
         verbose_name_plural = _("limits")
@@ -59,7 +59,7 @@ class Limit(models.Model):
 
 
 class Usage(models.Model):
-    """What a person asked and used on a day of the site's time zone; it stays when their chats are deleted."""
+    """A user's questions and tokens on a day in the site's time zone; kept when their chats are deleted."""
 
     user = models.ForeignKey(
         settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="usage", verbose_name=_("person")

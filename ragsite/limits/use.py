@@ -1,6 +1,6 @@
-"""What a person may use, and what they have used: counted exactly, whatever is deleted meanwhile.
+"""Limits on use, and exact counts of use, which don't change when chats are deleted.
 
-A person's own limit counts; else the most generous of their groups; else the site's. A day and a month are those of the
+A user's own limit applies, else the most generous of their groups', else the site's. Days and months are those of the
 site's time zone.
 """
 
@@ -22,10 +22,11 @@ from ragsite.limits.models import Limit, Usage
 from ragsite.site_settings.config import config
 
 MB = 1024 * 1024
-# Names of locks, with the id of whom they hold: their questions, and the documents of the bases that they own.
+# Names of advisory locks on a user's questions and on the storage of the knowledge bases they own; the key is the
+# user's ID.
 _QUESTIONS, _STORAGE = 0x7261, 0x7273
 
-# One round trip: questions of one person begin one after the other, until the end of the transaction.
+# In one round trip. The lock makes questions of the same user wait until the end of the transaction.
 _BEGIN = """
 SELECT pg_advisory_xact_lock(%(lock)s, %(user)s %% 2147483647);
 INSERT INTO ragsite_usage (user_id, day, questions, tokens)
@@ -43,12 +44,12 @@ ON CONFLICT (user_id, day) DO UPDATE SET tokens = ragsite_usage.tokens + EXCLUDE
 
 
 class LimitReached(Refused):
-    """What is asked for is more than the person may use, until it starts anew: questions_used_up, tokens_used_up."""
+    """The user has reached a limit, until the next day or month: `questions_used_up`, `tokens_used_up`."""
 
 
 @dataclass(frozen=True, slots=True)
 class Allowed:
-    """What a person may use: questions a day, tokens a month, storage in bytes; None is any number."""
+    """A user's limits: questions per day, tokens per month, storage in bytes; None is unlimited."""
 
     questions: int | None = None
     tokens: int | None = None
@@ -57,7 +58,7 @@ class Allowed:
 
 @dataclass(frozen=True, slots=True)
 class Used:
-    """What a person has used today and this month, and what their documents take (bytes)."""
+    """A user's questions today and tokens this month."""
 
     questions: int = 0
     tokens: int = 0
@@ -69,7 +70,7 @@ def today() -> date:
 
 
 def allowed(user_id: int, *, any_limits: bool = True) -> Allowed:
-    """Return what a person may use, in one query; none where no person or group has a limit (`any_limits`)."""
+    """Return a user's limits in one query, or without a query if nobody has a limit (`any_limits`)."""
     rows: Iterable[tuple[Any, ...]] = ()
     if any_limits:
         groups = User.groups.through.objects.filter(user_id=user_id).values("group_id")
@@ -90,7 +91,7 @@ def allowed(user_id: int, *, any_limits: bool = True) -> Allowed:
 
 
 def used(user_id: int) -> Used:
-    """Return what a person has used today and this month."""
+    """Return what a user has used today and this month."""
     day = today()
     rows = Usage.objects.filter(user_id=user_id, day__gte=day.replace(day=1))
     found = rows.aggregate(questions=Sum("questions", filter=Q(day=day)), tokens=Sum("tokens"))
@@ -98,10 +99,10 @@ def used(user_id: int) -> Used:
 
 
 def begin_question(user_id: int) -> None:
-    """Count a question of a person's, in the transaction that stores it; raises `LimitReached`.
+    """Count a user's question, in the transaction that stores it; raises `LimitReached`.
 
-    What is refused must be rolled back. Until the transaction ends, other questions of theirs wait to begin. Asks the
-    database once, and once more where any person or group has a limit.
+    After an error the transaction must be rolled back. The user's other questions wait until it ends. Takes one query,
+    and another if any user or group has a limit.
     """
     day = today()
     month = day.replace(day=1)
@@ -112,25 +113,27 @@ def begin_question(user_id: int) -> None:
     may = allowed(user_id, any_limits=any_limits)
     if may.questions is not None and questions > may.questions:
         message = ngettext(
-            "You may ask %(count)d question a day, and have asked it. You can ask again from %(when)s on. An "
-            "administrator of this site can give you more.",
-            "You may ask %(count)d questions a day, and have asked them. You can ask again from %(when)s on. An "
-            "administrator of this site can give you more.",
+            "You have used your daily limit of %(count)d question. You can ask again from %(when)s. "
+            "An administrator can raise your limit.",
+            "You have used your daily limit of %(count)d questions. You can ask again from %(when)s. "
+            "An administrator can raise your limit.",
             may.questions,
         )
-        anew = _midnight(day + timedelta(days=1))
-        raise LimitReached("questions_used_up", message % {"count": may.questions, "when": _said(anew)}, _until(anew))
+        reset = _midnight(day + timedelta(days=1))
+        values = {"count": may.questions, "when": _formatted(reset)}
+        raise LimitReached("questions_used_up", message % values, _seconds_until(reset))
     if may.tokens is not None and tokens >= may.tokens:
-        anew = _midnight(next_month(day))
+        reset = _midnight(next_month(day))
         message = _(
-            "The %(count)s tokens that models may read and write for you in a month are used up. You can ask again "
-            "from %(when)s on. An administrator of this site can give you more."
+            "You have used your monthly limit of %(count)s tokens, which models read and write for you. You can ask "
+            "again from %(when)s. An administrator can raise your limit."
         )
-        raise LimitReached("tokens_used_up", message % {"count": f"{may.tokens:,}", "when": _said(anew)}, _until(anew))
+        values = {"count": f"{may.tokens:,}", "when": _formatted(reset)}
+        raise LimitReached("tokens_used_up", message % values, _seconds_until(reset))
 
 
 def add_tokens(user_id: int, usage: Mapping[str, Any]) -> None:
-    """Count the tokens of an answer, as its usage tells them; asks nothing of the database where no model was asked."""
+    """Count the tokens in an answer's usage; makes no query if no model was called."""
     tokens = sum(int(usage.get(name) or 0) for name in ("prompt_tokens", "completion_tokens"))
     if tokens > 0:
         with connection.cursor() as cursor:
@@ -138,7 +141,7 @@ def add_tokens(user_id: int, usage: Mapping[str, Any]) -> None:
 
 
 def hold_storage(user_id: int) -> None:
-    """Let documents of a person's knowledge bases be stored one after the other, until the transaction ends."""
+    """Lock the storage of a user's knowledge bases until the transaction ends."""
     with connection.cursor() as cursor:
         cursor.execute("SELECT pg_advisory_xact_lock(%s, %s)", [_STORAGE, user_id % (2**31 - 1)])
 
@@ -152,10 +155,10 @@ def _midnight(day: date) -> datetime:
     return timezone.make_aware(datetime.combine(day, time()), timezone.get_default_timezone())
 
 
-def _said(anew: datetime) -> str:
-    """Return when something starts anew, in the person's language, with the time zone."""
-    return f"{date_format(anew, 'DATETIME_FORMAT')} ({timezone.get_default_timezone_name()})"
+def _formatted(reset: datetime) -> str:
+    """Return a time in the user's language, with the time zone."""
+    return f"{date_format(reset, 'DATETIME_FORMAT')} ({timezone.get_default_timezone_name()})"
 
 
-def _until(anew: datetime) -> int:
-    return max(1, round((anew - timezone.now()).total_seconds()))
+def _seconds_until(reset: datetime) -> int:
+    return max(1, round((reset - timezone.now()).total_seconds()))

@@ -1,1 +1,1 @@
-"""Clients for chat models, embedding models and rerankers. It imports no app."""
+"""Clients for chat models, embedding models and rerankers. Imports no app."""

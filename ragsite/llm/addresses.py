@@ -1,6 +1,6 @@
-"""Where an address leads, found before anything is asked of it: a server must not be made to knock at inner doors.
+"""Check where a URL leads before requesting it, against server-side request forgery.
 
-What is asked goes to the addresses that were found (`ragsite/llm/pinning.py`): a name may resolve to others by then.
+Requests go to the addresses that were checked (`ragsite/llm/pinning.py`), since the name may resolve to others later.
 """
 
 import asyncio
@@ -15,15 +15,15 @@ from django.utils.translation import gettext as _
 
 from ragsite.llm.errors import AddressRefused, Unreachable
 
-# Seconds that a name may take to be resolved.
+# Seconds for resolving a name.
 RESOLVE_TIMEOUT = 5.0
-# Where clouds and cluster networks answer with their own secrets: no model is there.
+# Metadata services of clouds and cluster networks, which return secrets.
 _METADATA = (ipaddress.ip_network("169.254.0.0/16"), ipaddress.ip_network("fe80::/10"))
 _METADATA_HOSTS = (ipaddress.ip_address("fd00:ec2::254"), ipaddress.ip_address("100.100.100.200"))
 
 
 class Reach(StrEnum):
-    """Whom an address belongs to; `UNKNOWN` where its name has no address here, as behind a proxy."""
+    """The kind of network that an address is in; `UNKNOWN` if its name can't be resolved here, as behind a proxy."""
 
     PUBLIC = "public"
     PRIVATE = "private"
@@ -33,16 +33,16 @@ class Reach(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where a name leads: whom it belongs to, and the addresses that it resolves to, none where it is unknown."""
+    """The addresses that a name resolves to, none if unknown, and the kind of network they are in."""
 
     reach: Reach
     addresses: tuple[str, ...] = ()
 
 
 async def look_up(url: str) -> Place:
-    """Return where an http(s) address leads, by every address that its name resolves to; the worst one counts.
+    """Return where an http(s) URL leads: all addresses that its name resolves to, and the least safe kind of network.
 
-    Numbers in any notation that the system takes for an address (`2130706433`, `0x7f.1`) are resolved as it does.
+    Every notation of an address that the system accepts (`2130706433`, `0x7f.1`) is resolved.
     """
     try:
         async with asyncio.timeout(RESOLVE_TIMEOUT):
@@ -52,7 +52,7 @@ async def look_up(url: str) -> Place:
 
 
 def resolve(url: str) -> Place:
-    """Return what `look_up` does; blocks as long as the system takes."""
+    """Do the same as `look_up`, blocking and without a time-out."""
     try:
         parts = urlsplit(url)
         found = socket.getaddrinfo(parts.hostname or "", parts.port or 80, type=socket.SOCK_STREAM)
@@ -65,7 +65,7 @@ def resolve(url: str) -> Place:
 
 
 def same_server(url: str, other: str) -> bool:
-    """Whether two addresses are of one server, so that a key given for one may be sent to the other."""
+    """Return whether two URLs belong to the same server, so that a key for one may be sent to the other."""
     try:
         (one, two) = (urlsplit(each) for each in (url, other))
         return (one.scheme, one.hostname, one.port) == (two.scheme, two.hostname, two.port)
@@ -74,9 +74,9 @@ def same_server(url: str, other: str) -> bool:
 
 
 def admitted(place: Place, *, own_network: bool, where: str) -> tuple[str, ...]:
-    """Return the addresses of a place that may be asked; `own_network` admits this machine and its local network.
+    """Return the addresses of a place; `own_network` allows this machine and its local network.
 
-    `where` is its name, for messages. Raises `AddressRefused`, and `Unreachable` where the name has no address.
+    `where` is its name, for messages. Raises `AddressRefused`, and `Unreachable` if the name has no address.
     """
     if place.reach == Reach.UNKNOWN:
         raise Unreachable("name resolution", where=where)
@@ -88,20 +88,20 @@ def admitted(place: Place, *, own_network: bool, where: str) -> tuple[str, ...]:
 
 
 def objections(base_url: str, *, own_network: bool) -> dict[str, str]:
-    """Return why an address can't be entered, by the names of a form's fields; one that leads nowhere now may be."""
+    """Return why a URL can't be used, by form field; a URL that can't be resolved at present is accepted."""
     reach = async_to_sync(look_up)(base_url).reach
     if reach == Reach.FORBIDDEN:
         return {"base_url": str(AddressRefused().hint)}
     if reach == Reach.PRIVATE and not own_network:
-        told = _("This address is on this machine or in its local network. Confirm that the server is yours.")
-        return {"own_network": told}
+        message = _("This address is on this machine or in its local network. Confirm that the server is yours.")
+        return {"own_network": message}
     return {}
 
 
 def _reach(text: str) -> Reach:
     address: ipaddress.IPv4Address | ipaddress.IPv6Address = ipaddress.ip_address(text.partition("%")[0])
     if isinstance(address, ipaddress.IPv6Address):
-        # An address of the other family inside of this one leads where that one does.
+        # An embedded IPv4 address is the one that matters.
         address = address.ipv4_mapped or address.sixtofour or address
     inside = any(address in network for network in _METADATA if network.version == address.version)
     if inside or address in _METADATA_HOSTS or address.is_multicast or address.is_unspecified:

@@ -1,8 +1,7 @@
-"""A chat model behind an OpenAI-compatible endpoint, asked over httpx.
+"""A client for chat models behind OpenAI-compatible endpoints, based on httpx.
 
-The answer comes in pieces as it is written. Closing the iterator closes the connection, and with it the
-provider's work. Servers differ: requests that some of them refuse are handled here, their variants of an answer in
-`stream/replies.py`.
+Answers are streamed. Closing the iterator closes the connection, which makes the provider stop. Servers differ:
+requests that some of them reject are adapted here, variants of replies are handled in `stream/replies.py`.
 """
 
 import asyncio
@@ -24,10 +23,10 @@ from ragsite.llm.types import ChatMessage, Endpoint, FinishPiece, Piece, Reply, 
 from ragsite.runtime import caches
 
 ATTEMPTS = 3
-# Nobody waits longer than this before a silent page; the error then says when to come back.
+# The longest wait for another attempt, in seconds; after that, the error says when to try again.
 MAX_WAIT = 20.0
 _NO_SUCH_PATH = (404, 405, 501)
-# The field to leave out when a refusal speaks of the word.
+# The field to leave out if an error message contains the word.
 _OPTIONAL = {
     "reasoning_effort": "reasoning_effort",
     "chat_template_kwargs": "chat_template_kwargs",
@@ -37,7 +36,7 @@ _OPTIONAL = {
     "stream_options": "stream_options",
 }
 
-# How servers are asked to think, or not to: the field of the request with its two values, by `Endpoint.thinking_field`.
+# The request field that turns thinking on or off, with both values, by `Endpoint.thinking_field`.
 THINKING: dict[str, tuple[str, Any, Any]] = {
     "reasoning_effort": ("reasoning_effort", "medium", "none"),
     "enable_thinking": ("chat_template_kwargs", {"enable_thinking": True}, {"enable_thinking": False}),
@@ -47,7 +46,7 @@ THINKING: dict[str, tuple[str, Any, Any]] = {
 
 @dataclass(frozen=True, slots=True)
 class _Ask:
-    """One request: its messages and what was chosen for it. `deadline` is in the loop's time, `pace` in seconds."""
+    """One request: its messages and parameters. `deadline` is in the loop's time, `pace` in seconds."""
 
     messages: Sequence[ChatMessage]
     temperature: float
@@ -58,20 +57,21 @@ class _Ask:
 
 @dataclass(frozen=True, slots=True)
 class _Lacks:
-    """What a server was found to lack: chat, or fields that it refuses."""
+    """Features that a server was found to lack: chat, or request fields."""
 
     chat: bool = False
     fields: frozenset[str] = frozenset()
 
 
-# What was found and when, by address and model, so that it is asked once only. Servers change: it holds for an hour.
+# Findings with their time, by base URL and model, so that each server is tried only once. They expire after an hour,
+# since servers change.
 _found: dict[tuple[str, str], tuple[_Lacks, float]] = {}
 caches.register(_found.clear)
 _FOUND_SECONDS = 3600.0
 
 
 class _Missing(Exception):
-    """The endpoint has no such path; `error` is what that means if there is no other way."""
+    """The endpoint has no such path; `error` is to be raised if there is no alternative."""
 
     def __init__(self, error: LLMError) -> None:
         super().__init__(error.detail)
@@ -79,7 +79,7 @@ class _Missing(Exception):
 
 
 class ChatClient:
-    """Asks one endpoint. What goes wrong is raised as `LLMError`, at the making already for what is no address.
+    """A client for one endpoint. Failures are raised as `LLMError`, an invalid base URL already on construction.
 
     `transport` replaces the network in tests; `pause` is the first back-off in seconds.
     """
@@ -99,11 +99,11 @@ class ChatClient:
         max_tokens: int | None = None,
         pace: float = 0.0,
     ) -> AsyncGenerator[Piece, None]:
-        """Yield the answer: text and thinking as they come, then usage (if counted), then one `FinishPiece`.
+        """Yield the answer: text and thinking as they arrive, then usage (if counted), then one `FinishPiece`.
 
-        The first piece comes at once; those after it once in `pace` seconds, with all that the model wrote meanwhile.
-        Retries with back-off while nothing has come. When the answer breaks off, everything that came is
-        yielded before the error is raised. Close the generator (`contextlib.aclosing`) to stop the model.
+        The first piece is yielded at once, later ones every `pace` seconds, with all that has arrived since. Retries
+        with back-off until something arrives. If the answer breaks off, everything received is yielded before the
+        error is raised. Close the generator (`contextlib.aclosing`) to stop the model.
         """
         splitter = ThinkSplitter()
         try:
@@ -125,7 +125,7 @@ class ChatClient:
     async def complete(
         self, messages: Sequence[ChatMessage], *, temperature: float | None = None, max_tokens: int | None = None
     ) -> Reply:
-        """Return the whole answer, its thinking apart. An answer that broke off raises."""
+        """Return the whole answer, with its thinking apart. Raises `LLMError`, also if the answer breaks off."""
         pieces: list[Piece] = []
         async with aclosing(self._answer(self._ask(messages, temperature, max_tokens))) as answer:
             async for piece in answer:
@@ -137,7 +137,7 @@ class ChatClient:
         return Reply(text, "\n\n".join(filter(None, (thinking, thought))), reason, usage)
 
     async def aclose(self) -> None:
-        """Let go of the connection, which the event loop keeps for the next who asks."""
+        """Release the connection, which the event loop keeps for later requests."""
         await self._connection.aclose()
 
     def _ask(
@@ -153,7 +153,7 @@ class ChatClient:
         )
 
     async def _answer(self, ask: _Ask) -> AsyncGenerator[Piece, None]:
-        """Yield the answer, trying again while nothing has come."""
+        """Yield the answer, retrying until something arrives."""
         for attempt in range(ATTEMPTS):
             started = False
             try:
@@ -166,14 +166,14 @@ class ChatClient:
                 error.where = error.where or http.host(self.endpoint)
                 wait = max(self._pause * 2**attempt, error.retry_after or 0.0)
                 now = asyncio.get_running_loop().time()
-                # A time-out has waited enough.
+                # After a time-out, the user has waited long enough.
                 worthwhile = error.retryable and not isinstance(error, TimedOut | Busy) and attempt + 1 < ATTEMPTS
                 if started or not worthwhile or wait > MAX_WAIT or now + wait > ask.deadline:
                     raise
             await asyncio.sleep(wait)
 
     async def _adapted(self, ask: _Ask) -> AsyncGenerator[Piece, None]:
-        """Yield the answer, asking again without what the server lacks or refuses to be asked."""
+        """Yield the answer, repeating the request without features that the server lacks."""
         lacks = _known_lacks(self.endpoint)
         while True:
             try:
@@ -189,7 +189,7 @@ class ChatClient:
                     raise missing.error from missing
                 lacks = replace(lacks, chat=True)
             except BadRequest as error:
-                # The optional field that the refusal names, or else the one that is least known.
+                # The optional field that the error message names, or else the least common one.
                 named = [field for word, field in _OPTIONAL.items() if word in error.detail]
                 unwanted = next((field for field in [*named, "stream_options"] if field not in lacks.fields), None)
                 if unwanted is None or isinstance(error, ContextTooLong):
@@ -217,7 +217,7 @@ class ChatClient:
         async with self._connection.send("POST", path, ask.deadline, body) as incoming:
             if not incoming.ok:
                 error = await incoming.refusal()
-                # "No such model" comes as 404 too; only a path that is missing is a reason to try the other.
+                # An unknown model is a 404, too; only a missing path is a reason to try the other one.
                 if incoming.status in _NO_SUCH_PATH and not http.names_a_model(error.detail):
                     raise _Missing(error)
                 raise error
@@ -227,7 +227,7 @@ class ChatClient:
 
 
 def plain_prompt(messages: Sequence[ChatMessage]) -> str:
-    """Return the messages as one text for a model that only continues texts."""
+    """Return the messages as one text, for a completion model."""
     names = {"user": "User: ", "assistant": "Assistant: "}
     parts = [names.get(message.role, "") + message.content.strip() for message in messages]
     return "\n\n".join([*parts, "Assistant:"])

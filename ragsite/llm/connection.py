@@ -1,4 +1,4 @@
-"""Requests to one endpoint, bounded in time and size, with failures told as `LLMError`."""
+"""Requests to one endpoint, bounded in time and size; failures are raised as `LLMError`."""
 
 import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator, Iterator
@@ -12,18 +12,18 @@ from ragsite.llm.errors import BadReply, LLMError, TimedOut
 from ragsite.llm.types import Endpoint
 
 _MAX_ERROR_BYTES = 64 * 1024
-# Bytes that are taken in before anyone reads them.
+# Bytes that are buffered before they are read.
 _MAX_WAITING = 256 * 1024
-# Seconds that each further reply which is read at the same time adds to the pace, up to 45 of them, and twice as many
-# above a hundred: with many streams, more is taken in at once. A hundred wait no longer than a tenth of a second, and
-# with two hundred a slow core has time left over.
+# Seconds that each concurrent reply adds to the pace, for up to 45 of them, and twice that for each above a hundred:
+# with many streams, each read takes in more. A hundred streams wait at most a tenth of a second, and with two hundred a
+# slow core still has time to spare.
 CROWD = 0.001
 
 
 class Incoming:
     """A reply whose body is still arriving. `deadline` is in the event loop's time."""
 
-    _read_now = 0  # how many are read in this process
+    _read_now = 0  # replies being read in this process
 
     def __init__(self, response: httpx.Response, endpoint: Endpoint, deadline: float) -> None:
         self._response = response
@@ -42,27 +42,28 @@ class Incoming:
         return self._response.is_success
 
     def hurry(self, seconds: float) -> None:
-        """Wait no longer than this from now on."""
+        """Move the deadline forward to at most `seconds` from now."""
         self._deadline = min(self._deadline, asyncio.get_running_loop().time() + seconds)
 
     def pace(self, seconds: float) -> None:
-        """Read from the socket once in this many seconds from now on: what has come until then is one chunk.
+        """Read from the socket every `seconds` from now on; everything received in between is one chunk.
 
-        The more replies are read at the same time, the longer: by 45 ms where a hundred are, by 245 ms with two.
+        Concurrent replies make the interval longer: a hundred by 45 ms, two hundred by 245 ms.
         """
         self._pace = seconds
 
     async def chunks(self) -> AsyncGenerator[bytes]:
-        """Yield bytes as they arrive, all that one read of the socket holds as one.
+        """Yield bytes as they arrive, those of one read of the socket as one chunk.
 
-        Raises `TimedOut` at the deadline or a silence, `StreamCut` on a broken end, after what came before it.
+        After everything received, raises `TimedOut` at the deadline or after a silence, `StreamCut` if the connection
+        is lost.
         """
         inlet = _Inlet(self._response)
         with self._paced():
             pump = asyncio.create_task(inlet.fill())
             try:
                 while not inlet.ended:
-                    # The time-out is set around each wait alone: it must not fire while a consumer holds what it got.
+                    # The time-out surrounds only the wait: it must not fire while the consumer processes a chunk.
                     async with asyncio.timeout_at(self._deadline):
                         await inlet.filled.wait()
                     if chunk := inlet.take():
@@ -78,7 +79,7 @@ class Incoming:
 
     @contextmanager
     def _paced(self) -> Iterator[None]:
-        """Have the connection's reads keep the pace that is set, if any; those of a transport in tests have none."""
+        """Limit the connection's reads to the pace, if one is set; transports in tests don't support it."""
         stream = self._response.extensions.get("network_stream")
         if stream is None:
             yield
@@ -101,25 +102,25 @@ class Incoming:
             yield
         finally:
             Incoming._read_now -= 1
-            del stream.read  # the connection goes on without it
+            del stream.read  # the connection will be reused
 
     async def read(self, limit: int) -> bytes:
-        """Return the whole body; above `limit` bytes it raises `BadReply`."""
+        """Return the whole body; raises `BadReply` if it exceeds `limit` bytes."""
         body = await self._beginning(limit)
         if len(body) > limit:
             raise BadReply(f"More than {limit} bytes.", where=http.host(self._endpoint))
         return body
 
     async def refusal(self) -> LLMError:
-        """Return the error that a reply outside 2xx stands for."""
+        """Return the error for a reply whose status isn't 2xx."""
         try:
             body = await self._beginning(_MAX_ERROR_BYTES)
         except LLMError:
-            body = b""  # the status says enough when the words don't arrive
+            body = b""  # the status is informative enough
         return http.from_status(self._response, body, self._endpoint)
 
     async def _beginning(self, limit: int) -> bytes:
-        """Return the body, no further than to the chunk that takes it beyond `limit` bytes."""
+        """Return the body up to the chunk that exceeds `limit` bytes."""
         body = bytearray()
         async with aclosing(self.chunks()) as chunks:
             async for chunk in chunks:
@@ -130,7 +131,7 @@ class Incoming:
 
 
 class _Inlet:
-    """Takes in a body beside its reader, who gets all that came at once: HTTP's chunks are small."""
+    """Receives a body in the background, so that the reader gets many of HTTP's small chunks at once."""
 
     def __init__(self, response: httpx.Response) -> None:
         self.filled = asyncio.Event()
@@ -140,7 +141,7 @@ class _Inlet:
         self._taken = asyncio.Event()
 
     async def fill(self) -> None:
-        """Take in the body to its end, but no more than is taken out."""
+        """Receive the body to its end, pausing while too much is unread."""
         size = 0
         try:
             async for chunk in self._response.aiter_bytes():
@@ -157,7 +158,7 @@ class _Inlet:
             self.filled.set()
 
     def take(self) -> bytes:
-        """Return what has come since the last time."""
+        """Return the bytes received since the last call."""
         chunk = b"".join(self._came)
         self._came.clear()
         self.filled.clear()
@@ -169,15 +170,15 @@ class Connection:
     """Requests to one endpoint, over connections that the event loop keeps; `transport` replaces them in tests."""
 
     def __init__(self, endpoint: Endpoint, transport: httpx.AsyncBaseTransport | None = None) -> None:
-        http.host(endpoint)  # raises for what is no address
+        http.host(endpoint)  # raises for an invalid base URL
         self._endpoint = endpoint
         self._own = http.client(endpoint, transport) if transport is not None else None
 
     @asynccontextmanager
     async def send(self, method: str, path: str, deadline: float, json: Any = None) -> AsyncIterator[Incoming]:
-        """Send a request and yield its reply once the headers are there; leaving ends it at the server too.
+        """Send a request and yield its reply once the headers have arrived; leaving the context aborts the request.
 
-        `path` is one of the API (`/models`), or a whole address. Waits for a place where the endpoint has a limit.
+        `path` is a path of the API (`/models`) or a URL. Waits for a place if the endpoint limits concurrency.
         """
         endpoint = self._endpoint
         lent = http_pool.client(endpoint) if self._own is None else nullcontext(self._own)
@@ -197,6 +198,6 @@ class Connection:
                 await response.aclose()
 
     async def aclose(self) -> None:
-        """Close what is this connection's alone; what the event loop keeps stays open for the next one."""
+        """Close the connection, unless the event loop keeps it for later requests."""
         if self._own is not None:
             await self._own.aclose()

@@ -1,4 +1,4 @@
-"""The model that the settings name, and the one that may be running next door."""
+"""The model in the settings, and the models of a local Ollama."""
 
 import asyncio
 import time
@@ -22,7 +22,7 @@ _noticed: tuple[float, list[str]] | None = None
 
 
 def default_endpoint() -> Endpoint | None:
-    """Return the endpoint of the settings, or None when no base URL is set. Its model may be empty."""
+    """Return the endpoint in the settings, or None if no base URL is set. Its model may be empty."""
     if not settings.LLM_BASE_URL:
         return None
     return Endpoint(
@@ -41,9 +41,9 @@ def default_endpoint() -> Endpoint | None:
 
 
 async def resolve_model(endpoint: Endpoint) -> Endpoint:
-    """Return the endpoint with a model: its own, or the first that the server offers for chat.
+    """Return the endpoint with a model: its own, or the first chat model that the server offers.
 
-    The choice is kept for the life of the process. Raises `LLMError`, `ModelNotFound` when none is offered.
+    The choice is kept for the life of the process. Raises `LLMError`; `ModelNotFound` if the server has no models.
     """
     if endpoint.model:
         return endpoint
@@ -57,9 +57,9 @@ async def resolve_model(endpoint: Endpoint) -> Endpoint:
 
 
 async def notice_ollama(transport: httpx.AsyncBaseTransport | None = None) -> list[str]:
-    """Return the chat models of a local Ollama, to be offered; empty when none answers. It is never used unasked.
+    """Return the chat models of a local Ollama, to be suggested; empty if none responds. They aren't used by default.
 
-    Takes at most 0.3 s, and the answer holds for a minute.
+    Takes at most 0.3 s; the result is cached for a minute.
     """
     global _noticed
     if _noticed is None or time.monotonic() - _noticed[0] > OLLAMA_CACHE_SECONDS:
@@ -79,7 +79,7 @@ async def notice_ollama(transport: httpx.AsyncBaseTransport | None = None) -> li
 
 @caches.register
 def forget_found_models() -> None:
-    """Forget which models were found."""
+    """Forget the models that were found."""
     global _noticed
     _noticed = None
     _resolved.clear()

@@ -1,24 +1,24 @@
-"""What can go wrong with a model, told so that a person can act on it.
+"""Errors of models, with messages that say what to do.
 
 LLMError
 ├── NotConfigured          no model is set
 ├── Unreachable        ↻   no connection: wrong address, server down, TLS refused
-├── AddressRefused         the address leads where no request is let
-├── TimedOut           ↻   no connection, no next piece, or no end within the time allowed
+├── AddressRefused         the address is in a network that must not be requested
+├── TimedOut           ↻   no connection, no further data, or no end within the time allowed
 ├── RateLimited        ↻   429
-├── Busy               ↻   as many requests run as the site allows itself at once
-├── Unauthorized           401, 403: the key is missing or refused; 402: no credit left
+├── Busy               ↻   the site's limit on concurrent requests is reached
+├── Unauthorized           401, 403: the key is missing or rejected; 402: no credit left
 ├── ModelNotFound          the endpoint has no model of that name
-│   └── LocalModelNotFound a model of this machine's own can't be found or loaded
-├── BadRequest             the endpoint refuses the request as it stands
-│   └── ContextTooLong     the prompt doesn't fit the model's window
+│   └── LocalModelNotFound a local model can't be found or loaded
+├── BadRequest             the endpoint rejects the request
+│   └── ContextTooLong     the prompt doesn't fit the model's context window
 ├── ProviderError      ↻   5xx, or an error reported in the middle of a stream
 ├── StreamCut          ↻   the answer broke off before its end
-├── NoAnswer           ↻   the reply ended well, and held no answer
-├── TooLong            ↻   the answer runs on without an end
-└── BadReply               the reply isn't what the protocol says
+├── NoAnswer           ↻   the reply was complete, but contained no answer
+├── TooLong            ↻   the answer is too long
+└── BadReply               the reply doesn't follow the protocol
 
-↻ marks what may succeed when tried again (`retryable`).
+↻ marks errors after which another attempt may succeed (`retryable`).
 """
 
 import math
@@ -32,21 +32,20 @@ from ragsite.llm.stream.unicode_repair import whole
 
 
 class LLMError(Exception):
-    """A model call failed: `message` is for the person who asked, `code` for programs, `details` and `str()` for logs.
+    """A model call failed: `message` is for the user, `code` for programs, `details` and `str()` for logs.
 
-    `where` names the server and `detail` holds what it said; neither may hold a key, and neither is for everyone: a
-    page shows them only to those who may see traces of all. `retry_after` holds the seconds that the server asked to
-    be left alone for, None when it asked for nothing.
+    `where` names the server, and `detail` is its error message; neither may contain a key, and pages show them only to
+    those who may see everyone's traces. `retry_after` is the number of seconds that the server asks to wait, or None.
     """
 
     code = "llm_error"
     retryable = False
     text: str | Promise = _("The language model failed.")
-    # What the person who asked can do, unless the server says when to come back.
+    # What the user can do, unless the server says when to try again.
     advice: str | Promise = _("Please tell an administrator.")
-    # What an operator can do.
+    # What an administrator can do.
     hint: str | Promise = ""
-    # Where they do it.
+    # Where they can do it.
     place: str | Promise = _("See “Model profiles” in the administration.")
 
     def __init__(self, detail: str = "", *, where: str = "") -> None:
@@ -57,7 +56,7 @@ class LLMError(Exception):
 
     @property
     def message(self) -> str:
-        """The failure and what to do in plain words, in the language that is active now; nothing that a server said."""
+        """The failure and what to do, in the active language, without the server's error message."""
         seconds = self.retry_after or 0
         advice = str(self.advice)
         if seconds >= 86_400:
@@ -75,14 +74,14 @@ class LLMError(Exception):
 
     @property
     def message_for_staff(self) -> str:
-        """The same for those who may change the model: what they can do, and where, instead of asking for them."""
+        """The same for staff who can change the model: what to do and where, instead of asking an administrator."""
         if not self.hint:
             return self.message
         return join_sentences(self.text, self.hint, self.place)
 
     @property
     def details(self) -> str:
-        """What an operator can do, which server it was, and what it said."""
+        """What an administrator can do, the server, and its error message."""
         return join_sentences(self.hint, self.where and f"[{self.where}]", self.detail)
 
     def __str__(self) -> str:
@@ -95,7 +94,7 @@ class NotConfigured(LLMError):
     code = "not_configured"
     text = _("No language model is set up.")
     advice = _("An administrator can set one up.")
-    hint = _("Connect one, or enable one that is connected.")
+    hint = _("Connect a model, or enable a connected one.")
 
 
 class Unreachable(LLMError):
@@ -109,7 +108,7 @@ class Unreachable(LLMError):
 
 
 class AddressRefused(LLMError):
-    """The address leads where no request is let: into the network of this machine, or to what serves its network."""
+    """The address is in this machine's own network, or is that of a network service."""
 
     code = "address_refused"
     text = _("The language model's address is not allowed.")
@@ -129,7 +128,7 @@ class AddressRefused(LLMError):
 
 
 class TimedOut(LLMError):
-    """No connection, no next piece or no end within the time allowed."""
+    """No connection, no further data or no end within the time allowed."""
 
     code = "timed_out"
     retryable = True
@@ -147,19 +146,19 @@ class RateLimited(LLMError):
 
 
 class Busy(LLMError):
-    """No place became free in time among the requests that may run at once."""
+    """No place among the concurrent requests became free in time."""
 
     code = "busy"
     retryable = True
-    text = _("Too many questions are being answered at this moment.")
+    text = _("Too many questions are being answered at the moment.")
     advice = _("Wait a moment and try again.")
 
 
 class Unauthorized(LLMError):
-    """The key is missing or refused, or its account has no credit."""
+    """The key is missing or rejected, or its account has no credit."""
 
     code = "unauthorized"
-    text = _("The language model refuses the key of this site, or its account has no credit left.")
+    text = _("The language model's provider rejected this site's API key, or the account has no credit left.")
     hint = _("Check the key, in the environment or in the model profile, and the account's credit.")
 
 
@@ -167,12 +166,12 @@ class ModelNotFound(LLMError):
     """The endpoint has no model of that name."""
 
     code = "model_not_found"
-    text = _("The language model that this site asks for isn't available.")
+    text = _("The configured language model isn't available.")
     hint = _("Check the model's name and the address.")
 
 
 class LocalModelNotFound(ModelNotFound):
-    """A model of this machine's own can't be found or loaded."""
+    """A local model can't be found or loaded."""
 
     code = "local_model_not_found"
     text = _("The model can't be found or loaded on this machine.")
@@ -180,20 +179,20 @@ class LocalModelNotFound(ModelNotFound):
 
 
 class BadRequest(LLMError):
-    """The endpoint refuses the request as it stands."""
+    """The endpoint rejects the request."""
 
     code = "bad_request"
-    text = _("The language model refuses the request.")
-    hint: str | Promise = _("The trace of the answer tells why.")
+    text = _("The language model's provider rejected the request.")
+    hint: str | Promise = _("See the answer's trace for the reason.")
 
 
 class ContextTooLong(BadRequest):
-    """The prompt doesn't fit the model's window."""
+    """The prompt doesn't fit the model's context window."""
 
     code = "context_too_long"
     text = _("The question and its sources are too long for the language model.")
     advice = _("Ask a shorter question or start a new chat.")
-    hint = ""  # it is the asker who can do something
+    hint = ""  # only the user can do something about it
 
 
 class ProviderError(LLMError):
@@ -215,7 +214,7 @@ class StreamCut(LLMError):
 
 
 class NoAnswer(LLMError):
-    """The reply ended well, and held no answer."""
+    """The reply was complete, but contained no answer."""
 
     code = "no_answer"
     retryable = True
@@ -224,24 +223,24 @@ class NoAnswer(LLMError):
 
 
 class TooLong(LLMError):
-    """The answer runs on without an end."""
+    """The answer is too long."""
 
     code = "answer_too_long"
     retryable = True
-    text = _("The answer went on without end and was stopped.")
+    text = _("The answer became too long and was stopped.")
     advice = _("What was written is kept.")
 
 
 class BadReply(LLMError):
-    """The reply isn't what the protocol says."""
+    """The reply doesn't follow the protocol."""
 
     code = "bad_reply"
-    text = _("The language model's server sent something unreadable.")
+    text = _("The language model's server sent an invalid response.")
     hint = _("Check that its address is an OpenAI-compatible API.")
 
 
 def by_code(code: str) -> LLMError | None:
-    """Return the error of a code, as it is without what a server said; None if no error has it."""
+    """Return the error with a code, without a server's message, or None if there is none."""
     kinds = [LLMError]
     for kind in kinds:
         kinds.extend(kind.__subclasses__())

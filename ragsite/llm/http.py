@@ -1,4 +1,4 @@
-"""The HTTP clients of endpoints, and what HTTP says, told in this package's errors."""
+"""HTTP clients for endpoints, and the translation of HTTP failures into this package's errors."""
 
 import json
 import re
@@ -32,14 +32,14 @@ _STATUS_OF_CODE = {
     "context_length_exceeded": 413,
     "invalid_request_error": 400,
 }
-# Seconds; what asks for longer is as good as down.
+# Seconds; a server that asks for more is as good as down.
 MAX_RETRY_AFTER = 86_400.0
-# Seconds that connections stay open unused; most servers close them sooner, which is noticed.
+# Seconds that unused connections stay open; most servers close them sooner, which is detected.
 KEEP_OPEN = 60.0
 
 
 def client(endpoint: Endpoint, transport: httpx.AsyncBaseTransport | None = None) -> httpx.AsyncClient:
-    """Return an HTTP client for an endpoint, which checks where its name leads if `Endpoint.own_network` says so.
+    """Return an HTTP client for an endpoint; unless `Endpoint.own_network` is None, it checks the addresses.
 
     `transport` replaces the network in tests. Raises `Unreachable`.
     """
@@ -47,7 +47,7 @@ def client(endpoint: Endpoint, transport: httpx.AsyncBaseTransport | None = None
 
 
 def blocking_client(endpoint: Endpoint, transport: httpx.BaseTransport | None = None) -> httpx.Client:
-    """Return what `client` does, for those who wait."""
+    """Return a blocking client, otherwise as `client` does."""
     return httpx.Client(**_options(endpoint, transport, PinnedTransport))
 
 
@@ -55,7 +55,7 @@ def _options(
     endpoint: Endpoint, transport: Any, pinned: type[AsyncPinnedTransport | PinnedTransport]
 ) -> dict[str, Any]:
     certificates = verify(endpoint)
-    # Places, not sockets, bound what runs at once: waiting for a socket would look like a server that is down.
+    # Concurrency is limited by places, not by sockets: waiting for a socket would look like a server that is down.
     limits = httpx.Limits(max_connections=None, max_keepalive_connections=32, keepalive_expiry=KEEP_OPEN)
     if transport is None and endpoint.own_network is not None and not is_proxied(endpoint):
         transport = pinned(own_network=endpoint.own_network, verify=certificates, limits=limits)
@@ -70,10 +70,10 @@ def _options(
 
 
 def url(endpoint: Endpoint, path: str) -> str:
-    """Return the address of an API path: `…/v1` + `/chat/completions`.
+    """Return the URL of an API path: `…/v1` + `/chat/completions`.
 
-    A base URL without any path gets `/v1`, since that is where everyone keeps it; one that was copied with
-    `/chat/completions` at its end is understood. A query (`?api-version=…`) stays behind the path.
+    A base URL without a path gets `/v1`, where nearly every API is; one that was copied with `/chat/completions` at its
+    end is accepted. A query string (`?api-version=…`) is kept after the path.
     """
     parts = _parts(endpoint)
     base = parts.path.rstrip("/").removesuffix("/completions").removesuffix("/chat")
@@ -81,33 +81,33 @@ def url(endpoint: Endpoint, path: str) -> str:
 
 
 def headers(endpoint: Endpoint) -> dict[str, str]:
-    """Return the request's headers; no key, no authorisation. Raises `Unauthorized` for what can't be a key."""
+    """Return the request's headers, with authorisation if there is a key. Raises `Unauthorized` for an invalid key."""
     if not secrets.is_key(endpoint.api_key):
         raise errors.Unauthorized(_("The key contains invalid characters. Copy it again."), where=host(endpoint))
-    # Compressed streams are held back until a block is full.
+    # Compression would delay streams until a block is full.
     fields = {"Accept-Encoding": "identity"}
     return fields | {"Authorization": f"Bearer {endpoint.api_key}"} if endpoint.api_key else fields
 
 
 def trusts_environment(endpoint: Endpoint) -> bool:
-    """Whether the usual proxy variables count: they don't for a server on this machine."""
+    """Return whether the usual proxy variables apply: they don't to a server on this machine."""
     return _parts(endpoint).hostname not in {"localhost", "127.0.0.1", "::1"}
 
 
 def is_proxied(endpoint: Endpoint) -> bool:
-    """Whether a proxy of the environment takes the requests, which then also resolves the name."""
+    """Return whether requests go through a proxy set in the environment, which also resolves the name."""
     parts, proxies = _parts(endpoint), getproxies()
     is_named = parts.scheme in proxies or "all" in proxies
     return is_named and trusts_environment(endpoint) and not proxy_bypass(parts.hostname or "")
 
 
 def verify(endpoint: Endpoint) -> ssl.SSLContext | bool:
-    """Return what a server has to prove itself by, as httpx's `verify`: nothing where it isn't spoken to over TLS."""
+    """Return httpx's `verify`: the certificates to trust, or False without TLS."""
     return _certificates() if _parts(endpoint).scheme == "https" else False
 
 
 def timeout(endpoint: Endpoint) -> httpx.Timeout:
-    """Return connect, read, write and pool time-outs; reading is bounded by the longest silence."""
+    """Return the time-outs for connecting, reading, writing and the pool; reading is bounded by the longest silence."""
     return httpx.Timeout(endpoint.idle_timeout, connect=endpoint.connect_timeout, pool=endpoint.connect_timeout)
 
 
@@ -133,15 +133,15 @@ def from_status(response: httpx.Response, body: bytes, endpoint: Endpoint) -> er
     status = response.status_code
     text = body[:4096].decode(errors="replace").strip()
     try:
-        words = _words(json.loads(text))
+        message = _message(json.loads(text))
     except ValueError:
-        words = "" if text.startswith("<") else text[:300]  # a page of a proxy says less than its status
-    detail = clean(words or f"HTTP {status} {response.reason_phrase}", endpoint)
+        message = "" if text.startswith("<") else text[:300]  # a proxy's HTML page says less than its status
+    detail = clean(message or f"HTTP {status} {response.reason_phrase}", endpoint)
     where = host(endpoint)
     if 300 <= status < 400:
         return errors.Unreachable(f"HTTP {status}: the address redirects elsewhere.", where=where)
     if status == 429 and b"insufficient_quota" in body:
-        # No credit, which no waiting helps.
+        # The account has no credit left, so waiting doesn't help.
         status = 402
     error = _kind(status, detail)(detail, where=where)
     if error.retryable:
@@ -151,8 +151,8 @@ def from_status(response: httpx.Response, body: bytes, endpoint: Endpoint) -> er
 
 def from_object(error: Any, endpoint: Endpoint) -> errors.LLMError:
     """Return the error for an error object (or string) that came inside a reply of status 200."""
-    detail = clean(_words(error) or "unknown error", endpoint)
-    # The HTTP status that it would have had, as far as its `code` tells; 500 when it doesn't.
+    detail = clean(_message(error) or "unknown error", endpoint)
+    # The corresponding HTTP status according to its `code`, or 500.
     code = str((error.get("code") or error.get("status")) if isinstance(error, dict) else "")
     status = int(code) if re.fullmatch(r"[45]\d\d", code) else _STATUS_OF_CODE.get(code, 500)
     kind = _kind(status, detail)
@@ -162,7 +162,7 @@ def from_object(error: Any, endpoint: Endpoint) -> errors.LLMError:
 
 
 def names_a_model(detail: str) -> bool:
-    """Whether a refusal says that the model, rather than the path, is missing."""
+    """Return whether an error message says that the model, rather than the path, is missing."""
     return bool(_NO_MODEL.search(detail))
 
 
@@ -181,7 +181,7 @@ def retry_after(value: str | None) -> float | None:
 
 
 def clean(text: str, endpoint: Endpoint) -> str:
-    """Return a provider's words without any key that they may repeat."""
+    """Return a provider's message without any key that it may repeat."""
     if endpoint.api_key:
         text = text.replace(endpoint.api_key, "…")
     return _KEY.sub("…", text)
@@ -189,7 +189,7 @@ def clean(text: str, endpoint: Endpoint) -> str:
 
 @cache
 def _certificates() -> ssl.SSLContext:
-    """Return one context for all clients: reading the certificates takes a tenth of a second."""
+    """Return a context shared by all clients, since reading the certificates takes a tenth of a second."""
     return httpx.create_ssl_context()
 
 
@@ -200,7 +200,7 @@ def _parts(endpoint: Endpoint) -> SplitResult:
     except ValueError:
         valid = False
     if not valid:
-        raise errors.Unreachable("The base URL is no http:// or https:// address.")
+        raise errors.Unreachable("The base URL isn't an http:// or https:// URL.")
     return parts
 
 
@@ -220,12 +220,12 @@ def _kind(status: int, detail: str) -> type[errors.LLMError]:
     return errors.BadRequest if status < 500 else errors.ProviderError
 
 
-def _words(value: Any) -> str:
-    """Return the message in the shapes that servers give errors: a string, or nested under the usual names."""
+def _message(value: Any) -> str:
+    """Return the message of an error in any of the usual formats: a string, or nested under common names."""
     if isinstance(value, str):
         return value
     if isinstance(value, list):
-        return "; ".join(filter(None, map(_words, value[:3])))
+        return "; ".join(filter(None, map(_message, value[:3])))
     if not isinstance(value, dict):
         return ""
-    return next((words for name in ("error", "message", "detail", "msg") if (words := _words(value.get(name)))), "")
+    return next((found for name in ("error", "message", "detail", "msg") if (found := _message(value.get(name)))), "")

@@ -1,8 +1,8 @@
-"""What the requests of one event loop share: connections that stay open, and how many requests run at once.
+"""Connections that the requests of an event loop share, and limits on concurrent requests.
 
-A TLS handshake takes longer than most first words. So the HTTP client of an endpoint (its address and key) outlives
-those who ask, until nobody has used it for a minute. Another address or key is another client: an edit of a model
-profile takes effect with the next request.
+A TLS handshake often takes longer than a model's first word, so the HTTP client of an endpoint (base URL and key) is
+kept until it hasn't been used for a minute. Another base URL or key gets another client, so an edit of a model profile
+takes effect with the next request.
 """
 
 import asyncio
@@ -12,20 +12,20 @@ from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 
 import anyio  # noqa: F401
-import httpcore  # noqa: F401 - httpx would import these at the first question, and hold up the event loop
+import httpcore  # noqa: F401 - httpx would import these with the first request and block the event loop
 import httpx
 
 from ragsite.llm import http
 from ragsite.llm.errors import Busy
 from ragsite.llm.types import Endpoint
 
-# Seconds that a client stays unused.
+# Seconds after which an unused client is closed.
 KEEP = http.KEEP_OPEN
 
 
 @dataclass(slots=True)
 class _Kept:
-    """A client, how many requests it serves now, and since when (loop time) it has served none."""
+    """A client, the number of its current requests, and the loop time since which it has had none."""
 
     client: httpx.AsyncClient
     users: int = 0
@@ -33,13 +33,13 @@ class _Kept:
 
 
 class _Places(asyncio.Semaphore):
-    """Places for requests at once, given out first come, first served; `holders` have one or wait for one."""
+    """Places for concurrent requests, first come, first served; `holders` counts those that have or await one."""
 
     holders = 0
 
 
 class _Loop:
-    """What one event loop has: clients by address and key, places by endpoint."""
+    """The clients of an event loop, by base URL and key, and its places, by endpoint."""
 
     def __init__(self) -> None:
         self.clients: dict[tuple[str, str, bool | None], _Kept] = {}
@@ -51,21 +51,21 @@ class _Loop:
         if key not in self.clients:
             self.clients[key] = _Kept(http.client(endpoint))
         if self._tidying is None or self._tidying.done():
-            # In a context of its own: it outlives the request that happens to be the first.
+            # In a context of its own, since it outlives the request that starts it.
             self._tidying = asyncio.get_running_loop().create_task(self._tidy(), context=contextvars.Context())
         kept = self.clients[key]
         kept.users += 1
         return kept
 
     async def close(self) -> None:
-        """Close every client, also those in use; ends the tidying."""
+        """Close every client, including those in use, and stop the clean-up task."""
         if self._tidying is not None:
             self._tidying.cancel()
             with suppress(asyncio.CancelledError):
                 await self._tidying
 
     async def _tidy(self) -> None:
-        """Close what nobody uses; when the loop ends, which cancels this, close all."""
+        """Close unused clients; close all when cancelled, as at the end of the loop."""
         try:
             while self.clients:
                 await asyncio.sleep(KEEP / 2)
@@ -84,7 +84,7 @@ _loops: dict[asyncio.AbstractEventLoop, _Loop] = {}
 
 @asynccontextmanager
 async def client(endpoint: Endpoint) -> AsyncIterator[httpx.AsyncClient]:
-    """Lend the client that this event loop keeps for an endpoint."""
+    """Context manager that yields this event loop's client for an endpoint."""
     kept = _here().take(endpoint)
     try:
         yield kept.client
@@ -95,9 +95,9 @@ async def client(endpoint: Endpoint) -> AsyncIterator[httpx.AsyncClient]:
 
 @asynccontextmanager
 async def place(endpoint: Endpoint, deadline: float) -> AsyncIterator[None]:
-    """Hold one of an endpoint's places, waiting for it in turn.
+    """Context manager that holds one of an endpoint's places, waiting for it in turn.
 
-    Raises `Busy` at the deadline (loop time), or after the endpoint's longest silence: those who wait see nothing.
+    Raises `Busy` at the deadline (loop time), or after `idle_timeout`, since the user sees nothing while waiting.
     """
     if not endpoint.concurrency:
         yield
@@ -131,7 +131,7 @@ async def close() -> None:
 
 
 def _here() -> _Loop:
-    """Return what the running loop shares; forgets loops that have ended."""
+    """Return the clients and places of the running loop, discarding those of loops that have ended."""
     loop = asyncio.get_running_loop()
     if loop not in _loops:
         for ended in [other for other in list(_loops) if other.is_closed()]:

@@ -1,8 +1,8 @@
-"""What an endpoint offers: its models, what they are for, and what it tells of their windows and prices.
+"""An endpoint's models: their kinds and, if the endpoint reports them, their context windows and prices.
 
-Servers agree on `/models` and its ids alone. Of the rest: vLLM tells `max_model_len`, OpenRouter `context_length` and
-`pricing` (of one token), Mistral `max_context_length`, llama.cpp `meta.n_ctx`; Together answers with a bare list and
-a `type`; LiteLLM, DeepSeek, Ollama and OpenAI with ids.
+Servers agree only on `/models` and its IDs. In addition, vLLM reports `max_model_len`, OpenRouter `context_length` and
+`pricing` (per token), Mistral `max_context_length`, llama.cpp `meta.n_ctx`; Together returns a bare list with a `type`;
+LiteLLM, DeepSeek, Ollama and OpenAI return only IDs.
 """
 
 import asyncio
@@ -32,7 +32,7 @@ _MARKS = {
 
 
 class Kind(StrEnum):
-    """What a model can be asked for."""
+    """The purpose of a model."""
 
     CHAT = "chat"
     EMBEDDING = "embedding"
@@ -42,7 +42,7 @@ class Kind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Offer:
-    """A model of an endpoint; its window in tokens and its prices of a million tokens where the endpoint tells."""
+    """A model of an endpoint; its context window in tokens and prices per million tokens, None if not reported."""
 
     name: str
     kind: Kind
@@ -54,9 +54,9 @@ class Offer:
 async def offers(
     endpoint: Endpoint, transport: httpx.AsyncBaseTransport | None = None
 ) -> tuple[Endpoint, Sequence[Offer]]:
-    """Return what an endpoint offers, in its order, and the endpoint with the address at which its API was found.
+    """Return an endpoint's models, in its order, and the endpoint with the base URL at which its API was found.
 
-    Where there is no `/models` below an address with a path, `/v1/models` is tried. Raises `LLMError`.
+    If there is no `/models` below a base URL with a path, `/v1/models` is tried. Raises `LLMError`.
     """
     parts = urlsplit(endpoint.base_url)
     tried = [endpoint]
@@ -74,7 +74,7 @@ async def offers(
 
 
 async def listed(endpoint: Endpoint, transport: httpx.AsyncBaseTransport | None = None) -> list[Offer]:
-    """Return what the list at an endpoint's address offers, in its order. Raises `LLMError`."""
+    """Return the models in the list at an endpoint's base URL, in its order. Raises `LLMError`."""
     deadline = asyncio.get_running_loop().time() + endpoint.total_timeout
     connection = Connection(endpoint, transport)
     try:
@@ -85,12 +85,12 @@ async def listed(endpoint: Endpoint, transport: httpx.AsyncBaseTransport | None 
     finally:
         await connection.aclose()
     try:
-        told = json.loads(body)
-        rows = told
-        if not isinstance(told, list):
-            rows = told["data"] if "data" in told else told["models"]
+        reply = json.loads(body)
+        rows = reply
+        if not isinstance(reply, list):
+            rows = reply["data"] if "data" in reply else reply["models"]
         if rows is not None and not isinstance(rows, list):
-            raise TypeError("no list")
+            raise TypeError("not a list")
         found = [_offer(row) for row in rows or []]
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise BadReply("No list of models.", where=http.host(endpoint)) from error
@@ -101,16 +101,16 @@ def _offer(row: Any) -> Offer:
     if isinstance(row, str):
         return Offer(row.strip(), kind_of(row))
     name = str(row.get("id") or row.get("name") or "").strip()[:200]
-    told = {**(row.get("meta") if isinstance(row.get("meta"), dict) else {}), **row}
-    window = next((told[key] for key in _WINDOWS if isinstance(told.get(key), int) and told[key] > 0), None)
+    facts = {**(row.get("meta") if isinstance(row.get("meta"), dict) else {}), **row}
+    window = next((facts[key] for key in _WINDOWS if isinstance(facts.get(key), int) and facts[key] > 0), None)
     prices = row.get("pricing") if isinstance(row.get("pricing"), dict) else {}
-    said = str(row.get("type") or "")
-    kind = next((kind for kind in (Kind.EMBEDDING, Kind.RERANK, Kind.CHAT) if said.startswith(kind)), kind_of(name))
+    type_ = str(row.get("type") or "")
+    kind = next((kind for kind in (Kind.EMBEDDING, Kind.RERANK, Kind.CHAT) if type_.startswith(kind)), kind_of(name))
     return Offer(name, kind, window, _price(prices.get("prompt")), _price(prices.get("completion")))
 
 
 def kind_of(name: str) -> Kind:
-    """Tell by its name what a model is for, chat where nothing speaks against it."""
+    """Return the kind of a model according to its name, chat by default."""
     lowered = name.lower()
     return Kind(next((kind for kind, marks in _MARKS.items() if any(mark in lowered for mark in marks)), "chat"))
 

@@ -1,9 +1,9 @@
-"""Counting tokens as the bundled embedding model does, to size passages; prompts have `prompt_tokens`.
+"""Count tokens as the bundled embedding model does, to size passages; for prompts, see `prompt_tokens`.
 
-Counts are those of the bundled model's vocabulary (SentencePiece, unigrams): an estimate for any other model. English
-comes out near what GPT-like tokenizers count. A Chinese character counts one, though the vocabulary has words of
-several: passages of as many tokens then hold about as much in either language. White space counts nothing. Callers keep
-a reserve.
+Counts are those of the bundled model's vocabulary (SentencePiece, unigrams), an estimate for any other model. English
+text has about as many tokens as with GPT-like tokenizers. Each Chinese character counts one, although the vocabulary
+has words of several, so that passages of the same size contain about as much in both languages. White space counts
+nothing. Callers keep a reserve.
 """
 
 from functools import cache
@@ -23,7 +23,7 @@ def count_tokens(text: str) -> int:
     """Return the estimated number of tokens of a text, without the model's special tokens. Thread-safe."""
     if not text:
         return 0
-    # Without the spans of its tokens: half the time.
+    # Without offsets it takes half the time.
     ids = bundled_tokenizer().encode_batch_fast([text], add_special_tokens=False)[0].ids
     if _unknown_id() not in ids:
         return int(_weights()[ids].sum())
@@ -31,14 +31,14 @@ def count_tokens(text: str) -> int:
 
 
 def truncate_to_tokens(text: str, limit: int) -> str:
-    """Return the longest beginning of a text that counts at most `limit` tokens, without space at its end."""
+    """Return the longest beginning of a text that has at most `limit` tokens, without white space at its end."""
     total = 0
     end = 0
     for weight, (start, stop) in _weighed(_encode(text)):
         if total + weight > limit:
             end = max(end, start + limit - total) if weight > 1 and total < limit else end
             cut = text[:end].rstrip()
-            while cut and count_tokens(cut) > limit:  # a beginning may fall into other pieces than the whole
+            while cut and count_tokens(cut) > limit:  # a part may be tokenised differently from the whole
                 cut = cut[:-1].rstrip()
             return cut
         total += weight
@@ -51,7 +51,7 @@ def _encode(text: str) -> Encoding:
 
 
 def _weighed(encoding: Encoding) -> list[tuple[int, tuple[int, int]]]:
-    """Return each token's weight and its span of characters; what the vocabulary lacks weighs its characters."""
+    """Return each token's weight and its character span; text that isn't in the vocabulary counts by character."""
     unknown, weights = _unknown_id(), _weights()
     return [
         (max(1, stop - start) if token == unknown else int(weights[token]), (start, stop))
@@ -61,7 +61,7 @@ def _weighed(encoding: Encoding) -> list[tuple[int, tuple[int, int]]]:
 
 @cache
 def bundled_tokenizer() -> Tokenizer:
-    """Return the bundled model's tokenizer, which neither cuts nor pads; it takes 60 MB, so don't load another."""
+    """Return the bundled model's tokenizer, without truncation and padding; it takes 60 MB, so it is shared."""
     tokenizer = Tokenizer.from_file(str(settings.BUNDLED_MODEL_DIR / "tokenizer.json"))
     tokenizer.no_truncation()
     tokenizer.no_padding()
@@ -70,7 +70,7 @@ def bundled_tokenizer() -> Tokenizer:
 
 @cache
 def _weights() -> NDArray[np.int64]:
-    """Return what each piece of the vocabulary counts: its Chinese characters, or one."""
+    """Return the weight of each piece of the vocabulary: its number of Chinese characters, or one."""
     weights = np.ones(bundled_tokenizer().get_vocab_size(), np.int64)
     for piece, number in bundled_tokenizer().get_vocab().items():
         weights[number] = max(len(HAN.findall(piece)), piece != _SPACE)

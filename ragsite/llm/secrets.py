@@ -1,4 +1,4 @@
-"""Keys of model providers, encrypted at rest with a key derived from the site's own secret."""
+"""Encryption at rest, with a key derived from the site's secret key."""
 
 import base64
 import hashlib
@@ -15,26 +15,29 @@ _PURPOSE = b"ragsite.conversations.secrets"
 
 @lru_cache(maxsize=4)
 def _fernet(secret_key: str) -> Fernet:
-    """Derive the key from the secret under a purpose of its own, so that no other use of the secret shares it."""
+    """Derive the key from the secret key and a purpose, so that no other use of the secret key shares it."""
     digest = hashlib.sha256(_PURPOSE + b"\0" + secret_key.encode()).digest()
     return Fernet(base64.urlsafe_b64encode(digest))
 
 
 def encrypt(text: str) -> bytes:
-    """Return the text encrypted and authenticated; an empty text gives empty bytes."""
+    """Return the text encrypted and authenticated; empty bytes for an empty text."""
     return _fernet(settings.SECRET_KEY).encrypt(text.encode()) if text else b""
 
 
 def decrypt(data: bytes) -> str:
-    """Return what `encrypt` was given; raises `Unauthorized` when the site's secret has changed since."""
+    """Return the decrypted text; raises `Unauthorized` if the site's secret key has changed."""
     if not data:
         return ""
     try:
         return _fernet(settings.SECRET_KEY).decrypt(data).decode()
     except InvalidToken:
-        raise Unauthorized(_("The stored key can't be read since the site's secret changed; enter it again.")) from None
+        message = _(
+            "The stored API key can't be decrypted because the site's secret key has changed. Enter the API key again."
+        )
+        raise Unauthorized(message) from None
 
 
 def is_key(text: str) -> bool:
-    """Tell whether a text can be sent as a key, or is empty: what is copied along, such as a line's end, can't."""
+    """Return whether a text is empty or can be sent as a key; one with a line break, for example, can't."""
     return text.isascii() and text.isprintable()

@@ -1,4 +1,4 @@
-"""What goes to a language model and what comes back."""
+"""Data types of requests to language models and their replies."""
 
 from dataclasses import dataclass, field
 
@@ -11,16 +11,16 @@ class ChatMessage:
     content: str
 
     def to_dict(self) -> dict[str, str]:
-        """Return the message as the protocol writes it."""
+        """Return the message in the protocol's format."""
         return {"role": self.role, "content": self.content}
 
 
 @dataclass(frozen=True, slots=True)
 class Endpoint:
-    """Where a model is and how it is asked. Time-outs are seconds; windows and limits are tokens.
+    """The address of a model and the parameters of its requests. Time-outs are in seconds; limits are in tokens.
 
-    `idle_timeout` is the longest silence of a running answer, `total_timeout` bounds the whole answer; `concurrency` is
-    how many requests run at once in one process, 0 for any number.
+    `idle_timeout` is the longest silence during an answer, `total_timeout` bounds the whole answer; `concurrency` is
+    the limit on concurrent requests per process, 0 for no limit.
     """
 
     base_url: str
@@ -33,12 +33,12 @@ class Endpoint:
     max_tokens: int = 2048
     temperature: float = 0.3
     concurrency: int = 0
-    # Whether it is asked to think before it answers (None: as it does by itself), and by which field of the request:
-    # `reasoning_effort`, `enable_thinking` or `thinking`; empty where it can't be asked.
+    # Whether to ask it to think before it answers (None: its default), and the request field for that:
+    # `reasoning_effort`, `enable_thinking` or `thinking`, empty if there is none.
     think: bool | None = None
     thinking_field: str = ""
-    # Whether its name may lead to this machine or its local network, which each request checks; None where nothing is
-    # checked: what the settings name, those who run the machine have written.
+    # Whether its name may resolve to this machine or its local network, which is checked on each request. None turns
+    # the check off, for endpoints in the settings, which operators of the machine control.
     own_network: bool | None = None
 
 
@@ -51,14 +51,14 @@ class TextPiece:
 
 @dataclass(frozen=True, slots=True)
 class ThinkPiece:
-    """A piece of what the model thinks before and while it answers."""
+    """A piece of the model's thinking."""
 
     text: str
 
 
 @dataclass(frozen=True, slots=True)
 class UsagePiece:
-    """Tokens that the provider counted for the whole request."""
+    """The tokens of the whole request, as counted by the provider."""
 
     prompt_tokens: int
     completion_tokens: int
@@ -66,7 +66,7 @@ class UsagePiece:
 
 @dataclass(frozen=True, slots=True)
 class FinishPiece:
-    """The model has ended; `reason` as the provider says it: `stop`, `length`, `content_filter` …"""
+    """The end of the answer; `reason` is the provider's: `stop`, `length`, `content_filter` …"""
 
     reason: str
 
@@ -76,7 +76,7 @@ Piece = TextPiece | ThinkPiece | UsagePiece | FinishPiece
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """A whole answer; `usage` where the provider counted."""
+    """A whole answer; `usage` is None if the provider doesn't count."""
 
     text: str
     thinking: str = ""

@@ -226,7 +226,7 @@ def test_an_administrator_sees_what_lacks_adds_it_and_looks_after_people(
     page.get_by_role("button", name="Save", exact=True).click()
     expect(page.locator(".messagelist")).to_contain_text("was added successfully")
     ask(person, "How heavy is the LS-2408?")
-    expect(person.locator("#toasts")).to_contain_text("You may ask 2 questions a day, and have asked them.")
+    expect(person.locator("#toasts")).to_contain_text("You have used your daily limit of 2 questions.")
     expect(person.get_by_label("Your question")).to_have_value("How heavy is the LS-2408?")  # to be asked tomorrow
     _answered(person, 2)
     # The log tells of both, also as a file.

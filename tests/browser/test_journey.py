@@ -165,7 +165,7 @@ def test_a_refused_key_is_said_in_words(page: Page, site_with_model: Site, provi
     sign_in(page, site_with_model)
     ask(page, "How heavy is the LS-2408?")
     alert = page.locator("section.answer").last.get_by_role("alert")
-    expect(alert).to_contain_text("refuses the key")
+    expect(alert).to_contain_text("rejected this site")
     expect(alert.get_by_role("button", name="Retry")).to_be_visible()
 
 

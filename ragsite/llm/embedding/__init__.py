@@ -1,1 +1,1 @@
-"""Texts to vectors, by a model in the process or an endpoint."""
+"""Embedding models, in the process or behind an endpoint."""

@@ -1,4 +1,4 @@
-"""Embedding models: texts to vectors, in this process or behind an OpenAI-compatible endpoint."""
+"""Embedding models, in this process or behind an OpenAI-compatible endpoint."""
 
 import threading
 from dataclasses import dataclass, field
@@ -15,7 +15,7 @@ from ragsite.runtime import caches
 
 __all__ = ["Embedder", "EmbeddingModel", "LocalEmbedder", "OpenAIEmbedder", "configured", "get_embedder"]
 
-# What turns texts into vectors of one space. The methods block, raise `LLMError`, and are safe from any thread.
+# Turns texts into vectors of one space. The methods block, raise `LLMError`, and are thread-safe.
 Embedder = LocalEmbedder | OpenAIEmbedder
 _lock = threading.Lock()
 _embedders: dict["EmbeddingModel", Embedder] = {}
@@ -23,10 +23,10 @@ _embedders: dict["EmbeddingModel", Embedder] = {}
 
 @dataclass(frozen=True, slots=True)
 class EmbeddingModel:
-    """Which embedding model is meant, and how it is reached.
+    """The identity of an embedding model, and how to reach it.
 
-    `provider` is `local` or `openai`; address and key are for an endpoint. `dimension` is None for the model's own.
-    `languages` is None for those that the name tells, and empty for every language. `own_network` is `Endpoint`'s.
+    `provider` is `local` or `openai`; base URL and key are for an endpoint. `dimension` is None for the model's own.
+    `languages` is None for those according to its name, and empty for every language. `own_network` is `Endpoint`'s.
     """
 
     provider: str
@@ -39,7 +39,7 @@ class EmbeddingModel:
 
 
 def configured() -> EmbeddingModel:
-    """Return the model that the settings name."""
+    """Return the model in the settings."""
     remote = settings.EMBEDDING_PROVIDER == "openai"
     return EmbeddingModel(
         provider=settings.EMBEDDING_PROVIDER,
@@ -53,32 +53,32 @@ def configured() -> EmbeddingModel:
 
 @caches.register
 def forget_remote_embedders() -> None:
-    """Make those that ask an endpoint anew when they are wanted; one in the process is worth keeping."""
+    """Forget the embedders of endpoints; those in this process are expensive to load and are kept."""
     for model in [model for model in _embedders if model.base_url]:
         del _embedders[model]
 
 
 def get_embedder(model: EmbeddingModel | None = None) -> Embedder:
-    """Return the process's one embedder for a model, the settings' one when None. Loading waits for the first text.
+    """Return the process's embedder for a model, by default that in the settings. It is loaded with the first text.
 
-    Raises `NotConfigured` when an endpoint lacks its address or a model's name, `LocalModelNotFound` when there is no
-    such local model.
+    Raises `NotConfigured` if an endpoint lacks its base URL or model, `LocalModelNotFound` if there is no such local
+    model.
     """
     wanted = model or configured()
     with _lock:
-        there = _embedders.get(wanted)
-        if there is not None and (not isinstance(there, LocalEmbedder) or there.is_current):
-            return there
+        existing = _embedders.get(wanted)
+        if existing is not None and (not isinstance(existing, LocalEmbedder) or existing.is_current):
+            return existing
         embedder: Embedder
         if wanted.provider == "local":
             embedder = LocalEmbedder(wanted.model)
             if wanted.dimension not in (None, embedder.dimension):
                 known = f"that of {wanted.model!r} is {embedder.dimension}"
-                raise _not_configured(f"A dimension of {wanted.dimension} is asked for, but {known}.")
+                raise _not_configured(f"The dimension is set to {wanted.dimension}, but {known}.")
         elif wanted.provider != "openai":
-            raise ValueError(f"No embedding provider {wanted.provider!r}; it is local or openai.")
+            raise ValueError(f"Unknown embedding provider {wanted.provider!r}; it must be local or openai.")
         elif not wanted.base_url or not wanted.model:
-            raise _not_configured("An endpoint takes EMBEDDING_BASE_URL and EMBEDDING_MODEL.")
+            raise _not_configured("An endpoint needs EMBEDDING_BASE_URL and EMBEDDING_MODEL.")
         else:
             endpoint = Endpoint(
                 wanted.base_url,
@@ -94,9 +94,9 @@ def get_embedder(model: EmbeddingModel | None = None) -> Embedder:
 
 
 def languages_of(model: EmbeddingModel) -> list[str]:
-    """Return the languages that a model knows: those given, else as far as its name tells; empty means every language.
+    """Return the languages of a model: those given, else those according to its name; empty means every language.
 
-    A model behind an endpoint whose name tells none knows many.
+    A model behind an endpoint is assumed to know every language unless its name says otherwise.
     """
     if model.languages is not None:
         return list(model.languages)
@@ -107,5 +107,5 @@ def languages_of(model: EmbeddingModel) -> list[str]:
 
 def _not_configured(detail: str) -> NotConfigured:
     error = NotConfigured(detail)
-    error.text = _("The embedding model isn't set up as it has to be.")
+    error.text = _("The embedding model isn't set up correctly.")
     return error

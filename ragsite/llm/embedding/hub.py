@@ -1,8 +1,8 @@
-"""Fetching the models that fastembed knows from the Hugging Face Hub, or from the mirror that `HF_ENDPOINT` names.
+"""Download models that fastembed supports from the Hugging Face Hub, or from the mirror in `HF_ENDPOINT`.
 
-The library's own download starts a file again when it was cut off. Here the part that has arrived is kept and the rest
-is requested: models are hundreds of megabytes, and connections are often slow. All files of a download are of the
-revision that it began with, and each is compared with the checksum that the hub gives.
+The library's own download starts from the beginning after an interruption. This one keeps the part that has arrived and
+requests the rest: models are hundreds of megabytes, and connections are often slow. All files of a download are of the
+revision that it began with, and are verified against the hub's checksums.
 """
 
 import hashlib
@@ -17,26 +17,26 @@ from django.utils.translation import gettext as _
 from ragsite.llm.embedding import model_files
 from ragsite.llm.embedding.model_files import Progress, Refused
 
-# Seconds for a connection, and without a byte.
+# Seconds for connecting, and without any data.
 CONNECT_TIMEOUT, IDLE_TIMEOUT = 15.0, 60.0
-# Times that a file which breaks off is gone on with at once, as long as something comes each time.
+# Attempts to continue a file at once after an interruption, as long as each brings some data.
 ATTEMPTS = 5
 _PLAN = "plan.json"
 
 
 class HubFailed(Exception):
-    """Nothing more comes from the hub now; what has come stays. The message is for a person."""
+    """The download failed; the part that has arrived is kept. The message is for the user."""
 
 
 def download(name: str, progress: Progress, pinned: dict[str, str] | None = None) -> tuple[Path, str]:
-    """Fetch a model's files into its staging folder, going on with what is there; return that, and their revision.
+    """Download a model's files to its staging folder, continuing an earlier download; return the folder and revision.
 
-    `pinned` are SHA-256 checksums by the files' paths, known from before or from elsewhere. Raises `HubFailed`, and
-    `Refused` when a file is not what its checksum says, or all are larger than `EMBEDDING_MODEL_MAX_MB`.
+    `pinned` are known SHA-256 checksums by file path. Raises `HubFailed`, and `Refused` if a checksum is wrong or the
+    files are larger than `EMBEDDING_MODEL_MAX_MB`.
     """
     known = model_files.known_to_fastembed(name)
     if known is None:
-        raise Refused(_("“{name}” is no model that can be downloaded.").format(name=name))
+        raise Refused(_("“{name}” isn't a model that can be downloaded.").format(name=name))
     staging = model_files.staging_of(name)
     staging.mkdir(parents=True, exist_ok=True)
     with httpx.Client(
@@ -45,16 +45,14 @@ def download(name: str, progress: Progress, pinned: dict[str, str] | None = None
         plan = _plan(client, known, staging)
         files: list[dict[str, Any]] = plan["files"]
         for path, digest in (pinned or {}).items():
-            named = next((file for file in files if file["path"] == path), None)
-            if named is None:
-                raise Refused(
-                    _("A checksum was given of {path}, which is none of the model's files.").format(path=path)
-                )
-            named["sha256"] = digest.lower()
+            file = next((file for file in files if file["path"] == path), None)
+            if file is None:
+                raise Refused(_("A checksum was given for {path}, but the model has no such file.").format(path=path))
+            file["sha256"] = digest.lower()
         total = sum(file["size"] for file in files)
         model_files.check_size(total)
         if shutil.disk_usage(staging).free < total - model_files.size_of(staging):
-            raise HubFailed(_("There is too little room on the disk: {n} MB are needed.").format(n=total >> 20))
+            raise HubFailed(_("There isn't enough disk space: {n} MB are needed.").format(n=total >> 20))
         done = 0
         for file in files:
             _fetch(client, plan, file, staging, lambda came, done=done: progress(done + came, total))
@@ -64,7 +62,7 @@ def download(name: str, progress: Progress, pinned: dict[str, str] | None = None
 
 
 def _plan(client: httpx.Client, known: dict[str, Any], staging: Path) -> dict[str, Any]:
-    """Return which files of which revision are fetched, as it was written down when the download began."""
+    """Return the revision and files of the download, as stored when it began."""
     written = staging / _PLAN
     if written.is_file():
         found: dict[str, Any] = json.loads(written.read_text(encoding="utf-8"))
@@ -74,7 +72,7 @@ def _plan(client: httpx.Client, known: dict[str, Any], staging: Path) -> dict[st
     try:
         reply = client.get(url, params={"blobs": "true"})
         reply.raise_for_status()
-        told = reply.json()
+        listing = reply.json()
         is_wanted = model_files.wanted(known)
         files = [
             {
@@ -83,14 +81,14 @@ def _plan(client: httpx.Client, known: dict[str, Any], staging: Path) -> dict[st
                 "sha256": (each.get("lfs") or {}).get("sha256", ""),
                 "blob": each.get("blobId", ""),
             }
-            for each in told["siblings"]
+            for each in listing["siblings"]
             if is_wanted(each["rfilename"])
         ]
-        plan = {"repository": repository, "revision": str(told["sha"]), "files": files}
+        plan = {"repository": repository, "revision": str(listing["sha"]), "files": files}
     except httpx.HTTPError as error:
         raise _unreachable(error) from error
     except (ValueError, KeyError, TypeError) as error:
-        raise HubFailed(_("{host} answers something else than a model hub does.").format(host=_host())) from error
+        raise HubFailed(_("{host} doesn't respond like a model hub.").format(host=_host())) from error
     if lacking := model_files.missing({file["path"] for file in files}, known):
         raise HubFailed(_("{host} lacks files of this model: {names}").format(host=_host(), names=", ".join(lacking)))
     written.write_text(json.dumps(plan), encoding="utf-8")
@@ -98,9 +96,9 @@ def _plan(client: httpx.Client, known: dict[str, Any], staging: Path) -> dict[st
 
 
 def _fetch(client: httpx.Client, plan: dict[str, Any], file: dict[str, Any], staging: Path, came: Any) -> None:
-    """Fetch one file, or the rest of it, and check it. `came` is told how many of its bytes are here."""
+    """Download a file, or the rest of it, and verify it. `came` is called with the number of bytes received."""
     target = staging / file["path"]
-    if target.is_file():  # it was checked before it got this name
+    if target.is_file():  # verified before it was renamed
         came(file["size"])
         return
     target.parent.mkdir(parents=True, exist_ok=True)
@@ -113,17 +111,17 @@ def _fetch(client: httpx.Client, plan: dict[str, Any], file: dict[str, Any], sta
         try:
             with client.stream("GET", url, headers={"Range": f"bytes={here}-"} if here else {}) as reply:
                 reply.raise_for_status()
-                goes_on = reply.status_code == 206 and reply.headers.get("Content-Range", "").startswith(
+                is_rest = reply.status_code == 206 and reply.headers.get("Content-Range", "").startswith(
                     f"bytes {here}-"
                 )
-                with part.open("ab" if here and goes_on else "wb") as out:
+                with part.open("ab" if here and is_rest else "wb") as out:
                     for piece in reply.iter_raw():
                         out.write(piece)
                         if out.tell() > file["size"]:
                             break
                         came(out.tell())
         except httpx.HTTPStatusError as error:
-            if error.response.status_code in (404, 410):  # the revision is gone; the next try asks for the present one
+            if error.response.status_code in (404, 410):  # the revision is gone; start over with the current one
                 shutil.rmtree(staging)
             raise _unreachable(error) from error
         except httpx.HTTPError as error:
@@ -132,17 +130,17 @@ def _fetch(client: httpx.Client, plan: dict[str, Any], file: dict[str, Any], sta
                 raise _unreachable(error) from error
         else:
             if part.stat().st_size <= here:
-                raise HubFailed(_("{host} sent nothing more of {name}.").format(host=_host(), name=file["path"]))
-    if not _is_what_was_told(part, file):
-        part.unlink()  # so that it is fetched anew, and not gone on with
-        message = _("{name} is not what was asked for: its checksum is wrong. It was thrown away; try again.")
+                raise HubFailed(_("{host} stopped sending {name}.").format(host=_host(), name=file["path"]))
+    if not _is_intact(part, file):
+        part.unlink()  # so that the next download starts over
+        message = _("The checksum of {name} is wrong. The file was deleted; try again.")
         raise Refused(message.format(name=file["path"]))
     part.rename(target)
     came(file["size"])
 
 
-def _is_what_was_told(path: Path, file: dict[str, Any]) -> bool:
-    """Whether a file has the size and the checksum that the hub told: SHA-256 of large ones, git's hash of others."""
+def _is_intact(path: Path, file: dict[str, Any]) -> bool:
+    """Return whether a file has the hub's size and checksum: SHA-256 for large files, git's hash for others."""
     size = path.stat().st_size
     if size != file["size"]:
         return False
@@ -166,11 +164,12 @@ def _host() -> str:
 
 
 def _headers() -> dict[str, str]:
-    """Return the headers of a request: with the token that was set up for the hub's own library, where one was."""
+    """Return the headers of a request, with the token configured for the hub's own library, if any."""
     from huggingface_hub import constants, get_token
 
     if constants.HF_HUB_OFFLINE:
-        raise HubFailed(_("HF_HUB_OFFLINE is set: this site downloads nothing. Bring the model as a file."))
+        message = _("HF_HUB_OFFLINE is set, so this site doesn't download models. Add the model from a file instead.")
+        raise HubFailed(message)
     token = get_token()
     authorization = {"Authorization": f"Bearer {token}"} if token else {}
     return {"User-Agent": "ragsite", "Accept-Encoding": "identity", **authorization}
@@ -178,9 +177,10 @@ def _headers() -> dict[str, str]:
 
 def _unreachable(error: httpx.HTTPError) -> HubFailed:
     if isinstance(error, httpx.HTTPStatusError):
-        message = _("{host} refuses the download (status {status}).")
+        message = _("{host} refused the download (status {status}).")
         return HubFailed(message.format(host=_host(), status=error.response.status_code))
     message = _(
-        "{host} can't be reached, or broke off: {error}. What has come is kept; try again, or bring it as a file."
+        "{host} can't be reached, or the connection was lost: {error}. The downloaded part is kept. "
+        "Try again, or add the model from a file."
     )
     return HubFailed(message.format(host=_host(), error=type(error).__name__))

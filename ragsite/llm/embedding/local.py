@@ -1,4 +1,4 @@
-"""Embedding models that run in this process (fastembed, ONNX Runtime): the bundled one, or others by name or folder."""
+"""Embedding models in this process (fastembed, ONNX Runtime): the bundled one, or others by name or folder."""
 
 import json
 import threading
@@ -20,22 +20,22 @@ if TYPE_CHECKING:
 
 M = TypeVar("M")
 BUNDLED = "bundled"
-# With 512, vectors of most sets get vaguer and cost twice as much: docs/decisions/embedding.md.
+# With 512, results are worse on most evaluation sets and cost twice as much: docs/decisions/embedding.md.
 MAX_TOKENS = 256
-# What can't fit MAX_TOKENS needn't be tokenised.
+# The rest of a text can't fit into MAX_TOKENS and needn't be tokenised.
 _MAX_CHARACTERS = 32 * MAX_TOKENS
-# ONNX Runtime keeps the memory of its largest batch for good, so batches are small: in texts, and in padded tokens.
+# Limits of a batch, in texts and in padded tokens: ONNX Runtime never releases the memory of its largest batch.
 MAX_BATCH_TEXTS = 32
 MAX_BATCH_TOKENS = 1024
 _COUNTED_AT_ONCE = 128
-# What some families of models want before a query and before a document, of whose files none says so.
+# Prefixes of queries and documents for families of models whose files don't state them.
 _PREFIXES = {
     "e5-": ("query: ", "passage: "),
     "nomic-embed": ("search_query: ", "search_document: "),
     "arctic-embed": ("Represent this sentence for searching relevant passages: ", ""),
     "mxbai-embed": ("Represent this sentence for searching relevant passages: ", ""),
 }
-# What models in folders are called among those that fastembed knows, once they are loaded.
+# The prefix of names under which models from folders are registered with fastembed.
 IN_FOLDER = "folder/"
 _loading = threading.Lock()
 
@@ -43,9 +43,9 @@ _loading = threading.Lock()
 class LocalEmbedder:
     """A fastembed model: `bundled`, one that was added to the site, a name that fastembed knows, or a folder.
 
-    A folder holds an ONNX model and its tokenizer; `files` names that of a model which is being added. All but names
-    work offline; a name that wasn't added is fetched once into the data folder. The model is loaded at the first text.
-    Raises `LocalModelNotFound` for what can't be found or loaded.
+    A folder contains an ONNX model and its tokenizer; `files` is the folder of a model that is being added. A model
+    that is only known by name is downloaded once to the data folder; all others work offline. The model is loaded with
+    the first text. Raises `LocalModelNotFound` if it can't be found or loaded.
     """
 
     provider = "local"
@@ -54,7 +54,7 @@ class LocalEmbedder:
         self.model = model
         self._files = files or (None if model == BUNDLED else model_files.added(model))
         self._stamp = _stamp(self._files)
-        # Of a model that fastembed knows the added files are loaded as it describes them.
+        # Files of a model that fastembed knows are loaded according to its own description.
         described = self._files is not None and model_files.known_to_fastembed(model) is not None
         self._folder = None if described else self._files
         if self._files is None:
@@ -64,7 +64,7 @@ class LocalEmbedder:
             try:
                 self.dimension = int(json.loads(description.read_text())["hidden_size"])
             except (OSError, ValueError, KeyError, TypeError) as error:
-                raise LocalModelNotFound(f"{description} doesn't tell the model's hidden_size.") from error
+                raise LocalModelNotFound(f"{description} doesn't contain the model's hidden_size.") from error
         else:
             import fastembed
 
@@ -72,8 +72,8 @@ class LocalEmbedder:
                 self.dimension = fastembed.TextEmbedding.get_embedding_size(model)
             except ValueError as error:
                 raise LocalModelNotFound(f"fastembed knows no embedding model {model!r}.") from error
-        there = self._folder or self._files
-        card = ModelCard.of(there) if there is not None else ModelCard()
+        folder = self._folder or self._files
+        card = ModelCard.of(folder) if folder is not None else ModelCard()
         self.languages = languages_of(model)
         self.calibration = card.calibration
         family = next((prefixes for mark, prefixes in _PREFIXES.items() if mark in model.lower()), ("", ""))
@@ -83,11 +83,11 @@ class LocalEmbedder:
 
     @property
     def is_current(self) -> bool:
-        """Whether the model's files are still those that it began with: one may be removed, and added anew."""
+        """Whether the model's files are still the same: a model may be removed and added again."""
         return self.model == BUNDLED or _stamp(model_files.added(self.model)) == self._stamp
 
     def embed_documents(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        """Return (texts, dimension) unit vectors in the order of the texts. Blocks; safe from any thread."""
+        """Return (texts, dimension) unit vectors in the order of the texts. Blocking and thread-safe."""
         return self._embed([self._document_prefix + text[:_MAX_CHARACTERS] for text in texts])
 
     def embed_query(self, text: str) -> NDArray[np.float32]:
@@ -100,7 +100,7 @@ class LocalEmbedder:
         if not texts:
             return vectors
         model = self._load()
-        # Tokenising twice takes a fiftieth of the time; batches sorted by an estimate had 19 % of padding, not 3 %.
+        # Tokenising twice takes 2 % of the time; batches sorted by estimated lengths had 19 % padding instead of 3 %.
         lengths = [MAX_TOKENS] if len(texts) == 1 else []
         for start in range(0, len(texts) if len(texts) > 1 else 0, _COUNTED_AT_ONCE):
             encodings = model.model.tokenize(texts[start : start + _COUNTED_AT_ONCE])  # type: ignore[attr-defined]
@@ -117,16 +117,16 @@ class LocalEmbedder:
 
 
 def normalise(vectors: NDArray[np.float32]) -> NDArray[np.float32]:
-    """Return rows (…, dimension) scaled to length 1; a row of zeros stays."""
+    """Return rows (…, dimension) scaled to length 1; rows of zeros are unchanged."""
     lengths = np.linalg.norm(vectors, axis=-1, keepdims=True)
     scaled: NDArray[np.float32] = (vectors / np.where(lengths > 0, lengths, 1)).astype(np.float32)
     return scaled
 
 
 def batches(lengths: Sequence[int]) -> Iterator[list[int]]:
-    """Yield the indexes of texts, by their lengths in tokens, so that little is padded: longest first.
+    """Yield batches of the indexes of texts, longest first, so that there is little padding; lengths are in tokens.
 
-    The largest batch comes first, and with it all the memory that will be needed.
+    The largest batch comes first and allocates all the memory that will be needed.
     """
     batch: list[int] = []
     for index in sorted(range(len(lengths)), key=lambda index: -lengths[index]):
@@ -139,7 +139,7 @@ def batches(lengths: Sequence[int]) -> Iterator[list[int]]:
 
 
 def languages_of(model: str) -> list[str]:
-    """Return the languages that a model knows by its card, or else by its name; empty means every language."""
+    """Return the languages of a model according to its card, or else its name; empty means every language."""
     folder = Path(settings.BUNDLED_MODEL_DIR) if model == BUNDLED else model_files.added(model) or Path(model)
     card = ModelCard.of(folder)
     if card.languages is not None:
@@ -163,7 +163,7 @@ def folder_of(model: str) -> Path | None:
 
 
 def _stamp(folder: Path | None) -> tuple[int, int]:
-    """Return what tells a folder from one that is put in its place; zeros for none."""
+    """Return values that distinguish a folder from its replacement; zeros for no folder."""
     with suppress(OSError):
         if folder:
             found = folder.stat()
@@ -175,8 +175,8 @@ def _load(model: str, folder: Path | None, dimension: int, files: Path | None) -
     from fastembed import TextEmbedding
     from fastembed.common.model_description import PoolingType
 
-    # One thread is best for the bundled model, which is so small: two batches side by side on a thread each are done
-    # sooner than one after the other on both. None is a thread per core.
+    # One thread is best for the bundled model, which is small: two batches in parallel on one thread each are faster
+    # than one after the other on two. None means a thread per core.
     threads = 1 if model == BUNDLED else settings.EMBEDDING_THREADS or None
     name, described = model, {}
     try:
@@ -191,10 +191,10 @@ def _load(model: str, folder: Path | None, dimension: int, files: Path | None) -
 
 
 def load(kind: type[M], name: str, folder: Path | None, threads: int | None, most_tokens: int, **described: Any) -> M:
-    """Return a model of one of fastembed's kinds, which reads no more than `most_tokens`; raises `failures`.
+    """Return a model of one of fastembed's classes, which reads at most `most_tokens`; raises `failures`.
 
-    Its files are those in the folder, or else fetched into the data folder by its name. `described` is what fastembed
-    has to know of one whose name begins with `IN_FOLDER`.
+    Its files are those in the folder, or else downloaded by name to the data folder. `described` is the description
+    for fastembed of a model whose name begins with `IN_FOLDER`.
     """
     from fastembed.common.model_description import ModelSource
 
@@ -212,9 +212,9 @@ def load(kind: type[M], name: str, folder: Path | None, threads: int | None, mos
     )
 
     def share_cores(session_options: Any, extra_options: dict[str, Any]) -> None:
-        """Have ONNX Runtime's threads sleep while they wait for each other.
+        """Let ONNX Runtime's threads sleep while they wait for each other.
 
-        Spinning threads take the cores from all that runs beside them: docs/decisions/embedding.md.
+        Spinning threads would take the cores from everything else: docs/decisions/embedding.md.
         """
         session_options.add_session_config_entry("session.intra_op.allow_spinning", "0")
 
@@ -227,12 +227,12 @@ def load(kind: type[M], name: str, folder: Path | None, threads: int | None, mos
 
 
 def weights_in(folder: Path) -> str:
-    """Return where in a folder a model's weights are."""
+    """Return the path of a model's weights in its folder."""
     return "model.onnx" if (folder / "model.onnx").exists() else "onnx/model.onnx"
 
 
 def failures() -> tuple[type[Exception], ...]:
-    """Return what loading and running a model may raise; ONNX Runtime's exceptions have no ancestor of their own."""
+    """Return the exceptions of loading and running a model; ONNX Runtime's have no common base class."""
     from onnxruntime.capi import onnxruntime_pybind11_state as onnx
 
     return (OSError, ValueError, KeyError, RuntimeError, onnx.EPFail, onnx.EngineError, onnx.Fail, onnx.InvalidArgument,

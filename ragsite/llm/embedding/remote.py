@@ -18,13 +18,13 @@ from ragsite.llm.errors import BadReply, BadRequest, LLMError
 from ragsite.llm.passage_tokens import truncate_to_tokens
 from ragsite.llm.types import Endpoint
 
-# Bounds of one request. Providers refuse more than some 300,000 tokens in one.
+# Limits of one request. Providers reject more than about 300,000 tokens.
 BATCH_TEXTS = 64
 BATCH_CHARACTERS = 200_000
-# Nearly every provider takes 8,191 tokens per text; longer ones are refused with the whole batch.
+# Nearly every provider accepts 8,191 tokens per text; a longer text would fail the whole batch.
 MAX_TOKENS = 6000
 ATTEMPTS = 4
-# Seconds after which nothing is tried again: a person waits for a query, a worker for documents.
+# Seconds after which requests aren't retried: users wait for queries, workers for documents.
 QUERY_PATIENCE, DOCUMENT_PATIENCE = 3.0, 180.0
 LONGEST_WAIT = 60.0
 
@@ -33,20 +33,20 @@ _TEXTS: dict[type[LLMError], str | Promise] = {
     errors.AddressRefused: _("The embedding endpoint's address is not allowed."),
     errors.TimedOut: _("The embedding endpoint took too long."),
     errors.RateLimited: _("The embedding endpoint is busy: too many requests."),
-    errors.Unauthorized: _("The embedding endpoint refuses the key."),
+    errors.Unauthorized: _("The embedding endpoint rejected the API key."),
     errors.ModelNotFound: _("The embedding endpoint has no such model."),
-    errors.BadRequest: _("The embedding endpoint refuses the request."),
+    errors.BadRequest: _("The embedding endpoint rejected the request."),
     errors.ContextTooLong: _("A text is too long for the embedding model."),
     errors.ProviderError: _("The embedding endpoint failed."),
-    errors.BadReply: _("The embedding endpoint sent something else than the vectors asked for."),
+    errors.BadReply: _("The embedding endpoint didn't return the requested vectors."),
 }
 
 
 class OpenAIEmbedder:
-    """`/v1/embeddings` in batches, retried with back-off; order and dimension of the reply are checked.
+    """A client for `/v1/embeddings`, with batches and back-off; the order and dimension of replies are checked.
 
-    A `dimension` is asked for, of servers that can shorten vectors, and checked; without one, the first use finds it
-    out. Raises `LLMError`.
+    A `dimension` is requested from servers that can shorten vectors, and checked; by default, it is determined on first
+    use. Raises `LLMError`.
     """
 
     provider = "openai"
@@ -62,7 +62,7 @@ class OpenAIEmbedder:
     ) -> None:
         self.model = endpoint.model
         self.languages = list(languages)
-        self.calibration = Calibration()  # an endpoint doesn't say what its cosines mean
+        self.calibration = Calibration()  # unknown for models behind endpoints
         self._endpoint = endpoint
         self._dimension = dimension
         self._asks_for_dimension = dimension is not None
@@ -72,18 +72,18 @@ class OpenAIEmbedder:
 
     @property
     def dimension(self) -> int:
-        """Numbers per vector; asks the endpoint once when it wasn't given."""
+        """The number of dimensions; determined by one request if it wasn't given."""
         with self._lock:
             if self._dimension is None:
                 self._dimension = self._ask(["dimension"], QUERY_PATIENCE).shape[1]
             return self._dimension
 
     def embed_documents(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        """Return (texts, dimension) unit vectors in the order of the texts. Blocks; safe from any thread."""
+        """Return (texts, dimension) unit vectors in the order of the texts. Blocking and thread-safe."""
         return self._embed(texts, DOCUMENT_PATIENCE)
 
     def embed_query(self, text: str) -> NDArray[np.float32]:
-        """Return (dimension,): the query's unit vector. Gives up soon."""
+        """Return (dimension,): the query's unit vector. Gives up after a few seconds."""
         vector: NDArray[np.float32] = self._embed([text], QUERY_PATIENCE)[0]
         return vector
 
@@ -97,13 +97,13 @@ class OpenAIEmbedder:
         for batch in _batches(texts):
             part = self._ask(batch, patience)
             if part.shape[1] != self.dimension:
-                raise self._told(BadReply(f"{part.shape[1]} numbers per vector instead of {self.dimension}."))
+                raise self._described(BadReply(f"{part.shape[1]} numbers per vector instead of {self.dimension}."))
             vectors[start : start + len(batch)] = part
             start += len(batch)
         return normalise(vectors)
 
     def _ask(self, texts: list[str], patience: float) -> NDArray[np.float32]:
-        """Return what `_post` returns, tried again with back-off as long as `patience` (seconds) lasts."""
+        """Do the same as `_post`, retrying with back-off for up to `patience` seconds."""
         for attempt in range(1, ATTEMPTS):
             began = time.monotonic()
             try:
@@ -118,7 +118,7 @@ class OpenAIEmbedder:
         return self._post(texts)
 
     def _post(self, texts: list[str]) -> NDArray[np.float32]:
-        """Send one request. A server that can't choose the dimension is asked without it, from then on."""
+        """Send one request. If the server can't choose the dimension, requests omit it from then on."""
         body: dict[str, Any] = {"model": self.model, "input": texts, "encoding_format": "float"}
         if self._asks_for_dimension:
             try:
@@ -133,26 +133,26 @@ class OpenAIEmbedder:
         try:
             response = self._client.post(http.url(self._endpoint, "/embeddings"), json=body)
         except (httpx.HTTPError, httpx.InvalidURL) as error:
-            raise self._told(http.from_transport(error, self._endpoint, started=False)) from error
+            raise self._described(http.from_transport(error, self._endpoint, started=False)) from error
         except LLMError as error:
-            raise self._told(error) from error
+            raise self._described(error) from error
         if not response.is_success:
-            raise self._told(http.from_status(response, response.content, self._endpoint))
+            raise self._described(http.from_status(response, response.content, self._endpoint))
         try:
             rows: list[Any] = response.json()["data"]
-            # The order is that of the `index` fields, which need not be that of the list.
+            # The order is given by the `index` fields, which may differ from that of the list.
             ordered = sorted(enumerate(rows), key=lambda pair: pair[1].get("index", pair[0]))
             indexes = [row.get("index", position) for position, row in ordered]
             vectors = np.array([row["embedding"] for _position, row in ordered], dtype=np.float32)
         except (ValueError, KeyError, TypeError, AttributeError) as error:
-            raise self._told(BadReply("The reply holds no vectors.")) from error
+            raise self._described(BadReply("The reply contains no vectors.")) from error
         count = len(body["input"])
         if indexes != list(range(count)) or vectors.ndim != 2 or not vectors.size or not np.isfinite(vectors).all():
-            raise self._told(BadReply(f"{len(rows)} vectors for {count} texts, or vectors of unequal length."))
+            raise self._described(BadReply(f"{len(rows)} vectors for {count} texts, or vectors of unequal length."))
         return vectors
 
-    def _told(self, error: LLMError) -> LLMError:
-        """Return the error in words about embeddings, with the server's name."""
+    def _described(self, error: LLMError) -> LLMError:
+        """Return the error with messages about embeddings and the server's name."""
         if type(error) in _TEXTS:
             error.text = _TEXTS[type(error)]
             error.advice = _("Try again in a moment.") if error.retryable else LLMError.advice
@@ -160,8 +160,8 @@ class OpenAIEmbedder:
         if isinstance(error, errors.AddressRefused) and error.is_inside:
             error.hint = _(
                 "This address is on this machine or in its local network. If the server is yours, add the model "
-                "again under “Embedding models” with “Our own server” ticked; where a model profile for embedding "
-                "names it, tick “Our own server” there."
+                "again under “Embedding models” with “Our own server” ticked; if the model comes from a model profile "
+                "for embedding, tick “Our own server” there."
             )
         elif isinstance(error, errors.Unauthorized):
             error.hint = _("Check the key, in the environment or under “Embedding models”, and the account's credit.")
@@ -170,11 +170,11 @@ class OpenAIEmbedder:
 
 
 def _batches(texts: Sequence[str]) -> Iterator[list[str]]:
-    """Yield the texts, cut to what a model takes, in batches that a provider takes."""
+    """Yield the texts in batches, truncated to the limits of models and providers."""
     batch: list[str] = []
     characters = 0
     for text in texts:
-        # An empty text is refused by some; a space has no meaning either.
+        # Some servers reject an empty text; a space has no meaning either.
         cut = truncate_to_tokens(text, MAX_TOKENS) or " "
         if batch and (len(batch) == BATCH_TEXTS or characters + len(cut) > BATCH_CHARACTERS):
             yield batch

@@ -1,1 +1,1 @@
-"""Passages scored for a question, by a model in the process or an endpoint."""
+"""Models that score passages for a question, in the process or behind an endpoint."""

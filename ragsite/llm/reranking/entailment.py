@@ -1,4 +1,4 @@
-"""Cross-encoders for entailment (NLI) that run in this process: whether a premise supports a hypothesis."""
+"""Cross-encoders for entailment (NLI) in this process: whether a premise supports a hypothesis."""
 
 import json
 from collections.abc import Sequence
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Relation:
-    """How a premise stands to a hypothesis: probabilities from 0 to 1; what is left is neither."""
+    """The relation of a premise to a hypothesis: probabilities from 0 to 1; the rest is neutral."""
 
     entails: float
     contradicts: float
@@ -28,7 +28,7 @@ class Relation:
 class LocalEntailment(LocalReranker):
     """A cross-encoder with three labels, by name or from a folder, loaded as rerankers are.
 
-    Which label is which stands in its `config.json`, as `id2label` with the words entailment, neutral, contradiction.
+    The order of the labels entailment, neutral and contradiction is that of `id2label` in its `config.json`.
     """
 
     kind = "model"
@@ -53,18 +53,18 @@ class LocalEntailment(LocalReranker):
 
 @cache
 def local_entailment(model: str) -> LocalEntailment:
-    """Return the process's one model of a name. Loading waits for the first pair."""
+    """Return the process's instance of a model, which is loaded with the first pair."""
     return LocalEntailment(model)
 
 
 def _order(folder: Path, model: str) -> dict[str, int]:
-    """Return the place of each label; raises `LocalModelNotFound` where the model's configuration doesn't tell."""
+    """Return the position of each label; raises `LocalModelNotFound` if the model's configuration lacks it."""
     try:
-        told = json.loads((folder / "config.json").read_text(encoding="utf-8")).get("id2label", {})
-        order = {str(label).lower(): int(place) for place, label in told.items()}
+        labels = json.loads((folder / "config.json").read_text(encoding="utf-8")).get("id2label", {})
+        order = {str(label).lower(): int(place) for place, label in labels.items()}
     except (OSError, ValueError, AttributeError) as error:
         raise LocalModelNotFound(f"{model}: its config.json can't be read: {error}") from error
     if not {"entailment", "contradiction"} <= order.keys():
-        labels = ", ".join(order) or "none"
-        raise LocalModelNotFound(f"{model}: its labels are {labels}; entailment and contradiction are wanted.")
+        found = ", ".join(order) or "none"
+        raise LocalModelNotFound(f"{model}: its labels must include entailment and contradiction, but are: {found}.")
     return order

@@ -1,4 +1,4 @@
-"""Cross-encoders that run in this process (fastembed, ONNX Runtime), by name or from a folder."""
+"""Cross-encoders in this process (fastembed, ONNX Runtime), by name or from a folder."""
 
 import asyncio
 import threading
@@ -21,22 +21,22 @@ from ragsite.llm.reranking.rerank import Scores, logistic
 if TYPE_CHECKING:
     from fastembed.rerank.cross_encoder import TextCrossEncoder
 
-# Seconds until a model that could not be loaded is tried again: looking for the hub in vain takes half a minute.
+# Seconds until loading is retried after a failure: failing to reach the hub takes half a minute.
 _RETRY_AFTER = 60.0
-# Seconds of loading after which nobody waits for it any more: a model is being fetched, and that takes minutes.
+# Seconds of loading after which callers no longer wait: the model is being downloaded, which takes minutes.
 _PATIENCE = 5.0
 
 
 class LocalReranker:
     """A cross-encoder: a name that fastembed knows, or a folder with an ONNX model and its tokenizer.
 
-    A folder works offline; a name is fetched once into the data folder. The model is loaded at the first text, and
-    works on a thread of its own, one query at a time. Its logits go through the logistic function, so that scores
-    run from 0 to 1 as those of endpoints do. Raises `LocalModelNotFound` for what can't be found or loaded.
+    A folder works offline; a model given by name is downloaded once to the data folder. The model is loaded with the
+    first text and runs on a thread of its own, one query at a time. Its logits are converted by the logistic function,
+    so that scores are from 0 to 1 like those of endpoints. Raises `LocalModelNotFound` if it can't be found or loaded.
     """
 
     kind = "reranker"
-    # How many numbers the model gives for a pair.
+    # The number of outputs per pair.
     labels = 1
 
     def __init__(self, model: str) -> None:
@@ -48,19 +48,19 @@ class LocalReranker:
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="reranker")
 
     async def score(self, query: str, texts: Sequence[str]) -> Scores:
-        """Return each text's score from 0 to 1, in the order of the texts; when cancelled, the batch is the last."""
+        """Return each text's score from 0 to 1, in the order of the texts; cancelling it stops after the batch."""
         return [logistic(logit) for logit in await self.logits(query, texts)]
 
     async def logits(self, query: str, texts: Sequence[str]) -> list[float]:
-        """Return what the model gives for each text, in the order of the texts; cancelled as `score`."""
+        """Return the model's output for each text, in the order of the texts; it is cancelled like `score`."""
         found: list[float] = (await self._outputs([(query, text) for text in texts]))[:, 0].tolist()
         return found
 
     async def aclose(self) -> None:
-        """Keep the model: it serves the whole process."""
+        """Do nothing: the model is shared by the whole process."""
 
     async def _outputs(self, pairs: list[tuple[str, str]]) -> NDArray[np.float64]:
-        """Return (pairs, labels): what the model gives for each pair, whose first texts may have to be the same."""
+        """Return (pairs, labels): the model's outputs for each pair; some models need the same first text in all."""
         now = time.monotonic()
         if self._failure and now < self._failure[0]:
             raise self._failure[1]
@@ -77,14 +77,14 @@ class LocalReranker:
         found = np.zeros((len(pairs), self.labels))
         limit = settings.RERANK_MAX_TOKENS
         for batch in batches([min(limit, sum(map(count_tokens, pair))) for pair in pairs]):
-            if stop.is_set():  # nobody waits for what is found
+            if stop.is_set():  # nobody is waiting for the result any more
                 break
             try:
                 found[batch] = self._ask(model, [pairs[index] for index in batch])
             except failures() as error:
                 raise BadReply(f"The {self.kind} {self.model!r} can't be run: {error}") from error
             if not np.isfinite(found[batch]).all():
-                raise BadReply(f"The {self.kind} {self.model!r} gives scores that are no numbers.")
+                raise BadReply(f"The {self.kind} {self.model!r} returns scores that aren't finite numbers.")
         return found
 
     def _ask(self, model: "TextCrossEncoder", pairs: list[tuple[str, str]]) -> NDArray[np.float64]:
@@ -107,7 +107,7 @@ class LocalReranker:
 
 @cache
 def local_reranker(model: str) -> LocalReranker:
-    """Return the process's one reranker for a model. Loading waits for the first text."""
+    """Return the process's reranker for a model, which is loaded with the first text."""
     return LocalReranker(model)
 
 
@@ -118,12 +118,10 @@ def _load(model: str, folder: Path | None, labels: int) -> "TextCrossEncoder":
     try:
         loaded = load(TextCrossEncoder, name, folder, settings.EMBEDDING_THREADS or None, settings.RERANK_MAX_TOKENS)
     except failures() as error:
-        hint = (
-            "" if folder else " Where the hub of models can't be reached, set RERANK_LOCAL_MODEL to a model's folder."
-        )
+        hint = "" if folder else " If the model hub can't be reached, set RERANK_LOCAL_MODEL to the folder of a model."
         raise LocalModelNotFound(f"{model}: {error}{hint}") from error
     shape = loaded.model.model.get_outputs()[0].shape  # type: ignore[attr-defined]
     if len(shape) != 2 or (isinstance(shape[1], int) and shape[1] != labels):
-        wanted = "a reranker gives one score" if labels == 1 else f"one for entailment gives {labels}"
-        raise LocalModelNotFound(f"The model {model!r} gives {shape} per pair; {wanted}.")
+        wanted = "a reranker has one score" if labels == 1 else f"an entailment model has {labels}"
+        raise LocalModelNotFound(f"The output of the model {model!r} has the shape {shape}; {wanted} per pair.")
     return loaded

@@ -1,8 +1,8 @@
 """The reader: a cross-encoder in this process that reads a question and a passage together.
 
-It says how well a passage fits the question, whether it answers it, and in which sentence. The one that comes with the
-site does all three (`config.json` beside it describes its inputs and outputs); any cross-encoder with one score per
-pair may take its place, and says what its `calibration.json` makes of that score.
+It scores how relevant a passage is, whether it answers the question, and in which sentence. The bundled reader does all
+three (its inputs and outputs are described in its `config.json`). Any cross-encoder with one score per pair can replace
+it; the score is interpreted according to its `calibration.json`.
 """
 
 import asyncio
@@ -35,17 +35,17 @@ from ragsite.runtime import caches
 if TYPE_CHECKING:
     from onnxruntime import InferenceSession
 
-# `READER_MODEL` where nothing is to be read.
+# The value of `READER_MODEL` that turns the reader off.
 OFF = "off"
-# Readings that are kept, of all questions together.
+# The number of cached readings, for all questions together.
 CACHED_READINGS = 4_096
-# Tokens of a passage's head that are read, and characters of its content.
+# The most tokens of a passage's head that are read, and characters of its content.
 MAX_HEAD_TOKENS = 60
 _MAX_CHARACTERS = 20_000
 _OUTPUTS = ("answers", "rank", "span", "evidence")
-# Of the three logits of `answers`.
+# The class among the three logits of `answers`.
 _UNRELATED = 0
-# Below, the strength of an answer says nothing more.
+# The lower bound of an answer's strength; lower values mean nothing more.
 _LEAST = -25.0
 
 _readings: OrderedDict[bytes, "Reading"] = OrderedDict()
@@ -54,9 +54,9 @@ _readings_lock = threading.Lock()
 
 @dataclass(frozen=True, slots=True)
 class Passage:
-    """What is read: a line above it (its title or headings), and its content.
+    """A passage to read: its head (the title or headings) and its content.
 
-    `starts` are the offsets at which its sentences, or a table's rows, start; the first is 0.
+    `starts` are the offsets of its sentences, or of a table's rows; the first is 0.
     """
 
     head: str
@@ -66,12 +66,13 @@ class Passage:
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """What a passage is worth for a question.
+    """The scores of a passage for a question.
 
-    `rank` is a score to order passages by, of no unit. `answers` is about the log odds that the passage answers the
-    question (natural logarithm), and `related` those that it is about what is asked; None of a model that doesn't tell.
-    Where it answers, the sentence or table row that does is `content[start:end]`, in characters. `sentences` tell of
-    each where it starts, and by how much the model prefers an answer within it to none, in logits.
+    `rank` is a score for ordering passages, without a unit. `answers` is approximately the log odds (natural logarithm)
+    that the passage answers the question, and `related` those that it is on the question's topic; they are None if the
+    model doesn't estimate them. If the passage answers the question, the sentence or table row that does is
+    `content[start:end]`, in characters. `sentences` are (start, strength): by how much the model prefers an answer in
+    the sentence to none, in logits.
     """
 
     rank: float
@@ -82,11 +83,11 @@ class Reading:
     sentences: tuple[tuple[int, float], ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
-        """Return it as the API shows it."""
+        """Return the fields that the API returns."""
         return {name: getattr(self, name) for name in ("rank", "answers", "related", "start", "end")}
 
     def moved(self, by: int) -> "Reading":
-        """Return the reading of a text in which the passage stands so many characters from the beginning."""
+        """Return the reading for a text in which the passage is at the offset `by`, in characters."""
         return replace(
             self,
             start=None if self.start is None else self.start + by,
@@ -96,7 +97,7 @@ class Reading:
 
     @classmethod
     def joined(cls, parts: Sequence["Reading"]) -> "Reading":
-        """Return the reading of a text that was read in parts, given as places in it: the best of each."""
+        """Return the reading of a text that was read in parts, with offsets in the whole text: the best values."""
         best = max(parts, key=lambda part: part.rank if part.answers is None else part.answers)
         return replace(
             best,
@@ -107,10 +108,10 @@ class Reading:
 
 
 class Reader:
-    """Reads the passages of a question side by side; what was read before is kept, by question and text.
+    """Reads the passages for a question in parallel; readings are cached by question and text.
 
-    The model reads one pair at a time; its `places` are the questions that may be read at once.
-    Equal questions and passages have equal readings, whatever is read beside them.
+    The model reads one pair at a time; `places` is the number of questions that can be read concurrently. The same
+    question and passage always have the same reading, whatever else is being read.
     """
 
     def __init__(self, name: str, model: "FourHeads | OneScore") -> None:
@@ -123,11 +124,10 @@ class Reader:
     async def read(
         self, question: str, passages: Sequence[Passage], *, patient: bool = False, seconds: float | None = None
     ) -> list[Reading | None]:
-        """Return a reading for each passage, in order, None for those that weren't read within so many `seconds`.
+        """Return a reading for each passage, in order, or None for those that weren't read within `seconds`.
 
-        When cancelled, the passages under way are the last.
-        Raises `LLMError`; `Busy` at once where twice as many other questions are being read as there are threads, since
-        this one would only keep them waiting. Who is `patient` waits for these.
+        After cancellation, only passages already being read are completed. Raises `LLMError`; `Busy` at once if twice
+        as many questions as there are places are being read, which this one would delay, unless it is `patient`.
         """
         keys = {passage: self._key(question, passage) for passage in passages}
         found = {passage: reading for passage, key in keys.items() if (reading := _recall(key)) is not None}
@@ -169,38 +169,38 @@ class Reader:
 
 
 class FourHeads:
-    """The bundled reader, or another in a folder whose `config.json` names the same four outputs.
+    """The bundled reader, or another one whose `config.json` lists the same four outputs.
 
-    Passages are read one at a time on as many threads as embedding has. Several in a batch take as long, and what one
-    is worth would depend on the others: activations are quantised by the range of all of them. What doesn't fit is
-    read in windows of whole sentences, and the best of these counts.
+    Passages are read one at a time, on as many threads as for embedding. A batch wouldn't be faster, and its scores
+    would depend on each other: activations are quantised by the range of the whole batch. A passage that doesn't fit is
+    read in windows of whole sentences, of which the best counts.
     """
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
         self.calibration = ModelCard.of(folder).reader
-        told = description(folder)
-        self._begin, self._end = int(told.get("bos_token_id", 0)), int(told.get("eos_token_id", 2))
-        self._max_tokens = int(told.get("max_length", 384))
-        self._max_question_tokens = int(told.get("max_question_tokens", 80))
+        config = description(folder)
+        self._begin, self._end = int(config.get("bos_token_id", 0)), int(config.get("eos_token_id", 2))
+        self._max_tokens = int(config.get("max_length", 384))
+        self._max_question_tokens = int(config.get("max_question_tokens", 80))
         self._loading = threading.Lock()
         self._loaded: tuple[InferenceSession, Tokenizer] | None = None
 
     @property
     def places(self) -> int:
-        """As many as there are threads."""
+        """The number of threads."""
         return settings.EMBEDDING_THREADS or os.cpu_count() or 1
 
     async def read(self, question: str, passage: Passage, stop: threading.Event) -> Reading:
-        """Return a passage's reading; once `stop` is set, no further window is read."""
+        """Return a passage's reading; reads no further window once `stop` is set."""
         return await asyncio.get_running_loop().run_in_executor(
             _threads(self.places), self._read, question, passage, stop
         )
 
     def _read(self, question: str, passage: Passage, stop: threading.Event) -> Reading:
-        """Read a passage; where it seems to answer, once more only the sentence that does and its neighbours.
+        """Read a passage; if it seems to answer, read the answering sentence with its neighbours again, on their own.
 
-        What `answers` is their mean then: of what merely looks like an answer, less is left on its own.
+        `answers` is then the mean of both: the score of a false answer decreases without its context.
         """
         reading = self._read_windows(question, passage, stop)
         around = _around(passage, reading)
@@ -218,7 +218,7 @@ class FourHeads:
         asked = tokenizer.encode(question, add_special_tokens=False).ids[: self._max_question_tokens]
         head = tokenizer.encode(passage.head, add_special_tokens=False).ids[:MAX_HEAD_TOKENS]
         content = tokenizer.encode(passage.content[:_MAX_CHARACTERS], add_special_tokens=False)
-        # A token's white space stands before it, at the end of the sentence before.
+        # A token includes the white space before it, which belongs to the previous sentence.
         units = np.array([bisect_right(passage.starts, max(start, end - 1)) - 1 for start, end in content.offsets], int)
         before = [self._begin, *asked, self._end, self._end]
         parts: list[Reading] = []
@@ -232,20 +232,20 @@ class FourHeads:
                 raise BadReply(f"The reader can't be run: {error}") from error
             logits = [np.asarray(output[0], np.float64) for output in outputs]
             if not all(np.isfinite(each).all() for each in logits):
-                raise BadReply("The reader gives scores that are no numbers.")
+                raise BadReply("The reader returns scores that aren't finite numbers.")
             parts.append(self._reading(logits, len(before), len(head), units[first:last], passage))
         return Reading.joined(parts)
 
     def _reading(
         self, logits: Sequence[NDArray[Any]], begin: int, head: int, units: NDArray[Any], passage: Passage
     ) -> Reading:
-        """Return what the outputs for a window say; its text starts at `begin`, its content `head` tokens later."""
+        """Return the reading of a window from its outputs; its head starts at `begin` and has `head` tokens."""
         classes, rank, span, evidence = logits
         odds = np.exp(classes - classes.max())
         related = float(np.log((odds.sum() - odds[_UNRELATED]) / odds[_UNRELATED]))
         if len(span) <= begin + 1:
             return Reading(float(rank), None, related)
-        # Of the short answer and of the sentence around it, against the first position, which stands for no place.
+        # Of the short answer and the sentence around it, relative to the first position, which means no answer.
         strength = sum(
             max(float(place[begin:-1].max(axis=0).sum() - place[0].sum()), _LEAST) for place in (span, evidence)
         )
@@ -269,9 +269,9 @@ class FourHeads:
 
 
 class OneScore:
-    """Any cross-encoder with one score per pair, by name or from a folder, as rerankers are loaded."""
+    """Any cross-encoder with one score per pair, by name or from a folder, loaded as rerankers are."""
 
-    # It works on a thread of its own, one question at a time.
+    # It runs on a thread of its own, one question at a time.
     places = 1
 
     def __init__(self, model: str) -> None:
@@ -280,7 +280,7 @@ class OneScore:
         self._reranker = local_reranker(model)
 
     async def read(self, question: str, passage: Passage, stop: threading.Event) -> Reading:
-        """Return a passage's score as its rank, and by the calibration as what it answers."""
+        """Return a reading with the passage's score as `rank`, and `answers` according to the calibration."""
         text = "\n".join(filter(None, (passage.head, passage.content)))
         (logit,) = await self._reranker.logits(question, [text])
         line = self.calibration.answers
@@ -289,9 +289,9 @@ class OneScore:
 
 @cache
 def get_reader(model: str) -> Reader:
-    """Return the process's one reader of a model, as `reader_folder` takes it. Loading waits for the first text.
+    """Return the process's reader for a model, given as for `reader_folder`. It is loaded with the first text.
 
-    Raises `LocalModelNotFound` for a folder that isn't there.
+    Raises `LocalModelNotFound` for a folder that doesn't exist.
     """
     folder = reader_folder(model)
     if folder is not None and has_heads(folder):
@@ -300,9 +300,9 @@ def get_reader(model: str) -> Reader:
 
 
 def reader_folder(model: str) -> Path | None:
-    """Return the folder of a model: `bundled`, the name of one among the site's readers, a path; None for other names.
+    """Return the folder of a model: `bundled`, the name of one of the site's readers, or a path; None for other names.
 
-    Raises `LocalModelNotFound` for a folder that isn't there.
+    Raises `LocalModelNotFound` for a folder that doesn't exist.
     """
     if model == BUNDLED:
         return Path(settings.BUNDLED_READER_DIR)
@@ -311,24 +311,24 @@ def reader_folder(model: str) -> Path | None:
 
 
 def own_folder() -> Path:
-    """Return where readers are put, each in a folder by whose name it is called."""
+    """Return the parent folder of the site's readers, each of which has the name of its folder."""
     return Path(settings.DATA_DIR) / "models" / "readers"
 
 
 def has_heads(folder: Path) -> bool:
-    """Whether the model in a folder has the outputs of the bundled one, and so finds where a passage answers."""
+    """Return whether a model has the outputs of the bundled reader, and can therefore locate answers."""
     return set(_OUTPUTS) <= set(description(folder).get("outputs", ()))
 
 
 @caches.register
 def forget_readings() -> None:
-    """Let go of what was read, so that it is read anew: how long that takes is to be measured."""
+    """Clear the cache of readings, as when reading is to be timed."""
     with _readings_lock:
         _readings.clear()
 
 
 def forget_readers() -> None:
-    """Let go of all models that read, one on trial among them; those that are needed are loaded again."""
+    """Unload all readers, including one on trial; they are loaded again when needed."""
     get_reader.cache_clear()
     local_reranker.cache_clear()
 
@@ -349,14 +349,14 @@ def _remember(key: bytes, reading: Reading) -> None:
 
 @cache
 def _threads(count: int) -> ThreadPoolExecutor:
-    """Return the process's threads that read, whatever the model."""
+    """Return the process's threads for reading, which all models share."""
     return ThreadPoolExecutor(count, thread_name_prefix="reader")
 
 
 def _windows(units: NDArray[Any], room: int) -> Iterator[tuple[int, int]]:
-    """Yield the windows (first token, last token) of a text of which at most `room` tokens can be read at once.
+    """Yield windows (first token, end) of at most `room` tokens of a text.
 
-    `units` are the sentences that its tokens belong to; only one that doesn't fit alone is cut.
+    `units` are the numbers of the tokens' sentences; only a sentence that doesn't fit into a window is cut.
     """
     first = 0
     while True:
@@ -370,7 +370,7 @@ def _windows(units: NDArray[Any], room: int) -> Iterator[tuple[int, int]]:
 
 
 def _around(passage: Passage, reading: Reading) -> Passage | None:
-    """Return the sentence that answers with the one before and the one after, None if that is all or none does."""
+    """Return the answering sentence with its neighbours, or None if there is none or nothing else in the passage."""
     if reading.start is None:
         return None
     unit = bisect_right(passage.starts, reading.start) - 1
@@ -382,7 +382,7 @@ def _around(passage: Passage, reading: Reading) -> Passage | None:
 
 
 def _bounds(passage: Passage, unit: int) -> tuple[int, int]:
-    """Return where a sentence begins and ends, without the white space around it."""
+    """Return the start and end of a sentence, without the white space around it."""
     start = passage.starts[unit]
     text = passage.content[start : passage.starts[unit + 1] if unit + 1 < len(passage.starts) else None]
     return start + len(text) - len(text.lstrip()), start + len(text.rstrip())
@@ -392,7 +392,7 @@ def _session(folder: Path) -> "InferenceSession":
     import onnxruntime
 
     options = onnxruntime.SessionOptions()
-    # A thread each: passages are read side by side. Spinning threads would take the cores from what runs beside them.
+    # One thread each, since passages are read in parallel. Spinning threads would take the cores from everything else.
     options.intra_op_num_threads = options.inter_op_num_threads = 1
     options.add_session_config_entry("session.intra_op.allow_spinning", "0")
     try:
@@ -404,7 +404,7 @@ def _session(folder: Path) -> "InferenceSession":
 
 
 def _tokenizer(folder: Path) -> Tokenizer:
-    """Return a model's tokenizer, which neither cuts nor pads: the one there is where that is the same."""
+    """Return a model's tokenizer, without truncation and padding: the bundled one if they are identical."""
     path = folder / "tokenizer.json"
     try:
         described = path.read_bytes()

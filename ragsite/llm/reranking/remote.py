@@ -1,4 +1,4 @@
-"""Rerank endpoints over httpx, in the three shapes that servers speak.
+"""A client for rerank endpoints, based on httpx, in the three formats that servers use.
 
 | style | path | request | reply |
 |---|---|---|---|
@@ -6,8 +6,8 @@
 | cohere | `/v2/rerank`, `/v1/rerank` | `model, query, documents, top_n` | `results: [{index, relevance_score}]` |
 | tei | `/rerank` | `query, texts, raw_scores, truncate` | `[{index, score}]` |
 
-Jina's shape is also that of vLLM, llama.cpp, Xinference, Infinity, SiliconFlow and LiteLLM; TEI is Hugging Face's
-Text Embeddings Inference.
+Jina's format is also used by vLLM, llama.cpp, Xinference, Infinity, SiliconFlow and LiteLLM; TEI is Hugging Face's Text
+Embeddings Inference.
 """
 
 import asyncio
@@ -36,18 +36,18 @@ from ragsite.runtime import caches
 
 Style = Literal["jina", "cohere", "tei"]
 ATTEMPTS = 3
-# Documents per request. TEI refuses more than 32 unless told; Cohere advises against more than 1,000.
+# Documents per request. TEI rejects more than 32 by default; Cohere advises against more than 1,000.
 BATCH_TEXTS: dict[Style, int] = {"jina": 64, "cohere": 500, "tei": 32}
 _MAX_BYTES = 4 * 1024 * 1024
-# What each address was found to speak.
+# The style that was detected, by base URL.
 _spoken: dict[str, Style] = {}
 caches.register(_spoken.clear)
 
 
 class RemoteReranker:
-    """Asks one endpoint, in batches, again with back-off where that may help; indexes and scores are checked.
+    """A client for one endpoint, with batches and back-off; indexes and scores are checked.
 
-    `style` is one of `Style`, or `auto`: found out by asking, and remembered by address. `endpoint.total_timeout`
+    `style` is one of `Style`, or `auto`: detected by trying, and remembered by base URL. `endpoint.total_timeout`
     bounds a whole call. `transport` replaces the network in tests; `pause` is the first back-off in seconds.
     """
 
@@ -69,7 +69,7 @@ class RemoteReranker:
         if not texts:
             return []
         deadline = asyncio.get_running_loop().time() + self.endpoint.total_timeout
-        # An empty text is refused by some; a space answers nothing either.
+        # Some servers reject an empty text; a space answers nothing either.
         asked = [text or " " for text in texts]
         refusal: LLMError | None = None
         for style in self._styles():
@@ -88,11 +88,11 @@ class RemoteReranker:
         raise refusal
 
     async def aclose(self) -> None:
-        """Let go of the connection, which the event loop keeps for the next who asks."""
+        """Release the connection, which the event loop keeps for later requests."""
         await self._connection.aclose()
 
     def _styles(self) -> tuple[Style, ...]:
-        """Return the style, or those to try in turn until one is understood."""
+        """Return the style, or those to try in turn."""
         if self._style in get_args(Style):
             return (cast(Style, self._style),)
         if self.endpoint.base_url in _spoken:
@@ -103,7 +103,7 @@ class RemoteReranker:
         return ("jina", "tei")
 
     async def _batch(self, style: Style, query: str, texts: list[str], deadline: float) -> list[float]:
-        """Ask for a batch; one that is too large for the server is asked for in halves."""
+        """Return the scores of a batch, splitting it in halves if it is too large for the server."""
         try:
             body: dict[str, Any] = {
                 "model": self.endpoint.model,
@@ -128,7 +128,7 @@ class RemoteReranker:
             try:
                 return await self._once(style, body, deadline)
             except LLMError as error:
-                # A time-out, or a place that did not become free, has been waited for enough.
+                # After waiting for a time-out or for a free place, another attempt would take too long.
                 if not error.retryable or isinstance(error, TimedOut | Busy):
                     raise
                 wait = self._pause * 2 ** (attempt - 1)
@@ -148,7 +148,7 @@ class RemoteReranker:
         try:
             found = json.loads(reply)
         except (ValueError, RecursionError) as error:
-            raise BadReply("The reply is no JSON.", where=where) from error
+            raise BadReply("The reply isn't JSON.", where=where) from error
         if isinstance(found, dict) and found.get("error"):
             raise http.from_object(found["error"], self.endpoint)
         try:
@@ -159,10 +159,10 @@ class RemoteReranker:
 
 
 def address(endpoint: Endpoint, style: Style) -> str:
-    """Return the whole address that a style is asked at.
+    """Return the URL of the rerank endpoint for a style.
 
-    A base URL that ends in `/rerank` is taken as it is. One without a path gets the version where Jina (`/v1`) and
-    Cohere (`/v2`) keep it.
+    A base URL that ends in `/rerank` is used as is. One without a path gets the style's version: `/v1` for Jina, `/v2`
+    for Cohere.
     """
     base = endpoint.base_url.rstrip("/")
     if base.endswith("/rerank"):
@@ -172,17 +172,17 @@ def address(endpoint: Endpoint, style: Style) -> str:
 
 
 def _scores(reply: Any, count: int) -> list[float]:
-    """Return the scores of `count` texts by their indexes. Raises `BadReply` where one is missing or double."""
+    """Return the scores of `count` texts by their indexes. Raises `BadReply` if one is missing or duplicated."""
     rows = reply.get("results", reply.get("data")) if isinstance(reply, dict) else reply
     if not isinstance(rows, list):
-        raise BadReply("The reply holds no list of results.")
+        raise BadReply("The reply contains no list of results.")
     found: dict[int, float] = {}
     for row in rows:
         try:
             index, score = row["index"], row["relevance_score"] if "relevance_score" in row else row["score"]
         except (KeyError, TypeError) as error:
             raise BadReply("A result lacks its index or its score.") from error
-        # A bool is an int to Python, and a number of JSON may be beyond a float.
+        # In Python, a bool is an int, and a JSON number may be out of the range of floats.
         if type(index) is not int or type(score) not in (int, float) or not abs(score) <= sys.float_info.max:
             raise BadReply(f"A result has the index {str(index)[:20]} and the score {str(score)[:20]}.")
         if not 0 <= index < count:

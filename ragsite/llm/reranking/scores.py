@@ -1,4 +1,4 @@
-"""Scores out of what a language model wrote when it was asked for them as JSON. Pure."""
+"""Parse the scores that a language model was asked to return as JSON. Pure."""
 
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -11,11 +11,11 @@ _SCORES = ("score", "relevance_score", "relevance")
 
 
 def parse_scores(text: str, count: int) -> list[float | None]:
-    """Return the scores of passages 1 to `count`, from 0 to 1; None for those that the reply leaves out.
+    """Return the scores of passages 1 to `count`, from 0 to 1; None for those that the reply omits.
 
-    Understands `[{"index": 1, "score": 7}, …]`, the same inside an object, `{"1": 7, …}` and `[7, …]`, amid prose or
-    code fences and cut anywhere; what fits nothing is passed over. Scores are out of 10, or out of 1 or 100 where
-    the numbers say so. Raises `BadReply` when no passage has a score.
+    Accepts `[{"index": 1, "score": 7}, …]`, the same inside an object, `{"1": 7, …}` and `[7, …]`, with prose or code
+    fences around it and cut off anywhere; the rest is ignored. Scores are out of 10, or out of 1 or 100 if the numbers
+    suggest that. Raises `BadReply` if no passage has a score.
     """
     found: dict[int, float] = {}
     for value in values(text):
@@ -26,7 +26,7 @@ def parse_scores(text: str, count: int) -> list[float | None]:
     found = {index: score for index, score in found.items() if 1 <= index <= count}
     if not found:
         raise BadReply(f"No scores in the reply: {text.strip()[:80]!r}")
-    # What the scores are out of.
+    # Determine the scale.
     scores = list(found.values())
     if max(scores) > 10:
         most = 100.0
@@ -38,7 +38,7 @@ def parse_scores(text: str, count: int) -> list[float | None]:
 
 
 def _pairs(value: Any, count: int) -> Iterator[tuple[int, float]]:
-    """Yield (passage number, score) of a value in any of the forms that models choose."""
+    """Yield (passage number, score) from a value in any of the accepted forms."""
     if isinstance(value, list):
         scores = [number(item) for item in value]
         if len(value) == count and all(score is not None for score in scores):

@@ -1,1 +1,1 @@
-"""What a model streams: server-sent events, replies, thinking, broken characters."""
+"""Parsing of streamed replies: server-sent events, thinking, JSON, and incomplete characters."""

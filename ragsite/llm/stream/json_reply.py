@@ -1,7 +1,7 @@
-"""The JSON in what a model wrote when it was asked for JSON, however it wrote it. Pure.
+"""Extract JSON from a model's reply, in whatever form the model wrote it. Pure.
 
-Models fence it, talk before and after it, write two objects, break off, leave commas over or take Python's quotes.
-What is JSON as it stands is read as that; only where nothing is, the text is repaired.
+Models add code fences and prose, write several objects, break off, leave trailing commas or use single quotes. Valid
+JSON is parsed; the text is repaired only if it contains none.
 """
 
 import json
@@ -14,11 +14,11 @@ from ragsite.llm.stream.unicode_repair import whole
 
 _DECODER = json.JSONDecoder()
 _NUMBER = re.compile(r"\s*(-?\d+(?:\.\d+)?)\s*(?:/\s*\d+|[%％])?\s*")
-# A reply of nothing but brackets would be tried at every one of them.
+# A limit for replies full of brackets, at each of which parsing is tried.
 _MAX_TRIES = 2000
-# Characters that are passed over where brackets open without end.
+# Characters that are skipped where brackets are nested too deeply.
 _NO_REPLY = 500
-# Characters that are repaired: repairing takes time that grows with their square, and no plan is longer.
+# Characters that are repaired, which takes quadratic time; no useful reply is longer.
 _MAX_REPAIRED = 2500
 _TRUE = {"true", "yes", "y", "1", "是", "对", "真"}
 _FALSE = {"false", "no", "n", "0", "否", "不是", "不", "假"}
@@ -26,7 +26,7 @@ _SEPARATORS = re.compile(r"\s*[,，、;；|\n]\s*")
 
 
 def values(text: str) -> Iterator[Any]:
-    """Yield the JSON values that a text holds, outermost ones; of one that is cut off, those inside it."""
+    """Yield the outermost JSON values in a text; if one is cut off, the complete values inside it."""
     position = 0
     for _ in range(_MAX_TRIES):
         start = min((at for mark in "[{" if (at := text.find(mark, position)) >= 0), default=-1)
@@ -37,17 +37,17 @@ def values(text: str) -> Iterator[Any]:
         except ValueError:
             position = start + 1
             continue
-        except RecursionError:  # no reply is nested so deep; it takes a millisecond to see at each of its brackets
+        except RecursionError:  # no valid reply is nested this deeply, and each try takes a millisecond
             position = start + _NO_REPLY
             continue
         yield value
 
 
 def objects(text: str, *known: str) -> list[dict[str, Any]]:
-    """Return the objects of a reply that have at least one of the known fields, in their order.
+    """Return the objects in a reply that have at least one of the known fields, in order.
 
-    Objects inside lists and inside others count too, so that a plan wrapped in `{"result": …}` is found. Where none
-    is whole, what begins with the first brace is repaired.
+    Objects inside lists and other objects are included, so that a plan wrapped in `{"result": …}` is found. If none is
+    complete, the text from the first brace on is repaired.
     """
     found = [item for value in values(text) for item in _inside(value) if _has(item, known)]
     start = text.find("{")
@@ -63,7 +63,7 @@ def objects(text: str, *known: str) -> list[dict[str, Any]]:
 
 
 def truth(value: Any) -> bool | None:
-    """Return a flag, be it written as a word or a number, or None when it is none."""
+    """Return a flag, written as a boolean, a word or a number, or None if it isn't one."""
     if isinstance(value, bool):
         return value
     if isinstance(value, int | float):
@@ -75,7 +75,7 @@ def truth(value: Any) -> bool | None:
 
 
 def number(value: Any) -> float | None:
-    """Return a finite number, be it written as a text (`"7"`, `"7/10"`, `"70%"`: the first number of it), or None."""
+    """Return a finite number, also from a string (the first number of `"7"`, `"7/10"`, `"70%"`), or None."""
     if isinstance(value, str):
         match = _NUMBER.fullmatch(value[:20])
         return float(match[1]) if match else None
@@ -89,7 +89,7 @@ def number(value: Any) -> float | None:
 
 
 def words(value: Any) -> list[str]:
-    """Return a list of texts, each once and without surrounding space; a single text is taken apart at its commas."""
+    """Return a list of distinct texts without surrounding white space; a single text is split at commas."""
     if isinstance(value, str):
         value = _SEPARATORS.split(value)
     if not isinstance(value, list):
@@ -99,12 +99,12 @@ def words(value: Any) -> list[str]:
 
 
 def line(value: Any) -> str:
-    """Return a text on one line, without what no database takes, empty for what is no text."""
+    """Return a text on one line, without characters that can't be stored; empty if it isn't a string."""
     return " ".join(whole(value).split()) if isinstance(value, str) else ""
 
 
 def _inside(value: Any, depth: int = 0) -> Iterator[dict[str, Any]]:
-    """Yield the objects of a value, outer ones before those inside them."""
+    """Yield the objects in a value, outer before inner ones."""
     if depth > 4:
         return
     if isinstance(value, dict):

@@ -1,4 +1,4 @@
-"""From the bytes of a reply to pieces, be the reply a stream of events or one JSON body."""
+"""Turn the bytes of a reply, a stream of events or a single JSON body, into pieces."""
 
 from collections.abc import AsyncGenerator, Iterable, Iterator
 from contextlib import aclosing
@@ -9,24 +9,23 @@ from ragsite.llm.stream.replies import ReplyParser
 from ragsite.llm.stream.sse import MAX_FRAME_BYTES, SSEDecoder
 from ragsite.llm.types import Piece, TextPiece, ThinkPiece
 
-# How long to wait for usage and the end of the stream once the model has said that it is finished.
+# Seconds to wait for usage and the end of the stream after the finish reason.
 AFTER_FINISH = 5.0
-# How long to wait for the end of a body after its `[DONE]`, so that the connection can be used again.
+# Seconds to wait for the end of a body after its `[DONE]`, so that the connection can be reused.
 AFTER_DONE = 0.1
-# Characters of an answer, and of what is thought before it. A server that sends more is running away: rendering and
-# storing that would hold up everyone else's answers.
+# The most characters of an answer and of its thinking. Rendering and storing more would delay everyone else's answers.
 MAX_TEXT = 200_000
 MAX_THINKING = 400_000
 _BLANK = b" \t\r\n\xef\xbb\xbf"
 
 
 async def read_pieces(incoming: Incoming, parser: ReplyParser, pace: float = 0.0) -> AsyncGenerator[Piece]:
-    """Yield the pieces of a reply as they arrive, its end (usage, finish) last; those of one kind as one.
+    """Yield the pieces of a reply as they arrive, joining adjacent ones of the same kind; usage and finish come last.
 
-    From the first piece on the socket is read once in `pace` seconds, until the model has finished.
+    After the first piece, the socket is read every `pace` seconds until the model has finished.
 
-    Raises `StreamCut` after what came when the reply ends before the answer does, `TooLong` when it doesn't end,
-    `BadReply` for what can't be read, `TimedOut` for a silence, and what the reply itself reports.
+    Raises, after everything received, `StreamCut` if the reply ends before the answer, `TooLong`, `BadReply`,
+    `TimedOut` after a silence, and errors that the reply itself reports.
     """
     body = _Body(parser)
     measure = _Measure()
@@ -40,7 +39,7 @@ async def read_pieces(incoming: Incoming, parser: ReplyParser, pace: float = 0.0
                     incoming.pace(0.0)
                     incoming.hurry(AFTER_DONE if parser.done else AFTER_FINISH)
     except (StreamCut, TimedOut):
-        # What breaks after the model has finished breaks nothing.
+        # A failure after the model has finished doesn't matter.
         if not parser.ended:
             raise
     for piece in measure.of(body.close()):
@@ -50,7 +49,7 @@ async def read_pieces(incoming: Incoming, parser: ReplyParser, pace: float = 0.0
 
 
 def _joined(pieces: Iterable[Piece]) -> Iterator[Piece]:
-    """Yield the pieces, neighbours of text and of thinking as one; an error of the source after what came before it."""
+    """Yield the pieces, joining adjacent ones of text or thinking; an error is raised after the pieces before it."""
     kind: type[TextPiece | ThinkPiece] = TextPiece
     texts: list[str] = []
     try:
@@ -74,13 +73,13 @@ def _joined(pieces: Iterable[Piece]) -> Iterator[Piece]:
 
 
 class _Measure:
-    """Passes pieces on as long as they are not too many."""
+    """Limits the length of an answer and its thinking."""
 
     def __init__(self) -> None:
         self._left = {TextPiece: MAX_TEXT, ThinkPiece: MAX_THINKING}
 
     def of(self, pieces: Iterator[Piece]) -> Iterator[Piece]:
-        """Yield the pieces, the last as far as it goes; raises `TooLong`."""
+        """Yield the pieces, truncating the last one at the limit; raises `TooLong`."""
         for piece in pieces:
             if isinstance(piece, TextPiece | ThinkPiece):
                 left = self._left[type(piece)]
@@ -92,7 +91,7 @@ class _Measure:
 
 
 class _Body:
-    """Tells events and a JSON body apart by their first character: content types can't be relied on."""
+    """Distinguishes events from a JSON body by the first character, since content types are unreliable."""
 
     def __init__(self, parser: ReplyParser) -> None:
         self._parser = parser
@@ -129,7 +128,7 @@ class _Body:
                 for frame in self._decoder.close():
                     yield from parser.feed(frame)
         except BadReply:
-            # Half a frame at the end is a cut, if there were whole ones before.
+            # An incomplete frame at the end, after complete ones, means that the reply was cut off.
             if not parser.seen:
                 raise
         if not parser.seen and (self._decoder or self._json):

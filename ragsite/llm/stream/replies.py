@@ -1,4 +1,4 @@
-"""What servers that speak the OpenAI protocol answer, in the variants that they answer it in. Pure: no network."""
+"""Parse the replies of servers that speak the OpenAI protocol, in all its variants. Pure: no network."""
 
 import json
 from typing import Any
@@ -12,10 +12,10 @@ _DONE = "[DONE]"
 
 
 class ReplyParser:
-    """Frames of a stream, or the one body of a reply, to pieces of text and thinking.
+    """Turns the frames of a stream, or the body of a reply, into pieces of text and thinking.
 
-    `finish()` gives the end; `ended` tells whether the server said that it was the end, and `seen` whether anything
-    of an answer's shape has come.
+    `finish()` returns the last pieces; `ended` is whether the server has signalled the end, and `seen` whether anything
+    in the format of an answer has arrived.
     """
 
     def __init__(self, endpoint: Endpoint) -> None:
@@ -28,11 +28,11 @@ class ReplyParser:
 
     @property
     def ended(self) -> bool:
-        """Whether the answer is whole: a finish reason came, or the closing `[DONE]`."""
+        """Whether the answer is complete: a finish reason or the closing `[DONE]` has arrived."""
         return self.done or bool(self._reason)
 
     def feed(self, data: str) -> list[Piece]:
-        """Return the pieces of one frame or body. Raises `LLMError` for an error object and for garbage."""
+        """Return the pieces of a frame or body. Raises `LLMError` for an error object or invalid data."""
         pieces: list[Piece] = []
         for item in self._objects(data):
             if not isinstance(item, dict):
@@ -44,7 +44,7 @@ class ReplyParser:
             counts = usage.get("prompt_tokens"), usage.get("completion_tokens")
             if any(isinstance(count, int) for count in counts):
                 self._usage = UsagePiece(*(count if isinstance(count, int) else 0 for count in counts))
-            # The choice of index 0; the list may be missing, null or empty (usage, keep-alives).
+            # The choice with index 0; the list may be missing, null or empty (usage, keep-alives).
             choices = item.get("choices")
             rows = [row for row in choices if isinstance(row, dict)] if isinstance(choices, list) else []
             choice: dict[str, Any] = next((row for row in rows if not row.get("index")), {})
@@ -68,13 +68,13 @@ class ReplyParser:
         return pieces
 
     def feed_body(self, text: str) -> list[Piece]:
-        """Return the pieces of a whole JSON body, which needs no finish reason to be the end."""
+        """Return the pieces of a complete JSON body, which may lack a finish reason."""
         pieces = self.feed(text)
         self.done = self.seen
         return pieces
 
     def finish(self) -> list[Piece]:
-        """Return the pieces that end the answer: what waited, usage, when it was counted, and the finish reason."""
+        """Return the last pieces: buffered text, usage if it was counted, and the finish reason."""
         pieces: list[Piece] = [TextPiece(rest)] if (rest := self._text.close()) else []
         if self._usage:
             pieces.append(self._usage)
@@ -91,12 +91,12 @@ class ReplyParser:
             lines = [line for line in text.splitlines() if line.strip()]
             if len(lines) < 2:
                 raise BadReply("Not JSON.", where=http.host(self._endpoint)) from error
-            # Several objects that no empty line divides.
+            # Several objects without empty lines between them.
             return [item for line in lines for item in self._objects(line)]
 
 
 def _pieces(content: Any) -> list[TextPiece | ThinkPiece]:
-    """Return the pieces of a content: a string, or a list of typed parts."""
+    """Return the pieces of a message's content, a string or a list of typed parts."""
     if not isinstance(content, list):
         text = _text(content)
         return [TextPiece(text)] if text else []

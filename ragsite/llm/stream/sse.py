@@ -10,10 +10,10 @@ _BOM = b"\xef\xbb\xbf"
 
 
 class SSEDecoder:
-    """Bytes in, frames out, wherever the bytes are cut; a frame is the data lines of an event, joined by line feeds.
+    """Decodes chunks of bytes, split anywhere, to frames: the data lines of an event, joined by line feeds.
 
-    Lines are decoded when they are whole, so that a character cut in half by the network comes out whole.
-    Comments (heartbeats), names, ids and retry times are passed over. A frame above `limit` bytes raises `BadReply`.
+    Only complete lines are decoded, so that characters split by the network stay intact. Comments (heartbeats), names,
+    IDs and retry times are ignored. A frame above `limit` bytes raises `BadReply`.
     """
 
     def __init__(self, limit: int = MAX_FRAME_BYTES) -> None:
@@ -33,7 +33,7 @@ class SSEDecoder:
         self._buffer += chunk
         frames: list[str] = []
         start = 0
-        if self._buffer.find(b"\r", self._scanned) < 0:  # as from nearly every server: cut all lines at once
+        if self._buffer.find(b"\r", self._scanned) < 0:  # as from nearly every server: split all lines at once
             start = self._buffer.rfind(b"\n", self._scanned) + 1
             for line in bytes(self._buffer[:start]).split(b"\n")[:-1]:
                 frames += self._line(line)
@@ -49,7 +49,7 @@ class SSEDecoder:
         return frames
 
     def close(self) -> list[str]:
-        """Return what the stream's end completes: many servers leave out the last empty line."""
+        """Return the frames completed by the end of the stream: many servers omit the last empty line."""
         frames = self._line(bytes(self._buffer)) if self._buffer else []
         self._buffer.clear()
         self._scanned = 0

@@ -1,6 +1,6 @@
-"""Thinking that a model writes into its answer between `<think>` and `</think>`, told apart from the answer.
+"""Separate thinking that a model writes between `<think>` and `</think>` from its answer.
 
-Some spell it otherwise: `<thinking>`, `<thought>`, `<reasoning>`, Seed's `<seed:think>`, Mistral's `[THINK]`, Kimi's
+Some models use other tags: `<thinking>`, `<thought>`, `<reasoning>`, Seed's `<seed:think>`, Mistral's `[THINK]`, Kimi's
 `◁think▷`.
 """
 
@@ -17,11 +17,11 @@ _OPENING = re.compile(r"[<\[◁]")
 
 
 class ThinkSplitter:
-    """Text in, pieces out, wherever the text is cut.
+    """Splits streamed text, cut anywhere, into pieces of text and thinking.
 
-    Tags are told anywhere, in any case, except straight after a backtick, where an answer speaks about them.
-    A thought that is never closed stays a thought; a closing tag without an opening one is dropped.
-    White space before the first word of the answer, and of the thinking, is dropped too.
+    Tags are recognised anywhere and in any case, except after a backtick, where an answer writes about them. Without a
+    closing tag, the rest is thinking; a closing tag without an opening one is dropped. White space before the first
+    word of the answer and of the thinking is dropped, too.
     """
 
     def __init__(self) -> None:
@@ -31,17 +31,17 @@ class ThinkSplitter:
         self._started = {True: False, False: False}
 
     def feed(self, text: str) -> list[TextPiece | ThinkPiece]:
-        """Return the pieces that are certain by now; the beginning of a possible tag is held back."""
+        """Return the pieces that are certain; the beginning of a possible tag is held back."""
         text = self._held + text
         pieces: list[TextPiece | ThinkPiece] = []
-        # The character before, so that a backtick is seen over a cut.
+        # Include the last character before, which may be a backtick.
         offset = len(self._before)
         whole = self._before + text
         for match in _TAG.finditer(whole, offset):
             pieces += self._emit(whole[offset : match.start()])
             self._thinking = not any(match.groups())
             offset = match.end()
-        keep = len(whole)  # or where a tag may have begun at the end
+        keep = len(whole)  # or the position of a possible tag at the end
         for match in _OPENING.finditer(whole, max(offset, len(whole) - _LONGEST_TAG + 1)):
             tail = whole[match.start() :].lower()
             name = tail.rstrip()
@@ -56,7 +56,7 @@ class ThinkSplitter:
         return pieces
 
     def close(self) -> list[TextPiece | ThinkPiece]:
-        """Return what was held back: the text ended before it became a tag."""
+        """Return the text that was held back, since it isn't a tag."""
         held, self._held = self._held, ""
         return self._emit(held)
 
@@ -70,10 +70,10 @@ class ThinkSplitter:
 
 
 def split_thinking(text: str) -> tuple[str, str]:
-    """Return (thinking, answer) of a whole reply.
+    """Return (thinking, answer) of a complete reply.
 
-    Some servers put the opening tag into the prompt, so that a reply starts with its thought: in a whole reply
-    that is told by its closing tag.
+    Some servers put the opening tag into the prompt, so that the reply starts with its thinking; in a complete reply, a
+    closing tag that comes first shows that.
     """
     first = _TAG.search(text)
     if first is not None and any(first.groups()):
@@ -84,7 +84,7 @@ def split_thinking(text: str) -> tuple[str, str]:
 
 
 def strip_thinking(text: str) -> str:
-    """Return a text without thoughts, also one that never ends; where it only speaks about tags, it stays as it is."""
+    """Return a text without thinking, even if it isn't closed; tags that the text only mentions are kept."""
     return "".join(piece.text for piece in _pieces(text) if isinstance(piece, TextPiece)).strip()
 
 

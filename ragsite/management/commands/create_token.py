@@ -25,12 +25,12 @@ class Command(BaseCommand):
         username, name = options["user"], options["name"].strip()
         longest = ApiToken._meta.get_field("name").max_length or 0
         if not name or len(name) > longest:
-            raise CommandError(_("A token's name has 1 to %(count)d characters.") % {"count": longest})
+            raise CommandError(_("The token's name must have 1 to %(count)d characters.") % {"count": longest})
         users = get_user_model()
         user = users.objects.filter(**{users.USERNAME_FIELD: username}).first()
         if user is None:
             raise CommandError(_("There is no user “%(name)s”.") % {"name": username})
         if not user.is_active:
             raise CommandError(_("The user “%(name)s” is not active.") % {"name": username})
-        self.stderr.write(_("Keep this key of %(name)s; it can't be shown again:") % {"name": username})
+        self.stderr.write(_("API token for %(name)s; keep it safe, because it can't be shown again:") % {"name": username})
         self.stdout.write(create_token(user, name))

@@ -195,7 +195,7 @@ class TestEntailment:
         self.label(model, "LABEL_0", "LABEL_1", "LABEL_2")
         verified = await Entailment().verify(written("The switch has nine ports [1]."))
         assert status(verified) == ["supported"]
-        assert verified.facts["by"] == "rules" and "entailment and contradiction are wanted" in verified.facts["note"]
+        assert verified.facts["by"] == "rules" and "must include entailment and contradiction" in verified.facts["note"]
 
 
 @pytest.mark.usefixtures("default_prompts")

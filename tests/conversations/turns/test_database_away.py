@@ -23,7 +23,7 @@ from tests.turns import wait_for_all
 pytestmark = pytest.mark.django_db(transaction=True)
 
 QUESTION = "How do I restore the factory settings of the switch?"
-WORDS = "can't be reached at this moment"
+WORDS = "temporarily unavailable"
 
 
 def away(times: int, then: Callable[..., Any] | None = None) -> Callable[..., Any]:

@@ -241,7 +241,7 @@ class TestOpenAI:
     ) -> None:
         assert embedder.dimension == 32
         provider.embeddings.manner = manner
-        with pytest.raises(BadReply, match=r"something else than the vectors asked for\..* \[127\.0\.0\.1:"):
+        with pytest.raises(BadReply, match=r"didn't return the requested vectors\..* \[127\.0\.0\.1:"):
             embedder.embed_documents(["a", "b"])
 
     def test_a_person_does_not_wait_long_for_a_busy_server(
@@ -346,7 +346,7 @@ class TestGetEmbedder:
 
     def test_a_local_model_has_the_dimension_that_it_has(self) -> None:
         assert get_embedder(EmbeddingModel("local", "bundled", dimension=384)).dimension == 384
-        with pytest.raises(NotConfigured, match="A dimension of 256 is asked for, but that of 'bundled' is 384"):
+        with pytest.raises(NotConfigured, match="The dimension is set to 256, but that of 'bundled' is 384"):
             get_embedder(EmbeddingModel("local", "bundled", dimension=256))
 
     def test_languages_of_an_endpoints_model(self) -> None:

@@ -120,11 +120,11 @@ async def test_a_folder_without_a_tokenizer(tmp_path: Path, file: str) -> None:
 
 
 async def test_a_model_of_two_classes_is_no_reranker(tmp_path: Path) -> None:
-    with pytest.raises(LocalModelNotFound, match="a reranker gives one score"):
+    with pytest.raises(LocalModelNotFound, match="a reranker has one score"):
         await LocalReranker(str(cross_encoder.write(tmp_path, classes=2))).score(QUERY, TEXTS)
 
 
-@pytest.mark.parametrize(("logits", "words"), [([float("nan")], "no numbers"), ([], "can't be run")])
+@pytest.mark.parametrize(("logits", "words"), [([float("nan")], "finite numbers"), ([], "can't be run")])
 async def test_numbers_that_are_none(
     folder: Path, monkeypatch: pytest.MonkeyPatch, logits: list[float], words: str
 ) -> None:
