@@ -1,5 +1,6 @@
 """Turns the control words of rich text into blocks: paragraphs with their style, rows of cells, pictures, notes."""
 
+import codecs
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
@@ -330,10 +331,17 @@ class Reader:
         return "\n".join(line for line in (" ".join(line.split()) for line in text.split("\n")) if line)
 
 
+# Code pages that Python knows by other names.
+_MACINTOSH = {
+    10000: "mac_roman", 10001: "shift_jis", 10002: "big5", 10003: "euc_kr", 10006: "mac_greek", 10007: "mac_cyrillic",
+    10008: "gb2312", 10029: "mac_latin2", 10079: "mac_iceland", 10081: "mac_turkish",
+}  # fmt: skip
+
+
 def _set_codepage(reader: Reader, value: int | None) -> None:
-    reader.codepage = f"cp{value}" if value and value not in (0, 42) else "cp1252"
+    reader.codepage = _MACINTOSH.get(value or 0) or f"cp{value}"
     try:
-        b"".decode(reader.codepage)
+        codecs.lookup(reader.codepage)
     except LookupError:
         reader.codepage = "utf-8" if value == 65001 else "cp1252"
 

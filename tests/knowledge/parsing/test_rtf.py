@@ -61,6 +61,11 @@ def test_chinese_in_a_file_of_a_chinese_code_page(tmp_path: Path) -> None:
     assert outline(found) == ["泵是 blue"]
 
 
+@pytest.mark.parametrize(("codepage", "text"), [(10000, "Café"), (10007, "CafО"), (99999, "CafŽ")])
+def test_code_pages_of_the_macintosh_and_unknown_ones(tmp_path: Path, codepage: int, text: str) -> None:
+    assert outline(_read(tmp_path, r"\pard Caf\'8e\par", rf"{{\rtf1\ansi\ansicpg{codepage}")) == [text]
+
+
 def test_tables_with_spans(tmp_path: Path) -> None:
     body = (
         r"\trowd\trhdr\cellx1000\cellx2000\cellx3000\pard\intbl Part\cell Size\cell Note\cell\row"
