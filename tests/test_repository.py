@@ -178,8 +178,9 @@ def test_the_changelog_tells_of_the_version_that_is_there() -> None:
 def test_the_changelog_names_settings_and_commands_that_are_there() -> None:
     text = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
     names = set(re.findall(r"`([A-Z]+(?:_[A-Z]+)+)(?:=\w+)?`", text)) - {
-        "RELEVANCE_FLOOR",
+        "ANSWER_JUDGE",
         "PIPELINE_NODES",
+        "RELEVANCE_FLOOR",
     }  # which it tells are gone
     assert len(names) > 10
     there = env.options.keys() | checks.RENAMED.keys()
@@ -195,7 +196,7 @@ SITES = {path: path.read_text(encoding="utf-8") for path in (ROOT / "tests").rgl
 
 
 def _starts_processes(tree: ast.Module) -> bool:
-    """Whether a module of tests takes more from what starts sites than where things are."""
+    """Return whether a module of tests takes more from what starts sites than where things are."""
     taken = [node for node in ast.walk(tree) if isinstance(node, ast.ImportFrom) and node.module in _SITE]
     return bool({alias.name for node in taken for alias in node.names} - {"ROOT", "PATIENCE"})
 
