@@ -10,10 +10,10 @@ from types import FrameType
 
 
 def main() -> None:
-    """Hand the command line to Django; `--data-dir DIR` works for every command."""
-    _end_in_order()
+    """Pass the command line to Django; `--data-dir DIR` works for every command."""
+    _end_cleanly()
     arguments = _take_data_folder(sys.argv)
-    benchmarks = "".join(arguments[1:2]).startswith("bench")  # which are no part of the site
+    benchmarks = "".join(arguments[1:2]).startswith("bench")  # these commands aren't part of the site
     settings = "tests.benchmarks.settings" if benchmarks else "ragsite.settings"
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", settings)
     import django
@@ -21,7 +21,7 @@ def main() -> None:
     from django.core.management import execute_from_command_line
 
     try:
-        gc.disable()  # what is loaded stays: looking through it for garbage takes a seventh of the time
+        gc.disable()  # loaded objects stay: looking for garbage among them takes a seventh of the time
         django.setup()
         gc.enable()
         execute_from_command_line(arguments)
@@ -33,23 +33,23 @@ def main() -> None:
         signal.alarm(0)
 
 
-def _end_in_order() -> None:
-    """Have a command that is asked to stop end what it has started, first of all the embedded database.
+def _end_cleanly() -> None:
+    """Let a command that is asked to stop clean up, and above all stop the embedded database.
 
-    By default these signals end a process with nothing tidied up. Commands that serve put handlers of their own here.
+    By default these signals kill a process without any clean-up. Server commands install handlers of their own.
     """
 
     def end(number: int, frame: FrameType | None) -> None:
-        signal.alarm(10)  # seconds; again then, if this was raised in a finalizer, which swallows it
+        signal.alarm(10)  # try again after 10 seconds, in case this exits in a finalizer, which ignores it
         sys.exit(128 + number)
 
     for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGALRM):
-        if signal.getsignal(number) == signal.SIG_DFL:  # under nohup the end of the terminal is not the command's
+        if signal.getsignal(number) == signal.SIG_DFL:  # under nohup, SIGHUP stays ignored
             signal.signal(number, end)
 
 
 def _take_data_folder(arguments: list[str]) -> list[str]:
-    """Return the arguments without `--data-dir`, whose value goes to the settings by the environment."""
+    """Return the arguments without `--data-dir`, whose value is passed to the settings in the environment."""
     kept = []
     rest = iter(arguments)
     for argument in rest:
@@ -59,7 +59,7 @@ def _take_data_folder(arguments: list[str]) -> list[str]:
             continue
         folder = value if equals else next(rest, "")
         if not folder:
-            sys.exit("Error: --data-dir takes a folder.")
+            sys.exit("Error: --data-dir needs a folder.")
         os.environ["RAGSITE_DATA_DIR"] = str(Path(folder).expanduser().absolute())
     return kept
 

@@ -1,4 +1,4 @@
-"""What every answer of the site is given on its way out."""
+"""Middleware for every response: cache headers and compression."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -14,7 +14,7 @@ Answer = Callable[[HttpRequest], HttpResponse] | Callable[[HttpRequest], Awaitab
 
 @sync_and_async_middleware
 def keep_private(get_response: Answer) -> Answer:
-    """Let nothing on the way, nor the browser, keep an answer that doesn't say itself who may: pages are a person's."""
+    """Forbid proxies and browsers to store responses that don't set `Cache-Control`, since pages are personal."""
 
     def mark(response: HttpResponse) -> HttpResponse:
         response.headers.setdefault("Cache-Control", "private, no-store")
@@ -35,10 +35,11 @@ def keep_private(get_response: Answer) -> Answer:
 
 @sync_and_async_middleware
 def compress_pages(get_response: Answer) -> Answer:
-    """Compress pages, parts of them and the texts of the administration's scripts; what is streamed goes as it comes.
+    """Compress pages, parts of pages and the admin's translation catalogue, but not streaming responses.
 
-    Django adds a name of random length to what it compresses and masks the CSRF token anew each time, so that the
-    length of an answer hardly tells of a secret in it. Why, with figures: docs/decisions/page-weight.md.
+    Django adds a file name of random length to compressed responses and masks the CSRF token differently each time, so
+    that the length of a response reveals hardly anything about its secrets. Why, with figures:
+    docs/decisions/page-weight.md.
     """
     compress: Callable[[HttpRequest, HttpResponse], Any] = GZipMiddleware(get_response).process_response
 

@@ -1,4 +1,4 @@
-"""API tokens: named, per user, revocable, and only their hash is kept; and what administrators set and look at."""
+"""API tokens, which are per user and stored as hashes only, and the models of the site's other packages."""
 
 from django.conf import settings
 from django.db import models
@@ -12,7 +12,7 @@ __all__ = ["ApiToken", "AuditEntry", "Limit", "SettingChange", "SiteSetting", "U
 
 
 class ApiToken(models.Model):
-    """A key by which a program acts as its user."""
+    """A key with which a program acts as its user."""
 
     user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="api_tokens")
     name = models.CharField(_("name"), max_length=100)

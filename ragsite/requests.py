@@ -1,4 +1,4 @@
-"""What pages read from requests, and the short answers that they give."""
+"""Helpers of views: values from requests, and short responses."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -11,30 +11,30 @@ from django.utils.translation import gettext as _
 
 
 def absolute(request: HttpRequest, path: str) -> str:
-    """Return the whole address of a path: below `PUBLIC_URL`, or else where the request says that it was sent to."""
+    """Return the absolute URL of a path: below `PUBLIC_URL`, or else on the request's host."""
     return f"{settings.PUBLIC_URL}{path}" if settings.PUBLIC_URL else request.build_absolute_uri(path)
 
 
 def ids(values: Iterable[str]) -> list[int]:
-    """Return those of some texts that can be ids, as numbers."""
+    """Return the texts that can be IDs, as integers."""
     return [int(value) for value in values if value.isdecimal() and len(value) < 19]
 
 
 def number_in(request: HttpRequest, name: str) -> int | None:
-    """Return an id that the address or the form gives, or None."""
+    """Return an ID from the query string or the form, or None."""
     return next(iter(ids([request.GET.get(name) or request.POST.get(name, "")])), None)
 
 
 def is_htmx(request: Any) -> bool:
-    """Tell whether htmx asks, and so for a part of a page."""
+    """Return whether the request was made by htmx, and so for a part of a page."""
     return bool(request.htmx)
 
 
 def lead_to(request: HttpRequest, address: str) -> HttpResponse:
-    """Lead to an address: a whole new page, also for htmx."""
+    """Redirect to a URL; also htmx loads it as a whole new page."""
     return HttpResponse(headers={"HX-Redirect": address}) if is_htmx(request) else redirect(address)
 
 
 def refusal(message: str, status: int = 409) -> HttpResponse:
-    """Return a refusal in words; the page shows it as a message."""
+    """Return an error response whose message the page shows."""
     return HttpResponse(message or _("This can't be done."), status=status, headers={"X-Message": quote(message)})

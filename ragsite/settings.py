@@ -1,7 +1,7 @@
-"""Settings of the site, as Django and its libraries take them.
+"""Settings for Django and its libraries.
 
-What a deployment sets by the environment is in `ragsite.options`, and here under the same names, so that no
-other module knows an environment variable.
+Settings from environment variables are read in `ragsite.options` and available here under the same names, so that no
+other module reads an environment variable.
 """
 
 from typing import Any
@@ -17,7 +17,7 @@ from django.utils.translation import gettext_lazy as _
 from ragsite import env, options
 from ragsite.options import *  # noqa: F403
 
-# Makes Django's generic classes subscriptable at run time, as their type stubs have them.
+# Makes Django's generic classes subscriptable at run time, as in their type stubs.
 django_stubs_ext.monkeypatch()
 
 # --- The site -------------------------------------------------------------------------------------
@@ -94,8 +94,8 @@ TEMPLATES = [
 
 ROOT_URLCONF = "ragsite.urls"
 ASGI_APPLICATION = "ragsite.asgi.application"
-# What a web server calls, by dotted path: in a thread of its own while it starts, once it can answer, and before it
-# stops; the last are coroutine functions.
+# Functions that the web server calls, by dotted path: in a background thread while it starts, once it can serve
+# requests, and before it stops (coroutine functions).
 WARM_UP = [
     "retrieval.engine.spaces.warm_up",
     "retrieval.answerability.reading.warm_up",
@@ -109,7 +109,7 @@ BEFORE_STOP = ["conversations.turns.lifecycle.interrupt_all", "ragsite.llm.http_
 
 EMBEDDED_DATABASE = not options.DATABASE_URL
 POSTGRES_DIR = options.DATA_DIR / "postgres"
-# Appended to the embedded server's postgresql.conf when the cluster is made.
+# Appended to the embedded server's postgresql.conf when the cluster is created.
 EMBEDDED_POSTGRES_CONF: dict[str, str] = {
     "work_mem": "32MB",
     "maintenance_work_mem": "256MB",
@@ -120,17 +120,18 @@ EMBEDDED_POSTGRES_CONF: dict[str, str] = {
 
 
 def _databases() -> dict[str, Any]:
-    # A server process grows with what it has seen; after ten minutes a connection is let go.
-    kept: dict[str, Any] = {"CONN_MAX_AGE": 600, "CONN_HEALTH_CHECKS": True}
+    # The memory of a server process grows over time, so connections are closed after ten minutes.
+    common: dict[str, Any] = {"CONN_MAX_AGE": 600, "CONN_HEALTH_CHECKS": True}
     if EMBEDDED_DATABASE:
-        return {"default": {"ENGINE": "ragsite.runtime.embedded_backend", "NAME": "ragsite", "USER": "postgres"} | kept}
-    takes = f"DATABASE_URL can't be read; it takes postgres://user:password@host/name. {env.PASSWORDS}"
+        embedded = {"ENGINE": "ragsite.runtime.embedded_backend", "NAME": "ragsite", "USER": "postgres"}
+        return {"default": embedded | common}
+    message = f"DATABASE_URL can't be read; it must be postgres://user:password@host/name. {env.PASSWORDS}"
     try:
-        database = dict(dj_database_url.parse(options.DATABASE_URL)) | kept
-    except ValueError:  # whose words may hold the password
-        raise ImproperlyConfigured(takes) from None
+        database = dict(dj_database_url.parse(options.DATABASE_URL)) | common
+    except ValueError:  # its message may contain the password
+        raise ImproperlyConfigured(message) from None
     if not database["NAME"] or "@" in str(database["NAME"]):
-        raise ImproperlyConfigured(takes)
+        raise ImproperlyConfigured(message)
     return {"default": database}
 
 
@@ -157,7 +158,7 @@ STORAGES = {
 SERVESTATIC_USE_FINDERS = options.DEBUG
 SERVESTATIC_MAX_AGE = 0 if options.DEBUG else 3600
 
-# Memberships of groups end with the sockets that hold them; the seconds are for those that were lost.
+# Group memberships end with their WebSockets; the expiry, in seconds, is for lost ones.
 _LAYER = {"capacity": 1000, "group_expiry": 30 * 86400}
 CHANNEL_LAYERS = {
     "default": (
@@ -173,10 +174,10 @@ CACHES = {
     "default": (
         {"BACKEND": "ragsite.runtime.redis_backends.redis_cache.RedisOrLocalCache", "LOCATION": options.REDIS_URL}
         if options.REDIS_URL
-        # Roomy enough that counts of wrong passwords aren't pushed out by trying many names.
+        # Large enough that an attacker can't displace counts of wrong passwords by trying many names.
         else {"BACKEND": "django.core.cache.backends.locmem.LocMemCache", "OPTIONS": {"MAX_ENTRIES": 100_000}}
     ),
-    # What `{% cache %}` keeps of pages: each process its own, for it is only worth something where it costs nothing.
+    # Used by `{% cache %}`, in each process's memory: reading fragments from Redis would save no time.
     "template_fragments": {
         "BACKEND": "django.core.cache.backends.locmem.LocMemCache",
         "LOCATION": "template_fragments",
@@ -191,7 +192,7 @@ Q_CLUSTER = {
     "orm": "default",
     "workers": options.INGEST_WORKERS,
     "timeout": options.INGEST_TIMEOUT,
-    # A task that a killed worker left behind is offered again after this time.
+    # Seconds after which a task of a killed worker is run again.
     "retry": options.INGEST_TIMEOUT + 60,
     "max_attempts": 3,
     "poll": 0.2,
@@ -216,7 +217,9 @@ EMAIL_USE_TLS, EMAIL_USE_SSL = options.EMAIL_SECURITY == "starttls", options.EMA
 EMAIL_TIMEOUT = 10
 DEFAULT_FROM_EMAIL = SERVER_EMAIL = options.EMAIL_FROM or options.EMAIL_HOST_USER
 if options.EMAIL_HOST and not (DEFAULT_FROM_EMAIL and options.PUBLIC_URL):
-    raise ImproperlyConfigured("EMAIL_HOST is set; it takes EMAIL_FROM (or EMAIL_USER) and RAGSITE_PUBLIC_URL too.")
+    raise ImproperlyConfigured(
+        "EMAIL_HOST is set; EMAIL_FROM (or EMAIL_USER) and RAGSITE_PUBLIC_URL are required, too."
+    )
 
 ACCOUNT_ADAPTER = "ragsite.accounts.adapters.AccountAdapter"
 ACCOUNT_LOGIN_METHODS = {"username", "email"}
@@ -233,14 +236,14 @@ ACCOUNT_FORMS = {
 SOCIALACCOUNT_FORMS = {"signup": "ragsite.accounts.forms.ProviderSignUpForm"}
 ACCOUNT_SESSION_REMEMBER = True
 ACCOUNT_CHANGE_EMAIL = True
-# Without mail nothing can be verified, and nobody is told by mail what a page may not say.
+# Without e-mail, addresses can't be verified, and preventing enumeration would leave users without any feedback.
 ACCOUNT_EMAIL_VERIFICATION = "optional" if options.EMAIL_HOST else "none"
 ACCOUNT_PREVENT_ENUMERATION = bool(options.EMAIL_HOST)
 ACCOUNT_EMAIL_UNKNOWN_ACCOUNTS = False
 ACCOUNT_EMAIL_NOTIFICATIONS = bool(options.EMAIL_HOST)
 ACCOUNT_EMAIL_SUBJECT_PREFIX = ""
 ACCOUNT_REAUTHENTICATION_REQUIRED = True
-# Guesses at secrets meet the pauses of `ragsite.accounts.lockout`; what is left here bounds the mail that is sent.
+# `ragsite.accounts.lockout` limits guesses at secrets; the remaining limits are on e-mails.
 ACCOUNT_RATE_LIMITS = {"login": None, "login_failed": None, "reauthenticate": None, "change_password": None}
 
 MFA_ADAPTER = "ragsite.accounts.adapters.SecondFactorAdapter"
@@ -255,23 +258,23 @@ MFA_SUPPORTED_TYPES = ["totp", "webauthn", "recovery_codes"]
 MFA_PASSKEY_LOGIN_ENABLED = True
 MFA_ALLOW_UNVERIFIED_EMAIL = True
 MFA_TOTP_TOLERANCE = 1
-# Browsers know passkeys on localhost, and else over TLS alone.
+# Browsers support passkeys only over TLS, and on localhost.
 MFA_WEBAUTHN_ALLOW_INSECURE_ORIGIN = not options.BEHIND_TLS
 
 USERSESSIONS_ADAPTER = "ragsite.accounts.adapters.SessionsAdapter"
 
 SOCIALACCOUNT_ADAPTER = "ragsite.accounts.adapters.ProviderAdapter"
-# The address of a form may not lead elsewhere (see `form-action` below), so that a link has to.
+# Forms may not be submitted to other sites (see `form-action` below), so sign-in with a provider is a link.
 SOCIALACCOUNT_LOGIN_ON_GET = True
 SOCIALACCOUNT_EMAIL_AUTHENTICATION_AUTO_CONNECT = True
 
 
 def oidc_providers(url: str, client_id: str, secret: str, name: str, *, link_by_email: bool) -> dict[str, Any]:
-    """Return what allauth takes for an OpenID Connect provider; none without its address."""
+    """Return allauth's configuration of an OpenID Connect provider, empty without a URL."""
     if not url:
         return {}
     if not (client_id and secret):
-        raise ImproperlyConfigured("OIDC_SERVER_URL is set; it takes OIDC_CLIENT_ID and OIDC_CLIENT_SECRET too.")
+        raise ImproperlyConfigured("OIDC_SERVER_URL is set; OIDC_CLIENT_ID and OIDC_CLIENT_SECRET are required, too.")
     app = {
         "provider_id": "provider",
         "name": name or urlsplit(url).hostname,
@@ -302,7 +305,7 @@ AUTH_PASSWORD_VALIDATORS = [
     {"NAME": "django.contrib.auth.password_validation.NumericPasswordValidator"},
 ]
 
-# --- Safety ---------------------------------------------------------------------------------------
+# --- Security -------------------------------------------------------------------------------------
 
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = options.BEHIND_TLS
 SESSION_COOKIE_HTTPONLY = True
@@ -330,7 +333,7 @@ CONTENT_SECURITY_POLICY = {
 
 CORS_ALLOW_ALL_ORIGINS = "*" in options.CORS_ORIGINS
 CORS_ALLOWED_ORIGINS = [origin for origin in options.CORS_ORIGINS if origin != "*"]
-# Scripts of other sites sign in by token alone: no cookie is taken from them.
+# Scripts of other sites authenticate with tokens only; credentials such as cookies are not allowed.
 CORS_URLS_REGEX = r"^/api/"
 CORS_ALLOW_HEADERS = [*default_headers, "last-event-id"]
 CORS_EXPOSE_HEADERS = ["Content-Disposition", "Retry-After"]
@@ -365,7 +368,7 @@ SPECTACULAR_SETTINGS = {
     "SWAGGER_UI_DIST": "SIDECAR",
     "SWAGGER_UI_FAVICON_HREF": "SIDECAR",
     "SCHEMA_PATH_PREFIX": "/api",
-    # What a client sends and what it is answered differ: files are bytes one way, ids are read only.
+    # Requests and responses differ: files are uploaded as bytes, and IDs are read-only.
     "COMPONENT_SPLIT_REQUEST": True,
     "POSTPROCESSING_HOOKS": [
         "drf_spectacular.hooks.postprocess_schema_enums",
@@ -386,20 +389,22 @@ SPECTACULAR_SETTINGS = {
 # --- Retrieval ------------------------------------------------------------------------------------
 
 if options.EMBEDDING_PROVIDER == "openai" and (not options.EMBEDDING_BASE_URL or options.EMBEDDING_MODEL == "bundled"):
-    raise ImproperlyConfigured("EMBEDDING_PROVIDER is 'openai'; it takes EMBEDDING_BASE_URL and EMBEDDING_MODEL too.")
-# The variables that say which embedding model is meant, as far as they are set: then they decide, and no page does.
+    raise ImproperlyConfigured(
+        "EMBEDDING_PROVIDER is 'openai'; EMBEDDING_BASE_URL and EMBEDDING_MODEL are required, too."
+    )
+# The variables that select an embedding model, if set; administrators then can't choose another one.
 EMBEDDING_GIVEN = env.given("EMBEDDING_PROVIDER", "EMBEDDING_MODEL", "EMBEDDING_BASE_URL")
-# Makes documents findable: a class with the methods of `knowledge.indexer.Indexer`, by its dotted path.
+# The dotted path of a class with the methods of `knowledge.indexer.Indexer`, which indexes documents.
 INDEXER = "retrieval.indexer.Indexer"
-# Whether a visitor may make an account by an invitation that they hold.
+# The dotted path of a function that returns whether a visitor has an invitation to create an account.
 INVITED = "knowledge.invitations.invitations.is_invited"
-# Says how the admin has the endpoint reached: a function that returns an `EmbeddingModel` or None, by its dotted path.
+# The dotted path of a function that returns the `EmbeddingModel` configured in the admin, or None.
 EMBEDDING_PROFILE = "conversations.prompts.profiles.embedding_model"
 BUNDLED_MODEL_DIR = options.BASE_DIR / "retrieval" / "bundled" / "multilingual-e5-small-int8"
 BUNDLED_READER_DIR = options.BASE_DIR / "retrieval" / "bundled" / "reader"
 if not any(weight for name, weight in options.RERANK_BLEND.items() if name != "fused"):
-    raise ImproperlyConfigured("RERANK_BLEND gives no reranker a weight; name endpoint, local or llm.")
-# What makes each method's reranker: coroutines without arguments, by their dotted paths.
+    raise ImproperlyConfigured("RERANK_BLEND has no weight for a reranker; add endpoint, local or llm.")
+# Dotted paths of coroutine functions that return the reranker of each method.
 RERANKERS = {
     "endpoint": "conversations.prompts.rerankers.endpoint",
     "local": "conversations.prompts.rerankers.local",
@@ -430,10 +435,10 @@ _judgement = _nodes("reader.Reader", "rerank.Rerank", "relevance_gate.RelevanceG
 _writing = _nodes(
     "select.Select", "compose_prompt.ComposePrompt", "generate.Generate", "check_citations.CheckCitations", "save.Save"
 )
-# The nodes of an answer: lists of dotted paths by names, one of which an assistant may name; else it is `default`.
+# The nodes of an answer's pipeline: lists of dotted paths by name. An assistant may select one instead of `default`.
 PIPELINES = {
     "default": [*_before_understanding, *_understanding, *_search, *_judgement, *_nodes("filter.Filter"), *_writing],
-    # A question for several things is searched part by part, and what is missing is looked for once more.
+    # Complex questions are split and searched part by part, and searched again for missing information.
     "thorough": [
         *_before_understanding,
         *_understanding,
@@ -443,7 +448,7 @@ PIPELINES = {
         *_nodes("search_parts.SearchParts", "filter.Filter"),
         *_writing,
     ],
-    # No side calls: rules understand the question, and no model rewrites, reranks or judges before the answer.
+    # Without side calls: rules analyse the question, and no model rewrites, reranks or judges before the answer.
     "quick": [
         *_before_understanding,
         *_nodes("relevant_history.RelevantHistoryWithoutRewriting", "understand.UnderstandByRules"),
@@ -452,13 +457,13 @@ PIPELINES = {
         *_writing,
     ],
 }
-# Answers the questions of an evaluation as an assistant would: a class as `retrieval.evaluation.answering.Answerer`.
+# The dotted path of a class like `retrieval.evaluation.answering.Answerer`, which answers evaluation questions.
 EVALUATION_ANSWERER = "conversations.turns.evaluated.AssistantAnswerer"
-# Returns what the first page of the administration shows above its lists, for a request.
+# The dotted path of a function that returns the context of the admin's first page for a request.
 ADMIN_FIRST_PAGE = "conversations.admin.dashboard.page.context"
-# Around every node that runs, the first outermost: dotted paths of `async def hook(node, state, proceed)`.
+# Dotted paths of hooks around every node, outermost first: `async def hook(node, state, proceed)`.
 PIPELINE_HOOKS: list[str] = []
-# Whether a node fails that reads or writes what it does not declare.
+# Whether nodes fail if they read or write fields that they don't declare.
 PIPELINE_CHECK_ACCESS = options.DEBUG
 
 # --- Logs -----------------------------------------------------------------------------------------
@@ -476,7 +481,7 @@ LOGGING = {
     },
     "handlers": {
         "console": {"class": "logging.StreamHandler", "formatter": options.LOG_FORMAT, "filters": ["request_id"]},
-        # Always for programs.
+        # Always in JSON.
         "turns": {"class": "logging.StreamHandler", "formatter": "json", "filters": ["request_id"]},
     },
     "root": {"handlers": ["console"], "level": options.LOG_LEVEL},

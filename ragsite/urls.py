@@ -1,4 +1,4 @@
-"""The site's addresses."""
+"""The site's URLs."""
 
 from allauth.account.decorators import secure_admin_login
 from django.contrib import admin

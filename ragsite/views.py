@@ -1,4 +1,4 @@
-"""Pages about the person who is signed in: password, tokens, look; and what is answered when something fails."""
+"""Views of the user's own account (password, tokens, theme), and error handlers."""
 
 import sys
 from collections.abc import AsyncGenerator, AsyncIterator
@@ -46,7 +46,7 @@ from ragsite.runtime import samples
 _FRAME_POLICY = {
     "default-src": [NONE],
     "script-src": [SELF],
-    # Mermaid writes its colours into the picture.
+    # Mermaid adds inline styles to its diagrams.
     "style-src": [UNSAFE_INLINE],
     "frame-ancestors": [SELF],
     "sandbox": ["allow-scripts"],
@@ -56,7 +56,7 @@ _YEAR = 365 * 24 * 3600
 
 
 class TokenForm(forms.Form):
-    """Names a token, so that its owner knows later what it is for."""
+    """The name of a new token, which reminds its owner of its purpose."""
 
     name = forms.CharField(
         label=gettext_lazy("Name"),
@@ -112,7 +112,7 @@ def change_password(request: HttpRequest) -> HttpResponse:
 @login_required
 @require_POST
 def add_token(request: HttpRequest) -> HttpResponse:
-    """Make a token and show its key, this once."""
+    """Create a token and show its key, which is only possible once."""
     form = TokenForm(request.POST)
     if not form.is_valid():
         return _page(request, token_form=form, status=422)
@@ -123,7 +123,7 @@ def add_token(request: HttpRequest) -> HttpResponse:
 @login_required
 @require_POST
 def revoke_token(request: HttpRequest, pk: int) -> HttpResponse:
-    """Delete one of the person's own tokens."""
+    """Delete one of the user's own tokens."""
     get_object_or_404(ApiToken, pk=pk, user=request.user).delete()
     messages.success(request, _("The token has been revoked."))
     return redirect("account")
@@ -132,14 +132,14 @@ def revoke_token(request: HttpRequest, pk: int) -> HttpResponse:
 @login_required
 @require_POST
 def download_data(request: HttpRequest) -> HttpResponseBase:
-    """Hand out all that is the person's, as a zip that is made while it is sent, and ends with their sign-in."""
+    """Stream a zip archive of all the user's data; it is cut off when the user's session ends."""
     assert isinstance(request.user, User)
     user: User = User.objects.get(pk=request.user.pk)
     site = absolute(request, "/").rstrip("/")
     pieces: Any = archive.archive(user, site)
     if isinstance(request, ASGIRequest):
-        made = archive.stream(user, site, get_language() or settings.LANGUAGE_CODE)
-        pieces = _while_signed_in(user, request.session.session_key or "", made)
+        stream = archive.stream(user, site, get_language() or settings.LANGUAGE_CODE)
+        pieces = _while_signed_in(user, request.session.session_key or "", stream)
     response = StreamingHttpResponse(pieces, content_type="application/zip")
     name = f"ragsite-{user.get_username()}-{timezone.localdate()}.zip"
     response["Content-Disposition"] = content_disposition_header(True, name) or "attachment"
@@ -154,7 +154,7 @@ async def _while_signed_in(user: User, session_key: str, pieces: AsyncGenerator[
 
 
 class DeletionForm(forms.Form):
-    """Asks for the user name, so that nobody deletes an account by a slip of the hand."""
+    """Asks for the username, so that nobody deletes an account by accident."""
 
     username = forms.CharField(
         label=gettext_lazy("Your username, to confirm"),
@@ -166,7 +166,7 @@ class DeletionForm(forms.Form):
         self.user = user
 
     def clean_username(self) -> str:
-        """Refuse another name."""
+        """Check that it is the user's own username."""
         typed = str(self.cleaned_data["username"])
         if typed != self.user.get_username():
             raise forms.ValidationError(_("This is not your username."))
@@ -177,7 +177,7 @@ class DeletionForm(forms.Form):
 @reauthentication_required  # type: ignore[untyped-decorator]
 @require_http_methods(["GET", "POST"])
 def delete_account(request: HttpRequest) -> HttpResponse:
-    """Say what goes with the account; once its name is typed, delete it and end all it had open."""
+    """Show what is deleted with the account; once the username is confirmed, delete it and sign out."""
     assert isinstance(request.user, User)
     user: User = User.objects.get(pk=request.user.pk)
     form = DeletionForm(user, request.POST or None)
@@ -198,7 +198,7 @@ def delete_account(request: HttpRequest) -> HttpResponse:
 @login_required
 @require_POST
 def add_samples(request: HttpRequest) -> HttpResponse:
-    """Give the person a knowledge base of the sample documents; one of that name is left as it is."""
+    """Create the sample knowledge base for the user, unless one of that name exists."""
     assert isinstance(request.user, User)
     try:
         with transaction.atomic():
@@ -211,7 +211,7 @@ def add_samples(request: HttpRequest) -> HttpResponse:
 
 @require_POST
 def set_theme(request: HttpRequest) -> HttpResponse:
-    """Remember light, dark or automatic in a cookie and go back to where the person was."""
+    """Store the theme (light, dark or automatic) in a cookie and return to the previous page."""
     target = request.POST.get("next", "")
     if not url_has_allowed_host_and_scheme(target, {request.get_host()}, require_https=request.is_secure()):
         target = "/"
@@ -222,46 +222,47 @@ def set_theme(request: HttpRequest) -> HttpResponse:
     return response
 
 
-def _error_without_page(request: HttpRequest, status: int, code: str, words: str) -> HttpResponse | None:
-    """Return an error in the API's shape to programs, a message where a part of a page is forbidden, else None."""
+def _error_without_page(request: HttpRequest, status: int, code: str, message: str) -> HttpResponse | None:
+    """Return an error in the API's format to programs, a message if htmx gets status 403, else None."""
     if request.path == "/api" or request.path.startswith("/api/"):
-        return JsonResponse({"detail": words, "code": code}, status=status)
-    return refusal(words, status) if status == 403 and request.headers.get("HX-Request") else None
+        return JsonResponse({"detail": message, "code": code}, status=status)
+    return refusal(message, status) if status == 403 and request.headers.get("HX-Request") else None
 
 
 def bad_request(request: HttpRequest, exception: Exception) -> HttpResponse:
-    """Answer for what can't be read or is too much: a page, or an error in the API's shape, 413 where it is size."""
-    status, code, words = 400, "bad_request", _("The request can't be read.")
+    """Handle a malformed request, or one that is too large (status 413)."""
+    status, code, message = 400, "bad_request", _("The request is malformed.")
     if isinstance(exception, RequestDataTooBig | TooManyFieldsSent | TooManyFilesSent):
-        status, code, words = 413, "too_large", _("The request is larger than this site takes.")
-    return _error_without_page(request, status, code, words) or default_bad_request(request, exception)
+        status, code, message = 413, "too_large", _("The request is too large.")
+    return _error_without_page(request, status, code, message) or default_bad_request(request, exception)
 
 
 def csrf_failure(request: HttpRequest, reason: str = "") -> HttpResponse:
-    """Answer for a form that has expired: a page, a message where a part of one asked, or an error to programs."""
-    words = _("This page has expired. Reload it and try again.")
-    return _error_without_page(request, 403, "csrf_failed", words) or render(request, "403_csrf.html", status=403)
+    """Handle an expired form."""
+    message = _("This page has expired. Reload it and try again.")
+    return _error_without_page(request, 403, "csrf_failed", message) or render(request, "403_csrf.html", status=403)
 
 
 def forbidden(request: HttpRequest, exception: Exception) -> HttpResponse:
-    """Answer for what the person may not do: a page that says why, a message where a part of one asked, or an error."""
-    error = _error_without_page(request, 403, "permission_denied", str(exception) or _("You may not do this."))
+    """Handle a lack of permission; the exception's text is the reason."""
+    message = str(exception) or _("You don't have permission to do this.")
+    error = _error_without_page(request, 403, "permission_denied", message)
     return error or render(request, "403.html", {"message": str(exception)}, status=403)
 
 
 def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
-    """Answer for what is nowhere: a page, or an error in the API's shape to programs."""
-    words = _("There is nothing at %(path)s.") % {"path": request.path}
-    return _error_without_page(request, 404, "not_found", words) or page_not_found(request, exception)
+    """Handle an unknown URL or object."""
+    message = _("There is nothing at %(path)s.") % {"path": request.path}
+    return _error_without_page(request, 404, "not_found", message) or page_not_found(request, exception)
 
 
 def server_error(request: HttpRequest) -> HttpResponse:
-    """Answer for what failed, without the database: 503 when that is what is away, else 500; in the API's shape too."""
-    status, code, words = 500, "error", _("The error has been logged. Please try again.")
+    """Handle an exception without using the database: 503 if the database is unavailable, else 500."""
+    status, code, message = 500, "error", _("The error has been logged. Please try again.")
     if isinstance(sys.exc_info()[1], DATABASE_UNAVAILABLE):
-        status, code, words = 503, "database_away", database_unavailable_message()
-    page = HttpResponse(render_to_string("500.html", {"message": words}), status=status)
-    response = _error_without_page(request, status, code, words) or page
+        status, code, message = 503, "database_away", database_unavailable_message()
+    page = HttpResponse(render_to_string("500.html", {"message": message}), status=status)
+    response = _error_without_page(request, status, code, message) or page
     if status == 503:
         response["Retry-After"] = "5"
     return response
@@ -270,5 +271,5 @@ def server_error(request: HttpRequest) -> HttpResponse:
 @require_GET
 @csp(_FRAME_POLICY)
 def diagram(request: HttpRequest) -> HttpResponse:
-    """Show the empty frame in which a page has diagrams drawn; it is sandboxed wherever it is opened."""
+    """Show the frame in which pages render diagrams; it is always sandboxed."""
     return render(request, "ragsite/diagram.html")

@@ -130,7 +130,7 @@ class Worker(Site):
     """`manage.py worker`."""
 
     command = ("worker",)
-    ready = re.compile(r"(background worker runs)")
+    ready = re.compile(r"(background worker is running)")
 
 
 def manage(data_dir: Path, command: str, *arguments: str, root: Path = ROOT) -> list[str]:

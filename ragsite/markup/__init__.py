@@ -1,1 +1,1 @@
-"""What texts hold beside words, in answers and in documents alike: mathematics, and code in colours."""
+"""Mathematics and code highlighting in answers and documents."""

@@ -1,4 +1,4 @@
-"""Code in colours: Pygments' tokens as elements with a few of its own short classes, never with styles."""
+"""Highlight code: Pygments' tokens as elements with a few of its short classes, without inline styles."""
 
 import time
 from functools import lru_cache
@@ -11,15 +11,15 @@ from pygments.lexers import get_lexer_by_name
 from pygments.token import Comment, Error, Generic, Keyword, Literal, Name, Number, Operator, String, _TokenType
 from pygments.util import ClassNotFound
 
-# Characters of code, of a line of it and of its language's name beyond which it stays plain; seconds after which the
-# rest of it does. Some lexers look at a long line once more for each of its characters.
+# The most characters of highlighted code, of a line, and of a language's name, and the seconds after which the rest is
+# left plain. Some lexers take quadratic time for long lines.
 LONGEST = 20_000
 LONGEST_LINE = 1000
 _LONGEST_NAME = 30
 _PATIENCE = 0.3
-# The languages that people ask about; of others some lexers take very long over what isn't code of theirs.
+# Common languages only: some other lexers take very long for code that isn't in their language.
 _LANGUAGES = frozenset(Path(__file__).with_name("languages.txt").read_text("utf-8").split())
-# From the particular to the general: the first that a token belongs to.
+# From specific to general types; the first that matches a token is used.
 _CLASSES: tuple[tuple[_TokenType, str], ...] = (
     (Comment.Preproc, "k"), (Comment.PreprocFile, "s"), (Comment, "c"), (Error, ""), (Keyword.Type, "nb"),
     (Keyword, "k"), (Operator.Word, "k"), (Name.Tag, "k"), (Name.Attribute, "nf"), (Name.Function, "nf"),
@@ -31,7 +31,7 @@ _CLASSES: tuple[tuple[_TokenType, str], ...] = (
 
 
 def highlighted(code: str, language: str) -> SafeString:
-    """Return code as safe HTML, in colours where its language is known and it is not too long."""
+    """Return code as safe HTML, highlighted if its language is known and it isn't too long."""
     name = language.lower()
     if len(code) > LONGEST or len(name) > _LONGEST_NAME or name not in _LANGUAGES:
         return escape(code)
@@ -56,7 +56,7 @@ def _coloured(code: str, language: str) -> SafeString:
             parts.append(_element(pending, of))
             pending, of = "", found
         if code[written : written + len(text)] != text:
-            return escape(code)  # a lexer that changes what it reads
+            return escape(code)  # the lexer changed the code
         pending += text
         written += len(text)
         if time.monotonic() > until:

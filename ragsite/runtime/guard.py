@@ -1,8 +1,8 @@
-"""The program that cleans up after a killed `manage.py up`: it ends the child processes, then the embedded database.
+"""The program that cleans up after a killed `manage.py up`: it stops the child processes, then the embedded database.
 
-It only waits while the site runs, so it doesn't load Django before it is needed. It reads a pipe from its parent:
-`+NUMBER` and `-NUMBER` announce the start and end of process groups, `bye` that the parent stops in the normal way; the
-end of the pipe means that the parent has ended.
+It only waits while the site runs, so it doesn't load Django until it is needed. It reads a pipe from its parent:
+`+NUMBER` and `-NUMBER` announce the start and end of process groups, `bye` a normal stop of the parent; the end of the
+pipe means that the parent has ended.
 """
 
 import os
@@ -13,19 +13,19 @@ from collections.abc import Callable
 from contextlib import suppress
 
 STOP_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
-GRACE = 6.0  # seconds between asking a process group to stop and ending it
+GRACE = 6.0  # seconds between asking a process group to stop and killing it
 
 
 def main() -> None:
     """Wait for the parent's end, and clean up if it was killed."""
     for number in STOP_SIGNALS:
         signal.signal(number, signal.SIG_IGN)
-    told = sys.stdin.read().split()  # returns when the parent's end of the pipe is closed
-    if "bye" in told:
+    messages = sys.stdin.read().split()  # returns when the parent's end of the pipe is closed
+    if "bye" in messages:
         return
-    sys.stderr.write("Ragsite was killed; stopping what it had started.\n")
+    sys.stderr.write("Ragsite was killed; stopping its processes.\n")
     groups: set[int] = set()
-    for word in told:
+    for word in messages:
         if word[0] == "+":
             groups.add(int(word[1:]))
         else:
@@ -38,9 +38,9 @@ def main() -> None:
 
 
 def end_groups(pids: list[int], grace: float = GRACE, reap: Callable[[], object] = lambda: None) -> None:
-    """Ask process groups to stop, wait for at most `grace` seconds, then kill those that are left.
+    """Ask process groups to stop, wait for at most `grace` seconds, then kill the remaining ones.
 
-    `reap` is called in between, to wait for child processes: a group exists until its leader has been waited for.
+    `reap` is called in between to reap child processes, since a group exists until its leader has been reaped.
     """
     pids = [pid for pid in pids if pid > 0]
     for pid in pids:

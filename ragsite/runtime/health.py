@@ -12,24 +12,24 @@ PROBES = ("/healthz", "/readyz")
 
 
 class AnyHostForProbes(CommonMiddleware):
-    """Django's, which refuses unknown hosts, except for health checks, which may only know an IP address."""
+    """Django's middleware, which rejects unknown hosts, except for health checks, which may only know an IP address."""
 
     def process_request(self, request: HttpRequest) -> Any:
-        """Let a probe pass, and check other requests."""
+        """Skip the check for probes."""
         return None if request.path_info in PROBES else super().process_request(request)
 
 
 @never_cache
 def healthz(request: HttpRequest) -> HttpResponse:
-    """Answer 200 `ok` as long as the process serves requests; uses neither database nor cache."""
+    """Return 200 `ok` as long as the process serves requests; uses neither the database nor the cache."""
     return HttpResponse("ok", content_type="text/plain")
 
 
 @never_cache
 def readyz(request: HttpRequest) -> HttpResponse:
-    """Answer 200 `ok` if database and Redis answer too, else name what is away.
+    """Return 200 `ok` if the database and Redis respond, too.
 
-    Without the database 503 `database`. Without Redis the site still works: 200 `degraded: redis`.
+    Without the database the response is 503 `database`. Without Redis the site still works: 200 `degraded: redis`.
     """
     redis_away = getattr(cache, "is_away", lambda: False)()
     try:

@@ -1,4 +1,4 @@
-"""The web process: Daphne with fixes for large uploads and for answers that are being written at shutdown."""
+"""The web process: Daphne with fixes for large uploads, and for answers that are being written at shutdown."""
 
 import asyncio
 import gc
@@ -17,7 +17,7 @@ from twisted.internet import reactor
 from twisted.internet.defer import Deferred
 from twisted.internet.endpoints import AdoptedStreamServerEndpoint
 
-# Bytes of a request's body that are passed on at once; smaller pieces would keep the event loop busy during uploads.
+# Bytes of a request's body that are passed on at a time; smaller pieces would keep the event loop busy during uploads.
 PIECE = 256 * 1024
 # Seconds for running requests to finish once the process is asked to stop.
 FAREWELL = 1.5
@@ -28,16 +28,16 @@ HANDSHAKE = 20
 class Request(http_protocol.WebRequest):  # type: ignore[misc]
     """A request whose form is parsed by Django only, and whose body has a length.
 
-    Twisted also parses the form of each POST, in memory, and blocks the event loop meanwhile: an upload of 200 MB would
-    take ten times its size, and stop all streams for many seconds.
+    Twisted parses the form of each POST as well, in memory, which blocks the event loop: an upload of 200 MB would take
+    ten times as much memory and stop all streams for many seconds.
     """
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
-        """Tell Twisted not to parse forms."""
+        """Initialise Twisted's request without parsing of forms."""
         super().__init__(*args, **kwargs, parsePOSTFormSubmission=False)
 
     def process(self) -> Any:
-        """Tell the length of a body that came in chunks, without which Django takes it for none."""
+        """Set the length of a chunked body, since Django ignores a body without a length."""
         if self.requestHeaders.hasHeader(b"transfer-encoding"):
             length = self.content.seek(0, os.SEEK_END)
             self.content.seek(0)
@@ -47,7 +47,7 @@ class Request(http_protocol.WebRequest):  # type: ignore[misc]
 
 
 class Server(daphne.Server):  # type: ignore[misc]
-    """Daphne, which lets running requests finish before it stops."""
+    """Daphne's server, which lets running requests finish before it stops."""
 
     def __init__(self, *args: Any, before_stop: Callable[[], Awaitable[None]], **kwargs: Any) -> None:
         """Take Daphne's arguments, and a function that is awaited before the server stops."""
@@ -55,7 +55,7 @@ class Server(daphne.Server):  # type: ignore[misc]
         self._before_stop = before_stop
 
     def kill_all_applications(self) -> Any:
-        """Await `before_stop` and give requests time to finish; those that are left then are cancelled."""
+        """Await `before_stop` and give requests time to finish; the remaining ones are then cancelled."""
         ended = Deferred.fromFuture(asyncio.ensure_future(self._come_to_an_end()))
         return ended.addBoth(lambda _result: super(Server, self).kill_all_applications())
 
@@ -77,17 +77,17 @@ class Server(daphne.Server):  # type: ignore[misc]
 def serve(listener: socket.socket, when_loaded: Callable[[], object]) -> None:
     """Serve HTTP and WebSockets on a socket until the process is asked to stop.
 
-    `when_loaded` is called once the site is loaded, and may block until the site can answer.
+    `when_loaded` is called once the site is loaded, and may block until it can serve requests.
     """
     application = import_string(settings.ASGI_APPLICATION)
-    gc.enable()  # again, now that all is loaded; see `manage.py web`
-    # In the background: the site answers at once, and the first question does not wait for models to load.
+    gc.enable()  # again, now that everything is loaded; see `manage.py web`
+    # In the background, so that the site responds at once and the first question doesn't wait for models to load.
     threading.Thread(target=_warm_up, name="warm-up", daemon=True).start()
     when_loaded()
     for path in settings.WATCHES:
         import_string(path)()
     endpoint = cast(Any, AdoptedStreamServerEndpoint)(reactor, os.dup(listener.fileno()), listener.family)
-    daphne.serverFromString = lambda _reactor, _description: endpoint  # a description can't name an IPv6 socket
+    daphne.serverFromString = lambda _reactor, _description: endpoint  # a description can't express an IPv6 socket
     http_protocol.WebRequest = Request  # the class that Daphne's factory uses for requests
     server = Server(
         application,
@@ -103,10 +103,10 @@ def serve(listener: socket.socket, when_loaded: Callable[[], object]) -> None:
 def _warm_up() -> None:
     for path in settings.WARM_UP:
         import_string(path)()
-    # Objects that exist by now stay: checking them for garbage would block all streams for 0.2 seconds now and then.
+    # Existing objects will stay: checking them for garbage would block all streams for 0.2 seconds now and then.
     gc.collect()
     gc.freeze()
-    # Later objects live about as long as a turn: full collections run ten times less often.
+    # Later objects live about as long as a turn, so full collections can be ten times rarer.
     gc.set_threshold(*gc.get_threshold()[:2], 100)
 
 

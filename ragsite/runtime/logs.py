@@ -1,4 +1,4 @@
-"""Log records with the id of their request, and a formatter of JSON lines."""
+"""Log filters, among them one that adds the request ID, and a formatter of JSON lines."""
 
 import json
 import logging
@@ -8,13 +8,13 @@ from contextvars import ContextVar
 from datetime import UTC, datetime
 from typing import Any
 
-# The id of the running turn's request; tasks and threads that the turn starts inherit it.
+# The ID of the running turn's request; tasks and threads that the turn starts inherit it.
 _request_id: ContextVar[str] = ContextVar("request_id", default="-")
 
 
 @contextmanager
 def about_request(request_id: object) -> Iterator[None]:
-    """Context manager: records logged within have the request's id, also those of tasks started within."""
+    """Context manager that sets the request ID of log records, also in tasks started within it."""
     token = _request_id.set(str(request_id))
     try:
         yield
@@ -32,7 +32,7 @@ class RequestId(logging.Filter):
 
 
 class TracebackOfFaults(logging.Filter):
-    """Removes the traceback from records of refused requests, which are not errors of the site."""
+    """Removes the traceback from records of rejected requests, which are not errors of the site."""
 
     def filter(self, record: logging.LogRecord) -> bool:
         """Let every record through."""
@@ -42,9 +42,9 @@ class TracebackOfFaults(logging.Filter):
 
 
 class JsonFormatter(logging.Formatter):
-    """One JSON object per record, on one line: time (UTC), level, logger, request id, message.
+    """Formats a record as a JSON object on one line: time (UTC), level, logger, request ID and message.
 
-    A record's `fields` (a dictionary given by `extra`) are added to the object; an exception is a string.
+    A record's `fields`, a dictionary passed as `extra`, are added to the object; an exception is added as a string.
     """
 
     def format(self, record: logging.LogRecord) -> str:

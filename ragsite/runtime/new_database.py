@@ -1,8 +1,8 @@
-"""The tables of a new database, made at once as all migrations together leave them.
+"""Create the tables of a new database directly, in the state after all migrations.
 
-One by one, the migrations of an empty database take most of a first start: Django builds the models of each step anew.
-What they change in rows is left out, since there are none: Python code, and SQL that is marked as `elidable`, as Django
-leaves it out of squashed migrations. A test compares the outcome with that of the migrations.
+Running the migrations one by one would take most of a first start, since Django builds the models of each step.
+Operations on rows are left out, since there are none: Python code, and SQL marked as `elidable`, which Django also
+omits from squashed migrations. A test compares the result with that of the migrations.
 """
 
 from collections.abc import Sequence
@@ -16,12 +16,12 @@ from django.db.migrations.operations.base import Operation
 
 
 def is_new() -> bool:
-    """Whether the database has no tables."""
+    """Return whether the database has no tables."""
     return not connection.introspection.table_names()
 
 
 def create() -> None:
-    """Make all tables, with what the apps put into them after migrating; either all of it is done or nothing."""
+    """Create all tables, and the rows that apps add after migrating, in one transaction."""
     executor = MigrationExecutor(connection)
     plan = [migration for migration, _ in executor.migration_plan(executor.loader.graph.leaf_nodes())]
     state = executor.loader.project_state()
@@ -29,7 +29,7 @@ def create() -> None:
     for migration in plan:
         for operation in migration.operations:
             parts: Sequence[Operation] = [operation]
-            if isinstance(operation, SeparateDatabaseAndState):  # the table of a model that SQL makes
+            if isinstance(operation, SeparateDatabaseAndState):  # a table created by SQL
                 parts = operation.database_operations
                 models = [part for part in operation.state_operations if isinstance(part, CreateModel)]
                 with_statements |= {(migration.app_label, model.name_lower) for model in models}
@@ -42,11 +42,11 @@ def create() -> None:
             for app, operation in extensions:
                 operation.database_forwards(app, editor, state, state)
             for model in state.apps.get_models():
-                named = (model._meta.app_label, str(model._meta.model_name))
-                if model._meta.can_migrate(connection) and named not in with_statements:
+                key = (model._meta.app_label, str(model._meta.model_name))
+                if model._meta.can_migrate(connection) and key not in with_statements:
                     editor.create_model(model)
             for app, operation in statements:
                 operation.database_forwards(app, editor, state, state)
         for migration in plan:
             executor.recorder.record_applied(migration.app_label, migration.name)
-        call_command("migrate", verbosity=0, interactive=False)  # nothing is left but what follows migrations
+        call_command("migrate", verbosity=0, interactive=False)  # only emits post-migrate signals

@@ -13,7 +13,7 @@ from knowledge import services
 from knowledge.models import KnowledgeBase
 
 FOLDER = Path(__file__).resolve().parent / "samples_data"
-# File in the folder: the name shown to readers.
+# Files in the folder, and the names under which they are added.
 DOCUMENTS = {
     "switch-handbook.pdf": "LS-2400 Switch Handbook.pdf",
     "staff-handbook.docx": "云雀网络员工手册.docx",
@@ -23,13 +23,13 @@ DOCUMENTS = {
 
 
 def load(owner: User) -> KnowledgeBase:
-    """Create the sample knowledge base for a user and queue its documents; call it inside a transaction."""
+    """Create the sample knowledge base for a user and queue its documents; call this inside a transaction."""
     base = services.create_knowledge_base(
         owner,
         _("Samples"),
         description=_("A made-up maker of network switches: handbook, release notes, prices and staff rules."),
     )
-    for filename, shown in DOCUMENTS.items():
+    for filename, name in DOCUMENTS.items():
         with (FOLDER / filename).open("rb") as file:
-            services.add_document(base, owner, shown, File(file))
+            services.add_document(base, owner, name, File(file))
     return base

@@ -1,4 +1,4 @@
-"""What `up`, `web` and `worker` have in common at their start: options, the socket, and checks."""
+"""Common code for starting `up`, `web` and `worker`: options, the socket, and checks."""
 
 import argparse
 import errno
@@ -11,7 +11,7 @@ from django.db import OperationalError, connection, connections
 
 
 class CannotStart(Exception):
-    """The site can't be started; the message is one line for a person."""
+    """The site can't be started; the message is one line for the user."""
 
 
 def add_address(parser: argparse.ArgumentParser) -> None:
@@ -22,13 +22,13 @@ def add_address(parser: argparse.ArgumentParser) -> None:
 
 def add_data_folder(parser: argparse.ArgumentParser) -> None:
     """Add the option for the data folder."""
-    parser.add_argument("--data-dir", metavar="DIR", help="where all data are kept; read by manage.py itself")
+    parser.add_argument("--data-dir", metavar="DIR", help="folder for all data; handled by manage.py itself")
 
 
 def port(value: str) -> int:
     """Parse a port given on the command line; raises `ArgumentTypeError`."""
     if not (value.isascii() and value.isdigit() and int(value) <= 65_535):
-        raise argparse.ArgumentTypeError(f"{value!r} is no port; a port is a whole number from 0 to 65535.")
+        raise argparse.ArgumentTypeError(f"{value!r} isn't a port; enter a number from 0 to 65535.")
     return int(value)
 
 
@@ -38,10 +38,10 @@ def listen(host: str, port: int) -> socket.socket:
         family, _, _, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
         return socket.create_server(address[:2], family=family, backlog=512)
     except socket.gaierror as error:
-        raise CannotStart(f"The host {host} is not known: {error.strerror}.") from error
+        raise CannotStart(f"The host {host} can't be resolved: {error.strerror}.") from error
     except OSError as error:
-        taken = error.errno == errno.EADDRINUSE
-        reason = "is in use; choose another with --port" if taken else f"can't be used: {error.strerror}"
+        in_use = error.errno == errno.EADDRINUSE
+        reason = "is in use; choose another with --port" if in_use else f"can't be used: {error.strerror}"
         raise CannotStart(f"Port {port} on {host} {reason}.") from error
 
 
@@ -53,7 +53,7 @@ def address(host: str, listener: socket.socket) -> str:
 
 
 def migrations_wait() -> bool:
-    """Whether there are unapplied migrations."""
+    """Return whether there are unapplied migrations."""
     from django.db.migrations.executor import MigrationExecutor
 
     executor = MigrationExecutor(connection)
@@ -61,53 +61,53 @@ def migrations_wait() -> bool:
 
 
 def check_settings() -> None:
-    """Run the system checks that need no database; raises `CannotStart` with the errors."""
+    """Run the system checks that don't need a database; raises `CannotStart` with the errors."""
     _raise_for(checks.run_checks())
 
 
 def notices(listener: socket.socket | None = None) -> list[str]:
-    """Return warnings about the environment, and about an address that other machines may reach."""
+    """Return warnings about environment variables, and about an address that other machines may reach."""
     from ragsite.runtime.checks import variables_are_known
 
-    told = _told(variables_are_known(None))
-    beyond = listener is not None and not ip_address(listener.getsockname()[0]).is_loopback
-    if beyond and "*" in settings.ALLOWED_HOSTS and not settings.PUBLIC_URL:
-        told.append(
-            "Warning: The site listens beyond this machine, and makes share links of whatever address a request "
-            "claims. Set RAGSITE_PUBLIC_URL to its own, or name its hosts in RAGSITE_ALLOWED_HOSTS."
+    warnings = _warnings(variables_are_known(None))
+    is_public = listener is not None and not ip_address(listener.getsockname()[0]).is_loopback
+    if is_public and "*" in settings.ALLOWED_HOSTS and not settings.PUBLIC_URL:
+        warnings.append(
+            "Warning: The site can be reached from other machines, and builds links from the host name of each "
+            "request, which can be forged. Set RAGSITE_PUBLIC_URL, or list the site's hosts in RAGSITE_ALLOWED_HOSTS."
         )
-    return told
+    return warnings
 
 
 def check_database() -> list[str]:
     """Run the system checks of the database; return their warnings, and raise `CannotStart` for errors."""
     found = checks.run_checks(tags=[checks.Tags.database], databases=["default"])
     _raise_for(found)
-    return _told(found)
+    return _warnings(found)
 
 
 def expect_database() -> list[str]:
     """Check the database, for a process that doesn't migrate it itself; return warnings.
 
-    A database that can't be reached is only warned of, since the site waits for it. Raises `CannotStart` for errors and
+    An unavailable database is only a warning, since the site waits for it. Raises `CannotStart` for errors and
     unapplied migrations.
     """
     try:
         warnings = check_database()
         if migrations_wait():
-            raise CannotStart("The database is not prepared for this version: run `manage.py migrate` first.")
+            raise CannotStart("The database has unapplied migrations: run `manage.py migrate` first.")
         return warnings
     except OperationalError:
-        return ["Warning: The database can't be reached; /readyz tells when it is back."]
+        return ["Warning: The database can't be reached; check /readyz to see when it is back."]
     finally:
         connections.close_all()
 
 
-def _told(found: list[checks.CheckMessage]) -> list[str]:
+def _warnings(found: list[checks.CheckMessage]) -> list[str]:
     return [f"Warning: {message.msg} {message.hint}" for message in found if not message.is_silenced()]
 
 
 def _raise_for(found: list[checks.CheckMessage]) -> None:
-    grave = [message for message in found if message.is_serious() and not message.is_silenced()]
-    if grave:
-        raise CannotStart("\n".join(f"{message.msg} {message.hint or ''}".strip() for message in grave))
+    errors = [message for message in found if message.is_serious() and not message.is_silenced()]
+    if errors:
+        raise CannotStart("\n".join(f"{message.msg} {message.hint or ''}".strip() for message in errors))

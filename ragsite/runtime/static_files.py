@@ -1,8 +1,9 @@
-"""Scripts, styles and pictures as they are served: collected under names with a hash, compressed, kept for ever.
+"""Serve static files: collected under hashed names, compressed, and cached by browsers for ever.
 
-`manage.py web` calls `prepare` before it builds the site. What was collected once is kept until a file changes. In
-other processes names stay plain. Plain names are served too, for an hour: scripts address some files by their path.
-A file is compressed when it is first asked for: all of them would take seconds, and few ever are.
+`manage.py web` calls `prepare` before it builds the site. Files are collected again only if one has changed. Other
+processes use plain names. Plain names are also served, with a cache time of an hour, since scripts address some files
+by their path. A file is compressed on its first request: compressing all of them would take seconds, and most are never
+requested.
 """
 
 import asyncio
@@ -29,7 +30,7 @@ from servestatic.compress import Compressor
 from servestatic.middleware import ServeStaticMiddleware
 from servestatic.responders import StaticFile
 
-# The API has no pages but that of Swagger; what comes for others is nowhere used.
+# Unused files of third-party apps: the API has no pages except Swagger UI.
 IGNORED = ("redoc", "rest_framework")
 _IMPORT = re.compile(r'@import url\("([^":]+)"\)( layer\([\w.-]+\))?;')
 _URL = re.compile(r"""url\((["']?)(?!["']?(?:data:|#|/|[a-z]+:))([^"')]+)\1\)""")
@@ -37,20 +38,20 @@ _prepared = False
 
 
 class SiteStaticFilesStorage(ManifestStaticFilesStorage):
-    """Names with hashes, imports of scripts too; a style sheet holds what it imports, so that none waits."""
+    """Hashed names, also in imports of scripts; imported style sheets are inlined, which saves requests."""
 
-    # Of scripts ours are modules that import one another; libraries are taken as they are.
+    # The site's own scripts are modules that import each other; libraries are left unchanged.
     patterns = (
         ManifestStaticFilesStorage.patterns[0],
         ("js/*.js", ManifestStaticFilesStorage._js_module_import_aggregation_patterns[1]),  # type: ignore[attr-defined]
     )
 
     def url(self, name: str, force: bool = False) -> str:  # type: ignore[override]
-        """Return the address of a file; with its hash once the files of this process are prepared."""
+        """Return the URL of a file, with its hash once this process has called `prepare`."""
         return super().url(name, force) if _prepared else StaticFilesStorage.url(self, name)
 
     def post_process(self, paths: dict[str, Any], dry_run: bool = False, **options: Any) -> Iterator[Any]:
-        """Put imported style sheets in place of their imports, then hash."""
+        """Replace imports in style sheets by the imported ones, then hash the files."""
         for name, (storage, path) in list(paths.items()):
             if not dry_run and name.endswith(".css"):
                 text = storage.open(path).read().decode()
@@ -62,45 +63,45 @@ class SiteStaticFilesStorage(ManifestStaticFilesStorage):
 
 
 class SiteCompressor(Compressor):  # type: ignore[misc]
-    """Compresses nearly as well as Brotli can, in a tenth of the time: someone waits for the file."""
+    """Compresses nearly as well as Brotli's maximum in a tenth of the time, since a request waits for it."""
 
     def __init__(self) -> None:
-        """Leave maps of sources as they are: they are for who looks into a library's scripts."""
+        """Leave out source maps, which are only used for debugging."""
         super().__init__(extensions=(*Compressor.SKIP_COMPRESS_EXTENSIONS, "map"), quiet=True)
 
     def compress(self, path: str) -> None:
-        """Compress a file beside it, unless that was done since it last changed."""
+        """Write compressed versions of a file beside it, unless they are up to date."""
         changed = int(Path(path).stat().st_mtime)
-        made = [file for suffix in (".zstd", ".br", ".gz") if (file := Path(path + suffix)).exists()]
-        if not made or any(int(file.stat().st_mtime) != changed for file in made):
-            for file in made:
+        existing = [file for suffix in (".zstd", ".br", ".gz") if (file := Path(path + suffix)).exists()]
+        if not existing or any(int(file.stat().st_mtime) != changed for file in existing):
+            for file in existing:
                 file.unlink(missing_ok=True)
             super().compress(path)
 
     def compress_brotli(self, data: bytes) -> bytes:
-        """Compress as Brotli does at quality 9."""
+        """Compress with Brotli at quality 9."""
         return bytes(brotli.compress(data, quality=9))
 
     def write_data(self, path: str, data: bytes, suffix: str, stat_result: os.stat_result) -> str:
-        """Put a compressed file in its place as a whole, since other threads and processes may be sending it."""
+        """Write a compressed file atomically, since other threads and processes may be sending it."""
         half_made = f"{path}.{os.getpid()}-{threading.get_ident()}"
         Path(super().write_data(half_made, data, suffix, stat_result)).rename(path + suffix)
         return path + suffix
 
 
 class StaticFiles(ServeStaticMiddleware):  # type: ignore[misc]
-    """Serves what was collected; a file is compressed, and its headers are made, when it is first asked for."""
+    """Serves collected files; a file is compressed, and its headers are built, on its first request."""
 
     _names: frozenset[str] = frozenset()
     _compressor = SiteCompressor()
 
     def add_files_from_manifest(self) -> None:
-        """Keep the names that there are."""
+        """Store the existing names."""
         hashed: dict[str, str] = staticfiles_storage.hashed_files  # type: ignore[attr-defined]
         self._names = frozenset([*hashed, *hashed.values()])
 
     async def __call__(self, request: HttpRequest) -> HttpResponseBase:
-        """Serve a file, or what the site answers."""
+        """Serve a file, or pass the request on to the site."""
         url = request.path_info
         if url not in self.files and (name := url.removeprefix(self.static_prefix)) in self._names:
             self.files[url] = await asyncio.to_thread(self._compressed, name, url)
@@ -110,7 +111,7 @@ class StaticFiles(ServeStaticMiddleware):  # type: ignore[misc]
     def _compressed(self, name: str, url: str) -> StaticFile:
         path = staticfiles_storage.path(name)
         if self._compressor.should_compress(path):
-            with suppress(OSError):  # as where the disk is full: it is sent as it is
+            with suppress(OSError):  # such as a full disk: send the file uncompressed
                 self._compressor.compress(path)
         return self.get_static_file(path, url)
 
@@ -140,7 +141,7 @@ def prepare() -> None:
 
 
 def _with_imports(name: str, text: str, paths: dict[str, Any]) -> str:
-    """Return a style sheet with imported ones in place, their layers around them and their addresses seen from it."""
+    """Return a style sheet with imported ones inlined, wrapped in their layers, and with adjusted URLs."""
 
     def imported(match: re.Match[str]) -> str:
         relative, layer = match[1], match[2]

@@ -1,7 +1,7 @@
-"""Runs the whole site by one command: database, background worker and web server, started and stopped together.
+"""Run the whole site with one command: database, background worker and web server, started and stopped together.
 
 `manage.py up` calls `Supervisor.run()`. The web server's process is forked first, so that it loads while the database
-starts; it listens on a socket that the supervisor keeps open, so that requests wait rather than fail while the web
+starts. It listens on a socket that the supervisor keeps open, so that requests wait instead of failing while the web
 server is restarted.
 """
 
@@ -36,7 +36,7 @@ _PASSWORD_LETTERS = "abcdefghjkmnpqrstuvwxyz23456789"  # without characters that
 
 @dataclass(frozen=True)
 class Options:
-    """Where the site listens, and whether the first start creates the demo account."""
+    """The address to listen on, and whether the first start creates the demo account."""
 
     host: str = "127.0.0.1"
     port: int = 8000
@@ -54,13 +54,13 @@ class Supervisor:
         self._asked_to_stop = False
 
     def run(self) -> None:
-        """Start all processes, restart those that die, and stop all on SIGINT, SIGTERM or SIGHUP.
+        """Start all processes, restart those that die, and stop all of them on SIGINT, SIGTERM or SIGHUP.
 
-        Raises `CannotStart` with the reason in one line.
+        Raises `CannotStart` with a one-line reason.
         """
         with self._stop_signals(), self._guard() as guard:
             with listen(self.options.host, self.options.port) as listener, suppress(KeyboardInterrupt):
-                gc.freeze()  # what is loaded stays shared with the children, whose collections don't touch it
+                gc.freeze()  # existing objects stay shared with the children, since collections don't touch them
                 go = get_context("fork").Event()
                 web = Child("web server", lambda: call_command("web", listener=listener, wait_for_database=go.wait))
                 worker = Child("background worker", lambda: _work(listener))
@@ -75,7 +75,7 @@ class Supervisor:
                     if not web.alive:
                         raise CannotStart(f"The web server {web.ending()} while starting; its messages are above.")
                     if time.monotonic() > deadline:
-                        raise CannotStart(f"The web server did not answer within {READY_TIMEOUT:.0f} seconds.")
+                        raise CannotStart(f"The web server did not respond within {READY_TIMEOUT:.0f} seconds.")
                     time.sleep(0.03)
                 self._children.append(worker)
                 worker.start(guard)
@@ -125,7 +125,7 @@ class Supervisor:
             guard.unwatch(child.pid)
             delay = child.pause(now)
             child.due = now + delay
-            self._say(f"The {child.name} {child.ending()}; starting it again in {delay:.0f} s.")
+            self._say(f"The {child.name} {child.ending()}; restarting it in {delay:.0f} s.")
         if now >= child.due:
             child.due = 0.0
             child.start(guard)
@@ -152,7 +152,7 @@ class Supervisor:
 
     @contextmanager
     def _guard(self) -> Iterator[Guard]:
-        """Lock the data folder, and end all child processes and the embedded database at the end."""
+        """Lock the data folder; on exit, stop all child processes and the embedded database."""
         try:
             embedded.hold_data_folder()
         except embedded.DataFolderInUse as error:
@@ -176,7 +176,7 @@ class Supervisor:
 
 
 def _work(listener: socket.socket) -> None:
-    """Run the background worker, which doesn't need the socket."""
+    """Run the background worker, closing the socket, which it doesn't need."""
     listener.close()
     call_command("worker", database_is_ready=True)
 
@@ -185,17 +185,17 @@ def _work(listener: socket.socket) -> None:
 
 
 def _answers(host: str, port: int) -> bool:
-    """Whether the site answers at `/healthz`."""
+    """Return whether the site responds at `/healthz`."""
     here = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)
-    asked = http.client.HTTPConnection(here, port, timeout=2)
+    client = http.client.HTTPConnection(here, port, timeout=2)
     try:
         first = str(settings.ALLOWED_HOSTS[0]).lstrip(".") if settings.ALLOWED_HOSTS else here
-        asked.request("GET", "/healthz", headers={"Host": here if first == "*" else first})
-        return asked.getresponse().status == 200
+        client.request("GET", "/healthz", headers={"Host": here if first == "*" else first})
+        return client.getresponse().status == 200
     except (OSError, http.client.HTTPException):
         return False
     finally:
-        asked.close()
+        client.close()
 
 
 # --- The first start ------------------------------------------------------------------------------------
@@ -205,17 +205,17 @@ def _welcome(demo: bool) -> list[str]:
     """Create the demo account and the sample knowledge base if there are no users; return lines to show."""
     from django.contrib.auth.models import User
 
-    kept = settings.DATA_DIR / "demo-password"
+    stored = settings.DATA_DIR / "demo-password"
     if User.objects.exists():
-        demo_waits = kept.exists() and User.objects.filter(username=DEMO_USER, is_active=True).exists()
-        return [f"Sign in as {DEMO_USER}; the first password is in {kept}."] if demo_waits else []
+        has_demo = stored.exists() and User.objects.filter(username=DEMO_USER, is_active=True).exists()
+        return [f"Sign in as {DEMO_USER}; the initial password is in {stored}."] if has_demo else []
     if not demo:
-        return ["Nobody can sign in yet: make an account with `manage.py createsuperuser`."]
+        return ["Nobody can sign in yet: create an account with `manage.py createsuperuser`."]
     from ragsite.runtime import samples
 
     password = settings.DEMO_PASSWORD or "".join(secrets.choice(_PASSWORD_LETTERS) for _ in range(14))
     # Readable only by the site's user.
-    descriptor = os.open(kept, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+    descriptor = os.open(stored, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
     with os.fdopen(descriptor, "w", encoding="utf-8") as file:
         os.fchmod(descriptor, 0o600)
         file.write(f"{password}\n")
@@ -223,4 +223,4 @@ def _welcome(demo: bool) -> list[str]:
         user = User.objects.create_superuser(DEMO_USER, password=password)
         samples.load(user)
     shown = "the password from RAGSITE_DEMO_PASSWORD" if settings.DEMO_PASSWORD else f"password {password}"
-    return [f"Sign in as {DEMO_USER} with {shown} (kept in {kept})."]
+    return [f"Sign in as {DEMO_USER} with {shown} (stored in {stored})."]

@@ -1,8 +1,8 @@
-"""The settings in force: what an assistant asks for, else an administrator has set, else the environment or a default.
+"""Current settings: an assistant's, else those stored by an administrator, else the environment's or the default.
 
-Administrators set them by the names of the environment's variables. `config.ANSWER_TOP_K` reads a setting that may
-change while the site runs. What is stored is read from the database by `refresh`, which whatever begins something
-calls: a turn, a search, an upload, the reading of a file. A turn goes on with what it began with.
+`config.ANSWER_TOP_K` reads a setting that may change while the site runs. Stored settings have the names of environment
+variables and are read from the database by `refresh`, which is called at the beginning of a turn, a search, an upload
+or the processing of a file. A turn keeps the settings that it began with.
 """
 
 import logging
@@ -25,12 +25,12 @@ logger = logging.getLogger(__name__)
 
 
 class Config:
-    """Settings by their names; one that only a start can change raises `AttributeError`."""
+    """Settings by name; those that only change on restart raise `AttributeError`."""
 
     def __getattr__(self, name: str) -> Any:
         option = env.option_of(name)
         if option is None or not option.live:
-            raise AttributeError(f"{name} is no setting that changes while the site runs.")
+            raise AttributeError(f"{name} isn't a setting that can change while the site runs.")
         pinned = _pinned.get()
         values = _site.values if pinned is None or pinned.values is None else pinned.values
         return values[name] if name in values else getattr(settings, name)
@@ -38,7 +38,7 @@ class Config:
 
 @dataclass(slots=True)
 class _Site:
-    """What administrators had set when it was last read (`time.monotonic`)."""
+    """The stored settings, and when they were last read (`time.monotonic`)."""
 
     values: Mapping[str, Any] = field(default_factory=dict)
     read_at: float = float("-inf")
@@ -46,7 +46,7 @@ class _Site:
 
 @dataclass(slots=True)
 class _Pinned:
-    """The settings of one piece of work, once they are known."""
+    """The settings of a turn or similar work, once they are known."""
 
     values: Mapping[str, Any] | None = None
 
@@ -58,7 +58,7 @@ _pinned: ContextVar[_Pinned | None] = ContextVar("pinned_settings", default=None
 
 @contextmanager
 def pinned() -> Iterator[None]:
-    """Within, also in tasks and on database threads, settings stay as `pin` has them."""
+    """Context manager in which settings keep the values set by `pin`, also in tasks and on database threads."""
     token = _pinned.set(_Pinned())
     try:
         yield
@@ -67,21 +67,21 @@ def pinned() -> Iterator[None]:
 
 
 def pin(values: Mapping[str, Any]) -> None:
-    """Have these settings in force within `pinned`; others are those of the environment or defaults."""
+    """Use these settings within `pinned`; the others are those of the environment or the defaults."""
     holder = _pinned.get()
     if holder is None:
-        raise RuntimeError("Settings are pinned within `pinned()` only.")
+        raise RuntimeError("Settings can only be pinned within `pinned()`.")
     holder.values = values
 
 
 def refresh(older_than: float = 0.0) -> None:
-    """Read what administrators have set, unless this process has done so within so many seconds. Asks the database."""
+    """Read the stored settings from the database, unless that was done in the last `older_than` seconds."""
     if time.monotonic() - _site.read_at >= older_than:
         _site.values, _site.read_at = stored(), time.monotonic()
 
 
 def stored() -> dict[str, Any]:
-    """Return what administrators have set and the environment leaves open. Asks the database, once."""
+    """Return the stored settings that the environment doesn't override, with one query."""
     found: dict[str, Any] = {}
     for name, text in SiteSetting.objects.values_list("name", "value"):
         option = env.options.get(name)
@@ -90,21 +90,21 @@ def stored() -> dict[str, Any]:
         try:
             found[option.setting] = option.parse(text)
         except ImproperlyConfigured as error:  # the bounds were wider when it was stored
-            logger.warning("A stored setting is not used: %s", error)
+            logger.warning("A stored setting is ignored: %s", error)
     return found
 
 
 @transaction.atomic
 def change(user: Any, changes: Mapping[str, str | None]) -> list[SettingChange]:
-    """Store settings as their variables would have them written, None for the default, and log what differs.
+    """Store settings, written as in environment variables, or None for the default, and log the changes.
 
-    Raises `ImproperlyConfigured` for a value that is none, a name that may not change, or one that the environment
-    sets; then nothing is stored.
+    Raises `ImproperlyConfigured` for an invalid value, and for a setting that can't be changed or is set by the
+    environment; nothing is stored then.
     """
     for name, text in changes.items():
         option = env.options.get(name)
         if option is None or not option.live:
-            raise ImproperlyConfigured(f"{name} can only be changed by its environment variable, at a start.")
+            raise ImproperlyConfigured(f"{name} can only be changed by its environment variable and a restart.")
         if env.given(name):
             raise ImproperlyConfigured(f"{name} is set by its environment variable.")
         if text is not None:
@@ -127,5 +127,5 @@ def change(user: Any, changes: Mapping[str, str | None]) -> list[SettingChange]:
 
 @caches.register
 def forget() -> None:
-    """Forget what administrators have set, until it is read again."""
+    """Forget the stored settings until they are read again."""
     _site.values, _site.read_at = {}, float("-inf")

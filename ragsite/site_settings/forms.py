@@ -1,4 +1,4 @@
-"""Form fields for settings that change while the site runs, made of their entries in the table of settings."""
+"""Form fields for settings that can change while the site runs, generated from the settings' definitions."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -12,7 +12,7 @@ from ragsite import env
 
 
 def field_of(option: env.Option, unset: str) -> forms.Field:
-    """Return a field for a setting; left empty, which `unset` says what it means, nothing is set."""
+    """Return a form field for a setting; an empty one leaves it unset, the effect of which is shown as `unset`."""
     least, most = option.bounds or (None, None)
     common: dict[str, Any] = {"label": option.setting, "required": False, "help_text": capfirst(str(option.help))}
     if isinstance(option.default, bool):
@@ -25,15 +25,15 @@ def field_of(option: env.Option, unset: str) -> forms.Field:
         kind, bounds = forms.IntegerField, {"min_value": least, "max_value": most}
     elif isinstance(option.default, float) or option.default is None:
         kind, bounds = forms.FloatField, {"min_value": least, "max_value": most}
-    made = kind(**common, **bounds)
-    made.widget.attrs["placeholder"] = unset
-    return made
+    field = kind(**common, **bounds)
+    field.widget.attrs["placeholder"] = unset
+    return field
 
 
 def text_of(option: env.Option, value: Any) -> str | None:
-    """Return what a field holds as the environment's variable would have it written, None where it is empty.
+    """Return a field's value as written in an environment variable, or None if it is empty.
 
-    Raises `ValidationError` for what the table doesn't take.
+    Raises `ValidationError` for an invalid value.
     """
     if value in (None, ""):
         return None
@@ -46,7 +46,7 @@ def text_of(option: env.Option, value: Any) -> str | None:
 
 
 class SettingsForm(forms.Form):
-    """The settings that administrators change, empty where nobody has: then they are as `otherwise` says."""
+    """Settings that administrators can change; an empty field means the value in `otherwise`."""
 
     def __init__(
         self, options: Iterable[env.Option], stored: Mapping[str, str], otherwise: Mapping[str, str], data: Any = None
@@ -58,7 +58,7 @@ class SettingsForm(forms.Form):
             self.fields[name] = field_of(option, _("default: %(value)s") % {"value": otherwise[name]})
 
     def clean(self) -> dict[str, Any]:
-        """Check each against the table."""
+        """Validate each setting."""
         texts: dict[str, str | None] = {}
         for name, value in list(self.cleaned_data.items()):
             try:

@@ -1,4 +1,4 @@
-"""What administrators have set, and the log of who changed it."""
+"""Settings stored by administrators, and the log of their changes."""
 
 from django.conf import settings
 from django.db import models
@@ -6,13 +6,13 @@ from django.utils.translation import gettext_lazy as _
 
 
 class SiteSetting(models.Model):
-    """A setting that is not at its default; where the environment sets it too, that counts."""
+    """A setting that isn't at its default; the environment takes precedence."""
 
     name = models.CharField(_("setting"), max_length=60, primary_key=True)
     value = models.TextField(_("value"), blank=True, help_text=_("as its environment variable would have it written"))
 
     class Meta:
-        """By name."""
+        """Ordered by name."""
 
         verbose_name = _("site setting")
         verbose_name_plural = _("site settings")
@@ -23,7 +23,7 @@ class SiteSetting(models.Model):
 
 
 class SettingChange(models.Model):
-    """Who changed a setting, when, from what and to what; None is the default."""
+    """A change of a setting: who, when, and the values before and after; None is the default."""
 
     name = models.CharField(_("setting"), max_length=60)
     before = models.TextField(_("before"), null=True)
@@ -31,7 +31,7 @@ class SettingChange(models.Model):
     user = models.ForeignKey(
         settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, related_name="+", verbose_name=_("changed by")
     )
-    # The name outlives the account.
+    # Kept when the account is deleted.
     username = models.CharField(_("user name"), max_length=150)
     changed_at = models.DateTimeField(_("changed"), auto_now_add=True)
 

@@ -1,4 +1,4 @@
-"""The scripts of the administration's pages: none holds up the first paint, and none is loaded that a page doesn't use.
+"""Scripts of admin pages: they are deferred, so that they don't delay the first paint, and unused ones are left out.
 
 Why, with figures: docs/decisions/page-weight.md.
 """
@@ -13,7 +13,7 @@ from django.utils.safestring import SafeString, mark_safe
 
 register = template.Library()
 
-# What Django puts on every page of a model, by what uses it.
+# Scripts that Django adds to every page of a model, by the feature that uses them.
 _RELATED = {"vendor/jquery/jquery.js", "jquery.init.js", "core.js", "admin/RelatedObjectLookups.js"}
 _ACTIONS = {"actions.js"}
 _PREPOPULATED = {"urlify.js", "prepopulate.js", "vendor/xregexp/xregexp.js"}
@@ -21,9 +21,9 @@ _PREPOPULATED = {"urlify.js", "prepopulate.js", "vendor/xregexp/xregexp.js"}
 
 @register.simple_tag(takes_context=True)
 def admin_scripts(context: Context) -> SafeString:
-    """Return the scripts of a list, a form or a page that asks before it deletes, to be run in order after it is read.
+    """Return the deferred scripts of a change list, a form or a delete confirmation.
 
-    What a model's admin, an inline or a widget brings stays, and so does what Django's own of them lean on.
+    Scripts of a model's admin, an inline or a widget are kept, and so are those of Django's that they depend on.
     """
     media: Media = context["media"]
     paths: list[str] = [str(getattr(each, "_path", each)) for each in media._js]  # type: ignore[attr-defined]
@@ -43,7 +43,7 @@ def admin_scripts(context: Context) -> SafeString:
 
 
 def _has_related_fields(context: Context) -> bool:
-    """Whether the page is a list in which something is looked up for another page, or one in which one can be."""
+    """Return whether the page is a popup of related objects, or has fields that open one."""
     if "cl" in context:
         return bool(context["is_popup"] or context["cl"].formset)
     fields = context["adminform"].form.fields.values() if "adminform" in context else ()

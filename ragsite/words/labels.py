@@ -1,4 +1,4 @@
-"""Labels of the administration that no model of ours gives: they are named here to be translated with the rest."""
+"""Admin labels that the site's models don't define, listed here so that they are translated with the rest."""
 
 from typing import Any
 
@@ -6,14 +6,14 @@ from django.apps import apps
 from django.utils.translation import gettext, gettext_noop, pgettext_lazy
 from django.utils.translation import gettext_lazy as _
 
-# Of fields without a label of their own, which Django calls by their names.
+# Labels of fields without a verbose name, by the name that Django derives.
 FIELDS = {
     "active": _("active"),
     "alt": _("caption"),
-    "analysed to": _("counted up to passage"),
+    "analysed to": _("analysed up to passage"),
     "assistant": _("assistant"),
     "base url": _("base URL"),
-    "beside": _("run of the version in use"),
+    "beside": _("run of the current version"),
     "char end": _("last character"),
     "char start": _("first character"),
     "chunk": _("chunk"),
@@ -22,19 +22,19 @@ FIELDS = {
     "created at": _("created"),
     "dimension": _("dimensions"),
     "document": _("document"),
-    "document frequency": _("documents with it"),
+    "document frequency": _("documents containing it"),
     "file": _("file"),
     "finished at": _("finished"),
     "heading path": _("heading path"),
-    "heartbeat at": _("last sign of work"),
+    "heartbeat at": _("last heartbeat"),
     "height": _("height"),
-    "is slow": _("takes long to read"),
+    "is slow": _("slow to read"),
     "kind": _("kind"),
     "knowledge base": _("knowledge base"),
     "languages": _("languages"),
     "last seq": _("last event"),
     "last used at": _("last used"),
-    "lead": _("words before it"),
+    "lead": _("lead"),
     "model": _("model"),
     "ordinal": _("position"),
     "page": _("page"),
@@ -42,8 +42,8 @@ FIELDS = {
     "page to": _("last page"),
     "picture": _("picture"),
     "provider": pgettext_lazy("of models", "provider"),
-    "put away": _("put away"),
-    "reads scans": _("has its scans read"),
+    "hidden": _("hidden"),
+    "reads scans": _("scans are read"),
     "run": _("run"),
     "sha256": _("SHA-256"),
     "started at": _("started"),
@@ -58,7 +58,7 @@ FIELDS = {
     "width": _("width"),
 }
 
-# Of models that their packages call by their code's names, or as titles: one of them, and several.
+# Singular and plural names of models whose packages use code names or title case.
 MODELS = {
     "django_q.Failure": (_("failed task"), _("failed tasks")),
     "django_q.OrmQ": (_("queued task"), _("queued tasks")),
@@ -69,7 +69,7 @@ MODELS = {
     "usersessions.UserSession": (_("signed-in device"), _("signed-in devices")),
 }
 
-# Of fields whose packages write them as titles, which stand within sentences here.
+# Labels of fields whose packages use title case.
 TITLES = {
     "django_q.OrmQ.lock": _("locked until"),
     "django_q.Schedule.next_run": _("next run"),
@@ -78,7 +78,7 @@ TITLES = {
     "django_q.Task.stopped": _("finished"),
 }
 
-# What Django and django-q say in English where the reader's language is another, or stiffly.
+# Messages of Django and django-q that aren't translated, or not well.
 OF_OTHERS = (
     gettext_noop(":"),  # after the label of a field
     gettext_noop("Add %s"),
@@ -134,7 +134,7 @@ OF_OTHERS = (
     gettext_noop("Name of the target cluster"),
 )
 
-# What a permission lets one do; the audit log has the same words.
+# The actions of permissions; the audit log uses the same words.
 VERBS = {
     "view": pgettext_lazy("audit", "view"),
     "add": pgettext_lazy("audit", "add"),
@@ -145,9 +145,9 @@ VERBS = {
 
 
 def label() -> None:
-    """Label what has no label or an odd one, permissions, which the database has in English, and what is in groups.
+    """Set labels of models and fields, of permissions (stored in English), and of group memberships.
 
-    Migrations don't notice, as they go by what the models say themselves.
+    Migrations aren't affected, since they use the models' own definitions.
     """
     for model in apps.get_models():
         fields: list[Any] = [*model._meta.fields, *model._meta.many_to_many]
@@ -157,22 +157,23 @@ def label() -> None:
     for name, (one, several) in MODELS.items():
         meta: Any = apps.get_model(name)._meta
         meta.verbose_name, meta.verbose_name_plural = one, several
-    for name, words in TITLES.items():
-        of, _dot, field_name = name.rpartition(".")
-        titled: Any = apps.get_model(of)._meta.get_field(field_name)
-        titled.verbose_name = words
+    for name, verbose_name in TITLES.items():
+        model_name, _dot, field_name = name.rpartition(".")
+        titled: Any = apps.get_model(model_name)._meta.get_field(field_name)
+        titled.verbose_name = verbose_name
     permissions: Any = apps.get_model("auth.Permission")
     permissions.__str__ = _permission
     user: Any = apps.get_model("auth.User")
     group: Any = apps.get_model("auth.Group")
     entry: Any = apps.get_model("admin.LogEntry")
-    told = entry.get_change_message
-    entry.get_change_message = lambda entry: gettext(told(entry))  # what is kept in words, too
-    in_group, may = user.groups.through, group.permissions.through
-    in_group.__str__, may.__str__ = lambda row: str(row.user), lambda row: str(row.permission)
-    in_group._meta.verbose_name = _("membership of a group")
-    in_group._meta.verbose_name_plural = _("memberships of groups")
-    may._meta.verbose_name, may._meta.verbose_name_plural = _("permission of a group"), _("permissions of groups")
+    original = entry.get_change_message
+    entry.get_change_message = lambda entry: gettext(original(entry))  # also translates messages stored as text
+    membership, granted = user.groups.through, group.permissions.through
+    membership.__str__, granted.__str__ = lambda row: str(row.user), lambda row: str(row.permission)
+    membership._meta.verbose_name = _("membership of a group")
+    membership._meta.verbose_name_plural = _("memberships of groups")
+    granted._meta.verbose_name = _("permission of a group")
+    granted._meta.verbose_name_plural = _("permissions of groups")
 
 
 def _permission(permission: Any) -> str:

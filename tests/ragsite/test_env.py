@@ -25,7 +25,7 @@ def test_boolean(monkeypatch: pytest.MonkeyPatch, value: str, expected: bool) ->
 
 def test_boolean_refuses_other_words(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(NAME, "maybe")
-    with pytest.raises(ImproperlyConfigured, match=f"{NAME} is 'maybe'; it takes true or false"):
+    with pytest.raises(ImproperlyConfigured, match=f"{NAME} is 'maybe'; it must be true or false"):
         env.boolean(NAME, True)
 
 
@@ -77,7 +77,7 @@ def test_weights(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize("value", ["a", "a:", "a:much", "c:1", "a:1,a:2", "a:-1", "a:nan", "a:inf", ":1"])
 def test_weights_refuse(monkeypatch: pytest.MonkeyPatch, value: str) -> None:
     monkeypatch.setenv(NAME, value)
-    with pytest.raises(ImproperlyConfigured, match=f"{NAME} has .*; the names are: a, b"):
+    with pytest.raises(ImproperlyConfigured, match=f"{NAME} contains .* Valid names are: a, b"):
         env.weights(NAME, {}, ("a", "b"))
 
 
@@ -107,7 +107,7 @@ def test_languages(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setenv(NAME, value)
         assert env.languages(NAME, known) == expected
     monkeypatch.setenv(NAME, "en,fr")
-    with pytest.raises(ImproperlyConfigured, match=f"{NAME} holds 'fr'; it takes all, or any of: en, zh"):
+    with pytest.raises(ImproperlyConfigured, match=f"{NAME} contains 'fr'; it must be all, or any of: en, zh"):
         env.languages(NAME, known)
 
 
@@ -127,5 +127,5 @@ def test_time_zone(monkeypatch: pytest.MonkeyPatch) -> None:
     assert env.time_zone(NAME, "UTC") == "Asia/Shanghai"
     for value in ("Mars/Olympus", "../etc/passwd", "Asia"):
         monkeypatch.setenv(NAME, value)
-        with pytest.raises(ImproperlyConfigured, match=f"{NAME} is .*; it takes a time zone such as Asia/Shanghai"):
+        with pytest.raises(ImproperlyConfigured, match=f"{NAME} is .*; it must be a time zone such as Asia/Shanghai"):
             env.time_zone(NAME, "UTC")

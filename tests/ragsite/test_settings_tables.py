@@ -43,7 +43,7 @@ def test_one_entry_is_enough_for_documentation_and_page(
     monkeypatch.setattr(env, "options", dict(env.options))
     settings.NEW_KNOB = env.integer("NEW_KNOB", 3, (1, 9), "turns of the knob")
     call_command("list_settings")
-    assert "| `NEW_KNOB` | `3` | 1 – 9 | at a start | turns of the knob |" in capsys.readouterr().out
+    assert "| `NEW_KNOB` | `3` | 1 – 9 | on restart | turns of the knob |" in capsys.readouterr().out
     _title, rows = list(settings_page.sections())[-1]
     assert rows[-1] == ([settings_page.Cell("NEW_KNOB", "3", "3", "1 – 9")], "turns of the knob")
 
@@ -51,10 +51,10 @@ def test_one_entry_is_enough_for_documentation_and_page(
 @pytest.mark.parametrize(
     ("name", "value", "takes"),
     [
-        ("ANSWER_TOP_K", "101", "is 101; it takes a whole number of at least 1 and at most 100"),
-        ("LLM_TEMPERATURE", "warm", "is 'warm'; it takes a number of at least 0.0 and at most 2.0"),
-        ("EMBEDDING_DIMENSION", "5000", "is 5000; it takes a whole number of at least 1 and at most 4000"),
-        ("RAGSITE_LANGUAGE", "fr", "is 'fr'; it takes one of: en, zh-hans"),
+        ("ANSWER_TOP_K", "101", "is 101; it must be a whole number of at least 1 and at most 100"),
+        ("LLM_TEMPERATURE", "warm", "is 'warm'; it must be a number of at least 0.0 and at most 2.0"),
+        ("EMBEDDING_DIMENSION", "5000", "is 5000; it must be a whole number of at least 1 and at most 4000"),
+        ("RAGSITE_LANGUAGE", "fr", "is 'fr'; it must be one of: en, zh-hans"),
     ],
 )
 def test_what_is_out_of_bounds_stops_the_start(name: str, value: str, takes: str, tmp_path: Path) -> None:

@@ -35,7 +35,7 @@ def test_variables_of_the_site_are_settings_by_their_short_names() -> None:
 
 
 def test_what_can_not_change_is_not_read_so() -> None:
-    with pytest.raises(AttributeError, match="HNSW_M is no setting that changes"):
+    with pytest.raises(AttributeError, match="HNSW_M isn't a setting that can change"):
         _ = config.HNSW_M
     with pytest.raises(AttributeError):
         _ = config.NO_SUCH_THING

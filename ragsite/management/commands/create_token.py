@@ -1,4 +1,4 @@
-"""Makes an API token for a user."""
+"""Create an API token for a user."""
 
 from typing import Any
 
@@ -11,17 +11,17 @@ from ragsite.models import ApiToken
 
 
 class Command(BaseCommand):
-    """`manage.py create_token USER [--name NAME]`: the key stands alone on the last line of standard output."""
+    """`manage.py create_token USER [--name NAME]`: the key is the only line of standard output."""
 
-    help = "Make an API token for a user; its key is the last line of the output and can't be shown again."
+    help = "Create an API token for a user; its key is the last line of the output and can't be shown again."
 
     def add_arguments(self, parser: CommandParser) -> None:
-        """Take the user's name and a name for the token."""
-        parser.add_argument("user", help="name of the user that the token acts as")
-        parser.add_argument("--name", default="command line", help="what the token is for (default: %(default)s)")
+        """Add the user's name and a name for the token."""
+        parser.add_argument("user", help="username of the token's owner")
+        parser.add_argument("--name", default="command line", help="purpose of the token (default: %(default)s)")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        """Print the key; raises `CommandError` for a user who is unknown or inactive."""
+        """Print the key; raises `CommandError` if the user is unknown or inactive."""
         username, name = options["user"], options["name"].strip()
         longest = ApiToken._meta.get_field("name").max_length or 0
         if not name or len(name) > longest:
@@ -32,5 +32,6 @@ class Command(BaseCommand):
             raise CommandError(_("There is no user “%(name)s”.") % {"name": username})
         if not user.is_active:
             raise CommandError(_("The user “%(name)s” is not active.") % {"name": username})
-        self.stderr.write(_("API token for %(name)s; keep it safe, because it can't be shown again:") % {"name": username})
+        message = _("API token for %(name)s; keep it safe, because it can't be shown again:")
+        self.stderr.write(message % {"name": username})
         self.stdout.write(create_token(user, name))

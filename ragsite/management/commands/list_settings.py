@@ -1,4 +1,4 @@
-"""Prints every environment variable of the site, in Markdown: what `docs/settings.md` holds."""
+"""Print the site's environment variables in Markdown, for `docs/settings.md`."""
 
 from typing import Any
 
@@ -8,20 +8,20 @@ from ragsite import env
 
 _INTRODUCTION = """# Settings
 
-Environment variables, read once at start. A value that makes no sense stops the start and is named. Those marked *any
-time* administrators also change while the site runs, in the administration under *Settings*, unless the variable is
-set; those marked *assistant* each assistant may have its own way as well. They count from the next question on.
+Environment variables are read once at start; an invalid value prevents the site from starting and is reported. Settings
+marked *any time* can also be changed while the site runs, in the administration under *Settings*, unless the variable
+is set. Those marked *assistant* can also be set for each assistant. Changes apply from the next question.
 
-<!-- Made from ragsite/options.py by `make docs`. -->
+<!-- Generated from ragsite/options.py by `make docs`. -->
 """
 
-_CHANGES = {"": "at a start", "site": "any time", "assistant": "any time, assistant"}
+_CHANGES = {"": "on restart", "site": "any time", "assistant": "any time, assistant"}
 
 
 class Command(BaseCommand):
     """`list_settings`."""
 
-    help = "Prints every environment variable with its default, its bounds and what it does, in Markdown."
+    help = "Print every environment variable with its default, bounds and meaning, in Markdown."
     requires_system_checks: list[str] = []
 
     @no_translations

@@ -16,15 +16,17 @@ class Command(BaseCommand):
     requires_system_checks = []  # the web server's process runs them while the database starts
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        """Add where to listen, where the data are, and whether a first start makes the demo account."""
+        """Add the address, the data folder, and whether to create the demo account on the first start."""
         startup.add_address(parser)
         startup.add_data_folder(parser)
-        parser.add_argument("--no-demo", action="store_true", help="make no demo account and no sample documents")
+        parser.add_argument(
+            "--no-demo", action="store_true", help="don't create the demo account and the sample documents"
+        )
 
     def handle(self, *args: Any, **options: Any) -> None:
-        """Run until stopped; a reason not to start is one line and exit code 1."""
-        wanted = Options(options["host"], options["port"], not options["no_demo"])
+        """Run until stopped; if the site can't start, print the reason in one line and exit with code 1."""
+        supervisor = Supervisor(Options(options["host"], options["port"], not options["no_demo"]), self.stdout)
         try:
-            Supervisor(wanted, self.stdout).run()
+            supervisor.run()
         except startup.CannotStart as error:
             raise CommandError(str(error)) from error

@@ -1,4 +1,4 @@
-"""Serve the site's pages, API and sockets: one web process."""
+"""Serve the site's pages, API and WebSockets with one web process."""
 
 import gc
 import socket
@@ -13,15 +13,15 @@ from ragsite.runtime import startup
 
 
 class Command(BaseCommand):
-    """`manage.py web`: what `up` runs, and what a site of several web processes runs without it."""
+    """`manage.py web`: run by `up`, or directly on a site with several web processes."""
 
     help = "Serve the site as one web process, until SIGTERM or Ctrl-C. `up` runs it for you."
     requires_system_checks = []  # they run below, also in a child of `up`
-    # Of `up`: the socket that it holds, and what to wait for before anything is answered.
+    # Passed by `up`: its socket, and a function that waits until the database is ready.
     stealth_options = ("listener", "wait_for_database")
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        """Add where to listen and where the data are."""
+        """Add the address and the data folder."""
         startup.add_address(parser)
         startup.add_data_folder(parser)
 
@@ -50,5 +50,5 @@ class Command(BaseCommand):
 
     def _get_ready(self, url: str, listener: socket.socket) -> None:
         warnings = [*startup.notices(listener), *startup.expect_database()]
-        self.stdout.write("\n".join([*warnings, f"Ragsite's web process serves at {url}"]))
+        self.stdout.write("\n".join([*warnings, f"Ragsite's web process is listening at {url}"]))
         self.stdout.flush()

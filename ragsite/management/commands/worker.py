@@ -9,14 +9,14 @@ from ragsite.runtime import startup
 
 
 class Command(BaseCommand):
-    """`manage.py worker`: what `up` runs, and what a site of several machines runs without it."""
+    """`manage.py worker`: run by `up`, or directly on a site with several machines."""
 
     help = "Do the site's background work, until SIGTERM or Ctrl-C. `up` runs it for you."
     requires_system_checks = []  # they run below, also in a child of `up`
-    stealth_options = ("database_is_ready",)  # which `up` has seen to
+    stealth_options = ("database_is_ready",)  # passed by `up`
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        """Add where the data are."""
+        """Add the data folder."""
         startup.add_data_folder(parser)
 
     def handle(self, *args: Any, database_is_ready: bool = False, **options: Any) -> None:
@@ -27,7 +27,9 @@ class Command(BaseCommand):
             if not database_is_ready:
                 startup.check_settings()
                 self.stdout.write(
-                    "\n".join([*startup.notices(), *startup.expect_database(), "Ragsite's background worker runs."])
+                    "\n".join(
+                        [*startup.notices(), *startup.expect_database(), "Ragsite's background worker is running."]
+                    )
                 )
                 self.stdout.flush()
         except startup.CannotStart as error:

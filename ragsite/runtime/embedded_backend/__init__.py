@@ -1,1 +1,1 @@
-"""Django's PostgreSQL backend, on the embedded server."""
+"""Django's PostgreSQL backend for the embedded server."""

@@ -1,8 +1,8 @@
-"""The channel layer of a site with Redis: only messages to other processes need it.
+"""The channel layer of a site with Redis, which is only used for messages between processes.
 
-Each process keeps its own groups and delivers messages to its own members directly; other processes receive them by
-Redis's publish and subscribe. A layer that keeps groups and messages in Redis, such as channels_redis, ends every
-socket when Redis goes away, and has lost the groups when it is back.
+Each process keeps its own groups and delivers messages to its own members directly; other processes receive them
+through Redis's publish/subscribe. A layer that keeps groups and messages in Redis, such as channels_redis, closes every
+WebSocket when Redis becomes unavailable, and has lost the groups when Redis is back.
 """
 
 import asyncio
@@ -32,11 +32,11 @@ PREFIX = "ragsite.group."
 class RedisLayer(InMemoryChannelLayer):  # type: ignore[misc]
     """Groups across all processes with the same Redis. A message to a single channel stays in the process.
 
-    Messages sent while Redis is away reach only this process, and are not sent again.
+    Messages sent while Redis is unavailable reach only this process, and are not sent again.
     """
 
     def __init__(self, url: str, **options: Any) -> None:
-        """Take Redis's address, and the options of the in-memory layer (capacities and times to live)."""
+        """Take Redis's URL, and the options of the in-memory layer (capacities and times to live)."""
         super().__init__(**options)
         self._url = url
         self._id = uuid.uuid4().hex  # by which a process recognises its own messages
@@ -61,7 +61,7 @@ class RedisLayer(InMemoryChannelLayer):  # type: ignore[misc]
         await self._follow(group)
 
     async def group_send(self, group: str, message: dict[str, Any]) -> None:
-        """Send a JSON-safe message to all members of a group; doesn't raise when Redis is away."""
+        """Send a JSON-safe message to all members of a group; doesn't raise an error if Redis is unavailable."""
         await super().group_send(group, message)
         at_home = self._home is asyncio.get_running_loop()
         if at_home and self._away:
@@ -86,7 +86,7 @@ class RedisLayer(InMemoryChannelLayer):  # type: ignore[misc]
         return Redis.from_url(self._url, **TIMEOUTS, retry=Retry(NoBackoff(), 1))
 
     async def _hear(self) -> None:
-        """Deliver messages of other processes until the event loop ends; reconnect whenever Redis was away."""
+        """Deliver messages of other processes until the event loop ends, reconnecting to Redis when necessary."""
         task = asyncio.current_task()
         # A cancellation that coincides with a timeout may arrive as the timeout only.
         while task is not None and not task.cancelling():
@@ -126,7 +126,7 @@ class RedisLayer(InMemoryChannelLayer):  # type: ignore[misc]
     def _lost(self, error: Exception) -> None:
         if not self._away:
             self._away = True
-            logger.warning("Redis is away; pages hear only of what this process does: %s", error)
+            logger.warning("Redis is unavailable; messages of other processes are not received: %s", error)
 
 
 def _topic(group: str) -> str:

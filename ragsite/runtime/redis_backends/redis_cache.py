@@ -1,4 +1,4 @@
-"""The cache of a site with Redis, shared by all processes; while Redis is away, each process uses its own."""
+"""The cache of a site with Redis, shared by all processes; while Redis is unavailable, each process uses its own."""
 
 import logging
 import time
@@ -15,28 +15,28 @@ from redis.retry import Retry
 
 logger = logging.getLogger(__name__)
 
-# Exceptions that mean that Redis is away.
+# Exceptions that mean that Redis is unavailable.
 REDIS_UNAVAILABLE = (RedisError, OSError)
 
-# Seconds to reach Redis, and for it to answer: requests wait for it.
+# Seconds to connect to Redis, and for its response; requests wait for it.
 TIMEOUTS: dict[str, Any] = {"socket_connect_timeout": 1.0, "socket_timeout": 2.0}
 
-# For health checks: a load balancer gives the site itself not much longer to answer.
+# Shorter ones for health checks, since load balancers don't wait long for the site.
 _PROBE_TIMEOUTS: dict[str, Any] = {"socket_connect_timeout": 0.4, "socket_timeout": 0.4}
 
-# Seconds for which Redis is not asked again after it was away.
+# Seconds for which Redis is not used after it was unavailable.
 REST = 5.0
 
-# The monotonic time until which each Redis is not asked, by its address.
+# The monotonic time until which a Redis is not used, by its URL.
 _away_until: dict[str, float] = {}
 
 
 class RedisOrLocalCache(RedisCache):
-    """Django's Redis cache; while Redis is away, a cache of the process, in which counters start from nothing."""
+    """Django's Redis cache; while Redis is unavailable, a cache of the process, in which counters start at zero."""
 
     def __init__(self, server: str, params: dict[str, Any]) -> None:
-        """Take Redis's address and the settings of the cache."""
-        # Retries once, over a new connection, if a pooled one was broken, but not after a timeout.
+        """Take Redis's URL and the settings of the cache."""
+        # Retry once, over a new connection, if a pooled one was broken, but not after a time-out.
         retry = Retry(NoBackoff(), 1, (Disconnected,))
         options = TIMEOUTS | {"retry": retry} | params.get("OPTIONS", {})
         super().__init__(server, params | {"OPTIONS": options})
@@ -45,7 +45,7 @@ class RedisOrLocalCache(RedisCache):
         self._local = LocMemCache(f"instead of {server}", params)
 
     def is_away(self) -> bool:
-        """Whether Redis doesn't answer a ping."""
+        """Return whether Redis doesn't respond to a ping."""
         try:
             self._probe.ping()
         except REDIS_UNAVAILABLE as error:
@@ -56,7 +56,7 @@ class RedisOrLocalCache(RedisCache):
 
     def _rest(self, error: Exception) -> None:
         if self._server not in _away_until:
-            logger.warning("Redis is away; each process counts by itself: %s", error)
+            logger.warning("Redis is unavailable; each process uses its own cache: %s", error)
         _away_until[self._server] = time.monotonic() + REST
 
     def _back(self) -> None:

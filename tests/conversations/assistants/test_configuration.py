@@ -37,7 +37,7 @@ def test_settings_may_be_written_as_variables_have_them() -> None:
         ([], "an object"),
         ({"tempo": 1}, "“tempo” is none of the entries"),
         ({"pipeline": "fast"}, "no pipeline “fast”; there are: default, thorough, quick"),
-        ({"settings": {"ANSWER_TOP_K": 101}}, "ANSWER_TOP_K is 101; it takes a whole number"),
+        ({"settings": {"ANSWER_TOP_K": 101}}, "ANSWER_TOP_K is 101; it must be a whole number"),
         ({"settings": {"MAX_UPLOAD_MB": 1}}, "“MAX_UPLOAD_MB” is no setting that an assistant may have"),
         ({"settings": {"CITATION_VERIFIER": "os.system"}}, "“CITATION_VERIFIER” is no setting"),
         ({"settings": []}, "“settings” takes an object"),

@@ -61,7 +61,7 @@ def test_a_body_above_the_limit_gets_the_error_in_json(owner: Any, address: str,
     body = json.dumps({"query": "x" * site_settings.DATA_UPLOAD_MAX_MEMORY_SIZE})
     response = client.post(address, body, content_type="application/json", headers=headers)
     assert response.status_code == 413
-    assert response.json() == {"detail": "The request is larger than this site takes.", "code": "too_large"}
+    assert response.json() == {"detail": "The request is too large.", "code": "too_large"}
 
 
 @pytest.mark.parametrize("form_type", ["application/x-www-form-urlencoded", MULTIPART_CONTENT])

@@ -68,7 +68,9 @@ def _luminance(colour: str) -> float:
 @pytest.mark.parametrize("theme", [0, 1], ids=["light", "dark"])
 def test_colours_stand_out_from_their_ground(theme: int) -> None:
     tokens = dict(re.findall(r"--([\w-]+): light-dark\((#\w{6}, #\w{6})\)", (CSS / "tokens.css").read_text()))
-    rules = re.findall(r"^\.code (\.[^{]+)\{\s*color: light-dark\((#\w{6}, #\w{6})\);([^}]*)", _chat_css(), re.MULTILINE)
+    rules = re.findall(
+        r"^\.code (\.[^{]+)\{\s*color: light-dark\((#\w{6}, #\w{6})\);([^}]*)", _chat_css(), re.MULTILINE
+    )
     assert {name for names, *_ in rules for name in re.findall(r"\.(\w+)", names)} - {"code"} == {
         name for _kind, name in highlighting._CLASSES if name
     }

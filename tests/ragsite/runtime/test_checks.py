@@ -19,10 +19,10 @@ def test_a_variable_that_nothing_reads_is_named(monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setenv("RAGSITE_XYZ", "1")
     monkeypatch.setenv("FUSION_DEPTH", "50")
     renamed, misspelt, unlike = checks.variables_are_known(None)
-    assert "RAGSITE_ALOWED_HOSTS is not known" in misspelt.msg
+    assert "RAGSITE_ALOWED_HOSTS is unknown" in misspelt.msg
     assert misspelt.hint == "Did you mean RAGSITE_ALLOWED_HOSTS?"
     assert "RAGSITE_XYZ" in unlike.msg
-    assert renamed.hint == "It is called RETRIEVER_TOP_K now."
+    assert renamed.hint == "It was renamed to RETRIEVER_TOP_K."
     assert set(checks.RENAMED.values()) <= set(env.options)
 
 
@@ -76,7 +76,7 @@ class Server:
         (170_000, ("0.7.4", None), "The database server has pgvector 0.7.4; Ragsite needs 0.8 or newer."),
         (170_000, ("0.6.2", "0.6.2"), "The database server has pgvector 0.6.2; Ragsite needs 0.8 or newer."),
         (170_000, ("0.8.0", "0.7.4"), "The database uses pgvector 0.7.4; Ragsite needs 0.8 or newer."),
-        (170_000, None, "The database server lacks the extension pgvector; Ragsite needs 0.8 or newer."),
+        (170_000, None, "The database server doesn't have the pgvector extension; Ragsite needs 0.8 or newer."),
     ],
 )
 def test_the_oldest_versions(

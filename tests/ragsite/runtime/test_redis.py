@@ -133,7 +133,7 @@ async def test_without_redis_a_process_hears_itself_and_later_the_others_again(
         redis_server.start()
         await until_heard(here, there, others, "a")
         await until_heard(there, here, joined, "b")
-    for layer_says in ("Redis is away", "Redis is back"):
+    for layer_says in ("Redis is unavailable", "Redis is back"):
         assert sum(layer_says in record.message for record in caplog.records) == 2  # of each process once
 
 
@@ -229,7 +229,7 @@ def test_counters_go_on_in_the_process_while_redis_is_away(
     cache.set("shared", 2)
     assert cache.get("shared") == 2
     said = [record.message for record in caplog.records if record.levelno >= logging.WARNING]
-    assert [message.partition(";")[0] for message in said] == ["Redis is away", "Redis is back"]
+    assert [message.partition(";")[0] for message in said] == ["Redis is unavailable", "Redis is back"]
 
 
 def test_redis_is_left_alone_for_a_while_after_it_was_away(

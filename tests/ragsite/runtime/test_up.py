@@ -71,7 +71,7 @@ def test_a_first_start_answers_and_tells_the_password(site: Site) -> None:
     site.wait_for(re.compile("Press Ctrl-C"), PATIENCE)
     kept = site.data_dir / "demo-password"
     assert stat.S_IMODE(kept.stat().st_mode) == 0o600
-    assert "RAGSITE_TIMEZONE is not known and changes nothing. Did you mean RAGSITE_TIME_ZONE?" in "".join(site.output)
+    assert "RAGSITE_TIMEZONE is unknown and has no effect. Did you mean RAGSITE_TIME_ZONE?" in "".join(site.output)
     password = kept.read_text().strip()
     assert len(password) >= 12
     assert f"with password {password} " in "".join(site.output)
@@ -101,7 +101,7 @@ def test_a_child_that_dies_is_started_again(site: Site) -> None:
         if any(c.laddr.port == port for c in process.net_connections("tcp") if c.status == "LISTEN")
     )
     web.kill()
-    site.wait_for(re.compile(r"The web server was ended by SIGKILL; starting it again in \d s"), PATIENCE)
+    site.wait_for(re.compile(r"The web server was killed by SIGKILL; restarting it in \d s"), PATIENCE)
     assert _get(f"{site.url}/readyz") == "ok"
 
 
@@ -118,8 +118,8 @@ def test_the_guard_is_started_again_and_the_site_outlives_it(site: Site) -> None
     guard.kill()
     for process in others:  # so that the supervisor has something to tell a guard that is gone
         process.kill()
-    site.wait_for(re.compile("The guard has died"), PATIENCE)
-    site.wait_for(re.compile(r"background worker was ended by SIGKILL"), PATIENCE)
+    site.wait_for(re.compile("The guard died"), PATIENCE)
+    site.wait_for(re.compile(r"background worker was killed by SIGKILL"), PATIENCE)
     assert _get(f"{site.url}/readyz") == "ok"
     assert _guard(site).pid != guard.pid
 
@@ -134,7 +134,7 @@ def test_stopping_and_being_killed_leave_nothing_behind_and_the_data_stay(site: 
         assert password not in "".join(again.output)
         assert "sessionid" in _sign_in(again.url, password).cookies
         _guard(again).kill()
-        again.wait_for(re.compile("The guard has died"), PATIENCE)
+        again.wait_for(re.compile("The guard died"), PATIENCE)
         again.process.kill()
         again.process.wait(PATIENCE)
         with Site(site.data_dir, "--host", _loopback()) as after_the_kill:
@@ -184,7 +184,7 @@ def test_a_bad_variable_is_told(tmp_path: Path) -> None:
 def test_a_bad_port_and_a_bad_time_zone_are_told(tmp_path: Path) -> None:
     ended = run_up(tmp_path, "--port", "65536")
     assert ended.returncode != 0
-    assert "'65536' is no port" in ended.stderr and "Traceback" not in ended.stderr
+    assert "'65536' isn't a port" in ended.stderr and "Traceback" not in ended.stderr
     assert "RAGSITE_TIME_ZONE is 'Mars'" in _one_line(run_up(tmp_path, RAGSITE_TIME_ZONE="Mars").stderr)
 
 

@@ -19,7 +19,7 @@ from tests.site import PATIENCE, Site, Web, Worker, data_folder, processes, run_
 
 pytestmark = [pytest.mark.site, pytest.mark.xdist_group("up")]
 
-ENDED = re.compile("The cluster has ended; another is started")
+ENDED = re.compile("The cluster has ended; starting a new one")
 LOST = re.compile("Lost the database connection while ingesting|Indexing failed; its documents will be indexed again")
 
 
