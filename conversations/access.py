@@ -1,4 +1,4 @@
-"""Access to conversations, checked here for pages, API and WebSockets. Without access the answer is 404."""
+"""Access to conversations: checks shared by pages, API and WebSockets. Without access, the response is a 404."""
 
 import uuid
 from typing import Any
@@ -9,7 +9,7 @@ from django.utils.translation import gettext as _
 
 from conversations.models import ChatLabel, ChatSession, Message, SavedPrompt, ShareLink
 
-# What a trace shows of somebody else's chat: the question, how the answer came about, and the messages to the model.
+# A trace shows the question of another user's chat, the steps of its answer and the messages sent to the model.
 _OTHERS_TRACES = ("conversations.view_turn", "conversations.view_message", "conversations.view_tracestep")
 
 
@@ -42,12 +42,12 @@ def get_label(user: Any, pk: int) -> ChatLabel:
 
 
 def saved_prompts(user: Any) -> QuerySet[SavedPrompt]:
-    """Return the prompts that the user may put into the composer: their own, and the site's."""
+    """Return the prompts that the user may insert into the composer: their own and the site's."""
     return SavedPrompt.objects.filter(Q(owner=user.pk) | Q(owner=None))
 
 
 def get_saved_prompt(user: Any, pk: int) -> SavedPrompt:
-    """Return a prompt that the user may change: one of their own; the site's with permission; raises `Http404`."""
+    """Return a prompt that the user may change: their own, or the site's with permission; raises `Http404`."""
     prompt = saved_prompts(user).filter(pk=pk).first()
     if prompt is None or (prompt.owner_id is None and not may_share_prompts(user)):
         raise Http404(_("There is no such prompt."))
@@ -55,7 +55,7 @@ def get_saved_prompt(user: Any, pk: int) -> SavedPrompt:
 
 
 def may_share_prompts(user: Any) -> bool:
-    """Tell whether the user may make and change the prompts of the whole site."""
+    """Return whether the user may create and change prompts for the whole site."""
     return bool(user.has_perm("conversations.change_savedprompt"))
 
 
@@ -69,19 +69,19 @@ def messages(user: Any) -> QuerySet[Message]:
 
 
 def traced_messages(user: Any) -> QuerySet[Message]:
-    """Return the messages whose trace the user may see: their own, or all if they may view traces in the admin."""
+    """Return the messages whose traces the user may see: their own, or all if they may view traces in the admin."""
     if not user.has_perms(_OTHERS_TRACES):
         return messages(user)
     return Message.objects.select_related("turn__session")
 
 
 def may_see_pipeline(user: Any) -> bool:
-    """Tell whether the user may see how the site is set up to answer."""
+    """Return whether the user may see how the site's answer pipeline is set up."""
     return bool(user.has_perm("conversations.view_modelprofile"))
 
 
 def get_message(user: Any, pk: int, *, traced: bool = False) -> Message:
-    """Return one message that the user may read (`traced`: whose trace they may read); raises `Http404`."""
+    """Return a message that the user may read, or with `traced`, whose trace they may see; raises `Http404`."""
     message = (traced_messages(user) if traced else messages(user)).filter(pk=pk).first()
     if message is None:
         raise Http404(_("There is no such message."))
@@ -89,7 +89,7 @@ def get_message(user: Any, pk: int, *, traced: bool = False) -> Message:
 
 
 def share_links(user: Any) -> QuerySet[ShareLink]:
-    """Return the links to the user's own sessions that are not revoked, newest first."""
+    """Return the open links to the user's own sessions, newest first."""
     return open_links().filter(session__in=sessions(user)).order_by("-created_at")
 
 
@@ -102,7 +102,7 @@ def get_share_link(user: Any, pk: uuid.UUID) -> ShareLink:
 
 
 def get_shared(pk: uuid.UUID) -> ShareLink:
-    """Return a link that anyone may follow; raises `Http404` once it is revoked, or its chat deleted."""
+    """Return a link that anyone may open; raises `Http404` once it is revoked or its chat is deleted."""
     link = open_links().filter(pk=pk).first()
     if link is None:
         raise Http404(_("This link is no longer valid."))
@@ -110,7 +110,7 @@ def get_shared(pk: uuid.UUID) -> ShareLink:
 
 
 def open_links() -> QuerySet[ShareLink]:
-    """Return the links that are not revoked, to sessions that are there, of people who are."""
+    """Return the links that are not revoked, to sessions that are not deleted and whose owners are active."""
     return ShareLink.objects.filter(
         revoked_at=None, session__status=ChatSession.Status.ACTIVE, session__owner__is_active=True
     ).select_related("session__owner")

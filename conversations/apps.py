@@ -13,8 +13,8 @@ class ConversationsConfig(AppConfig):
     verbose_name = _("Conversations")
 
     def ready(self) -> None:
-        """Register the system checks, keep default prompts and schedule in the database, and hear of signing out and of
-        what becomes of users and tokens."""
+        """Register the system checks, and connect the signals that create the default rows after each migration, audit
+        changes, and end streams and answers when a user signs out or loses access."""
         from django.contrib.auth.models import User
 
         from conversations import checks, schedules  # noqa: F401

@@ -1,4 +1,4 @@
-"""System checks of the pipeline: a site with a broken graph does not start."""
+"""System checks of the pipelines and the citation verifier: a site with a broken graph doesn't start."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -11,15 +11,15 @@ _IDS = {"unreachable": "E002", "unknown field": "E003", "missing input": "E004"}
 
 @register()
 def pipelines_are_graphs(app_configs: Sequence[Any] | None, **kwargs: Any) -> list[CheckMessage]:
-    """Assemble each graph of `PIPELINES` with the hooks, and hold each node against those before it."""
-    # All of search comes with it: not when apps load.
+    """Assemble each graph of `PIPELINES` with the hooks, and check each node against those before it."""
+    # These import all of search, which is too much while apps load.
     from conversations.pipeline.graph import Graph, GraphError
     from conversations.pipeline.hooks import HookError
     from conversations.pipeline.validation import graph_problems
 
     if hasattr(settings, "PIPELINE_NODES"):
         hint = 'Change the list PIPELINES["default"] instead.'
-        return [Error("The setting PIPELINE_NODES is not read any more.", hint=hint, id="conversations.E007")]
+        return [Error("The setting PIPELINE_NODES is no longer supported.", hint=hint, id="conversations.E007")]
     found: list[CheckMessage] = []
     for name in dict.fromkeys(("default", *settings.PIPELINES)):
         where = f"See the setting PIPELINES[{name!r}]."
@@ -38,12 +38,15 @@ def pipelines_are_graphs(app_configs: Sequence[Any] | None, **kwargs: Any) -> li
 
 @register()
 def verifier_can_be_made(app_configs: Sequence[Any] | None, **kwargs: Any) -> list[CheckMessage]:
-    """Make the verifier that `CITATION_VERIFIER` names."""
+    """Create the verifier that `CITATION_VERIFIER` names."""
     from conversations.citations.verifiers import configured
 
     try:
         configured()
     except (ImportError, TypeError) as error:
-        hint = "Give the dotted path of a class with a `verify`, such as conversations.citations.verifiers.rules.Rules."
+        hint = (
+            "Set it to the dotted path of a class with a `verify` method, such as "
+            "conversations.citations.verifiers.rules.Rules."
+        )
         return [Error(f"The setting CITATION_VERIFIER can't be used: {error}", hint=hint, id="conversations.E006")]
     return []

@@ -1,8 +1,8 @@
-"""The event stream of an answer: ten kinds of event, and the fold from events to what is stored.
+"""The event stream of an answer: ten kinds of event, and the fold that turns them into the stored answer.
 
-Each event carries `seq`, counted 1, 2, 3 … per assistant message. `to_dict` and `from_dict` are exact
-inverses. `fold` is pure: folding the events of a message gives exactly what is stored, and it is the one
-implementation that saving, replay and rendering use.
+Each event has a `seq`, numbered 1, 2, 3 … within its assistant message. `to_dict` and `from_dict` are exact
+inverses. `fold` is pure: folding the events of a message gives exactly the stored answer. Saving, replay and
+rendering all use it.
 """
 
 from collections.abc import Iterable
@@ -14,11 +14,11 @@ StepStatus = Literal["processing", "completed", "skipped", "error"]
 BlockKind = Literal["text", "table", "image", "code"]
 FinalStatus = Literal["completed", "stopped", "failed", "interrupted"]
 
-# Seconds between two text deltas of a block: at most 20 a second. The first is never held back.
+# Seconds between two text deltas of a block: at most 20 per second. The first is never delayed.
 DELTA_INTERVAL = 0.05
 
-# The grammar of the citation markers in an answer's text, in parts of patterns: a number, several in one marker with
-# what separates them, and brackets. An answer keeps the first two kinds of these; the third is rewritten on the way.
+# The grammar of the citation markers in an answer's text, as parts of patterns: a number, several separated numbers in
+# one marker, and the brackets. Answers keep the first two kinds of bracket; the third is rewritten as it arrives.
 NUMBER = r"\d{1,3}"
 SEPARATOR = "[,，、;；]"
 NUMBERS = rf"{NUMBER}(?:\s*{SEPARATOR}\s*{NUMBER})*"
@@ -26,13 +26,13 @@ BRACKETS = (r"\[", r"\]"), ("【", "】"), ("［", "］")
 
 
 def in_brackets(numbers: str) -> tuple[str, ...]:
-    """Return a pattern of numbers within each kind of brackets: `[…]`, `【…】`, `［…］`."""
+    """Return a pattern of numbers for each kind of bracket: `[…]`, `【…】`, `［…］`."""
     return tuple(f"{opening}{numbers}{closing}" for opening, closing in BRACKETS)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Event:
-    """What all events share. `seq` is 0 until the event enters a stream."""
+    """Base class of all events. `seq` is 0 until the event enters a stream."""
 
     type: ClassVar[str]
     seq: int = 0
@@ -44,13 +44,16 @@ class Event:
         return tuple(item.name for item in fields(cls))
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the event as JSON-safe data, its kind under `type`; fields that are None are left out."""
+        """Return the event as JSON-safe data, with its kind under `type` and without fields that are None."""
         values = ((name, getattr(self, name)) for name in type(self).names())
         return {"type": self.type} | {name: value for name, value in values if value is not None}
 
     @classmethod
     def from_dict(cls, data: dict[str, Any]) -> "Event":
-        """Rebuild the event that `to_dict` gave; unknown fields are ignored, an unknown kind raises `ValueError`."""
+        """Rebuild an event from the output of `to_dict`.
+
+        Unknown fields are ignored; an unknown kind raises `ValueError`.
+        """
         kind = KINDS.get(str(data.get("type")))
         if kind is None:
             raise ValueError(f"Unknown kind of event: {data.get('type')!r}")
@@ -58,13 +61,13 @@ class Event:
         return kind(**{name: value for name, value in data.items() if name in known})
 
     def numbered(self, seq: int) -> Self:
-        """Return the event with its place in the stream."""
+        """Return the event with its number in the stream."""
         return replace(self, seq=seq)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SessionEvent(Event):
-    """First, always: the ids of everything that follows."""
+    """The first event of every stream: the ids of the turn and its messages."""
 
     type: ClassVar[str] = "session"
     session_id: int
@@ -90,7 +93,7 @@ class StepEvent(Event):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ThinkEvent(Event):
-    """Thinking text, apart from the answer."""
+    """Thinking text, separate from the answer."""
 
     type: ClassVar[str] = "think"
     text: str
@@ -120,7 +123,7 @@ class Delta(Event):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BlockUpdate(Event):
-    """A picture becomes known; sizes in pixels."""
+    """The URL and size, in pixels, of an image block's picture."""
 
     type: ClassVar[str] = "block_update"
     id: str
@@ -139,13 +142,12 @@ class BlockEnd(Event):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SourcesEvent(Event):
-    """The numbered passages, before the text that cites them.
+    """The numbered passages, sent before the text that cites them.
 
     Each citation is `{"index", "document_id", "chunk_id", "merged", "filename", "title", "heading", "page", "snippet",
-    "reason", "score", "sources"}`; `title` is what the document is called, `merged` are the chunk ids of joined
-    passages, `reason` is why the relevance filter kept it, empty where it did not judge.
-    `answer_state` is sent before the text (`answered`, `nearest`, `nothing`); with `nothing` there are no
-    citations.
+    "reason", "score", "sources"}`. `title` is the document's title, `merged` the chunk ids of joined passages, and
+    `reason` why the relevance filter kept the passage, empty if the filter did not judge it. `answer_state` is
+    `answered`, `nearest` or `nothing`; with `nothing` there are no citations.
     """
 
     type: ClassVar[str] = "sources"
@@ -155,7 +157,7 @@ class SourcesEvent(Event):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ErrorEvent(Event):
-    """What went wrong, in words for a person; `done` follows."""
+    """An error, described for people; `done` follows."""
 
     type: ClassVar[str] = "error"
     code: str
@@ -165,12 +167,12 @@ class ErrorEvent(Event):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DoneEvent(Event):
-    """Last, always. `usage` holds `prompt_tokens` and `completion_tokens`; `ms` is the whole turn.
+    """The last event of every stream.
 
-    `finish_reason` is why the model ended before its answer was whole: `length` or `content_filter`; else None.
-
-    `answer_state` is `answered`, `nearest` or `nothing`; None for small talk, clarifying questions, and what never got
-    so far. `checks` has the verdict on each sentence that carries markers, and on those that should; see
+    `usage` contains `prompt_tokens` and `completion_tokens`; `ms` is the duration of the whole turn. `finish_reason`
+    is why the model stopped before its answer was complete, `length` or `content_filter`, else None. `answer_state` is
+    `answered`, `nearest` or `nothing`; None for small talk, clarifying questions and turns that ended earlier.
+    `checks` has the verdict on each sentence that has citation markers or should have one; see
     `citations.verdict.Verdict.to_dict`.
     """
 
@@ -183,7 +185,7 @@ class DoneEvent(Event):
     finish_reason: str | None = None
 
     def to_dict(self) -> dict[str, Any]:
-        """Return it as other events; `answer_state` is there also where it is None, which says something."""
+        """Return the event as data. `answer_state` is included even if it is None, which has a meaning."""
         return Event.to_dict(self) | {"answer_state": self.answer_state}
 
 
@@ -198,11 +200,11 @@ KINDS: dict[str, type[Event]] = {
 
 @dataclass(slots=True)
 class Answer:
-    """What the events of a message fold to: exactly what is stored.
+    """The folded events of a message: exactly what is stored.
 
     `blocks` is a list of `{"id", "kind"}` with `text` (text, code), `columns` and `rows` (table), `alt`, `url`,
-    `width`, `height` (image), `language` (code); `open` holds the ids of blocks that have not ended. `answer_state` and
-    `finish_reason` are empty where none was told.
+    `width`, `height` (image), `language` (code); `open` contains the ids of blocks that have not ended. `answer_state`
+    and `finish_reason` are empty if no event has set them.
     """
 
     last_seq: int = 0
@@ -221,7 +223,7 @@ class Answer:
     finish_reason: str = ""
 
     def apply(self, event: Event) -> None:
-        """Take one event; those at or below `last_seq` (already applied) change nothing."""
+        """Apply an event; those at or below `last_seq` have been applied already and are ignored."""
         if event.seq and event.seq <= self.last_seq:
             return
         self.last_seq = max(self.last_seq, event.seq)
@@ -268,12 +270,12 @@ class Answer:
                 self.open.clear()
 
     def block(self, block_id: str) -> dict[str, Any] | None:
-        """Return the block with the id; the last ones are looked at first, since they are what grows."""
+        """Return the block with an id, or None. The search starts at the end, where blocks still grow."""
         return next((block for block in reversed(self.blocks) if block["id"] == block_id), None)
 
 
 def fold(events: Iterable[Event | dict[str, Any]]) -> Answer:
-    """Fold events, or their dictionaries, into the answer that they make."""
+    """Fold events, or their dictionaries, into an answer."""
     answer = Answer()
     for event in events:
         answer.apply(event if isinstance(event, Event) else Event.from_dict(event))
@@ -281,9 +283,9 @@ def fold(events: Iterable[Event | dict[str, Any]]) -> Answer:
 
 
 def plain_text(blocks: list[dict[str, Any]]) -> str:
-    """Return the blocks as the plain text that is stored, searched and given to models as history.
+    """Return the blocks as the plain text that is stored, searched and sent to models as history.
 
-    Tables and pictures are what Markdown has for them, so that a reader tells a header from a row.
+    Tables and pictures are written as Markdown, so that a reader can tell a header from a row.
     """
     parts = []
     for block in blocks:

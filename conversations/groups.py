@@ -1,4 +1,4 @@
-"""The channel layer's groups: their names, and what the pages of a session are told."""
+"""The groups of the channel layer, and notifications to the open pages of a session."""
 
 from asgiref.sync import async_to_sync
 from channels.layers import get_channel_layer
@@ -6,21 +6,20 @@ from django.db import transaction
 
 
 def session_group(session_id: int) -> str:
-    """Return the group of the pages that show a session."""
+    """Return the group of the open pages of a session."""
     return f"session.{session_id}"
 
 
 def message_group(message_id: int) -> str:
-    """Return the group of the processes that follow an answer."""
+    """Return the group of the processes that stream an answer."""
     return f"message.{message_id}"
 
 
-def tell_pages(session_id: int, news: str, **more: int) -> None:
-    """Tell the open pages of a session, once what was written is committed.
+def notify_pages(session_id: int, event: str, **more: int) -> None:
+    """Notify the open pages of a session once the transaction is committed.
 
-    `news` is `session.changed` (its title, or its place in the list), `session.deleted`, `session.restored`,
-    `session.scope` (what it asks, or who answers), or `session.file` (`document_id` was put in, is read anew, or is
-    gone).
+    `event` is `session.changed` (title or place in the list), `session.deleted`, `session.restored`, `session.scope`
+    (scope, assistant or model) or `session.file` (the file `document_id` was attached, processed again or removed).
     """
-    told = session_group(session_id), {"type": news, **more}
-    transaction.on_commit(lambda: async_to_sync(get_channel_layer().group_send)(*told), robust=True)
+    group, message = session_group(session_id), {"type": event, **more}
+    transaction.on_commit(lambda: async_to_sync(get_channel_layer().group_send)(group, message), robust=True)

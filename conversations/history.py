@@ -1,4 +1,4 @@
-"""The past of a conversation as a model is given it."""
+"""The history of a conversation as it is sent to models."""
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -18,17 +18,17 @@ from conversations.models import ContextEntry, Message, Turn
 from ragsite.llm.stream.think import strip_thinking
 
 CACHE_SECONDS = 300
-# Code keeps its brackets, and so does what is a link or a picture.
+# Brackets stay in code, links and pictures.
 _SQUARE, _LENTICULAR, _ = in_brackets(NUMBER)
 _CODE_OR_MARKER = re.compile(
     rf"(```.*?(?:```|\Z)|`[^`\n]*`)|(?<![ \t])[ \t]*(?:{_SQUARE}(?!\()|{_LENTICULAR})", re.DOTALL
 )
-# Of these some column changes whenever a message does; they are narrow beside its texts.
+# Whenever a message changes, so does one of these columns; they are far smaller than its texts.
 _CHANGING = ("id", "status", "last_seq")
-# What `grouped` takes of each message.
-TOLD = ("turn_id", "role", "told", "status", "turn__continues", "turn__parent_turn_id")
-_WORTH = {Message.Status.COMPLETED, Message.Status.STOPPED}
-# What stands below an answer whose end is missing, by the `finish_reason` that the model gave.
+# The values of each message that `grouped` needs.
+GROUPED_FIELDS = ("turn_id", "role", "model_text", "status", "turn__continues", "turn__parent_turn_id")
+_USABLE = {Message.Status.COMPLETED, Message.Status.STOPPED}
+# The note below an answer that is cut off, by the model's `finish_reason`.
 ENDINGS: dict[str, Promise] = {
     "length": gettext_lazy("**The answer reached the length that it is allowed, and ends here.**"),
     "content_filter": gettext_lazy("**The provider's content filter ended the answer here.**"),
@@ -37,7 +37,7 @@ ENDINGS: dict[str, Promise] = {
 
 @dataclass(frozen=True, slots=True)
 class PastTurn:
-    """An earlier turn of the branch, thinking removed; its answer is empty where it was not answered in full."""
+    """An earlier turn of the branch, without thinking; its answer is empty if the turn is incomplete."""
 
     turn_id: int
     question: str
@@ -45,7 +45,7 @@ class PastTurn:
 
 
 def branch_of(session_id: int, leaf: int | None) -> list[int]:
-    """Return the ids of all turns from the first to the leaf, oldest first; empty when it is not of the session."""
+    """Return the ids of all turns from the first to the leaf, oldest first; empty if it is not in the session."""
     if leaf is None:
         return []
     parents = dict(Turn.objects.filter(session_id=session_id).order_by().values_list("id", "parent_turn_id"))
@@ -58,16 +58,16 @@ def branch_of(session_id: int, leaf: int | None) -> list[int]:
 
 
 def recent_turns(session_id: int, branch: Sequence[int], limit: int) -> list[PastTurn]:
-    """Return the last `limit` complete turns of a branch, oldest first; those without a whole answer are dropped."""
+    """Return the last `limit` complete turns of a branch, oldest first."""
     return [turn for turn in past_turns(session_id, branch, limit) if turn.answer]
 
 
 def past_turns(session_id: int, branch: Sequence[int], limit: int) -> list[PastTurn]:
     """Return the last `limit` complete turns of a branch and, with an empty answer, the incomplete ones among them.
 
-    They are oldest first. At most 20 messages are looked at. Thinking and citation markers are removed. A session's
-    history is cached for five minutes: for the end of one branch, so that a new turn drops it, and for the messages as
-    they are, so that nothing is given that was removed or has gone on meanwhile.
+    The oldest is first. At most 20 messages are read. Thinking and citation markers are removed. A session's history is
+    cached for five minutes. The cached value is used only for the same end of the same branch, and only while none of
+    its messages has changed or been deleted.
     """
     ids = list(branch[-(settings.MAX_HISTORY_MESSAGES // 2) :])
     if not ids or limit <= 0:
@@ -76,7 +76,7 @@ def past_turns(session_id: int, branch: Sequence[int], limit: int) -> list[PastT
     of_branch, stamp, kept = cache.get(key) or (None, None, [])
     if of_branch == (limit, ids) and stamp == list(_messages(ids).values_list(*_CHANGING)):
         return [PastTurn(*item) for item in kept]
-    rows = list(with_texts(_messages(ids)).values(*TOLD, "id", "last_seq"))
+    rows = list(with_texts(_messages(ids)).values(*GROUPED_FIELDS, "id", "last_seq"))
     turns = from_last_complete(grouped(ids, rows), limit)
     stamp = [tuple(row[name] for name in _CHANGING) for row in rows]
     kept = [(turn.turn_id, turn.question, turn.answer) for turn in turns]
@@ -85,36 +85,37 @@ def past_turns(session_id: int, branch: Sequence[int], limit: int) -> list[PastT
 
 
 def from_last_complete(turns: Sequence[PastTurn], limit: int) -> list[PastTurn]:
-    """Return the last `limit` complete turns, and the incomplete ones among them, of turns that are oldest first."""
+    """Return the last `limit` complete turns and the incomplete ones among them; `turns` are oldest first."""
     complete = [place for place, turn in enumerate(turns) if turn.answer]
     return list(turns[complete[-limit] if len(complete) > limit else 0 :]) if limit > 0 else []
 
 
 def complete_turns(turn_ids: Sequence[int]) -> list[PastTurn]:
-    """Return those of the turns that have a whole question and answer, in their order, as a model is given them."""
-    return [turn for turn in grouped(turn_ids, with_texts(_messages(turn_ids)).values(*TOLD)) if turn.answer]
+    """Return the turns that have a question and a complete answer, in the order of the ids, as sent to models."""
+    rows = with_texts(_messages(turn_ids)).values(*GROUPED_FIELDS)
+    return [turn for turn in grouped(turn_ids, rows) if turn.answer]
 
 
 def with_texts(messages: QuerySet[Message]) -> QuerySet[Any]:
-    """Return messages with what models are told of each as `told`: its context entry, or, without one, its content."""
+    """Annotate messages with `model_text`, the text sent to models: the context entry, or without one the content."""
     entries = ContextEntry.objects.filter(
         type=ContextEntry.Type.CHAT, turn=OuterRef("turn"), role=OuterRef("role")
     ).values("content")
-    return messages.annotate(told=Coalesce(Subquery(entries[:1]), F("content")))
+    return messages.annotate(model_text=Coalesce(Subquery(entries[:1]), F("content")))
 
 
 def grouped(turn_ids: Iterable[int], rows: Iterable[Mapping[str, Any]]) -> list[PastTurn]:
-    """Return messages, with the values of `TOLD`, as turns in the order of the ids; without a whole answer it is empty.
+    """Return messages, given as values of `GROUPED_FIELDS`, as turns in the order of the ids.
 
-    Turns that went on with a cut answer are one with it: of them the last that has an answer is taken, which is told
-    with all that came before it.
+    The answer of an incomplete turn is empty. Turns that continue a cut answer are merged with it: only the last of
+    them that has an answer is returned, since its text sent to models includes the earlier parts.
     """
     by_turn: dict[int, dict[str, str]] = {}
     begun: dict[int, int] = {}  # by turn, the one in which its answer began
     for row in sorted(rows, key=lambda row: int(row["turn_id"])):
-        told = by_turn.setdefault(row["turn_id"], {})
-        if row["role"] == Message.Role.USER or row["status"] in _WORTH:
-            told[row["role"]] = without_ending(strip_thinking(row["told"]))
+        texts = by_turn.setdefault(row["turn_id"], {})
+        if row["role"] == Message.Role.USER or row["status"] in _USABLE:
+            texts[row["role"]] = without_ending(strip_thinking(row["model_text"]))
         parent = row["turn__parent_turn_id"]
         begun[row["turn_id"]] = begun.get(parent, row["turn_id"]) if row["turn__continues"] else row["turn_id"]
     last: dict[int, PastTurn] = {}
@@ -128,12 +129,12 @@ def grouped(turn_ids: Iterable[int], rows: Iterable[Mapping[str, Any]]) -> list[
 
 
 def joined(begun: str, rest: str) -> str:
-    """Return a cut answer with what went on with it, which is the whole where it was begun anew."""
+    """Return a cut answer with its continuation, or only the continuation if the model started over."""
     return rest if rest.startswith(begun) else f"{begun}\n{rest}"
 
 
 def without_ending(text: str) -> str:
-    """Return an answer without the note that its end is missing, in whichever language it stands; models wrote none."""
+    """Return an answer without the site's note that it is cut off, in any of the site's languages."""
     for ending in ENDINGS.values():
         for language, _name in settings.LANGUAGES:
             with translation.override(language):
@@ -142,7 +143,7 @@ def without_ending(text: str) -> str:
 
 
 def strip_markers(text: str) -> str:
-    """Remove citation markers: `[1]` of an earlier answer is another passage than `[1]` of the next prompt."""
+    """Remove citation markers: `[1]` in an earlier answer is not the same passage as `[1]` in the next prompt."""
     return _CODE_OR_MARKER.sub(lambda match: match[1] or "", text).strip()
 
 

@@ -1,4 +1,4 @@
-"""Values made such that JSON and PostgreSQL take them: nodes of other people note anything, and so do providers."""
+"""Conversion of values for JSON and PostgreSQL: custom nodes and providers may report values of any kind."""
 
 import json
 import math
@@ -6,17 +6,17 @@ from typing import Any
 
 from ragsite.llm.stream.unicode_repair import whole
 
-# Nothing that is told of a turn is nested deeper.
+# No value that the site itself stores of a turn is nested deeper.
 _DEEPEST = 20
 
 
 def json_safe(value: Any) -> Any:
-    """Return a value that can be stored; what JSON or the database lacks becomes text, and what has no end is cut."""
+    """Return a value that can be stored: types unknown to JSON or the database become text, deep nesting is cut."""
     try:
         text = json.dumps(value, allow_nan=False)
     except (TypeError, ValueError, RecursionError):
         return _plain(value)
-    # Nulls, and halves of characters, which begin like many that are whole.
+    # Nulls and lone surrogates, whose escapes begin like those of some valid characters.
     return _plain(value) if "\\u0000" in text or "\\ud" in text else value
 
 

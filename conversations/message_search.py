@@ -1,12 +1,12 @@
-"""Finding texts by their words: what an index holds of a text, and what is asked of it.
+"""Full-text search in messages and citations: index expressions and queries.
 
-PostgreSQL's parser takes a run of Chinese characters for one word, and keeps addresses and paths whole. Here every
-Chinese character is a word of its own and punctuation parts words, so that a Chinese word is a phrase of characters.
-The addresses of pictures, which lie on this site, are no words.
+PostgreSQL's parser treats a run of Chinese characters as one word, and keeps URLs and paths whole. Here every Chinese
+character is a word of its own and punctuation separates words, so a Chinese word is a phrase of characters. URLs of
+pictures, which are on this site, are not indexed.
 
-An index knows which words a text has, not where. So it is asked for texts with all parts of a phrase, and what it finds
-is looked through by a pattern: a phrase asked of PostgreSQL's text search takes each of these texts apart again, which
-takes twenty times as long.
+A GIN index stores which words a text has, but not their positions. So the index finds the texts that contain all parts
+of a phrase, and a regular expression checks those: a phrase query of PostgreSQL would parse each of these texts again,
+which takes twenty times as long.
 """
 
 import re
@@ -23,12 +23,12 @@ from django.db.models.functions import Concat
 _PARTS = r"([㐀-鿿])|\]\(/[^)\s]*\)|[!-/:-@[-`{-~]"
 _HAN_OR_WORD = re.compile(r"[㐀-鿿]|[^\s㐀-鿿!-/:-@\[-`{-~]+")
 _IS_HAN = re.compile(r"[㐀-鿿]")
-# What may stand between the parts of a phrase: blanks, and the punctuation of both languages.
+# The characters allowed between the parts of a phrase: whitespace, and the punctuation of both languages.
 _BETWEEN = r"[\s!-/:-@[-`{-~\u00a0\u2000-\u206f\u3000-\u303f\uff01-\uff0f\uff1a-\uff20\uff3b-\uff40\uff5b-\uff65]"
 
 
 def word_vector(*fields: str) -> Func:
-    """Return the expression that the index on text fields holds; a query must use the same."""
+    """Return the expression of the index on text fields; queries must use the same expression."""
     text = Func(
         _text(fields), Value(_PARTS), Value(r" \1 "), Value("g"), function="regexp_replace", output_field=TextField()
     )
@@ -36,10 +36,7 @@ def word_vector(*fields: str) -> Func:
 
 
 def word_query(word: str) -> SearchQuery | None:
-    """Return the query that finds texts with all parts of a word, of which the last may be only begun.
-
-    None when it holds nothing to find.
-    """
+    """Return the query for texts with all parts of a word, or None if it has none; the last part is a prefix."""
     parts = _HAN_OR_WORD.findall(word)
     if not parts:
         return None
@@ -50,9 +47,9 @@ def word_query(word: str) -> SearchQuery | None:
 
 
 def word_pattern(word: str) -> str | None:
-    """Return the regular expression (PostgreSQL's) of texts in which the parts of a word follow each other.
+    """Return the PostgreSQL regular expression of texts in which the parts of a word follow each other.
 
-    None when it is of one part only, of which the index tells enough.
+    Return None for a word of one part, for which the index suffices.
     """
     parts = _HAN_OR_WORD.findall(word)
     return _pattern(parts) if len(parts) > 1 else None
@@ -67,9 +64,9 @@ def _pattern(parts: list[str]) -> str:
 
 
 def passage_with(text: str, words: Iterable[str], around: int = 70) -> list[tuple[str, bool]]:
-    """Return a piece of a text about the first of the words, in parts that are one of the words or not.
+    """Return an excerpt of a text around the first match, as (text, whether it is a match) pairs; empty without one.
 
-    Words are found as the index finds them, each as far as it is given; empty where there is none.
+    Words match as they do in the index, prefixes included. `around` is in characters.
     """
     text = " ".join(text.split())
     patterns = [_pattern(parts) for parts in map(_HAN_OR_WORD.findall, words) if parts]
@@ -89,7 +86,7 @@ def passage_with(text: str, words: Iterable[str], around: int = 70) -> list[tupl
 
 
 def having_word(rows: QuerySet[Any], word: str, *fields: str) -> QuerySet[Any]:
-    """Return the rows in whose fields, by their index, a word occurs, which may be only begun."""
+    """Return the rows whose fields contain a word or a word that begins with it, using the index on the fields."""
     query, pattern = word_query(word), word_pattern(word)
     if query is None:
         return rows.none()
@@ -97,7 +94,7 @@ def having_word(rows: QuerySet[Any], word: str, *fields: str) -> QuerySet[Any]:
     if pattern is not None:
         phrase = Q(text__iregex=pattern)
         if all(map(_IS_HAN.match, parts := _HAN_OR_WORD.findall(word))):
-            # Mostly nothing stands between the characters, which is seen sooner.
+            # Usually nothing separates the characters, and a plain search for them is faster.
             phrase = reduce(or_, (Q(**{f"{field}__contains": "".join(parts)}) for field in fields)) | phrase
         found = found.alias(text=_text(fields)).filter(phrase)
     return found

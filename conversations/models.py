@@ -1,4 +1,4 @@
-"""Sessions, their turns, and all that is kept of an answer."""
+"""Models of chats: sessions, turns, messages, citations, traces, feedback and share links."""
 
 import uuid
 from typing import Self
@@ -45,12 +45,12 @@ __all__ = [
 ]
 
 
-# The texts of a citation that are searched by their words.
+# The fields of a citation that full-text search covers.
 CITATION_TEXTS = ("title", "filename", "heading", "snippet")
 
 
 class ChatLabel(models.Model):
-    """A name that someone gives to some of their sessions, by which the list is narrowed."""
+    """A label that a user gives to some of their sessions, to filter the list by."""
 
     NAME_LENGTH = 60
 
@@ -60,7 +60,7 @@ class ChatLabel(models.Model):
     name = models.CharField(_("name"), max_length=NAME_LENGTH)
 
     class Meta:
-        """By name, which a person has once, however it is written."""
+        """Ordered by name; names are unique per user, case-insensitively."""
 
         verbose_name = _("label")
         verbose_name_plural = _("labels")
@@ -75,7 +75,7 @@ class ChatSession(models.Model):
     """A conversation of one user."""
 
     class Status(models.TextChoices):
-        """Deleting hides; the retention task removes."""
+        """Deleting hides a session; the retention task removes it."""
 
         ACTIVE = "active", _("Active")
         DELETED = "deleted", _("Deleted")
@@ -87,21 +87,21 @@ class ChatSession(models.Model):
     title_is_automatic = models.BooleanField(_("automatic title"), default=True)
     status = models.CharField(_("status"), max_length=10, choices=Status.choices, default=Status.ACTIVE)
     pinned = models.BooleanField(_("pinned"), default=False)
-    # Out of the list, but found; the next question takes it back.
+    # Hidden from the list, but found by search; the next question moves it back.
     archived = models.BooleanField(_("archived"), default=False)
     labels = models.ManyToManyField(ChatLabel, blank=True, related_name="sessions", verbose_name=_("labels"))
-    # No knowledge base means all that the owner may read.
+    # Empty means all that the owner may read.
     knowledge_bases = models.ManyToManyField(
         "knowledge.KnowledgeBase", blank=True, related_name="+", verbose_name=_("knowledge bases")
     )
-    # Where there are some, they are what is asked, and there are no knowledge bases above.
+    # If there are any, only these are searched, and `knowledge_bases` is empty.
     documents = models.ManyToManyField("knowledge.Document", blank=True, related_name="+", verbose_name=_("documents"))
-    # Of either, only documents with one of these tags and with such fields, as `LabelFilter.read` takes them.
+    # Search only documents with one of these tags and with these metadata fields, as `LabelFilter.read` takes them.
     tags = ArrayField(models.CharField(max_length=LONGEST_TAG), verbose_name=_("tags"), default=list, blank=True)
     metadata = models.JSONField(_("fields"), default=dict, blank=True)
-    # And only what lies in this folder, or within it.
+    # Search only documents in this folder or its subfolders.
     folder = models.CharField(_("folder"), max_length=500, blank=True)
-    # Holds the files that were put into the chat, which are asked in any case; None where there never were any.
+    # Contains the files attached to the chat, which are always searched; None if there never were any.
     files = models.OneToOneField(
         "knowledge.KnowledgeBase",
         on_delete=models.SET_NULL,
@@ -111,7 +111,7 @@ class ChatSession(models.Model):
         related_name="+",
         verbose_name=_("files"),
     )
-    # Who answers, the default assistant where nobody chose; and the model that was chosen to write, where one was.
+    # None means the default assistant, and the model of the assistant or the site.
     assistant = models.ForeignKey(
         Assistant, on_delete=models.SET_NULL, null=True, blank=True, related_name="+", verbose_name=_("assistant")
     )
@@ -123,7 +123,7 @@ class ChatSession(models.Model):
     created_at = models.DateTimeField(_("created"), auto_now_add=True)
 
     class Meta:
-        """Listed by newest activity, pinned first."""
+        """Pinned sessions first, then by newest activity."""
 
         verbose_name = _("session")
         verbose_name_plural = _("sessions")
@@ -149,7 +149,7 @@ class ChatSession(models.Model):
     @property
     @admin.display(description=_("title"), ordering="title")
     def name(self) -> str:
-        """What people call it: its title, and while that is automatic, "New chat 1" in the reader's language."""
+        """The displayed title; while it is automatic, "New chat 1" in the reader's language."""
         if not self.title_is_automatic:
             return self.title
         base = gettext("New chat")
@@ -158,9 +158,9 @@ class ChatSession(models.Model):
 
 
 class SavedPrompt(models.Model):
-    """A text to be put into the composer: one person's, or, without an owner, the whole site's.
+    """A text to insert into the composer: a user's own, or, without an owner, the whole site's.
 
-    `{{name}}` in it is a blank, which is asked for before.
+    `{{name}}` is a placeholder; the user fills it in before the text is inserted.
     """
 
     TITLE_LENGTH = 80
@@ -179,7 +179,7 @@ class SavedPrompt(models.Model):
     changed_at = models.DateTimeField(_("changed"), auto_now=True)
 
     class Meta:
-        """By title."""
+        """Ordered by title."""
 
         verbose_name = _("saved prompt")
         verbose_name_plural = _("saved prompts")
@@ -190,25 +190,25 @@ class SavedPrompt(models.Model):
 
 
 class TurnQuerySet(models.QuerySet["Turn"]):
-    """Turns, and their questions along with them."""
+    """Turns, optionally with their questions."""
 
     def named(self) -> Self:
-        """Fetch the question along, by which a turn is called then."""
-        said = Message.objects.filter(turn=models.OuterRef("pk"), role=Message.Role.USER).values("content")
-        return self.annotate(question=models.Subquery(said))
+        """Annotate turns with `question`, which `str` uses as their name."""
+        questions = Message.objects.filter(turn=models.OuterRef("pk"), role=Message.Role.USER).values("content")
+        return self.annotate(question=models.Subquery(questions))
 
 
 class Turn(models.Model):
-    """One question and its answer under one `request_id`; turns form a tree by `parent_turn`."""
+    """A question and its answer, with one `request_id`; turns form a tree through `parent_turn`."""
 
     session = models.ForeignKey(ChatSession, on_delete=models.CASCADE, related_name="turns", verbose_name=_("session"))
     request_id = models.UUIDField(_("request id"), unique=True, default=uuid.uuid4, editable=False)
     parent_turn = models.ForeignKey(
         "self", on_delete=models.SET_NULL, null=True, blank=True, related_name="children", verbose_name=_("parent turn")
     )
-    # Its question is its parent's, and its answer the rest of its parent's answer, which was cut.
+    # Whether the turn repeats its parent's question and continues its parent's answer, which was cut.
     continues = models.BooleanField(_("continues"), default=False)
-    # What it was asked of, as `services.scope_of` has it, which a new answer to it is asked of, too; None is unknown.
+    # The scope of the question, as `services.scope_of` returns it; regenerated answers reuse it. None is unknown.
     scope = models.JSONField(_("asked"), null=True, blank=True, editable=False)
     retrieval_query = models.TextField(_("retrieval query"), blank=True)
     embedding = HalfVectorField(null=True, blank=True)
@@ -231,7 +231,7 @@ class Turn(models.Model):
     objects = TurnQuerySet.as_manager()
 
     class Meta:
-        """Oldest first."""
+        """Ordered oldest first."""
 
         verbose_name = _("turn")
         verbose_name_plural = _("turns")
@@ -246,22 +246,22 @@ class Turn(models.Model):
 
     @property
     def answer_state(self) -> str:
-        """The state of its answer, as `Message.answer_state`."""
+        """The `Message.answer_state` of the turn's answer."""
         states = self.messages.filter(role=Message.Role.ASSISTANT).values_list("answer_state", flat=True)
         return states.first() or ""
 
 
 class Message(models.Model):
-    """A question, or an answer as it stands: what its events fold to."""
+    """A question, or an answer in its current state: the fold of its events."""
 
     class Role(models.TextChoices):
-        """Who speaks."""
+        """The author of a message."""
 
         USER = "user", _("User")
         ASSISTANT = "assistant", _("Assistant")
 
     class Status(models.TextChoices):
-        """An answer is a placeholder from its first moment, and ends in one of the last four."""
+        """An answer is stored as streaming when its turn starts, and ends in one of the last four."""
 
         STREAMING = "streaming", _("Answering")
         COMPLETED = "completed", _("Completed")
@@ -276,19 +276,19 @@ class Message(models.Model):
     blocks = models.JSONField(_("blocks"), default=list, blank=True)
     thinking = models.TextField(_("thinking"), blank=True)
     status = models.CharField(_("status"), max_length=12, choices=Status.choices, default=Status.COMPLETED)
-    # Of an answer; empty for small talk, clarifying questions, and what never got so far.
+    # Only for answers; empty for small talk, clarifying questions and answers that ended earlier.
     answer_state = models.CharField(_("outcome"), max_length=10, choices=AnswerState.choices, blank=True)
-    # Why the model ended before the answer was whole: `length`, `content_filter`; else empty.
+    # Why the model stopped before the answer was complete: `length` or `content_filter`; else empty.
     finish_reason = models.CharField(_("cut by"), max_length=40, blank=True, default="")
     error_code = models.CharField(_("error code"), max_length=40, blank=True)
     error_message = models.TextField(_("error"), blank=True)
     last_seq = models.PositiveIntegerField(default=0)
-    # The events up to last_seq, for clients that come back; emptied some time after the end.
+    # The events up to last_seq, for clients that reconnect; emptied some time after the end.
     stream_log = models.JSONField(default=list, blank=True)
     heartbeat_at = models.DateTimeField(null=True, blank=True)
     usage = models.JSONField(_("usage"), default=dict, blank=True)
     duration_ms = models.PositiveIntegerField(_("duration"), null=True, blank=True)
-    # Per sentence with markers: {"text", "sources", "status", "coverage", "problems": [{"kind", "what"}]}
+    # For each checked sentence: {"text", "sources", "status", "coverage", "problems": [{"kind", "what"}]}
     checks = models.JSONField(_("checked citations"), default=list, blank=True)
     created_at = models.DateTimeField(_("created"), auto_now_add=True)
 
@@ -316,11 +316,11 @@ class Message(models.Model):
                 condition=Q(heartbeat_at__isnull=False) & ~Q(status="streaming"),
                 name="message_log_kept",
             ),
-            # What came in a span of days. Neither column changes, so that checkpoints needn't write the index anew.
+            # For answers in a range of days. Neither column changes, so checkpoints don't have to update the index.
             models.Index(fields=["created_at"], condition=Q(role="assistant"), name="message_answered"),
-            # Which turns had an outcome; without answers that are being written, which are stored again and again.
+            # For turns with an outcome. Streaming answers are left out, because they are saved again and again.
             models.Index(fields=["answer_state", "turn"], condition=~Q(status="streaming"), name="message_outcome"),
-            # Without answers that are being written, whose every checkpoint would be taken apart into words.
+            # Streaming answers are left out, because every checkpoint would be parsed into words again.
             GinIndex(word_vector("content"), condition=~Q(status="streaming"), name="message_words"),
         ]
 
@@ -329,20 +329,20 @@ class Message(models.Model):
 
     @property
     def can_continue(self) -> bool:
-        """Whether it is an answer that began and was cut: by a stop, an interruption, a failure or its length."""
+        """Whether this is an answer that was cut by a stop, an interruption, a failure or its length limit."""
         cut = self.status in (self.Status.STOPPED, self.Status.INTERRUPTED, self.Status.FAILED)
         return self.role == self.Role.ASSISTANT and bool(self.content) and (cut or self.finish_reason == "length")
 
 
-# Whose words a model is given; "system" is the site.
+# The roles of the messages sent to models; "system" is the site.
 ROLES = {"system": _("System"), **dict(Message.Role.choices)}
 
 
 class ContextEntry(models.Model):
-    """What a model is given of a session, apart from what people see of it."""
+    """A text of a session that is sent to models, kept separately from the messages that users see."""
 
     class Type(models.TextChoices):
-        """The session's system prompt; past turns as plain text; summaries of what no longer fits."""
+        """The session's system prompt, past turns as plain text, and summaries of turns that no longer fit."""
 
         ROUTES = "routes", _("System prompt")
         CHAT = "chat", _("Conversation")
@@ -358,7 +358,7 @@ class ContextEntry(models.Model):
     role = models.CharField(_("role"), max_length=10)
     content = models.TextField(_("content"))
     tokens = models.PositiveIntegerField(_("tokens"), default=0)
-    # Of a summary, which tells of the branch up to `turn`: the oldest turn in it. With that turn the summary goes.
+    # The oldest turn of a summary, which covers the branch up to `turn`; the summary is deleted with either.
     covers_from = models.ForeignKey(
         Turn, on_delete=models.CASCADE, null=True, blank=True, related_name="+", verbose_name=_("covers from")
     )
@@ -385,12 +385,12 @@ class ContextEntry(models.Model):
 
 
 class Citation(models.Model):
-    """A numbered source of an answer: the passage, and a snapshot that outlives it."""
+    """A numbered source of an answer: a reference to the passage, and a snapshot that outlives it."""
 
     message = models.ForeignKey(Message, on_delete=models.CASCADE, related_name="citations", verbose_name=_("message"))
     index = models.PositiveSmallIntegerField(_("number"))
     chunk = models.ForeignKey("knowledge.Chunk", on_delete=models.SET_NULL, null=True, blank=True, related_name="+")
-    # Where neighbouring passages were joined, the ids of all of them in the document's order; `chunk` is the best.
+    # The ids of neighbouring passages that were joined, in the document's order; `chunk` is the best of them.
     merged = ArrayField(models.BigIntegerField(), default=list, blank=True, editable=False)
     document = models.ForeignKey(
         "knowledge.Document", on_delete=models.SET_NULL, null=True, blank=True, related_name="+"
@@ -398,12 +398,12 @@ class Citation(models.Model):
     request_id = models.UUIDField(_("request id"), editable=False)
     cited = models.BooleanField(_("cited"), default=False)
     filename = models.CharField(_("file name"), max_length=255)
-    # What the document was called: its own title, else its path.
+    # The document's title at the time, or its path.
     title = models.TextField(_("title"), blank=True)
     heading = models.TextField(_("heading"), blank=True)
     page = models.PositiveIntegerField(_("page"), null=True, blank=True)
     snippet = models.TextField(_("snippet"))
-    # Why the relevance filter kept it, in the words of the model; empty where none judged.
+    # Why the relevance filter kept it, in the model's words; empty if no model judged it.
     reason = models.TextField(_("reason"), blank=True)
     score = models.FloatField(_("score"), default=0.0)
     # [{"type", "rank", "score", "rrf_score"}]
@@ -423,12 +423,12 @@ class Citation(models.Model):
 
     @property
     def joined(self) -> list[int]:
-        """The ids of the passages that were joined; none once they are deleted, which they are together."""
+        """The ids of the joined passages; empty once they are deleted, which always happens together."""
         return self.merged if self.chunk_id is not None else []
 
 
 class TraceStep(models.Model):
-    """A node that ran for a turn, when, how it ended and what it saw."""
+    """A node's run in a turn: its start, duration, status and details."""
 
     turn = models.ForeignKey(Turn, on_delete=models.CASCADE, related_name="trace", verbose_name=_("turn"))
     order = models.PositiveSmallIntegerField(_("order"))
@@ -439,12 +439,12 @@ class TraceStep(models.Model):
     detail = models.JSONField(_("detail"), default=dict, blank=True)
 
     class Meta:
-        """In the order in which they ran."""
+        """In the order of their runs."""
 
         verbose_name = _("trace step")
         verbose_name_plural = _("trace steps")
         ordering = ["turn_id", "order"]
-        # For their expiry; rows come in the order of their time.
+        # For removing expired traces. A BRIN index suffices, because rows are inserted in order of time.
         indexes = [BrinIndex(fields=["started_at"], name="trace_started")]
         constraints = [models.UniqueConstraint(fields=["turn", "order"], name="trace_order_unique")]
 
@@ -453,7 +453,7 @@ class TraceStep(models.Model):
 
 
 class Feedback(models.Model):
-    """A thumb on an answer, with what its giver says of it."""
+    """A user's rating of an answer: a thumb, a reason and a comment."""
 
     COMMENT_CHARACTERS = 4000
 
@@ -464,7 +464,7 @@ class Feedback(models.Model):
         DOWN = -1, _("Not helpful")
 
     class Reason(models.TextChoices):
-        """What may be wrong with an answer, as the page asks; programs may give reasons of their own."""
+        """The reasons that the page offers for a thumb down; API clients may send reasons of their own."""
 
         WRONG = "wrong", _("Not correct")
         UNSUPPORTED = "unsupported", _("Not in the sources")
@@ -481,7 +481,7 @@ class Feedback(models.Model):
     created_at = models.DateTimeField(_("created"), auto_now_add=True)
 
     class Meta:
-        """One per person and answer."""
+        """One per user and answer, newest first."""
 
         verbose_name = _("feedback")
         verbose_name_plural = _("feedback")
@@ -497,13 +497,13 @@ class Feedback(models.Model):
 
 
 class ShareLink(models.Model):
-    """A read-only link to a branch of a session up to a turn, valid until its owner revokes it."""
+    """A read-only link to a branch of a session up to a turn, valid until it is revoked."""
 
     uuid = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     session = models.ForeignKey(
         ChatSession, on_delete=models.CASCADE, related_name="share_links", verbose_name=_("session")
     )
-    # What is asked after it is not shared.
+    # Later turns are not shared.
     last_turn = models.ForeignKey(Turn, on_delete=models.CASCADE, related_name="+", verbose_name=_("last turn"))
     created_at = models.DateTimeField(_("created"), auto_now_add=True)
     revoked_at = models.DateTimeField(_("revoked"), null=True, blank=True)

@@ -1,4 +1,4 @@
-"""Reading sessions: the list, and one branch of a session's tree as the page shows it."""
+"""Queries for the list of sessions, for search, and for one branch of a session's turns as the page shows it."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
@@ -22,7 +22,7 @@ T = TypeVar("T")
 
 @dataclass(slots=True)
 class TurnView:
-    """A turn with all that the page shows of it. `siblings` are turn ids, oldest first; `position` is from 1."""
+    """A turn with everything that the page shows. `siblings` are turn ids, oldest first; `position` starts at 1."""
 
     turn: Turn
     question: Message
@@ -45,7 +45,7 @@ class TurnView:
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where a session stands in the list."""
+    """A session's place in the list, used as the cursor of its pages."""
 
     pinned: bool
     last_activity_at: datetime
@@ -53,7 +53,7 @@ class Place:
 
     @classmethod
     def read(cls, text: str) -> "Place | None":
-        """Return the place that an address names, or None where it names none."""
+        """Return the place that a URL parameter encodes, or None if it is invalid."""
         try:
             pinned, at, pk = text.split("_")
             return cls(pinned == "1", datetime.fromtimestamp(int(at) / 1_000_000, UTC), int(pk[:18]))
@@ -70,13 +70,16 @@ class Place:
         return f"{int(self.pinned)}_{since // timedelta(microseconds=1)}_{self.pk}"
 
     def following(self, sessions: QuerySet[ChatSession]) -> QuerySet[ChatSession]:
-        """Return those of the sessions that stand after it."""
+        """Return the sessions after this place."""
         own = Tuple(F("pinned"), F("last_activity_at"), F("pk"))
         return sessions.filter(TupleLessThan(own, (self.pinned, self.last_activity_at, self.pk)))
 
 
 def session_list(user: Any, *, archived: bool | None = False, label_id: int | None = None) -> QuerySet[ChatSession]:
-    """Return the user's sessions, pinned first, then by newest activity; of a label, in the archive (None: or not)."""
+    """Return the user's sessions, pinned first, then by newest activity.
+
+    `archived` chooses the archive or the list, None both. With `label_id`, return only sessions with that label.
+    """
     found = access.sessions(user).order_by("-pinned", "-last_activity_at", "-id")
     if archived is not None:
         found = found.filter(archived=archived)
@@ -84,26 +87,26 @@ def session_list(user: Any, *, archived: bool | None = False, label_id: int | No
 
 
 def split_words(words: str) -> list[str]:
-    """Return the words that are looked for, eight at most."""
+    """Return the words of a search query, eight at most."""
     return words.replace("\x00", " ").split()[:8]
 
 
 def search_sessions(
     user: Any, words: str, *, archived: bool | None = None, label_id: int | None = None
 ) -> QuerySet[ChatSession]:
-    """Return the user's sessions whose title or messages contain every word, also one that is only begun.
+    """Return the user's sessions whose title or messages contain every word; words match as prefixes.
 
-    An answer that is being written is not looked into.
+    Answers that are still being written are not searched.
     """
     found = session_list(user, archived=archived, label_id=label_id)
     for word in split_words(words):
-        said = messages_saying(word).filter(turn__session__owner=user)
-        found = found.filter(titled(word) | Q(pk__in=said.values("turn__session_id")))
+        messages = messages_saying(word).filter(turn__session__owner=user)
+        found = found.filter(titled(word) | Q(pk__in=messages.values("turn__session_id")))
     return found
 
 
 def titled(word: str) -> Q:
-    """Return the condition on sessions that their title, as its reader sees it, holds a word."""
+    """Return the condition for sessions whose title, as displayed to the reader, contains a word."""
     chosen = Q(title__icontains=word, title_is_automatic=False)
     word, untitled = word.casefold(), gettext("New chat").casefold()
     number = word.removeprefix(untitled)
@@ -113,22 +116,22 @@ def titled(word: str) -> Q:
 
 
 def with_labels(sessions: QuerySet[ChatSession]) -> QuerySet[ChatSession]:
-    """Annotate sessions with `label_names`, by name."""
+    """Annotate sessions with `label_names`, in alphabetical order."""
     labels = ChatLabel.objects.filter(sessions=OuterRef("pk")).order_by(Lower("name"))
     return sessions.annotate(label_names=ArraySubquery(labels.values("name")))
 
 
 def messages_found(sessions: Iterable[ChatSession], words: Sequence[str]) -> dict[int, Message]:
-    """Return, by session id, the newest message with all of the words, else with the longest one that is said."""
+    """Return, by session id, the newest message with all of the words, or else with the longest word that occurs."""
     found: dict[int, Message] = {}
     missing = {session.pk for session in sessions}
     for wanted in [list(words), *([word] for word in sorted(words, key=len, reverse=True) if len(words) > 1)]:
         if not missing:
             break
-        said = Message.objects.exclude(status=Message.Status.STREAMING).filter(turn__session_id__in=missing)
+        matching = Message.objects.exclude(status=Message.Status.STREAMING).filter(turn__session_id__in=missing)
         for word in wanted:
-            said = having_word(said, word, "content")
-        newest = said.order_by("turn__session_id", "-turn_id", "role").distinct("turn__session_id")
+            matching = having_word(matching, word, "content")
+        newest = matching.order_by("turn__session_id", "-turn_id", "role").distinct("turn__session_id")
         for message in newest.select_related("turn").only("content", "turn__session_id"):
             found[message.turn.session_id] = message
         missing -= found.keys()
@@ -136,12 +139,12 @@ def messages_found(sessions: Iterable[ChatSession], words: Sequence[str]) -> dic
 
 
 def messages_saying(word: str) -> QuerySet[Message]:
-    """Return the messages that hold a word, also one that is only begun; not answers that are being written."""
+    """Return the messages that contain a word, also as a prefix, without answers that are still being written."""
     return having_word(Message.objects.exclude(status=Message.Status.STREAMING), word, "content")
 
 
 def message_list(messages: QuerySet[Message]) -> QuerySet[Message]:
-    """Return messages oldest first with all that the API and exports tell of them."""
+    """Return messages, oldest first, with the related rows that the API and exports need."""
     return (
         messages.select_related("turn")
         .prefetch_related(Prefetch("citations", by_document(Citation.objects.all())))
@@ -151,9 +154,10 @@ def message_list(messages: QuerySet[Message]) -> QuerySet[Message]:
 
 
 def by_document(citations: QuerySet[Citation]) -> QuerySet[Citation]:
-    """Return citations with those of a document side by side.
+    """Return citations grouped by document.
 
-    Documents come in the order of their first number that is cited, then those only read; within one, by number.
+    Documents are ordered by their first cited number, followed by documents that were only read; within a document,
+    citations are ordered by number.
     """
     of_document = [F("message_id"), F("document_id"), F("filename"), F("title")]
     first_cited = Window(Min("index", filter=Q(cited=True)), partition_by=of_document)
@@ -162,9 +166,9 @@ def by_document(citations: QuerySet[Citation]) -> QuerySet[Citation]:
 
 
 def system_prompt(session: ChatSession) -> str:
-    """Return the system prompt that the session's answers were written by when it began; empty before its first turn.
+    """Return the system prompt of the session's first turn; empty before it.
 
-    What a later turn was sent, which an administrator may have changed since, is in its trace.
+    Later turns may have used another, if an administrator changed the prompt; their traces contain it.
     """
     kept = session.context_entries.filter(type=ContextEntry.Type.ROUTES).values_list("content", flat=True)
     return kept.first() or ""
@@ -178,7 +182,7 @@ def tree(session: ChatSession) -> TurnTree:
 def transcript(session: ChatSession, through: int | None = None) -> list[TurnView]:
     """Return one branch of the session, oldest turn first, in at most five queries.
 
-    The branch leads through a turn and on to its newest descendant; without one, to the newest turn.
+    The branch runs through the turn `through` to its newest descendant, by default to the newest turn.
     """
     turns = tree(session)
     return views(session, turns, turns.branch(through))
@@ -191,10 +195,7 @@ def turn_view(session: ChatSession, turn_id: int) -> TurnView | None:
 
 
 def views(session: ChatSession, turns: TurnTree, wanted: Sequence[int]) -> list[TurnView]:
-    """Return turns of the session as the page shows them.
-
-    Marks answers whose process has died as interrupted.
-    """
+    """Return turns of the session as the page shows them, and mark answers whose process has died as interrupted."""
     messages = _messages(wanted)
     if any(turn_store.is_stale(message) for pair in messages.values() for message in pair):
         turn_store.interrupt_stale(session_id=session.pk)

@@ -1,6 +1,6 @@
-"""What is removed in time: old turns, deleted chats, traces, logs by which streams are taken up again, and sign-ins.
+"""Removal of expired data: old turns, deleted chats, traces, event logs, sign-ins and audit entries.
 
-Of a conversation the oldest turns go first, so what is left is whole: the children of removed turns begin it.
+The oldest turns of a chat are removed first, so the rest stays intact: the children of removed turns become its roots.
 """
 
 from collections.abc import Iterator
@@ -16,15 +16,15 @@ from conversations.models import ChatSession, Message, TraceStep, Turn
 from ragsite.audit import log
 from ragsite.site_settings.config import config, refresh
 
-# Turns or chats that are removed in one transaction.
+# Turns or chats removed in one transaction.
 BATCH = 200
-# After its end, an answer's events are kept one by one for clients that come back in the middle of it.
+# How long the events of an ended answer are kept for clients that reconnect in the middle of it.
 LOG_KEPT = timedelta(days=1)
 
 
 @dataclass(slots=True)
 class Removed:
-    """How much was removed, or would be: `sessions` are chats left without a turn, `purged` those deleted before."""
+    """Counts of removed rows. `sessions` are chats left without turns, `purged` chats that a user had deleted."""
 
     turns: int = 0
     sessions: int = 0
@@ -36,9 +36,9 @@ class Removed:
 
 
 def clean_up(days: int | None = None, *, dry_run: bool = False) -> Removed:
-    """Remove what has outlived its time; `days` takes the place of `CONVERSATION_EXPIRE_DAYS`.
+    """Remove expired data; `days` overrides `CONVERSATION_EXPIRE_DAYS`.
 
-    Chats that are pinned keep their turns, and so does an answer that is being written. A `dry_run` only counts.
+    Pinned chats keep their turns, and turns whose answer is still being written are kept. A `dry_run` only counts.
     """
     now = timezone.now()
     removed = Removed()
@@ -49,7 +49,7 @@ def clean_up(days: int | None = None, *, dry_run: bool = False) -> Removed:
         before = now - timedelta(days=expire_days)
         running = Message.objects.filter(status=Message.Status.STREAMING).values("turn_id")
         turns = Turn.objects.filter(created_at__lt=before, session__pinned=False).exclude(pk__in=running)
-        # Deleted chats can be taken back until they are purged; others may go with their last turn.
+        # Deleted chats can be restored until they are purged; others are removed with their last turn.
         emptied = ChatSession.objects.filter(
             pinned=False, status=ChatSession.Status.ACTIVE, last_activity_at__lt=before, created_at__lt=before
         )
@@ -78,7 +78,7 @@ def clean_up(days: int | None = None, *, dry_run: bool = False) -> Removed:
 
 
 def _in_batches(rows: QuerySet[Turn] | QuerySet[ChatSession]) -> Iterator[int]:
-    """Remove rows with all that belongs to them, a batch at a time; yield how many each time."""
+    """Delete rows and their related rows in batches; yield the size of each batch."""
     while True:
         batch = list(rows.order_by("id").values_list("pk", flat=True)[:BATCH])
         if not batch:

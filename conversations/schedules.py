@@ -1,4 +1,4 @@
-"""What the workers do without being asked: conversations that have outlived their time are removed every night."""
+"""The schedule of the workers: expired conversations are removed every night."""
 
 from datetime import timedelta
 from typing import Any
@@ -8,14 +8,14 @@ from django.utils import timezone
 from django_q.models import Schedule
 
 CLEAN_UP = "conversations: remove what has expired"
-# Of the site's time zone.
+# In the site's time zone.
 HOUR = 3
 
 
 def register(**kwargs: Any) -> None:
-    """Make the schedule when it is missing; called after every `migrate`."""
+    """Create the schedule if it is missing; called after every `migrate`."""
     if Schedule._meta.db_table not in connection.introspection.table_names():
-        return  # a partial migration; the next one comes by here again
+        return  # a partial migration; the next one calls this again
     tomorrow = timezone.localtime() + timedelta(days=1)
     Schedule.objects.get_or_create(
         name=CLEAN_UP,

@@ -1,4 +1,4 @@
-"""What people do with their sessions and answers, apart from asking."""
+"""Actions of users on their sessions and answers, other than asking."""
 
 import re
 from collections.abc import Collection, Iterable, Mapping
@@ -13,7 +13,7 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from conversations import access, turn_store
-from conversations.groups import tell_pages
+from conversations.groups import notify_pages
 from conversations.models import ChatLabel, ChatSession, Feedback, Message
 from knowledge import access as knowledge_access
 from knowledge.labels import LabelFilter
@@ -22,7 +22,7 @@ from ragsite.audit.log import record
 from ragsite.models import AuditEntry
 
 TITLE_LENGTH = 200
-# Tags, and what fields have to be.
+# Tags, and the values of metadata fields.
 Labels = tuple[Iterable[str], Mapping[str, Any]]
 NO_LABELS: Labels = ((), {})
 
@@ -36,9 +36,9 @@ def create_session(
     labels: Labels = NO_LABELS,
     folder: str = "",
 ) -> ChatSession:
-    """Make a session; without a title it is called "New chat", "New chat 1", … unique for the user.
+    """Create a session; without a title it is called "New chat", "New chat 1", …, unique among the user's sessions.
 
-    What it asks is as `set_scope` has it.
+    The other arguments are those of `set_scope`.
     """
     title = _cleaned(title)[:TITLE_LENGTH]
     automatic = not title
@@ -46,67 +46,67 @@ def create_session(
         _hold(user.pk)
         alike = access.sessions(user).filter(Q(title_is_automatic=True) | Q(title__startswith=_("New chat")))
         taken = {each.name for each in alike.only("title", "title_is_automatic")}
-        numbered = (f"New chat {number}" for number in count(1))  # which `name` says in the reader's language
+        numbered = (f"New chat {number}" for number in count(1))  # `name` translates these
         title = next(each for each in chain(["New chat"], numbered) if ChatSession(title=each).name not in taken)
     session = ChatSession.objects.create(
         owner=user, title=title, title_is_automatic=automatic, last_activity_at=timezone.now()
     )
-    if knowledge_base_ids or document_ids or any(labels) or folder:  # a new session asks everything already
+    if knowledge_base_ids or document_ids or any(labels) or folder:  # a new session searches everything
         set_scope(user, session, knowledge_base_ids, document_ids, labels, folder)
     return session
 
 
 def latest_or_new_session(user: Any) -> ChatSession:
-    """Return the session of the newest activity, or a fresh one."""
+    """Return the user's session with the newest activity, or a new one."""
     listed = access.sessions(user).filter(archived=False)
     return listed.order_by("-last_activity_at", "-id").first() or create_session(user)
 
 
 def rename_session(session: ChatSession, title: str) -> ChatSession:
-    """Give the session a title of its own; an empty one changes nothing."""
+    """Rename the session; an empty title is ignored."""
     title = _cleaned(title)[:TITLE_LENGTH]
     if title:
         session.title, session.title_is_automatic = title, False
         session.save(update_fields=["title", "title_is_automatic"])
-        tell_pages(session.pk, "session.changed")
+        notify_pages(session.pk, "session.changed")
     return session
 
 
 def set_pinned(session: ChatSession, pinned: bool) -> ChatSession:
-    """Pin the session to the top of the list, or let it go."""
+    """Pin the session to the top of the list, or unpin it."""
     session.pinned = pinned
     session.save(update_fields=["pinned"])
-    tell_pages(session.pk, "session.changed")
+    notify_pages(session.pk, "session.changed")
     return session
 
 
 def set_archived(session: ChatSession, archived: bool) -> ChatSession:
-    """Take the session out of the list, where a search still finds it, or back into it."""
+    """Move the session to the archive, where search still finds it, or back to the list."""
     session.archived = archived
     session.save(update_fields=["archived"])
-    tell_pages(session.pk, "session.changed")
+    notify_pages(session.pk, "session.changed")
     return session
 
 
 def save_label(user: Any, name: str, label: ChatLabel | None = None) -> ChatLabel:
-    """Give a label a name, a new one if there is none yet; raises `ValueError` for none and one that is taken."""
+    """Rename a label, or create one; raises `ValueError` if the name is empty or taken."""
     name = " ".join(_cleaned(name).split())[: ChatLabel.NAME_LENGTH]
     if not name:
-        raise ValueError(_("A label needs a name."))
+        raise ValueError(_("Enter a name for the label."))
     label = label or ChatLabel(owner=user)
     label.name = name
     try:
         with transaction.atomic():
             label.save()
     except IntegrityError:
-        raise ValueError(_("You have a label “%(name)s” already.") % {"name": name}) from None
+        raise ValueError(_("You already have a label called “%(name)s”.") % {"name": name}) from None
     return label
 
 
 def set_labels(user: Any, session: ChatSession, label_ids: Iterable[int]) -> None:
-    """Give the session these labels of the user's, and no others."""
+    """Replace the session's labels with these labels of the user."""
     session.labels.set(access.labels(user).filter(pk__in=list(label_ids)))
-    tell_pages(session.pk, "session.changed")
+    notify_pages(session.pk, "session.changed")
 
 
 @transaction.atomic
@@ -118,11 +118,11 @@ def set_scope(
     labels: Labels = NO_LABELS,
     folder: str = "",
 ) -> None:
-    """Ask only these knowledge bases or else only these documents; none means all that the user may read.
+    """Limit the session to these knowledge bases, or else to these documents; none means all that the user may read.
 
-    Of them, only what has one of the tags and such fields, as `LabelFilter.read` takes them, and lies in the folder:
-    raises `LabelError`. What the user may not read is left out. Where there are knowledge bases, documents are not
-    looked at.
+    `labels` and `folder` limit it further, to documents with one of the tags, with the metadata fields, and in the
+    folder, as `LabelFilter.read` takes them; raises `LabelError`. Anything that the user may not read is ignored.
+    Documents are ignored if there are knowledge bases.
     """
     tags, metadata = labels
     narrowing = LabelFilter.read(tags, metadata, folder)
@@ -133,11 +133,11 @@ def set_scope(
     session.documents.set(knowledge_access.searchable_documents(user).filter(pk__in=named) if named else [])
     session.tags, session.metadata, session.folder = list(narrowing.tags), dict(metadata), narrowing.folder
     session.save(update_fields=["tags", "metadata", "folder"])
-    tell_pages(session.pk, "session.scope")
+    notify_pages(session.pk, "session.scope")
 
 
 def scope_of(session: ChatSession) -> dict[str, Any]:
-    """Return what the session asks: ids of knowledge bases and documents, tags, fields and the folder."""
+    """Return the session's scope: ids of knowledge bases and documents, tags, metadata fields and the folder."""
     bases, documents = session.knowledge_bases.through, session.documents.through
     ids = ChatSession.objects.filter(pk=session.pk).values_list(
         ArraySubquery(bases.objects.filter(chatsession_id=OuterRef("pk")).values("knowledgebase_id")),
@@ -149,7 +149,7 @@ def scope_of(session: ChatSession) -> dict[str, Any]:
 
 
 def empty_session(user: Any, knowledge_base_ids: Iterable[int] = (), document_ids: Iterable[int] = ()) -> ChatSession:
-    """Return a session without turns that asks this, see `set_scope`: an unused one of the user's, or a fresh one."""
+    """Return a session without turns with this scope, see `set_scope`: an unused one of the user's, or a new one."""
     unused = access.sessions(user).filter(turns=None, title_is_automatic=True, files=None, archived=False)
     session = unused.first() or create_session(user)
     set_scope(user, session, knowledge_base_ids, document_ids)
@@ -158,14 +158,14 @@ def empty_session(user: Any, knowledge_base_ids: Iterable[int] = (), document_id
 
 @transaction.atomic
 def delete_session(session: ChatSession) -> ChatSession | None:
-    """Hide the session and end its answers; when it was the user's last, return the fresh one that replaces it."""
+    """Mark the session as deleted and stop its answers; if it was the user's last, return a new one to replace it."""
     _hold(session.owner_id)
     session.status = ChatSession.Status.DELETED
     session.deleted_at = timezone.now()
     session.save(update_fields=["status", "deleted_at"])
     KnowledgeBase.objects.filter(pk=session.files_id or 0, of_chat=True).update(put_away=True)
     record(AuditEntry.Action.DELETED, session, name=f"#{session.pk}")
-    tell_pages(session.pk, "session.deleted")
+    notify_pages(session.pk, "session.deleted")
     turn_store.stop_answers(session.pk)
     if access.sessions(session.owner).filter(archived=False).exists():
         return None
@@ -174,26 +174,26 @@ def delete_session(session: ChatSession) -> ChatSession | None:
 
 @transaction.atomic
 def restore_session(user: Any, pk: int) -> ChatSession | None:
-    """Take back a deletion while the session is still there; None when it is not."""
+    """Restore a deleted session; return None if it has been purged."""
     deleted = ChatSession.objects.filter(pk=pk, owner=user, status=ChatSession.Status.DELETED)
     if deleted.update(status=ChatSession.Status.ACTIVE, deleted_at=None) != 1:
         return None
     session = ChatSession.objects.get(pk=pk)
     KnowledgeBase.objects.filter(pk=session.files_id or 0, of_chat=True).update(put_away=False)
-    tell_pages(pk, "session.restored")
+    notify_pages(pk, "session.restored")
     return session
 
 
 def give_feedback(user: Any, message: Message, value: int, reason: str = "", comment: str = "") -> Feedback:
-    """Store the user's thumb on an answer, replacing an earlier one with what was said.
+    """Store the user's rating of an answer, replacing an earlier one with its reason and comment.
 
-    Of a comment, `Feedback.COMMENT_CHARACTERS` are kept. Raises `ValueError` for another value, for a question and for
-    an answer that says nothing.
+    The comment is cut to `Feedback.COMMENT_CHARACTERS`. Raises `ValueError` for an invalid value, a question or an
+    empty answer.
     """
     if value not in Feedback.Value.values or message.role != Message.Role.ASSISTANT:
-        raise ValueError(_("Feedback is 1 (helpful) or -1 (not helpful), on an answer."))
+        raise ValueError(_("Feedback must be 1 (helpful) or -1 (not helpful), and on an answer."))
     if not message.content:
-        raise ValueError(_("This answer says nothing; there is nothing to rate."))
+        raise ValueError(_("This answer is empty, so it can't be rated."))
     feedback, _created = Feedback.objects.update_or_create(
         message=message,
         user=user,
@@ -207,17 +207,17 @@ def give_feedback(user: Any, message: Message, value: int, reason: str = "", com
 
 
 def remove_feedback(user: Any, message: Message) -> None:
-    """Take the user's thumb back."""
+    """Remove the user's rating of an answer."""
     Feedback.objects.filter(message=message, user=user).delete()
 
 
 def title_from_question(question: str) -> str:
-    """Make a title of at most about 48 columns from a question, cut between words."""
+    """Return a title of at most about 48 columns for a question, cut between words."""
     return shortened(question.rstrip().rstrip("?？。.!！ "))
 
 
 def shortened(text: str) -> str:
-    """Return a text as one line of at most about 48 columns, of which a Chinese character takes two."""
+    """Return a text as one line of at most about 48 columns; a Chinese character takes two."""
     text = re.sub(r"\s+", " ", text).strip()
     columns = 0
     for position, character in enumerate(text):
@@ -229,9 +229,9 @@ def shortened(text: str) -> str:
 
 
 def note_answer(session_id: int, title: str = "") -> None:
-    """Store that a session was answered in now; a title replaces one that is still automatic.
+    """Update a session after an answer; a title replaces one that is still automatic.
 
-    An archived one is in the list again.
+    An archived session moves back to the list.
     """
     changes: dict[str, Any] = {"last_activity_at": timezone.now(), "archived": False}
     if title:
@@ -241,10 +241,10 @@ def note_answer(session_id: int, title: str = "") -> None:
 
 
 def _cleaned(text: str) -> str:
-    """Return a text as the database takes it, without space around."""
+    """Return a text without nulls, which the database refuses, and without surrounding whitespace."""
     return text.replace("\x00", "").strip()
 
 
 def _hold(user_id: int) -> None:
-    """Let those who look at a user's sessions before they change them do so one after the other."""
+    """Lock the user's row, so that changes that depend on the user's other sessions run one after the other."""
     get_user_model().objects.select_for_update().get(pk=user_id)

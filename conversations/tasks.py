@@ -1,4 +1,4 @@
-"""What the background workers do for conversations."""
+"""Background tasks of conversations."""
 
 import logging
 from dataclasses import asdict
@@ -9,7 +9,7 @@ logger = logging.getLogger(__name__)
 
 
 def clean_up() -> dict[str, int]:
-    """Remove what has outlived its time; return how much of each kind."""
+    """Remove expired data; return the number of rows removed, by kind."""
     removed = asdict(retention.clean_up())
     logger.info("Cleaned up conversations: %s", ", ".join(f"{count} {kind}" for kind, count in removed.items()))
     return removed

@@ -1,6 +1,6 @@
-"""Storing a turn's beginning and end; `turns.checkpoints` stores it in between.
+"""Storage of a turn's start and end; `turns.checkpoints` stores it in between.
 
-Every write to a running answer is conditional on `status = streaming`, so that the first to end it wins.
+Every write to a running answer is conditional on `status = streaming`, so the first process to end it wins.
 """
 
 import uuid
@@ -25,9 +25,9 @@ from ragsite.limits import use
 from ragsite.llm.passage_tokens import count_tokens
 from ragsite.site_settings.config import config
 
-# A streaming answer is stale when its heartbeat is older: the process that runs its turn has died.
+# A streaming answer with an older heartbeat is stale: the process that runs its turn has died.
 STALE_AFTER = timedelta(seconds=15)
-# Most events that may have been sent but not stored; a client that claims to have seen later ones is wrong.
+# The most events that can have been sent but not stored; a client that claims to have seen later ones is wrong.
 FARTHEST_AHEAD = 10_000
 
 
@@ -37,7 +37,7 @@ class TurnRefused(Refused):
 
 @dataclass(frozen=True, slots=True)
 class Started:
-    """The ids of a turn. `existing`: the request id was seen before, and nothing new was started."""
+    """The ids of a turn. With `existing`, the request id was used before and no new turn was started."""
 
     session_id: int
     turn_id: int
@@ -60,15 +60,15 @@ class Started:
 
 
 class AlreadyAsked(TurnRefused):
-    """The request id's turn has been opened meanwhile and is being answered; `started` has its ids."""
+    """Another request with the same request id has opened the turn already; `started` has its ids."""
 
     def __init__(self, started: Started) -> None:
-        super().__init__("already_asked", _("This was asked already."))
+        super().__init__("already_asked", _("This question has already been asked."))
         self.started = started
 
 
 def find_request(session_id: int, request_id: uuid.UUID) -> Started | None:
-    """Return the turn that a request id already started, or None; raises `TurnRefused` when another session has it."""
+    """Return the turn that a request id has started, or None; raises `TurnRefused` if it is in another session."""
     turn = Turn.objects.filter(request_id=request_id).first()
     if turn is None:
         return None
@@ -91,19 +91,19 @@ def open_turn(
     assistant_version_id: int | None = None,
     scope: Mapping[str, Any] | None = None,
 ) -> Started:
-    """Store question, context entry and the answer's placeholder; raises `TurnRefused` over the owner's limit.
+    """Store the question, its context entry and an empty answer; raises `TurnRefused` if a limit is reached.
 
-    With `from_newest`, the parent is the newest turn of the branch through `parent_turn_id`, or without one the
-    session's newest turn, if there is one: of two simultaneous questions, one follows the other. With `continues`, the
-    answer continues that of the parent, which was cut off. `scope` is what is asked, see `Turn.scope`. The same
-    `request_id` sent twice opens one turn: the second call raises `AlreadyAsked`.
+    With `from_newest`, the parent is the newest turn of the branch through `parent_turn_id`, or without one the newest
+    turn of the session, if any, so that of two simultaneous questions one follows the other. With `continues`, the
+    answer continues that of the parent, which was cut off. `scope` is as in `Turn.scope`. The same `request_id` sent
+    twice opens one turn: the second call raises `AlreadyAsked`.
     """
     try:
         return _open_turn(
             session, question, parent_turn_id, request_id, from_newest, continues, assistant_version_id, scope
         )
     except (IntegrityError, TurnRefused):
-        # The turn may exist already, and be itself the one that reaches the limit.
+        # The turn may already exist and be the one that reached the limit.
         existing = find_request(session.pk, request_id)
         if existing is None:
             raise
@@ -134,7 +134,7 @@ def _open_turn(
     if running >= config.MAX_CONCURRENT_TURNS:
         raise TurnRefused(
             "too_many_turns",
-            _("%(count)d answers are already being written. Wait for one to end, or stop it.") % {"count": running},
+            _("%(count)d answers are already being written. Wait for one to finish, or stop it.") % {"count": running},
         )
     turn = Turn.objects.create(
         session_id=session.pk,
@@ -164,14 +164,14 @@ def _open_turn(
 
 
 def default_parent(session_id: int) -> int | None:
-    """Return the newest turn of a session: the parent of a question that names none."""
+    """Return the newest turn of a session, the default parent of a question."""
     return (
         Turn.objects.filter(session_id=session_id).order_by("-created_at", "-id").values_list("pk", flat=True).first()
     )
 
 
 def newest_after(session_id: int, turn_id: int | None) -> int | None:
-    """Return the newest turn of the branch through a turn, which may be itself; without one, the session's newest."""
+    """Return the newest turn of the branch through a turn, possibly itself; without one, the newest of the session."""
     if turn_id is None:
         return default_parent(session_id)
     later = Turn.objects.filter(session_id=session_id, pk__gt=turn_id).order_by("created_at", "id")
@@ -180,7 +180,7 @@ def newest_after(session_id: int, turn_id: int | None) -> int | None:
 
 
 def finish(message_id: int, answer: Answer, new_events: list[dict[str, Any]]) -> None:
-    """Store the final state of an answer, even if another process has ended it meanwhile without its text."""
+    """Store the final state of an answer, even if another process has already ended it without its text."""
     reopened = Q(last_seq__lt=answer.last_seq) | Q(status=Message.Status.INTERRUPTED)
     # The log without the end that `interrupt` added to an answer that was merely late.
     before = Func(
@@ -227,21 +227,21 @@ def _streaming(message_id: int) -> QuerySet[Message]:
 
 
 def request_stop(message_id: int) -> bool:
-    """End a running answer from any process: its runner sees that it is no longer streaming, and stops."""
+    """Stop a running answer from any process: its runner stops when it sees that it is no longer streaming."""
     return _streaming(message_id).update(status=Message.Status.STOPPED) == 1
 
 
 def stop_answers(session_id: int) -> None:
-    """End every running answer of a session, as `request_stop` ends one."""
+    """Stop every running answer of a session, as `request_stop` does."""
     Message.objects.filter(turn__session_id=session_id, status=Message.Status.STREAMING).update(
         status=Message.Status.STOPPED
     )
 
 
 def stop_answers_of(user_ids: Collection[int], knowledge_base_id: int | None = None) -> int:
-    """End every running answer of some people, as `request_stop` ends one; return how many.
+    """Stop every running answer of some users, as `request_stop` does; return how many.
 
-    With a knowledge base, only those that may rest on it: of sessions that ask all, this base, or a document of it.
+    With a knowledge base, stop only answers of sessions that search everything, this base or a document in it.
     """
     running = Message.objects.filter(turn__session__owner_id__in=user_ids, status=Message.Status.STREAMING)
     if knowledge_base_id is not None:
@@ -254,7 +254,7 @@ def stop_answers_of(user_ids: Collection[int], knowledge_base_id: int | None = N
 
 
 def is_stale(message: Message) -> bool:
-    """Whether an answer is marked as streaming, but the process that runs its turn has died."""
+    """Return whether an answer is marked as streaming but the process that runs its turn has died."""
     if message.status != Message.Status.STREAMING:
         return False
     return message.heartbeat_at is None or message.heartbeat_at < timezone.now() - STALE_AFTER
@@ -264,7 +264,7 @@ def interrupt_stale(heard: Sequence[Event] = (), seen: int = 0, **where: int) ->
     """Mark stale answers as interrupted; return how many. `where` is `session_id` or `message_id`.
 
     For a single message, `heard` are events that arrived live, which the log may lack, and `seen` is the number of the
-    last event that a client was sent.
+    last event that was sent to a client.
     """
     stale = Message.objects.filter(
         Q(heartbeat_at__lt=timezone.now() - STALE_AFTER) | Q(heartbeat_at=None), status=Message.Status.STREAMING
@@ -277,12 +277,15 @@ def interrupt_stale(heard: Sequence[Event] = (), seen: int = 0, **where: int) ->
 
 
 def interruption() -> str:
-    """Return the explanation of an answer whose server stopped."""
-    return _("The server stopped while this was being written. What was written is kept.")
+    """Return the explanation for an answer whose server stopped."""
+    return _("The server stopped while this answer was being written. The text so far is kept.")
 
 
 def interrupt(message: Message, heard: Sequence[Event] = (), seen: int = 0) -> bool:
-    """End an answer whose process died, with numbers above all that were sent; False if it turns out to be alive."""
+    """End an answer whose process has died; return False if it turns out to be alive.
+
+    The last two events get numbers above all that were sent.
+    """
     answer = fold(message.stream_log)
     log = list(message.stream_log)
     for event in heard:
@@ -308,10 +311,10 @@ def interrupt(message: Message, heard: Sequence[Event] = (), seen: int = 0) -> b
     return ended == 1
 
 
-def was_told_all(message: Message, seen: int) -> bool:
-    """Whether a client at event `seen` of an ended answer has already received its end.
+def has_received_end(message: Message, seen: int) -> bool:
+    """Return whether a client at event `seen` of an ended answer has already received its end.
 
-    If the process running the turn died, more events may have been sent than stored, and the end was added after them.
+    If the process running the turn died, it may have sent more events than it stored; the end comes after them.
     """
     ahead = seen - message.last_seq
     if ahead == 0 and message.stream_log and message.stream_log[-1]["type"] != DoneEvent.type:
@@ -319,15 +322,15 @@ def was_told_all(message: Message, seen: int) -> bool:
     return ahead == 0 or (ahead > 0 and (message.status != Message.Status.INTERRUPTED or ahead > FARTHEST_AHEAD))
 
 
-def note_told(message: Message, seen: int) -> None:
-    """Store that the end was sent with the number `seen`, so that a client that comes back with it is sent no more."""
+def record_end_sent(message: Message, seen: int) -> None:
+    """Store `seen` as the number of the end that was sent, so that clients reconnecting with it get nothing more."""
     Message.objects.filter(pk=message.pk, last_seq__lt=seen).update(last_seq=seen)
 
 
 def save_citations(message_id: int, request_id: str, citations: Iterable[dict[str, Any]], cited: set[int]) -> None:
     """Store the numbered sources of an answer with their snapshots; saving them again has no effect.
 
-    For a passage that was deleted while the answer was written, the snapshot is stored without the reference.
+    If a passage was deleted while the answer was written, its snapshot is stored without the reference.
     """
     rows = json_safe(list(citations))
     if not rows:

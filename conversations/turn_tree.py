@@ -1,11 +1,11 @@
-"""The turns of a session as a tree: branches, and siblings that one steps between. Pure."""
+"""The turns of a session as a tree, with its branches and sibling versions. Pure."""
 
 from collections import defaultdict
 from collections.abc import Iterable
 
 
 class TurnTree:
-    """Turns from (id, parent id) pairs in order of creation; a parent that is not among them counts as none."""
+    """Turns from (id, parent id) pairs in order of creation; parents that are not among them are ignored."""
 
     def __init__(self, pairs: Iterable[tuple[int, int | None]]) -> None:
         given = dict(pairs)
@@ -15,13 +15,13 @@ class TurnTree:
             self.children[parent].append(turn)
 
     def siblings(self, turn: int) -> list[int]:
-        """Return the versions of a turn, itself among them, oldest first."""
+        """Return the versions of a turn, including itself, oldest first."""
         return self.children[self.parent[turn]]
 
     def branch(self, through: int | None = None) -> list[int]:
         """Return the path from the root through a turn to its newest descendant.
 
-        Without a turn, or with one that is gone, it is the newest turn's.
+        Without a turn, or if it no longer exists, return the path to the newest turn.
         """
         if not self.parent:
             return []

@@ -12,7 +12,7 @@ from django.http import Http404
 from django.utils.translation import gettext as _
 
 from conversations.assistants.configuration import Configuration, ConfigurationError, read_settings
-from conversations.groups import tell_pages
+from conversations.groups import notify_pages
 from conversations.models import Assistant, AssistantVersion, ChatSession, ModelProfile, PromptTemplate
 from conversations.prompts import active
 from conversations.prompts.endpoints import WRITING
@@ -111,7 +111,7 @@ def set_assistant(user: Any, session: ChatSession, pk: int | None) -> None:
     """Have an assistant answer in a session from now on, None for the default; raises `Http404`."""
     session.assistant = get_usable(user, pk) if pk is not None else None
     session.save(update_fields=["assistant"])
-    tell_pages(session.pk, "session.scope")
+    notify_pages(session.pk, "session.scope")
 
 
 def set_model(session: ChatSession, name: str) -> None:
@@ -121,7 +121,7 @@ def set_model(session: ChatSession, name: str) -> None:
     """
     session.model = _named(name, active.site_setup(), WRITING[0]) if name else None
     session.save(update_fields=["model"])
-    tell_pages(session.pk, "session.scope")
+    notify_pages(session.pk, "session.scope")
 
 
 def listed(user: Any) -> list[Listed]:

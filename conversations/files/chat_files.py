@@ -10,7 +10,7 @@ from django.db.models import QuerySet
 from django.http import Http404
 from django.utils.translation import gettext as _
 
-from conversations.groups import tell_pages
+from conversations.groups import notify_pages
 from conversations.models import ChatSession, Turn
 from knowledge import services
 from knowledge.many.moving import move
@@ -63,20 +63,20 @@ def attach(user: Any, session: ChatSession, filename: str, file: "File[bytes]") 
     services.check_size(filename, file.size or 0)
     services.check_format(filename, file)  # before a base is made for it
     added = services.add_document(_base_of(session), user, filename, file)
-    tell_pages(session.pk, "session.file", document_id=added.document.pk)
+    notify_pages(session.pk, "session.file", document_id=added.document.pk)
     return added
 
 
 def remove(session: ChatSession, pk: int) -> None:
     """Take a file out of a chat, for good; raises `Http404`."""
     services.delete_document(get_file(session, pk))
-    tell_pages(session.pk, "session.file", document_id=pk)
+    notify_pages(session.pk, "session.file", document_id=pk)
 
 
 def retry(session: ChatSession, pk: int) -> Document:
     """Read a file of a chat anew; raises `Http404`."""
     services.reingest_document(get_file(session, pk))
-    tell_pages(session.pk, "session.file", document_id=pk)
+    notify_pages(session.pk, "session.file", document_id=pk)
     return get_file(session, pk)
 
 
@@ -102,9 +102,9 @@ def keep(session: ChatSession, pk: int, target: KnowledgeBase) -> Document:
         session.documents.add(document)
     elif session.knowledge_bases.exists():
         session.knowledge_bases.add(target)
-    tell_pages(session.pk, "session.scope")
+    notify_pages(session.pk, "session.scope")
     document.refresh_from_db()
-    tell_pages(session.pk, "session.file", document_id=pk)
+    notify_pages(session.pk, "session.file", document_id=pk)
     return document
 
 

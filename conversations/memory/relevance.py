@@ -1,4 +1,4 @@
-"""Which earlier turns of a branch are like a question: by their vectors, or by words."""
+"""Search for earlier turns of a branch that are similar to a question, by vectors or by words."""
 
 import math
 from collections.abc import Sequence
@@ -9,7 +9,7 @@ from django.db.models import QuerySet
 from pgvector import HalfVector
 from pgvector.django import CosineDistance
 
-from conversations.history import TOLD, PastTurn, grouped, with_texts
+from conversations.history import GROUPED_FIELDS, PastTurn, grouped, with_texts
 from conversations.models import Message, Turn
 from ragsite.db import in_database
 from ragsite.language.analysis import terms
@@ -19,22 +19,22 @@ from ragsite.site_settings.config import config
 from retrieval.engine import spaces
 from retrieval.engine.bm25 import inverse_document_frequency
 
-# The share of a question's words, each weighed by its rarity among the turns, that one of them must hold where no
-# vectors tell: of 40 English and 15 Chinese questions that go back to a turn 54 have it there, of other turns 1 %.
+# Without vectors, the share of a question's words, weighted by their rarity among the turns, that a turn must contain.
+# Of 40 English and 15 Chinese questions that refer to a turn, 54 reach it with that turn; of other turns, 1 % do.
 WORDS_FLOOR = 0.2
-# Turns that are looked through by words, the newest, and characters of each.
-_LOOKED_THROUGH = 100
+# The newest turns that are searched by words, and the characters read of each answer.
+_SEARCHED = 100
 _CHARACTERS = 500
-# Characters of an answer that its turn's vector is made from.
+# Characters of an answer that are embedded in its turn's vector.
 _EMBEDDED = 2000
 
 
 @dataclass(frozen=True, slots=True)
 class RelevantTurns:
-    """Turns, oldest first, how they were found (`vector`, `words`, or an empty string), and how like they are.
+    """Similar turns, oldest first, how they were found (`vector`, `words` or an empty string), and their similarities.
 
-    `similarities` are by turn id: in meaning, or shares of the question's words; `nearest` is the highest of
-    any turn, also of one that was not taken.
+    `similarities`, by turn id, are of meaning, or shares of the question's words; `nearest` is the highest of any turn,
+    including those below the floor.
     """
 
     turns: list[PastTurn] = field(default_factory=list)
@@ -44,10 +44,10 @@ class RelevantTurns:
 
 
 async def relevant_turns(question: str, branch: Sequence[int], recent: Sequence[PastTurn], limit: int) -> RelevantTurns:
-    """Return up to `limit` turns of the branch that are most like the question, without the recent ones.
+    """Return the `limit` turns of the branch that are most similar to the question, without the recent ones.
 
-    Turns are compared by the vectors that were stored with them, and must reach `RELEVANT_TURN_FLOOR`. Where the
-    embedding model doesn't know the question's language, or no turn has a vector of its own space, the words decide.
+    Turns are compared by their stored vectors, and must reach `RELEVANT_TURN_FLOOR`. If the embedding model doesn't
+    know the question's language, or no turn has a vector in its space, they are compared by words.
     """
     taken = {turn.turn_id for turn in recent}
     older = [turn for turn in branch if turn not in taken]
@@ -59,8 +59,8 @@ async def relevant_turns(question: str, branch: Sequence[int], recent: Sequence[
         nearest = await in_database(_nearest, older, space.pk, vector.tolist(), limit + len(recent))
         if nearest:
             similarity, asked_in = spaces.embedder_of(space).calibration.similarity, language_of(question)
-            # Turns in another language have to be as near as those in its own: across languages, similarities of texts
-            # as short as questions say little.
+            # Turns in another language have to be as similar as those in the question's language: across languages,
+            # the similarity of texts as short as questions means little.
             turns = [(similarity(cosine, asked_in, asked_in), turn) for cosine, turn in nearest]
             return _chosen(turns, recent, limit, "vector", config.RELEVANT_TURN_FLOOR or -math.inf)
     floor = WORDS_FLOOR if config.RELEVANT_TURN_FLOOR else 0.0
@@ -68,7 +68,7 @@ async def relevant_turns(question: str, branch: Sequence[int], recent: Sequence[
 
 
 async def store_vector(turn_id: int, question: str, answer: str) -> None:
-    """Store a turn's vector in the active space, where its model knows the question's language."""
+    """Store a turn's vector in the active space, if its model knows the question's language."""
     space = await in_database(spaces.active_space)
     if not space.knows(language_of(question)):
         return
@@ -80,7 +80,7 @@ async def store_vector(turn_id: int, question: str, answer: str) -> None:
 
 
 def _nearest(turn_ids: Sequence[int], space_id: int, vector: list[float], limit: int) -> list[tuple[float, PastTurn]]:
-    """Return complete turns with the cosines of their vectors, nearest first, in one query."""
+    """Return complete turns with their cosine similarities, most similar first, in one query."""
     messages = Message.objects.filter(turn_id__in=turn_ids, turn__embedding_space_id=space_id)
     messages = messages.annotate(distance=CosineDistance("turn__embedding", HalfVector(vector)))
     rows = _rows(messages.order_by("distance", "-turn_id", "role"), limit, "distance")
@@ -89,9 +89,9 @@ def _nearest(turn_ids: Sequence[int], space_id: int, vector: list[float], limit:
 
 
 def _by_words(question: str, turn_ids: Sequence[int]) -> list[tuple[float, PastTurn]]:
-    """Return complete turns that share words with the question, by the share of its weight, highest first."""
+    """Return complete turns that share words with the question, with their share of its weight, highest first."""
     messages = Message.objects.filter(turn_id__in=turn_ids).order_by("-turn_id", "role")
-    turns = _turns(_rows(messages, _LOOKED_THROUGH))
+    turns = _turns(_rows(messages, _SEARCHED))
     texts = [set(terms(f"{turn.question}\n{turn.answer[:_CHARACTERS]}")) for turn in turns]
     words = set(terms(question)) - question_words()
     weights = {word: inverse_document_frequency(len(texts), sum(word in text for text in texts)) for word in words}
@@ -102,21 +102,21 @@ def _by_words(question: str, turn_ids: Sequence[int]) -> list[tuple[float, PastT
 
 
 def _rows(messages: QuerySet[Message], limit: int, *more: str) -> list[dict[str, Any]]:
-    """Return what `grouped` takes of the first `limit` turns of these messages, and more fields; one query."""
-    return list(with_texts(messages).values(*TOLD, *more)[: 2 * limit])  # a question and its answer each
+    """Return the values that `grouped` needs of the first `limit` turns of these messages, and more; one query."""
+    return list(with_texts(messages).values(*GROUPED_FIELDS, *more)[: 2 * limit])  # a question and an answer each
 
 
 def _turns(rows: Sequence[dict[str, Any]]) -> list[PastTurn]:
-    """Return the complete turns of these rows, in their order."""
+    """Return the complete turns of the rows, in their order."""
     return [turn for turn in grouped(dict.fromkeys(row["turn_id"] for row in rows), rows) if turn.answer]
 
 
 def _chosen(
     turns: Sequence[tuple[float, PastTurn]], recent: Sequence[PastTurn], limit: int, by: str, floor: float
 ) -> RelevantTurns:
-    """Return the first `limit` turns of those above the floor whose questions are not asked twice, by recent ones too.
+    """Return the first `limit` turns that reach the floor; `turns` are given with their similarities, highest first.
 
-    They come with their similarities, highest first.
+    Turns that repeat the question of a recent turn, or of one already chosen, are left out.
     """
     asked = {_same(turn.question) for turn in recent}
     chosen: list[PastTurn] = []

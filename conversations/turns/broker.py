@@ -179,9 +179,9 @@ def _stored_log(message_id: int, seen: int, heard: Sequence[Event]) -> Log:
         last = events[-1].seq if events else 0
         state = message.answer_state or None
         events.append(DoneEvent(seq=last + 1, status=message.status, answer_state=state))  # type: ignore[arg-type]
-    if final and seen > message.last_seq and not turn_store.was_told_all(message, seen):
+    if final and seen > message.last_seq and not turn_store.has_received_end(message, seen):
         events += _end_after(seen, events)
-        turn_store.note_told(message, events[-1].seq)
+        turn_store.record_end_sent(message, events[-1].seq)
     return Log(events, final)
 
 
