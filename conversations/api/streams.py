@@ -126,9 +126,7 @@ class SessionContent(AsyncAPIView, generics.GenericAPIView[Message]):
         listed = queries.message_list(Message.objects.filter(turn__session=session))
         ordering = request.query_params.get("ordering", _ORDERINGS[0])
         if ordering not in _ORDERINGS:
-            raise ValidationError(
-                {"ordering": [_("Must be one of: {values}.").format(values=", ".join(_ORDERINGS))]}
-            )
+            raise ValidationError({"ordering": [_("Must be one of: {values}.").format(values=", ".join(_ORDERINGS))]})
         page = self.paginate_queryset(listed.reverse() if ordering == "-created_at" else listed)
         return self.get_paginated_response(MessageSerializer(page, many=True).data)
 
@@ -157,7 +155,7 @@ class ContentStream(AsyncAPIView):
             raise ValidationError({"detail": _("Last-Event-ID is the number of the last event seen.")})
         after_seq = int(given or 0)
         if message.status != Message.Status.STREAMING and after_seq:
-            if turn_store.was_told_all(message, after_seq):
+            if turn_store.has_received_end(message, after_seq):
                 return HttpResponse(status=204)
             if not message.stream_log:
                 raise LogEmptied
