@@ -1,6 +1,6 @@
-"""The site's indexer, see `knowledge.indexer`.
+"""The site's indexer; see `knowledge.indexer`.
 
-It is made at each start; what does the work, with NumPy and the word lists, is loaded when there is some.
+It is created at each start, so the modules that need NumPy and the word lists are imported only when used.
 """
 
 from collections.abc import Callable, Iterable
@@ -14,40 +14,40 @@ class Indexer:
     """Indexes words and vectors in PostgreSQL."""
 
     def index_words(self, document_id: int, go_on: Callable[[], None]) -> None:
-        """Make a document findable by its words."""
+        """Index a document's words."""
         from retrieval.engine import indexing
 
         indexing.index_words(document_id, go_on)
 
     def index_meaning(self, claims: "Iterable[Claim | None]") -> None:
-        """Make documents findable by their meaning.
+        """Compute and store the vectors of documents.
 
-        What has a vector is passed over, so that a worker killed in between costs no more than a few windows.
+        Chunks that have a vector are skipped, so that a killed worker loses no more than a few windows.
         """
         from retrieval.engine import indexing
 
         indexing.embed_claimed(claims)
 
     def remove(self, document_ids: list[int]) -> None:
-        """Take documents out of the index."""
+        """Remove documents from the index."""
         from retrieval.engine import index
 
         index.delete(document_ids)
 
     def move(self, document_ids: list[int], knowledge_base_id: int) -> None:
-        """Give documents' entries and vectors to another base."""
+        """Move documents' entries and vectors to another base."""
         from retrieval.engine import index
 
         index.move(document_ids, knowledge_base_id)
 
     def relabelled(self, knowledge_base_ids: list[int]) -> None:
-        """Change the state of the bases' index, which kept results are kept under."""
+        """Change the state of the bases' index, so that cached results are no longer used."""
         from retrieval.engine import index
 
         index.touch(knowledge_base_ids)
 
     def passages(self, knowledge_base_id: int) -> int:
-        """Return the N of BM25."""
+        """Return the number of indexed passages: the N of BM25."""
         from retrieval.models import CorpusSize
 
         return CorpusSize.objects.filter(pk=knowledge_base_id).values_list("chunks", flat=True).first() or 0

@@ -1,4 +1,4 @@
-"""The search index beside the documents: narrow rows, without text."""
+"""The search index: narrow rows without the text, which the documents have."""
 
 from typing import TYPE_CHECKING
 
@@ -26,14 +26,14 @@ class EmbeddingSpace(models.Model):
     """
 
     class Provider(models.TextChoices):
-        """Who computes the vectors."""
+        """Where the vectors are computed."""
 
         LOCAL = "local", _("In this process")
         OPENAI = "openai", _("OpenAI-compatible endpoint")
 
     provider = models.CharField(max_length=10, choices=Provider.choices)
     model = models.CharField(max_length=200)
-    # Of an endpoint. With them a space is searched whatever model the settings name by now.
+    # For an endpoint, so that the space can still be searched if the settings name another model.
     base_url = models.CharField(max_length=500, blank=True)
     own_network = models.BooleanField(null=True, blank=True)
     encrypted_key = models.BinaryField(default=bytes, blank=True, editable=False)
@@ -41,19 +41,19 @@ class EmbeddingSpace(models.Model):
     # Languages that the model knows ("en", "zh"); empty means every language.
     languages = ArrayField(models.CharField(max_length=10), default=list, blank=True)
     active = models.BooleanField(default=False)
-    # False of an active one whose model came with a new version of the site, in the place of another, until a worker
-    # has computed its vectors: meanwhile it takes in what is ingested, and search goes by words.
+    # False for an active space whose model came with an update and replaced another, until a worker has computed its
+    # vectors: meanwhile new documents get vectors in it, and search uses only words.
     filled = models.BooleanField(_("filled"), default=True)
     created_at = models.DateTimeField(auto_now_add=True)
-    # When another one took its place; of several, the last is gone back to.
+    # When another space replaced it; the latest one can be switched back to.
     left_at = models.DateTimeField(null=True, blank=True)
-    # How the admin has the model's endpoint reached; `spaces.active_space` looks it up.
+    # The admin's profile of the model's endpoint, set by `spaces.active_space`.
     profile: "EmbeddingModel | None" = None
-    # How much of an active one is filled; `spaces.active_space` looks it up.
+    # The percentage that is filled, if it is active; set by `spaces.active_space`.
     percent = 100
 
     class Meta:
-        """One space is searched at a time."""
+        """At most one space is active."""
 
         verbose_name = _("embedding space")
         verbose_name_plural = _("embedding spaces")
@@ -69,7 +69,7 @@ class EmbeddingSpace(models.Model):
 
     @property
     def table_name(self) -> str:
-        """Name of the partition that holds the space's vectors."""
+        """Name of the partition with the space's vectors."""
         return f"retrieval_vector_{int(self.pk)}"
 
     @property
@@ -79,12 +79,12 @@ class EmbeddingSpace(models.Model):
 
     @property
     def is_configured(self) -> bool:
-        """Whether this is the space of the model that the settings name."""
+        """Whether this is the space of the model in the settings."""
         same = (self.provider, self.model) == (settings.EMBEDDING_PROVIDER, settings.EMBEDDING_MODEL)
         return same and settings.EMBEDDING_DIMENSION in (None, self.dimension)
 
     def knows(self, language: str) -> bool:
-        """Whether the model understands a language, so that its ranking deserves a vote."""
+        """Return whether the model knows a language, so that its ranking counts."""
         return not self.languages or language in self.languages
 
 
@@ -98,7 +98,7 @@ class IndexEntry(models.Model):
     weights = SparseVectorField(dimensions=TERM_DIMENSIONS)
 
     class Meta:
-        """Found by its terms."""
+        """Indexed by its terms."""
 
         verbose_name = _("index entry")
         verbose_name_plural = _("index entries")
@@ -109,10 +109,10 @@ class IndexEntry(models.Model):
 
 
 class Vector(models.Model):
-    """An indexed chunk's vector in one space; during a change of model a chunk has two.
+    """An indexed chunk's vector in one space; during a switch of models a chunk has two.
 
-    The table is partitioned by space (see migration 0004): a new space is filled beside the one that is searched, and
-    an old one goes in a moment, leaving nothing to clean up. The database deletes vectors with their entry.
+    The table is partitioned by space (see migration 0004): a new space can be filled beside the one that is searched,
+    and an old one is dropped at once, leaving nothing to clean up. The database deletes vectors with their entry.
     """
 
     pk = models.CompositePrimaryKey("entry", "space")
@@ -122,11 +122,11 @@ class Vector(models.Model):
         "knowledge.KnowledgeBase", on_delete=models.DO_NOTHING, db_constraint=False, related_name="+"
     )
     embedding = HalfVectorField()
-    # As `language_of` tells it: similarities are compared within a language.
+    # From `language_of`: similarities are compared within a language.
     language = models.CharField(max_length=10, default="", db_default="")
 
     class Meta:
-        """Made and changed by SQL."""
+        """Written with SQL only."""
 
         verbose_name = _("vector")
         verbose_name_plural = _("vectors")
@@ -136,7 +136,7 @@ class Vector(models.Model):
 
 
 class VectorCount(models.Model):
-    """How many vectors a knowledge base has in a space: what choosing the way of a search goes by."""
+    """The number of vectors of a knowledge base in a space, which decides how it is searched."""
 
     space = models.ForeignKey(EmbeddingSpace, on_delete=models.CASCADE, related_name="counts")
     knowledge_base = models.ForeignKey("knowledge.KnowledgeBase", on_delete=models.CASCADE, related_name="+")
@@ -157,7 +157,7 @@ class VectorCount(models.Model):
 
 
 class TermFrequency(models.Model):
-    """In how many chunks of a knowledge base a term occurs."""
+    """The number of chunks of a knowledge base that contain a term."""
 
     knowledge_base = models.ForeignKey("knowledge.KnowledgeBase", on_delete=models.CASCADE, related_name="+")
     term = models.BigIntegerField(help_text=_("the term's hash"))
@@ -178,13 +178,13 @@ class TermFrequency(models.Model):
 
 
 class CorpusSize(models.Model):
-    """How many chunks of a knowledge base are indexed: the N of BM25."""
+    """The number of indexed chunks of a knowledge base: the N of BM25."""
 
     knowledge_base = models.OneToOneField(
         "knowledge.KnowledgeBase", on_delete=models.CASCADE, primary_key=True, related_name="+"
     )
     chunks = models.IntegerField(default=0)
-    # After the analysis learned a new kind of term: the last chunk that was analysed anew, from 0. Null where all were.
+    # While chunks are re-analysed for a new kind of term: the last one done, from 0. Null if all are up to date.
     analysed_to = models.BigIntegerField(null=True, blank=True)
 
     class Meta:

@@ -1,7 +1,7 @@
-"""The one entrance to search: both retrievers side by side, fused, described, put in order.
+"""The entry point to search: run both retrievers, fuse their rankings, load the passages and order them.
 
-The pipeline runs the same steps one by one, each in a node of its own, and has only the first one's results kept: what
-comes after it is quick, and nodes of other people may stand in between.
+The pipeline runs the same steps one by one, each in its own node, and caches only the results of the first: the others
+are quick, and custom nodes may come in between.
 """
 
 import asyncio
@@ -50,7 +50,7 @@ __all__ = [
 ]
 
 
-# What `describe` shows of a chunk, its document and its picture; the rest of their rows stays where it is.
+# The columns of a chunk, its document and its picture that `describe` loads.
 _SHOWN = (
     "content", "kind", "heading_path", "page_from", "table_columns", "table_rows", "ordinal",
     "picture__alt", "picture__width", "picture__height",
@@ -59,18 +59,17 @@ _SHOWN = (
 
 
 async def search(request: SearchRequest) -> SearchResult:
-    """Search, fuse, describe and order; or give out what an identical search found in the same state of the index.
+    """Search, fuse, describe and order; or return the cached result of an identical search.
 
-    Raises `SearchFailed` when no retriever could answer, `SearchOverloaded` when too many searches are running.
+    Raises `SearchFailed` if no retriever could answer, and `SearchOverloaded` if too many searches are running.
     """
     return await _kept_or(_search, request)
 
 
 async def rankings_of(request: SearchRequest) -> SearchResult:
-    """Ask both retrievers alone, or give out what they found for an identical request in the same state of the index.
+    """Run only the retrievers, or return their cached result for an identical request.
 
-    The result has no hits: those who want to do each of the following steps by themselves fuse the rankings. Raises
-    what `search` does.
+    The result has no hits: this is for callers that run the following steps themselves. Raises as `search`.
     """
     return await _kept_or(_rankings, request)
 
@@ -108,7 +107,7 @@ async def _search(request: SearchRequest) -> SearchResult:
 
 
 def pool_size(request: SearchRequest) -> int:
-    """Return how many fused chunks the stages work on: more than k, where they may move or drop some."""
+    """Return the number of fused chunks to work on: more than k if later steps may move or drop some."""
     deep = request.k * 2 if request.merge_neighbours else request.k
     if request.per_document:
         deep = max(deep, request.retriever_top_k)
@@ -119,19 +118,19 @@ def pool_size(request: SearchRequest) -> int:
 
 
 def rerank_options(request: SearchRequest) -> RerankOptions:
-    """Return how a request's hits are reranked: as it says, or as the site is set to, but with its k."""
+    """Return the request's options for reranking; by default the site's, with the request's k."""
     return request.rerank or RerankOptions.from_settings(top_k=request.k)
 
 
 def fuse(rankings: Iterable[Ranking], k: int, constant: int | None = None) -> list[FusedChunk]:
-    """Return the k best chunks of the rankings, by the constant of the settings unless told."""
+    """Return the k best chunks of the rankings; `constant` defaults to the setting."""
     return fusion.fuse(rankings, k, config.RRF_CONSTANT if constant is None else constant)
 
 
 async def describe(fused: Sequence[FusedChunk]) -> list[Hit]:
     """Return the chunks with their contents and documents, in order; those deleted meanwhile are dropped.
 
-    Raises `SearchFailed` when the database doesn't answer.
+    Raises `SearchFailed` if the database doesn't respond.
     """
     if not fused:
         return []
@@ -163,29 +162,29 @@ async def describe(fused: Sequence[FusedChunk]) -> list[Hit]:
 async def reordered(
     request: SearchRequest, hits: list[Hit], rankings: Sequence[Ranking]
 ) -> tuple[list[Hit], list[Stage]]:
-    """Return the hits with the first `reorder_top_n` in the order of their features, where that is wanted."""
+    """Return the hits with the first `reorder_top_n` reordered by their features, if the request wants it."""
     if not request.reorder or len(hits) < 2:
         return hits, []
     began = time.perf_counter()
     first, rest = hits[: request.reorder_top_n], hits[request.reorder_top_n :]
-    # In a thread, for it takes milliseconds of work, during which others want to be served.
+    # In a thread, since it takes milliseconds and would block the event loop.
     ranked = await asyncio.to_thread(reorder, request.ordered_by, first, rankings)
     stage = Stage("reorder", ms_since(began), [(hit.chunk_id, worth) for hit, worth in ranked])
     return [*(replace(hit, worth=worth) for hit, worth in ranked), *rest], [stage]
 
 
 def is_read(request: SearchRequest) -> bool:
-    """Whether a request's hits are read: the reader is there and wanted, and something is asked.
+    """Return whether a request's hits are read: the reader is available and wanted, and the query is a question.
 
-    To statements, which some search for too, it orders passages worse than they were.
+    For statements the reader makes the order worse.
     """
     return request.read and (bool(request.reader) or is_available()) and asks(request.judged_by)
 
 
 async def read(request: SearchRequest, hits: list[Hit], *, brief: bool = False) -> tuple[list[Hit], list[Stage]]:
-    """Return the hits with the first `read_top_n` read together with the question, and put in order by that too.
+    """Return the hits with the first `read_top_n` read together with the question and reordered.
 
-    Who is `brief` wants no more read than an answer takes.
+    With `brief`, no more are read than an answer needs.
     """
     if not hits or not is_read(request):
         return hits, []
@@ -200,7 +199,7 @@ async def read(request: SearchRequest, hits: list[Hit], *, brief: bool = False) 
 
 
 async def reranked(request: SearchRequest, hits: list[Hit]) -> tuple[list[Hit], list[Stage]]:
-    """Return the hits that a reranker finds best, where that is wanted."""
+    """Return the hits that a reranker scores best, if the request wants it."""
     options = rerank_options(request)
     outcome = await rerank(request.judged_by, hits, options)
     if not (outcome.scores or outcome.note):
@@ -210,10 +209,10 @@ async def reranked(request: SearchRequest, hits: list[Hit]) -> tuple[list[Hit], 
 
 
 def selected(request: SearchRequest, hits: list[Hit]) -> tuple[list[Hit], list[Stage]]:
-    """Return the k best hits: neighbours joined and documents capped, where that is wanted.
+    """Return the k best hits, with neighbours merged and documents capped if the request wants it.
 
-    No more hits are taken than it needs for k to be left, so that a passage far down the list is not drawn up by a
-    neighbour while others are better.
+    Only as many hits are taken as needed for k to be left, so that a neighbour doesn't pull up a passage from far down
+    the list past better ones.
     """
     began = time.perf_counter()
     taken = min(request.k, len(hits))

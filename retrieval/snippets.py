@@ -1,4 +1,4 @@
-"""Snippets: the stretch of a passage that speaks of the question, and its words marked."""
+"""Snippets: the part of a passage that matches the question best, with the question's words marked."""
 
 import re
 
@@ -18,7 +18,7 @@ _COMMON = frozenset(words_of("common_words"))
 
 
 def snippet(content: str, question: str, characters: int = SNIPPET_CHARACTERS) -> str:
-    """Return at most about that many characters of a passage: the stretch that holds most of the question's words."""
+    """Return about `characters` characters of a passage: the part that contains most of the question's words."""
     text = _SPACES.sub(" ", plain(content)).strip()
     if len(text) <= characters:
         return text
@@ -26,7 +26,7 @@ def snippet(content: str, question: str, characters: int = SNIPPET_CHARACTERS) -
     starts = [0, *(match.end() for match in _STARTS.finditer(text) if match.end() < len(text))]
 
     def worth(start: int) -> tuple[int, int, int]:
-        """Rank by words held; among equals the one that begins nearest to them, then the first."""
+        """Rank by words contained, then by words near the start, then by position."""
         piece = text[start : start + characters]
         return _overlap(piece, wanted), _overlap(piece[: characters // 4], wanted), -start
 
@@ -40,13 +40,13 @@ def _overlap(text: str, wanted: set[str]) -> int:
 
 
 def excerpt(content: str, question: str, characters: int) -> SafeString:
-    """Return a stretch of a passage as HTML: without the fences around code, with the question's words marked."""
+    """Return a snippet of a passage as HTML, without code fences and with the question's words marked."""
     return marked(snippet(_FENCE.sub("", content), question, characters), question)
 
 
 def marked(snippet: str, question: str) -> SafeString:
     """Return a snippet as HTML with the question's words marked."""
-    # The words worth marking: Latin words, and pairs of Han characters.
+    # Mark Latin words and pairs of Han characters.
     words: set[str] = set()
     for word in _WORD.findall(question)[:60]:
         if word[0] > "⺀":
@@ -55,7 +55,7 @@ def marked(snippet: str, question: str) -> SafeString:
             words.add(word)
     if not words:
         return escape(snippet)
-    # A word is marked where it begins, with what is joined to it left alone: “created”, not “recreate”.
+    # A Latin word is marked only at the start of a word: in “created”, not in “recreate”.
     patterns = [
         re.escape(word) if word[0] > "⺀" else rf"(?<![A-Za-zÀ-ɏ0-9]){re.escape(word)}"
         for word in sorted(words, key=len, reverse=True)

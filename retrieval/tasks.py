@@ -1,4 +1,4 @@
-"""What the workers run: ids in, services do the work."""
+"""Tasks for the workers: they take ids and call the services."""
 
 from knowledge.ingestion import worker
 from retrieval.embedding_models import jobs
@@ -7,20 +7,20 @@ from retrieval.evaluation import runs
 
 
 def run_evaluation(run_id: int) -> bool:
-    """Do a queued evaluation run, which may take long, while documents are read; see `runs.execute`."""
+    """Execute a queued evaluation run, which may take long, while documents are ingested; see `runs.execute`."""
     return worker.run_while_ingesting(lambda: runs.execute(run_id))
 
 
 def run_model_job(job_id: int) -> bool:
-    """Add, try or take into use an embedding model, while documents are read; see `jobs.execute`."""
+    """Add, try or switch to an embedding model, while documents are ingested; see `jobs.execute`."""
     return worker.run_while_ingesting(lambda: jobs.execute(job_id))
 
 
 def fill_active_space() -> bool:
-    """See that the space in use gets the vectors that it lacks; see `jobs.fill_active_space`."""
+    """Make sure that the active space gets its missing vectors; see `jobs.fill_active_space`."""
     return jobs.fill_active_space()
 
 
 def renew_index() -> int:
-    """Analyse anew what an earlier version of the site indexed, while documents are read; see `index.renew`."""
+    """Re-analyse chunks indexed by an earlier version, while documents are ingested; see `index.renew`."""
     return worker.run_while_ingesting(index.renew)

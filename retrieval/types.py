@@ -1,4 +1,4 @@
-"""What goes into a search and what comes out of it."""
+"""Requests and results of a search."""
 
 from dataclasses import dataclass, field
 from typing import Any, Literal
@@ -22,7 +22,7 @@ RETRIEVERS: dict[Mode, tuple[Retriever, ...]] = {
 
 
 class AnswerState(models.TextChoices):
-    """What was found for a question: an answer, only the closest passages, or nothing on it."""
+    """The outcome for a question: an answer, only the closest passages, or nothing."""
 
     ANSWERED = "answered", _("Answered")
     NEAREST = "nearest", _("Closest passages only")
@@ -30,25 +30,25 @@ class AnswerState(models.TextChoices):
 
 
 class SearchFailed(Exception):
-    """No retriever could answer; the message is for a person."""
+    """No retriever could answer; the message is shown to users."""
 
 
 class SearchOverloaded(SearchFailed):
-    """Too many searches are running; another try may do."""
+    """Too many searches are running; a retry may succeed."""
 
 
 @dataclass(frozen=True, slots=True)
 class SearchRequest:
-    """What to look for and where: only in these knowledge bases, which the caller has checked.
+    """A search in some knowledge bases, to which the caller has checked access. Fields default to the settings.
 
-    `document_ids` narrow it to these of their documents, `labels` to those with some tags and fields; none means all.
-    Thresholds are absolute: similarity, BM25 score; None is none. `vector_weight` is what vectors count beside words.
-    `per_document` is the most hits of one document, None for any number. What is not given is taken from the settings
-    in force. `ranking_query` is what the passages are to answer, the first query when empty. `fresh` asks for work
-    rather than for a kept result, and `patient` for a reading however long it takes, and others have to be waited for.
-    `reader` names another model than the site's to read.
-    Equal requests have equal answers until something is indexed or deleted, so a request is the key under which its
-    result is kept.
+    `document_ids` limit it to some of their documents, `labels` to those with some tags and fields; empty means all.
+    Thresholds are absolute similarities or BM25 scores; None means no threshold. `vector_weight` is the weight of
+    vectors relative to words. `per_document` is the maximum number of hits per document; None means no limit.
+    `ranking_query` is the question that passages are to answer, by default the first query. `fresh` bypasses the cache.
+    `patient` lets the reader wait and read for as long as it takes. `reader` names a model to read with instead of the
+    site's.
+
+    Equal requests have equal results until something is indexed or deleted, so requests are the keys of the cache.
     """
 
     queries: tuple[Query, ...]
@@ -76,12 +76,12 @@ class SearchRequest:
 
     @property
     def judged_by(self) -> str:
-        """What passages are judged by."""
+        """The question by which passages are judged."""
         return self.ranking_query or next((query.text for query in self.queries), "")
 
     @property
     def ordered_by(self) -> tuple[Query, ...]:
-        """What passages are put in order by, with weights: the queries, or a ranking_query that is none of them."""
+        """The weighted queries by which passages are ordered: `ranking_query` if it is not one of the queries."""
         if self.ranking_query and all(query.text != self.ranking_query for query in self.queries):
             return (Query(self.ranking_query),)
         return self.queries
@@ -89,13 +89,12 @@ class SearchRequest:
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """A passage found, with all that is needed to show, quote and explain it.
+    """A passage that was found, with everything needed to show, quote and explain it.
 
-    `title` is what its document is called, which is the file's name or path where it has no title of its own.
-    `score` is the fused one, `worth` what its features make of it where hits were reordered, `rerank_score` (0 to 1)
-    that of a reranker where one judged it. `ordinal` is its place in
-    the document, from 0. A hit that neighbours were joined to has their ids, and its own, as `merged`. `reading` is
-    what the reader made of it, with places in `content`, where it was read.
+    `title` is the document's title, or the file's name or path if it has none. `score` is the fused score, `worth` that
+    of reordering, if it was reordered, and `rerank_score` (0 to 1) that of a reranker, if it was reranked. `ordinal` is
+    its position in the document, from 0. `merged` are the ids of merged neighbours, including its own. `reading` is the
+    reader's result, with positions in `content`, if it was read.
     """
 
     chunk_id: int
@@ -119,7 +118,7 @@ class Hit:
     reading: Reading | None = None
 
     def to_dict(self) -> dict[str, Any]:
-        """Return it as the API shows it."""
+        """Return the hit as the API shows it."""
         return {
             "chunk_id": self.chunk_id,
             "document_id": self.document_id,
@@ -140,10 +139,10 @@ class Hit:
 
 @dataclass(frozen=True, slots=True)
 class Stage:
-    """What one step of a search left: (chunk id, the score it was ordered by), best first, in `ms`.
+    """The hits after one step of a search, (chunk id, ordering score) best first, and the milliseconds it took.
 
-    `name` is a stable slug: fuse, describe, reorder, reader, rerank, neighbours or documents. `note` tells, for a
-    person, why a step did not do its work.
+    `name` is a stable slug: fuse, describe, reorder, reader, rerank, neighbours or documents. `note` explains to users
+    why a step failed.
     """
 
     name: str
@@ -154,10 +153,10 @@ class Stage:
 
 @dataclass(frozen=True, slots=True)
 class SearchResult:
-    """The hits, the rankings they come from, how long it took, and notes on what went wrong.
+    """The hits, the rankings they come from, the time taken, and notes on problems.
 
-    `stages` are the steps from the fused rankings to the hits, in order. `cached` tells that the result was kept from
-    an earlier search; its times but `took_ms` are those of that one. It is shared: don't change its lists.
+    `stages` are the steps from the fused rankings to the hits, in order. `cached` is whether the result comes from an
+    earlier search, whose times it has except for `took_ms`. Results are shared: don't change their lists.
     """
 
     hits: list[Hit]
@@ -169,5 +168,5 @@ class SearchResult:
 
     @property
     def incomplete(self) -> bool:
-        """Whether something failed, so that another search may find more."""
+        """Whether a part failed, so that another search may find more."""
         return any(ranking.failed for ranking in self.rankings) or any(stage.note for stage in self.stages)

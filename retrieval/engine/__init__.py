@@ -1,1 +1,1 @@
-"""The search engine inside PostgreSQL: text analysis, word search by BM25, vector search, and the index of both."""
+"""The search engine inside PostgreSQL: BM25 word search, vector search, and the index for both."""

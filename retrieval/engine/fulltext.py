@@ -87,7 +87,7 @@ class Term:
 
 @dataclass(frozen=True, slots=True)
 class _Only:
-    """What narrows a search within its bases: some documents, or tags and fields of documents."""
+    """Filters of a search within its bases: documents, or their tags and fields."""
 
     bases: Sequence[int]
     documents: Sequence[int]
@@ -95,7 +95,7 @@ class _Only:
 
     @property
     def where(self) -> str:
-        """The further conditions of an index entry; empty where there are none."""
+        """Further SQL conditions on index entries; empty if there are none."""
         parts = [_OF_DOCUMENTS] if self.documents else []
         parts += [_LABELLED.format(where=self.labels.where)] if self.labels else []
         return " ".join(parts)
@@ -227,7 +227,7 @@ def candidates_tsquery(rest: Sequence[Term], needed: float) -> str:
     count = 0
 
     def alternatives(start: int, missing: float) -> str:
-        """Return the smallest groups of terms from `start` that together could exceed a score; of too many only some.
+        """Return the smallest groups of terms from `start` that together could exceed a score; not all if too many.
 
         Common prefixes are factored out, since the query is evaluated for each passage that contains any of the terms.
         """

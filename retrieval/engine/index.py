@@ -90,7 +90,7 @@ UNION ALL
 SELECT knowledge_base_id, -1, count(*) FROM before GROUP BY 1
 """
 
-# What an interrupted analysis anew had still to do in one of the bases is left to be done in the other.
+# An interrupted re-analysis of a source base is continued in the target base.
 _OUTDATE = """
 UPDATE retrieval_corpussize AS known SET analysed_to = least(known.analysed_to, source.analysed_to)
 FROM (SELECT min(analysed_to) AS analysed_to FROM retrieval_corpussize
@@ -128,7 +128,7 @@ SELECT split_part(lexeme, ':', 2)::bigint AS term, sum(change)::int FROM (
     UNION ALL SELECT unnest(tsvector_to_array(terms)), 1 FROM after
 ) AS changes GROUP BY 1 HAVING sum(change) > 0
 """
-_RENEWING = 0x7261677369746541  # any number that no other use of advisory locks takes
+_RENEWING = 0x7261677369746541  # any number not used for another advisory lock
 
 
 @dataclass(frozen=True, slots=True)
@@ -207,7 +207,7 @@ def delete(document_ids: Sequence[int]) -> int:
 
 
 def move(document_ids: Sequence[int], knowledge_base_id: int) -> None:
-    """Give the entries and vectors of documents to another base, with the frequencies of their terms.
+    """Move the entries and vectors of documents to another base, with the frequencies of their terms.
 
     The documents stay locked until the caller's transaction ends.
     """
@@ -235,7 +235,7 @@ def move(document_ids: Sequence[int], knowledge_base_id: int) -> None:
 
 
 def touch(knowledge_base_ids: Sequence[int]) -> None:
-    """Change the state of some bases' index as a write to it does, though it holds what it held."""
+    """Change the state of some bases' index as a write does, without changing its content."""
     with connection.cursor() as cursor:
         cursor.execute(_TOUCH, [list(knowledge_base_ids)])
 

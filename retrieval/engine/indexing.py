@@ -22,7 +22,7 @@ from retrieval.models import EmbeddingSpace, IndexEntry
 # Chunks embedded between two reports of progress. Chunks of one document have similar lengths, so that larger windows
 # would save little padding.
 WINDOW = 32
-# After so many chunks of one document, another gets its turn; after so many seconds, if documents wait to be indexed.
+# A document's turn ends after this many chunks; or after this many seconds, if other documents wait to be indexed.
 TURN, TURN_SECONDS = 64 * WINDOW, 4.0
 
 
@@ -122,7 +122,7 @@ class _Pipeline:
                 window, texts = _texts(turn[start:end])
                 try:
                     computed = self._executor.submit(embedder.embed_documents, texts)
-                except RuntimeError:  # this process ends: the document becomes stale, and another goes on with it
+                except RuntimeError:  # this process is ending: the document becomes stale, and another takes it over
                     raise ClaimLost from None
                 left = len(chunk_ids) - end
                 last = end == len(turn) or (time.monotonic() > until and waiting_to_be_indexed().exists())

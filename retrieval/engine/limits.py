@@ -22,7 +22,7 @@ class SearchLimit:
 
     @asynccontextmanager
     async def place(self) -> AsyncIterator[None]:
-        """Hold a place. Raises `SearchOverloaded` if too many wait already, or no place gets free in time."""
+        """Hold a place. Raises `SearchOverloaded` if too many are waiting already, or no place becomes free in time."""
         message = _("Too many searches are running. Try again in a moment.")
         if self._places.locked() and self._waiting >= self._most_waiting:
             raise SearchOverloaded(message)

@@ -40,7 +40,7 @@ _VALID = "SELECT indisvalid FROM pg_index WHERE indexrelid = to_regclass(%s)"
 
 
 class Busy(Exception):
-    """The tables stayed in use for all attempts."""
+    """The tables stayed locked during all attempts."""
 
 
 def create(space: EmbeddingSpace) -> None:
@@ -72,7 +72,7 @@ def drop_orphans() -> int:
 
 
 def sizes() -> dict[str, int]:
-    """Return the bytes that each space's table takes on the disk with its indexes, by its name."""
+    """Return the size of each space's table with its indexes, in bytes, by table name."""
     with connection.cursor() as cursor:
         cursor.execute(_SIZES)
         return dict(cursor.fetchall())

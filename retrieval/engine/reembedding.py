@@ -5,8 +5,8 @@ worker and of the new one here; the last of these are added while workers that s
 everything found by meaning before the switch is found after it. When interrupted, it can be run again and continues
 where it was.
 
-Where the old model has left with its version of the site, the new space is the active one from the beginning, and not
-`filled`: documents get their vectors in it, and search goes by words until it is filled in the same way.
+If an update removed the old model, the new space is active from the beginning but not `filled`: documents get their
+vectors in it, and search uses only words until it is filled in the same way.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -21,14 +21,14 @@ from ragsite.llm.embedding.embedding import EmbeddingModel, get_embedder
 from retrieval.engine import indexing, partitions, spaces, vectors
 from retrieval.models import EmbeddingSpace, IndexEntry
 
-# Passages that are embedded and stored together; with so many, batches of similar length need little padding.
+# Passages embedded and stored together: enough that batches of similar length need little padding.
 WINDOW = 256
-# Passages that are looked up at a time.
+# Passages looked up at a time.
 PAGE = 4096
 # Workers wait while at most this many passages are embedded, unless this many rounds can't catch up with them.
 TAIL = 64
 ROUNDS = 8
-_LOCK = 0x7261677369746532  # any number that no other use of advisory locks takes
+_LOCK = 0x7261677369746532  # any number not used for another advisory lock
 
 _MISSING = """
 SELECT chunk_id FROM retrieval_indexentry AS entry
@@ -41,7 +41,7 @@ SELECT chunk_id FROM {old} AS old
 WHERE NOT EXISTS (SELECT FROM {new} AS new WHERE new.chunk_id = old.chunk_id) ORDER BY chunk_id
 """
 
-# Called with the number of passages that have their vector, and the total.
+# Called with the number of passages that have a vector, and the total.
 Progress = Callable[[int, int], None]
 
 
@@ -84,12 +84,12 @@ def trial_space(
         space = spaces.find_or_create(model, dimension)
         _fill(space, progress, list(knowledge_base_ids))
         partitions.analyse(space)
-        space.filled = True  # for these bases, which alone the caller searches
+        space.filled = True  # for these bases, the only ones that the caller searches
         yield space
 
 
 def drop(chosen: QuerySet[EmbeddingSpace]) -> list[str]:
-    """Drop those that are not searched, with their vectors; return their names. Raises `AlreadyRunning` or `Busy`."""
+    """Drop inactive spaces with their vectors; return their names. Raises `AlreadyRunning` or `Busy`."""
     dropped = []
     with _alone():
         for space in chosen.filter(active=False).order_by("pk"):
@@ -128,10 +128,10 @@ def _fill(space: EmbeddingSpace, progress: Progress, bases: list[int] | None = N
 
 
 def _switched(space: EmbeddingSpace, most: int | None) -> bool:
-    """Have search use the space, from one transaction on that first adds the vectors it lacks beside the old one.
+    """Make the space active, in a transaction that first adds the vectors it lacks compared with the old space.
 
-    The old one is the active one; where that is the space itself, it lacks those of passages indexed meanwhile.
-    Returns False, without a change, if more than `most` passages would have to be embedded.
+    The old space is the active one; if that is this space, the missing vectors are those of passages indexed meanwhile.
+    Returns False without any change if more than `most` passages would have to be embedded.
     """
     with transaction.atomic():
         # Waits for workers that are storing; later ones find the space inactive and use the new one.
@@ -154,7 +154,7 @@ def _switched(space: EmbeddingSpace, most: int | None) -> bool:
 
 @contextmanager
 def _alone() -> Iterator[None]:
-    """Hold a lock that one process at a time can have; it is released if the process dies. Raises `AlreadyRunning`."""
+    """Hold a lock that only one process can have; released if the process dies. Raises `AlreadyRunning`."""
     with connection.cursor() as cursor:
         cursor.execute("SELECT pg_try_advisory_lock(%s)", [_LOCK])
         if not cursor.fetchone()[0]:

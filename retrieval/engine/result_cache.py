@@ -1,8 +1,8 @@
 """Identical searches run once: results are cached for a while and shared by simultaneous requests.
 
 A result is cached with the state of the index of its knowledge bases. The state is read before each search, and a
-result is returned only while the state is unchanged, whichever process has written meanwhile. The caller checks each
-time who may read the bases; their ids are part of the key.
+result is returned only while the state is unchanged, whichever process has written meanwhile. The caller checks access
+to the bases each time; their ids are part of the key.
 """
 
 import asyncio
@@ -38,7 +38,7 @@ State = tuple[tuple[str, int, int, str], ...]
 Work = Callable[[SearchRequest], Awaitable[SearchResult]]
 # The function is part of the key, since some run only some steps of a search.
 Key = tuple[Work, SearchRequest, str | None, State]
-# So many ids with scores of a ranking take as much memory as one hit with its text.
+# This many ids with scores take as much memory as one hit with its text.
 _RANKED_PER_HIT = 10
 
 

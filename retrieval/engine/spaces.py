@@ -48,7 +48,7 @@ _cache_lock = threading.Lock()
 
 
 def active_space() -> EmbeddingSpace:
-    """Return the space that is searched and filled; the first time, create that of the settings' model.
+    """Return the space that is searched and filled; the first time, create it for the model in the settings.
 
     Raises `LLMError` if that model can't be found, or the key of its profile can't be read.
     """
@@ -73,14 +73,14 @@ def active_space() -> EmbeddingSpace:
 
 
 def percent_filled(space: EmbeddingSpace) -> int:
-    """Return how much of what is indexed has its vector in a space that is being filled, by the kept counts."""
+    """Return the percentage of indexed passages that have a vector in a space being filled, from the stored counts."""
     vectors = space.counts.aggregate(all=Sum("vectors"))["all"] or 0
     passages = CorpusSize.objects.aggregate(all=Sum("chunks"))["all"] or 0
     return min(99, 100 * vectors // passages) if passages else 99
 
 
 def profile() -> EmbeddingModel | None:
-    """Return the endpoint's model entered in the admin, or None; raises `LLMError` if its key can't be read."""
+    """Return the embedding model of the profile in the admin, or None; raises `LLMError` if its key can't be read."""
     ask: Callable[[], EmbeddingModel | None] = import_string(settings.EMBEDDING_PROFILE)
     return ask()
 
@@ -116,7 +116,7 @@ def cached_active_space() -> EmbeddingSpace | None:
 
 
 async def space_for_search() -> EmbeddingSpace:
-    """Return the active space, cached or asked of the database; raises `LLMError` as `active_space`."""
+    """Return the active space, cached or from the database; raises `LLMError` as `active_space`."""
     space = cached_active_space()
     return space if space is not None else await in_database(active_space)
 
@@ -151,8 +151,8 @@ def find_or_create(model: EmbeddingModel, dimension: int) -> EmbeddingSpace:
 def embedder_of(space: EmbeddingSpace) -> Embedder:
     """Return the model that computes a space's vectors.
 
-    Address and key come from the admin's profile or the settings if these name the model, so that a key can be changed;
-    else they are those that the space was created with, so that it can still be searched. Raises `LLMError`.
+    If the admin's profile or the settings name the model, address and key come from there, so that a key can be
+    changed; otherwise from the space itself, so that it can still be searched. Raises `LLMError`.
     """
     if space.provider == EmbeddingSpace.Provider.LOCAL:
         return get_embedder(EmbeddingModel(space.provider, space.model))
@@ -196,7 +196,7 @@ def embed_query(space: EmbeddingSpace, text: str) -> NDArray[np.float32]:
 
 
 async def with_model(function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-    """Run a function that calls an embedding model in one of the threads for these, in the caller's context."""
+    """Run a function that calls an embedding model in a thread reserved for these calls, in the caller's context."""
     call = partial(copy_context().run, function, *args, **kwargs)
     return await asyncio.get_running_loop().run_in_executor(_asking, call)
 

@@ -21,8 +21,8 @@ from retrieval.models import EmbeddingSpace, IndexEntry, Vector
 EXACT_ROWS = 20_000
 # A row visited in the graph costs as much as comparing this many rows one by one, which are stored side by side.
 GRAPH_COST = 40
-# Hits that a filtered graph search must find per hit wanted, since the first ones found need not be the nearest. Where
-# the filtered rows are similar, fewer miss some: docs/decisions/vectors.md.
+# Hits that a filtered graph search must find per hit wanted, since the first ones found need not be the nearest. With
+# fewer, some are missed if the filtered rows are similar: docs/decisions/vectors.md.
 OVERFETCH = 8
 
 # A switch to another space and transactions that store vectors wait for each other.
@@ -54,7 +54,7 @@ WITH gone AS MATERIALIZED (
 )
 UPDATE retrieval_vectorcount AS known SET vectors = known.vectors - gone.vectors FROM gone WHERE known.id = gone.id
 """
-# The counts change in the order of bases, as all locks are taken.
+# The counts change in the order of bases, as everywhere that locks are taken.
 _MOVE = """
 WITH moving AS MATERIALIZED (
     SELECT entry.chunk_id, vector.space_id, vector.knowledge_base_id
@@ -96,12 +96,12 @@ AND chunk_id IN (
     )
 )
 """
-# Looked up for each row that is met in the graph: these are few, where many rows are labelled so.
+# Looked up for each row met in the graph: these are few if many rows match.
 _IS_LABELLED = """
 AND (SELECT {where} FROM knowledge_document
      WHERE id = (SELECT document_id FROM retrieval_indexentry AS entry WHERE entry.chunk_id = {table}.chunk_id))
 """
-# Of documents labelled so, whether they have more passages than are compared one by one.
+# Whether the matching documents have more passages than are compared one by one.
 _MANY = """
 SELECT count(*) > {most} FROM (
     SELECT 1 FROM retrieval_indexentry WHERE document_id IN (
@@ -161,9 +161,9 @@ def missing(space: EmbeddingSpace, document_id: int) -> list[int]:
 
 
 def decrement_counts(document_ids: Sequence[int]) -> int:
-    """Subtract from the counts the vectors of documents whose entries the caller deletes in the same transaction.
+    """Subtract the vectors of documents from the counts; the caller deletes the entries in the same transaction.
 
-    Returns how many entries there are, which are locked then.
+    Locks the entries and returns their number.
     """
     with connection.cursor() as cursor:
         cursor.execute(_LOCK_ENTRIES, [list(document_ids)])
@@ -174,7 +174,7 @@ def decrement_counts(document_ids: Sequence[int]) -> int:
 
 
 def move(document_ids: Sequence[int], knowledge_base_id: int) -> None:
-    """Give the vectors of documents to another base, in every space; the caller does the same to their entries."""
+    """Move the vectors of documents to another base, in every space; the caller moves their entries."""
     with connection.cursor() as cursor:
         cursor.execute(_LOCK_ENTRIES, [list(document_ids)])
         cursor.execute(_MOVE, {"documents": list(document_ids), "base": knowledge_base_id})
@@ -196,10 +196,10 @@ def search(
 ) -> list[Nearest]:
     """Return the k nearest chunks of the knowledge bases, nearest first.
 
-    With `document_ids`, all vectors of these documents are compared, and no others. With `labels` only documents with
-    these tags and fields are searched: compared likewise where they have few passages, else by the graph. With
-    `languages` only chunks in these are, "" standing for those in none that is told apart. Raises
-    `SpaceChanged` if the space is gone.
+    With `document_ids`, all vectors of these documents are compared, and no others. With `labels`, only documents with
+    these tags and fields are searched: one by one if they have few passages, otherwise by the graph. With `languages`,
+    only chunks in these languages are searched; "" means an unknown language. Raises `SpaceChanged` if the space is
+    gone.
     """
     if not knowledge_base_ids:
         return []
@@ -231,7 +231,7 @@ def search(
 
 
 def is_exact(wanted: int, total: int, k: int) -> bool:
-    """Whether comparing all `wanted` rows is cheap, or cheaper than a graph search among `total` rows."""
+    """Return whether comparing all `wanted` rows is cheap, or cheaper than a graph search among `total` rows."""
     if wanted == total:
         return wanted < GRAPH_COST * k
     return wanted <= EXACT_ROWS or wanted < GRAPH_COST * OVERFETCH * k * total / wanted
@@ -250,7 +250,7 @@ class _Question:
     languages: list[str] = field(default_factory=list)
 
     def is_labelled_widely(self, wanted: int) -> bool:
-        """Whether so many rows are labelled as asked that comparing them takes long; true without labels."""
+        """Return whether too many rows match the labels to compare them one by one; True without labels."""
         if not self.labels:
             return True
         if wanted <= EXACT_ROWS:

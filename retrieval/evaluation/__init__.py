@@ -1,1 +1,1 @@
-"""Scoring retrieval against questions whose right passages are known."""
+"""Evaluation: scoring retrieval against questions with known right passages."""

@@ -1,9 +1,9 @@
-"""Access to question sets and their runs: the one place that pages and API use.
+"""Access to question sets and their runs, for both the pages and the API.
 
-A set is seen, run and copied by its owner as long as they may read its base, and by the owner and the editors of the
-base, whose search it measures. It is changed by its own owner and the base's. Other readers of the base don't see it:
-its questions may come from conversations that are nobody else's business. A new set can be made on any base that one
-may read.
+A set can be viewed, run and exported by its owner, as long as they may read its knowledge base, and by the owner and
+editors of the base, whose search it measures. It can be changed by its own owner and the base's owner. Other readers of
+the base don't see it, since its questions may come from private conversations. Users can create sets on any base that
+they may read.
 """
 
 from django.core.exceptions import PermissionDenied
@@ -17,13 +17,13 @@ from retrieval.evaluation.models import EvaluationRun, EvaluationSet
 
 
 def visible_sets(user: Actor) -> QuerySet[EvaluationSet]:
-    """Return the sets that the user may see, run and export."""
+    """Return the sets that the user may view, run and export."""
     own = Q(owner_id=access.key(user), knowledge_base__in=access.readable(user))
     return EvaluationSet.objects.filter(own | Q(knowledge_base__in=access.editable(user)))
 
 
 def alterable_sets(user: Actor) -> QuerySet[EvaluationSet]:
-    """Return the sets that the user may rename, add to, take from and delete, with their runs."""
+    """Return the sets that the user may rename, edit and delete, with their runs."""
     own = Q(owner_id=access.key(user), knowledge_base__in=access.readable(user))
     return EvaluationSet.objects.filter(own | Q(knowledge_base__in=access.owned(user)))
 
@@ -70,4 +70,4 @@ def _nothing() -> Http404:
 
 
 def _not_yours() -> PermissionDenied:
-    return PermissionDenied(_("Only the owner of the set or of its knowledge base can do this."))
+    return PermissionDenied(_("Only the owner of the question set or of its knowledge base can do this."))

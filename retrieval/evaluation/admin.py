@@ -1,4 +1,4 @@
-"""Question sets and their runs for administrators."""
+"""Question sets and their runs in the admin."""
 
 from collections.abc import Callable
 from typing import Any
@@ -55,7 +55,7 @@ class RunInline(RecordInline):
 
 @admin.register(EvaluationSet)
 class EvaluationSetAdmin(ModelAdmin):
-    """Sets with their runs; the questions are a page of their own. A set may be renamed and deleted here."""
+    """Question sets with their runs, which can be renamed and deleted; the questions have a page of their own."""
 
     list_display = ["name", "owner", "knowledge_base", "question_count", "created_at"]
     list_select_related = ["owner", "knowledge_base"]
@@ -71,7 +71,7 @@ class EvaluationSetAdmin(ModelAdmin):
         return False
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[EvaluationSet]:
-        """Count the questions."""
+        """Add the number of questions."""
         counted: QuerySet[EvaluationSet] = super().get_queryset(request).annotate(counted=Count("questions"))
         return counted
 
@@ -84,7 +84,7 @@ class EvaluationSetAdmin(ModelAdmin):
 
 @admin.register(EvaluationQuestion)
 class EvaluationQuestionAdmin(RecordAdmin):
-    """Questions with what answers them."""
+    """Questions with their right passages."""
 
     list_display = ["short_text", "evaluation_set", "answers", "created_at"]
     list_filter = ["evaluation_set__knowledge_base"]
@@ -99,7 +99,7 @@ class EvaluationQuestionAdmin(RecordAdmin):
 
 @admin.register(EvaluationRun)
 class EvaluationRunAdmin(RecordAdmin):
-    """Scorings of sets, newest first."""
+    """Evaluation runs, newest first."""
 
     list_display = ["created_at", "evaluation_set", "label", "status", *_FIGURES, "question_count"]
     list_filter = ["status", "created_at"]
@@ -115,21 +115,23 @@ class EvaluationRunAdmin(RecordAdmin):
     label = column(_("settings"), lambda run: RunOptions.from_stored(run.settings).label)
     set_link = column(_("evaluation set"), lambda run: link_to(run.evaluation_set))
     error_shown = column(_("error"), lambda run: run.error_said or "–")
-    # What makes the figures less than whole.
+    # Reasons why the figures are incomplete.
     all_notes = column(_("notes"), lambda run: " ".join(run.notes_said) or "–")
-    all_figures = column(_("figures"), lambda run: pretty_json(run.figures, digits=4))  # which tell runs apart
+    all_figures = column(
+        _("figures"), lambda run: pretty_json(run.figures, digits=4)
+    )  # digits enough to tell runs apart
     tokens = column(_("tokens"), lambda run: token_counts(run.usage))
 
     @admin.display(description=_("outcomes"))
     def outcomes(self, run: EvaluationRun) -> str:
-        """Say how many questions came out how."""
+        """Return the number of questions with each outcome."""
         counted = ((str(state.label), run.answer_states.get(state, 0)) for state in AnswerState)
-        said = [gettext("%(name)s: %(value)s") % {"name": name, "value": count} for name, count in counted if count]
-        return " · ".join(said) or "–"
+        shown = [gettext("%(name)s: %(value)s") % {"name": name, "value": count} for name, count in counted if count]
+        return " · ".join(shown) or "–"
 
     @admin.display(description=_("results"))
     def results(self, run: EvaluationRun) -> SafeString:
-        """Link to what was found for each question."""
+        """Link to the results of the questions."""
         url = reverse("admin:retrieval_evaluationresult_changelist")
         return format_html('<a href="{}?run__id__exact={}">{}</a>', url, run.pk, run.question_count)
 
@@ -139,7 +141,7 @@ _SCORES: list[Any] = [rounded(EvaluationResult, name) for name in ("ndcg_10", "r
 
 @admin.register(EvaluationResult)
 class EvaluationResultAdmin(RecordAdmin):
-    """What runs found, the worst first."""
+    """Results of runs, worst first."""
 
     list_display = ["short_text", "run", *_SCORES, "answer_state", "took"]
     list_filter = ["answer_state"]

@@ -1,7 +1,7 @@
-"""The seam to those who answer questions: the setting `EVALUATION_ANSWERER` names a class of an app above.
+"""The interface for answering questions, implemented by the class that `EVALUATION_ANSWERER` names.
 
-What answers is called an assistant here. It is known by its id and the number of its version; a rehearsal is a change
-of that version that nobody answers by yet.
+Questions are answered by an assistant, identified by its id and version number. A rehearsal is a change to that version
+that isn't published yet.
 """
 
 from collections.abc import Sequence
@@ -16,12 +16,12 @@ from retrieval.types import Hit
 
 
 class AnswererRefused(Refused):
-    """No question can be answered so, whatever it is."""
+    """No question can be answered with this assistant or user."""
 
 
 @dataclass(frozen=True, slots=True)
 class Assistant:
-    """An assistant in one of its versions. `name` is what people read, with the version's number."""
+    """One version of an assistant. `name` is its display name, with the version number."""
 
     id: int
     version: int
@@ -30,13 +30,13 @@ class Assistant:
 
     @property
     def value(self) -> str:
-        """What a form calls it."""
+        """The assistant's value in a form field."""
         return f"{self.id}.{self.version}"
 
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """A step of an answer that ran, in the order in which they began; `ms` is how long."""
+    """A step of an answer that ran, in order of start, and how long it took."""
 
     key: str
     label: str
@@ -45,12 +45,12 @@ class Step:
 
 @dataclass(slots=True)
 class Answered:
-    """What came of a question.
+    """The answer to a question.
 
-    `hits` are those that the answer is written from, best first; `answer` is its plain text, with `[n]` for what it
-    cites: `citations` are {"number", "chunk_id", "document_id", "title", "page"}. `answer_state` is as `AnswerState`,
-    empty where the documents were not asked. `error` says in words why the answer is none, or not whole. `usage` counts
-    tokens. `queries` are what was searched for.
+    `hits` are the passages that the answer is written from, best first. `answer` is its plain text with `[n]` markers
+    for `citations`: {"number", "chunk_id", "document_id", "title", "page"}. `answer_state` is a value of `AnswerState`,
+    or empty if the documents weren't searched. `error` explains why the answer is missing or incomplete. `usage` counts
+    tokens. `queries` are the queries searched for.
     """
 
     hits: list[Hit] = field(default_factory=list)
@@ -65,24 +65,24 @@ class Answered:
 
 
 class Answerer(Protocol):
-    """What the class of `EVALUATION_ANSWERER` has."""
+    """The interface of the class that `EVALUATION_ANSWERER` names."""
 
     def offered(self, user: Any) -> list[Assistant]:
-        """Return what the person may have answer, in the newest versions, those of one assistant together."""
+        """Return the assistants that the user may use, in their newest versions, grouped by assistant."""
 
     def find(
         self, user: Any, assistant: int | str, version: int | None = None, rehearsal: int | None = None
     ) -> Assistant:
-        """Return one by its id or name, in its newest version where none is asked for; raises `AnswererRefused`."""
+        """Return an assistant by its id or name, by default in its newest version. Raises `AnswererRefused`."""
 
     async def answer(self, user: Any, question: str, knowledge_base_ids: Sequence[int], by: Assistant) -> Answered:
-        """Answer a question as the person would be, from these bases alone, with nothing stored of it.
+        """Answer a question on behalf of the user, from these knowledge bases only, without storing anything.
 
         Raises `AnswererRefused`.
         """
 
 
 def answerer() -> Answerer:
-    """Return the one that the settings name."""
+    """Return the answerer that the settings name."""
     found: Answerer = import_string(settings.EVALUATION_ANSWERER)()
     return found

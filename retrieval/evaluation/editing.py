@@ -1,4 +1,4 @@
-"""Changing a question of a set by hand, and showing what answers it."""
+"""Editing a question of a set, and showing its right passages."""
 
 import hashlib
 import json
@@ -16,7 +16,7 @@ from retrieval.evaluation.sets import changing, checked_text
 
 @dataclass(frozen=True, slots=True)
 class Passage:
-    """What answers a question, as it is found now; without ids where the base has it no more."""
+    """A right passage as it is now; without ids if the base no longer contains it."""
 
     filename: str
     snippet: str
@@ -27,7 +27,7 @@ class Passage:
 
 @dataclass(frozen=True, slots=True)
 class RightPassage:
-    """What answers a question, under an id by which it can be taken out, whatever is added or removed meanwhile."""
+    """A right passage with an id by which it can be removed, whatever is added or removed meanwhile."""
 
     id: str
     passage: Passage
@@ -35,21 +35,21 @@ class RightPassage:
 
 @dataclass(frozen=True, slots=True)
 class QuestionPassages:
-    """A question with what answers it."""
+    """A question with its right passages."""
 
     question: EvaluationQuestion
     passages: list[RightPassage]
 
 
 def set_text(question: EvaluationQuestion, text: str) -> None:
-    """Word a question anew; raises `SetRefused` (no_questions, too_long)."""
+    """Change the text of a question. Raises `SetRefused` (no_questions, too_long)."""
     question.text = checked_text(text)
     with changing(question.evaluation_set_id):
         EvaluationQuestion.objects.filter(pk=question.pk).update(text=question.text)
 
 
 def remove_passage(question_id: int, passage_id: str) -> bool:
-    """Take one of the right passages from a question; return whether it was there."""
+    """Remove a right passage from a question; return whether it was there."""
     questions = EvaluationQuestion.objects.filter(pk=question_id)
     set_id = questions.values_list("evaluation_set_id", flat=True).first()
     if set_id is None:
@@ -62,10 +62,10 @@ def remove_passage(question_id: int, passage_id: str) -> bool:
 
 
 def with_passages(knowledge_base_id: int, questions: Sequence[EvaluationQuestion]) -> list[QuestionPassages]:
-    """Return questions of one base with what answers each, as it is found now, in a few queries for all of them."""
+    """Return questions of one base with their right passages as they are now, in a few queries for all of them."""
     references = [Reference.from_dict(stored) for question in questions for stored in question.relevant]
     targets = resolve(knowledge_base_id, references)
-    # The chunks that targets stand for, and the first ones of corpus passages.
+    # The targets' chunks, and the first chunks of corpus passages.
     there = [target for target in targets.values() if target is not None]
     wanted = frozenset().union(*(target.chunk_ids for target in there))
     corpus = frozenset().union(*(target.document_ids for target in there if target.reference.passage))

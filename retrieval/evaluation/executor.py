@@ -1,4 +1,4 @@
-"""Asking the questions of a run, a few at a time, and keeping what was found for each."""
+"""Asking the questions of a run, a few at a time, and recording the results."""
 
 import asyncio
 import time
@@ -20,14 +20,14 @@ from retrieval.evaluation.scoring import RANKS, is_by_document, score
 from retrieval.search import search
 from retrieval.types import Hit
 
-# More would wait for the same cores and database threads.
+# More would only compete for the same cores and database threads.
 SIDE_BY_SIDE = 4
 _REPORT_SECONDS = 0.5
 
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """A question to ask, and where its answers are."""
+    """A question to ask, with its targets."""
 
     key: str
     text: str
@@ -35,13 +35,13 @@ class Asked:
 
     @property
     def depth(self) -> int:
-        """How many hits to ask for: where documents are ranked, many may be of the same."""
+        """The number of hits to ask for: more if documents are ranked, since many may be from the same one."""
         return max(RANKS, config.RETRIEVER_TOP_K) if is_by_document(self.targets) else RANKS
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What was found for a question, not stored yet, and what is to be told of its search."""
+    """The unsaved result of a question, its figures and its notes."""
 
     result: EvaluationResult
     figures: Figures
@@ -51,12 +51,12 @@ class Outcome:
 async def ask_all(
     run: EvaluationRun, questions: Sequence[Asked], progress: Callable[[int, int], None] | None
 ) -> list[Outcome]:
-    """Ask every question, `SIDE_BY_SIDE` at a time, and return their outcomes in order; the run shows how far it is.
+    """Ask every question, `SIDE_BY_SIDE` at a time, and return their outcomes in order; updates the run's progress.
 
-    The relevance gate judges what an answer from the hits would be; an assistant is asked on behalf of the user who
-    started the run, and judges that itself.
+    For searches, the relevance gate judges the state of an answer from the hits; an assistant, which answers on behalf
+    of the user who started the run, judges it itself.
 
-    Raises `SearchFailed`, `AnswererRefused`, and `EvaluationRun.DoesNotExist` once the run is deleted or was given up.
+    Raises `SearchFailed`, `AnswererRefused`, and `EvaluationRun.DoesNotExist` if the run was deleted or failed.
     """
     options = RunOptions.from_stored(run.settings)
     base_id = run.evaluation_set.knowledge_base_id
@@ -89,7 +89,7 @@ async def ask_all(
 
 
 def _outcome(run: EvaluationRun, question: Asked, answered: Answered, notes: list[str]) -> Outcome:
-    """Score what was found for a question."""
+    """Score the hits of a question."""
     scored = score(answered.hits, question.targets)
     kept = EvaluationResult(
         run=run,
@@ -132,7 +132,7 @@ def _hit(hit: Hit, grade: int | None) -> dict[str, Any]:
 
 
 class _Report:
-    """Tells how far a run is: the caller at every question, the database at most twice a second."""
+    """Reports a run's progress: to the caller after every question, to the database at most twice a second."""
 
     def __init__(self, run_id: int, total: int, progress: Callable[[int, int], None] | None) -> None:
         self._run_id = run_id
@@ -140,7 +140,7 @@ class _Report:
         self._progress = progress
         self._done = 0
         self._stored_at = time.monotonic()
-        self._in_order = asyncio.Lock()  # else a thread that was begun later may be the first to tell
+        self._in_order = asyncio.Lock()  # otherwise a later thread may report first
 
     async def one_more(self) -> None:
         async with self._in_order:

@@ -1,4 +1,4 @@
-"""Question sets, the runs that scored them, and what each run found for each question."""
+"""Question sets, their runs, and the result of each run for each question."""
 
 from typing import Any
 
@@ -13,7 +13,7 @@ from retrieval.types import AnswerState
 
 
 class EvaluationSet(models.Model):
-    """Questions on one knowledge base, with the passages that answer them."""
+    """A set of questions on one knowledge base, with the passages that answer them."""
 
     owner = models.ForeignKey(
         settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="evaluation_sets", verbose_name=_("owner")
@@ -57,7 +57,7 @@ class EvaluationQuestion(models.Model):
     created_at = models.DateTimeField(_("added"), auto_now_add=True)
 
     class Meta:
-        """In the order in which they were added."""
+        """Ordered as they were added."""
 
         verbose_name = _("evaluation question")
         verbose_name_plural = _("evaluation questions")
@@ -68,31 +68,33 @@ class EvaluationQuestion(models.Model):
         return self.text
 
 
-# What makes a run's figures less than whole, by the code that is stored with the number `n`.
+# Reasons why a run's figures are incomplete, by the code that is stored with the number `n`.
 NOTES = {
     "gone": ngettext_lazy(
-        "{n} right passage is not in the knowledge base any more and was left out.",
-        "{n} right passages are not in the knowledge base any more and were left out.",
+        "{n} right passage is no longer in the knowledge base and was left out.",
+        "{n} right passages are no longer in the knowledge base and were left out.",
         "n",
     ),
     "skipped": ngettext_lazy(
-        "{n} question was left out: none of its right passages is there.",
-        "{n} questions were left out: none of their right passages is there.",
+        "{n} question was skipped: none of its right passages exists any more.",
+        "{n} questions were skipped: none of their right passages exists any more.",
         "n",
     ),
-    "told": ngettext_lazy("{note} ({n} question)", "{note} ({n} questions)", "n"),  # by the search or who answers
+    "told": ngettext_lazy(
+        "{note} ({n} question)", "{note} ({n} questions)", "n"
+    ),  # a note of the search or the assistant
 }
 
 
 def say(note: str | dict[str, Any]) -> str:
-    """Return a run's note in the reader's language; older runs kept the words themselves."""
+    """Return a run's note in the user's language; older runs stored the text itself."""
     if isinstance(note, str):
         return note
     return NOTES[note["code"]].format(**note | {"note": gettext(note["note"]) if "note" in note else ""})
 
 
 def say_error(error: str) -> str:
-    """Return why a run or an answer ended, in the reader's language where it has the sentence, else as it was kept."""
+    """Return the error of a run or an answer, in the user's language if it is translated, otherwise as stored."""
     code, _dot, name = error.partition(".")
     if code == "unexpected" and name:
         words = gettext("An unexpected error ({error}) occurred. Administrators can find the details in the log.")
@@ -101,7 +103,7 @@ def say_error(error: str) -> str:
 
 
 class EvaluationRun(models.Model):
-    """One scoring of a set under one setting, in the background or at once."""
+    """A run of a set with certain options, in a worker or at once."""
 
     class Status(models.TextChoices):
         """`queued → running → done`, or `failed` with the reason."""
@@ -124,21 +126,21 @@ class EvaluationRun(models.Model):
     status = models.CharField(_("status"), max_length=10, choices=Status.choices, default=Status.QUEUED)
     progress = models.PositiveSmallIntegerField(_("progress"), default=0, help_text=_("percent"))
     error = models.TextField(_("error"), blank=True)
-    # Questions scored, and notes on what makes the figures less than whole, which `say` has words for.
+    # Questions scored, and notes on why the figures are incomplete, which `say` renders.
     question_count = models.PositiveIntegerField(_("questions"), default=0)
     notes = models.JSONField(_("notes"), default=list)
     # {"nDCG@10": 0.712, "recall@5": …, "recall@10": …, "MRR@10": …}; empty until it is done.
     figures = models.JSONField(_("figures"), default=dict)
-    # Of an assistant's run, tokens by kind, and milliseconds that half of the answers took at most (`median_ms`).
+    # For an assistant's run, tokens by kind and the median milliseconds per answer (`median_ms`).
     usage = models.JSONField(_("tokens"), default=dict, blank=True)
-    # How many questions had which outcome, by the values of `AnswerState`; empty until it is done.
+    # The number of questions by outcome (`AnswerState`); empty until it is done.
     answer_states = models.JSONField(_("outcomes"), default=dict)
     heartbeat_at = models.DateTimeField(null=True, blank=True)
     created_at = models.DateTimeField(_("started"), auto_now_add=True)
     finished_at = models.DateTimeField(_("finished"), null=True, blank=True)
 
     class Meta:
-        """Newest last, as they are plotted."""
+        """Oldest first, as they are plotted."""
 
         verbose_name = _("evaluation run")
         verbose_name_plural = _("evaluation runs")
@@ -161,17 +163,17 @@ class EvaluationRun(models.Model):
 
     @property
     def error_said(self) -> str:
-        """Why it failed, in the reader's language."""
+        """Why the run failed, in the user's language."""
         return say_error(self.error)
 
     @property
     def notes_said(self) -> list[str]:
-        """The notes in the reader's language."""
+        """The notes in the user's language."""
         return [say(note) for note in self.notes]
 
 
 class EvaluationResult(models.Model):
-    """What a run found for one question; it outlives the question and the passages."""
+    """The result of a run for one question; it outlives the question and the passages."""
 
     run = models.ForeignKey(EvaluationRun, on_delete=models.CASCADE, related_name="results", verbose_name=_("run"))
     key = models.CharField(pgettext_lazy("of a question", "key"), max_length=255)
@@ -180,23 +182,23 @@ class EvaluationResult(models.Model):
     recall_5 = models.FloatField("recall@5")
     recall_10 = models.FloatField("recall@10")
     mrr_10 = models.FloatField("MRR@10")
-    # What an answer from these hits would be, by the judge of the settings; empty in runs from before there was one.
+    # The state of an answer from these hits, according to the relevance gate; empty in runs from before it existed.
     answer_state = models.CharField(_("outcome"), max_length=10, choices=AnswerState.choices, blank=True)
     # The first ten: [{"chunk_id", "document_id", "filename", "title", "heading", "page", "snippet", "score", "grade"}];
-    # the grade is 0 where the hit is not a right one, and null where what it is of was counted already.
+    # the grade is 0 if the hit is wrong, and null if its target was already counted.
     hits = models.JSONField(_("hits"), default=list)
-    # What should have been among the first ten: [{"filename", "snippet", "grade"}].
+    # Right passages that aren't among the first ten: [{"filename", "snippet", "grade"}].
     missed = models.JSONField(_("missed"), default=list)
     took_ms = models.FloatField(_("milliseconds"), default=0)
-    # Where an assistant answered: its answer as plain text with [n] for what it cites, of which `citations` are
-    # [{"number", "chunk_id", "document_id", "title", "page"}]; why it is none, or not whole; and tokens by kind.
+    # For an assistant's run: the answer as plain text with [n] for citations, which are
+    # [{"number", "chunk_id", "document_id", "title", "page"}]; why it is missing or incomplete; and tokens by kind.
     answer = models.TextField(_("answer"), blank=True)
     citations = models.JSONField(_("citations"), default=list, blank=True)
     error = models.TextField(_("error"), blank=True)
     usage = models.JSONField(_("tokens"), default=dict, blank=True)
 
     class Meta:
-        """In the order of the questions."""
+        """Ordered as the questions."""
 
         verbose_name = _("evaluation result")
         verbose_name_plural = _("evaluation results")
@@ -210,7 +212,7 @@ class EvaluationResult(models.Model):
 
     @property
     def error_said(self) -> str:
-        """Why there is no answer, or no whole one, in the reader's language."""
+        """Why the answer is missing or incomplete, in the user's language."""
         return say_error(self.error)
 
     def __str__(self) -> str:
@@ -218,5 +220,5 @@ class EvaluationResult(models.Model):
 
     @property
     def figures(self) -> dict[str, float]:
-        """The figures by the names of `metrics.FIGURES`."""
+        """The figures by the names in `metrics.FIGURES`."""
         return Figures(self.ndcg_10, self.recall_5, self.recall_10, self.mrr_10).to_dict()

@@ -1,4 +1,4 @@
-"""The settings of a run: what a search can be asked to do otherwise than the site does."""
+"""The options of a run: how its search differs from the site's settings."""
 
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -13,9 +13,9 @@ from retrieval.types import Mode, SearchRequest
 
 MODES: tuple[str, ...] = get_args(Mode)
 LARGEST = 1_000_000
-# What is kept with a run, and nobody from outside can ask for.
+# Options stored with a run that users can't set.
 _INTERNAL = {"model", "reader_model", "assistant_name", "rehearsal"}
-# Their types and the least that they may be.
+# Numeric options: type and minimum.
 NUMBERS: dict[str, tuple[type, float]] = {
     "vector_weight": (float, 0.0),
     "rrf_constant": (int, 1),
@@ -27,7 +27,7 @@ NUMBERS: dict[str, tuple[type, float]] = {
 
 @dataclass(frozen=True, slots=True)
 class RunOptions:
-    """How to search. None is as the site's settings have it; `rerank` is a method's name; the rest as in a request."""
+    """How to search. None means the site's setting; `rerank` is the name of a method; the rest as in a request."""
 
     mode: Mode = "hybrid"
     reorder: bool | None = None
@@ -40,10 +40,10 @@ class RunOptions:
     reader: bool | None = None
     # The embedding model on trial, whose vectors were searched.
     model: str | None = None
-    # The reader on trial, which reads whether the site has passages read or not.
+    # The reader on trial, used even if the site's reader is off.
     reader_model: str | None = None
-    # An assistant that answers each question as it is set up, so that nothing else is chosen: its id, the number of its
-    # version, the newest at the start if None; its name as it was then, with the number; and the rehearsal of a change.
+    # The assistant that answers each question with its own settings, so that no other option applies: its id; its
+    # version number, at first None for the newest; its name then, with the number; and the rehearsal of a change.
     assistant: int | None = None
     assistant_version: int | None = None
     assistant_name: str | None = None
@@ -51,27 +51,27 @@ class RunOptions:
 
     @classmethod
     def from_dict(cls, given: dict[str, Any]) -> "RunOptions":
-        """Check settings from outside; raises `ValueError`, in words for a person."""
+        """Validate options given by a user. Raises `ValueError` with a message for them."""
         options = {name: value for name, value in given.items() if value is not None}
         if unknown := options.keys() - (cls.__dataclass_fields__.keys() - _INTERNAL):
-            raise ValueError(_("There is no such setting: {names}").format(names=", ".join(sorted(unknown))))
+            raise ValueError(_("Unknown setting: {names}").format(names=", ".join(sorted(unknown))))
         for name in ("assistant", "assistant_version"):
             if name in options and (type(options[name]) is not int or not 1 <= options[name] < 2**63):
-                raise ValueError(_("“{name}” takes {kind} from {least:g}.").format(
+                raise ValueError(_("“{name}” must be {kind} of at least {least:g}.").format(
                     name=name, kind=_("a whole number"), least=1
                 ))  # fmt: skip
         if "assistant" in options:
             if chosen := sorted(options.keys() - {"assistant", "assistant_version", "mode"}):
-                words = _("An assistant searches as it is set up; leave out: {names}")
+                words = _("An assistant uses its own search settings. Leave out: {names}")
                 raise ValueError(words.format(names=", ".join(chosen)))
             return cls(assistant=options["assistant"], assistant_version=options.get("assistant_version"))
         if "assistant_version" in options:
-            raise ValueError(_("“assistant_version” is of an “assistant”; say of which."))
+            raise ValueError(_("“assistant_version” requires “assistant”."))
         _one_of(options, "mode", MODES)
         _one_of(options, "rerank", METHODS)
         for name in ("reorder", "reader"):
             if not isinstance(options.get(name, True), bool):
-                raise ValueError(_("“{name}” takes true or false.").format(name=name))
+                raise ValueError(_("“{name}” must be true or false.").format(name=name))
         for name, (kind, least) in NUMBERS.items():
             if name in options:
                 value = options[name]
@@ -79,31 +79,31 @@ class RunOptions:
                 if isinstance(value, bool) or not isinstance(value, allowed) or not least <= value <= LARGEST:
                     whole = _("a whole number") if kind is int else _("a number")
                     raise ValueError(
-                        _("“{name}” takes {kind} from {least:g}.").format(name=name, kind=whole, least=least)
+                        _("“{name}” must be {kind} of at least {least:g}.").format(name=name, kind=whole, least=least)
                     )
                 options[name] = kind(value)
         return cls(**options)
 
     @classmethod
     def from_stored(cls, stored: dict[str, Any]) -> "RunOptions":
-        """Return the settings of a stored run, without those that are no more."""
+        """Return the options of a stored run, without those that no longer exist."""
         return cls(**{name: value for name, value in stored.items() if name in cls.__dataclass_fields__})
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the settings that differ from the site's, and the mode where the search is asked, for JSON."""
+        """Return the options that are set, for JSON; the mode is left out for an assistant."""
         without = None if self.assistant is None else "mode"
         return {name: value for name, value in asdict(self).items() if value is not None and name != without}
 
     @property
     def by(self) -> Assistant | None:
-        """The assistant that answers; None where the search alone is asked, or it isn't known yet in which version."""
+        """The assistant that answers; None for a search, or if its version isn't known yet."""
         if self.assistant is None or self.assistant_version is None:
             return None
         return Assistant(self.assistant, self.assistant_version, self.assistant_name or "", self.rehearsal)
 
     @property
     def label(self) -> str:
-        """The settings in a line, as a person reads them."""
+        """The options in one line, for users."""
         if self.assistant is not None:
             name = self.assistant_name or _("assistant {id}").format(id=self.assistant)
             return _("{name}, changed").format(name=name) if self.rehearsal is not None else name
@@ -114,7 +114,7 @@ class RunOptions:
         if self.reader_model is not None:
             parts.append(_("reader on trial: {name}").format(name=Path(self.reader_model).name))
         elif self.reader is not None:
-            parts.append(_("read") if self.reader else _("not read"))
+            parts.append(_("with reader") if self.reader else _("without reader"))
         if self.rerank is not None:
             parts.append(_("reranked: {method}").format(method=self.rerank))
         shown = {
@@ -129,7 +129,7 @@ class RunOptions:
         return " · ".join([*parts, *(f"{name} {value:g}" for name, value in shown.items() if value is not None)])
 
     def request(self, text: str, knowledge_base_id: int, k: int) -> SearchRequest:
-        """Return the search for a question; of what is reranked k hits stay whatever they score: ranks are wanted."""
+        """Return the search for a question; reranking keeps k hits whatever their scores, since ranks are measured."""
         whole = {"threshold": 0.0, "top_k": k}
         rerank = RerankOptions.from_name(self.rerank, **whole) if self.rerank else RerankOptions.from_settings(**whole)
         names = "vector_threshold", "bm25_threshold", "vector_weight", "rrf_constant", "reorder", "per_document"
@@ -144,13 +144,13 @@ class RunOptions:
             k=k,
             mode=self.mode,
             rerank=rerank,
-            fresh=True,  # a run tells how long its searches take, and asks nothing twice
-            patient=True,  # what is measured is the same however busy the machine is
+            fresh=True,  # a run measures the time of its searches, and repeats none
+            patient=True,  # results must not depend on how busy the machine is
             **chosen,
         )
 
 
 def _one_of(options: dict[str, Any], name: str, values: tuple[str, ...]) -> None:
     if name in options and options[name] not in values:
-        message = _("“{name}” is one of: {values}.")
+        message = _("“{name}” must be one of: {values}.")
         raise ValueError(message.format(name=name, values=", ".join(values)))

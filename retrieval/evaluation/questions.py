@@ -1,12 +1,12 @@
-"""Question files: JSON lines of a question and the documents or passages that answer it. Pure.
+"""Question files: JSON lines with a question and the documents or passages that answer it. Pure.
 
     {"question": "How long is the warranty?", "relevant": ["Handbook.pdf"]}
     {"_id": "q7", "question": "…", "relevant": {"4983": 2, "77": 1}}
     {"question": "…", "relevant": [{"document": "Handbook.pdf", "text": "The warranty lasts …", "grade": 1}]}
 
-What is relevant is given as a list of texts (a passage's id in its corpus, or a file's name) and of numbers (ids of
-chunks), as an object with a grade for each, or as a list of objects with `passage`, `document` (and the `text` of its
-passage) or `chunk`, and a `grade`. Where only documents are given, several hits of one document count once.
+`relevant` is a list of strings (corpus ids or file names) and numbers (chunk ids), an object that maps them to grades,
+or a list of objects with `passage`, `document` (optionally with the `text` of a passage) or `chunk`, and a `grade`. If
+only documents are given, several hits from one document count once.
 """
 
 import json
@@ -20,9 +20,9 @@ from django.utils.translation import gettext as _
 from retrieval.evaluation.loading.jsonl import LineError, identifier, record_of
 from retrieval.evaluation.loading.references import Reference
 
-# A run asks them all; a set is for measuring, not for keeping logs.
+# A run asks them all: a set is for measuring, not for storing logs.
 MOST_QUESTIONS = 20_000
-# More errors than these are most likely all of the same kind.
+# Further errors are most likely of the same kind.
 _MOST_ERRORS = 100
 _TEXT = ("question", "query", "text")
 _RELEVANT = ("relevant", "documents", "passages", "relevant_documents", "relevant_passages")
@@ -30,7 +30,7 @@ _RELEVANT = ("relevant", "documents", "passages", "relevant_documents", "relevan
 
 @dataclass(frozen=True, slots=True)
 class QuestionDraft:
-    """A question to be added to a set. `key` is its id there, "" for one of its own; `line` where it comes from."""
+    """A question to be added to a set. `key` is its id there, "" to generate one; `line` is its line in the file."""
 
     key: str
     text: str
@@ -39,9 +39,9 @@ class QuestionDraft:
 
 
 def read_questions(lines: Iterable[bytes]) -> tuple[list[QuestionDraft], list[LineError]]:
-    """Return the questions of a file, and what is wrong with lines that hold none. Empty lines are passed over.
+    """Return the questions of a file, and the errors of lines that contain none. Empty lines are skipped.
 
-    Reading ends after one question more than a set takes, and when there are too many errors to be worth telling.
+    Reading stops after one question more than a set may have, or after `_MOST_ERRORS` errors.
     """
     drafts: list[QuestionDraft] = []
     errors: list[LineError] = []
@@ -58,7 +58,7 @@ def read_questions(lines: Iterable[bytes]) -> tuple[list[QuestionDraft], list[Li
             if text is None:
                 raise LineError(number, _("“{field}” is missing").format(field="question"))
             if not isinstance(text, str) or not text.strip():
-                raise LineError(number, _("“{field}” must be a text that is not empty").format(field="question"))
+                raise LineError(number, _("“{field}” must be a non-empty string").format(field="question"))
             if len(text) > settings.MAX_QUESTION_CHARACTERS:
                 limit = settings.MAX_QUESTION_CHARACTERS
                 raise LineError(number, _("the question is longer than {limit} characters").format(limit=limit))
@@ -68,7 +68,7 @@ def read_questions(lines: Iterable[bytes]) -> tuple[list[QuestionDraft], list[Li
                 raise LineError(number, _("“{field}” names no document or passage").format(field="relevant"))
             draft = QuestionDraft(key, text.strip(), tuple(dict.fromkeys(relevant)), number)
             if draft.key and keys.setdefault(draft.key, number) != number:
-                message = _("“_id” {id} is on line {line} already")
+                message = _("“_id” {id} is already used on line {line}")
                 raise LineError(number, message.format(id=draft.key, line=keys[draft.key]))
             drafts.append(draft)
         except LineError as error:
@@ -77,7 +77,7 @@ def read_questions(lines: Iterable[bytes]) -> tuple[list[QuestionDraft], list[Li
 
 
 def write_questions(drafts: Iterable[QuestionDraft]) -> Iterator[str]:
-    """Yield the questions as lines that `read_questions` takes, here or at another site."""
+    """Yield the questions as lines that `read_questions` accepts, on this site or another."""
     kept = ("passage", "document", "text", "grade")
     for draft in drafts:
         relevant = [
@@ -110,14 +110,14 @@ def _reference(number: int, item: Any) -> Reference:
         if item.get("document") is not None:
             text = item.get("text") or ""
             if not isinstance(text, str):
-                raise LineError(number, _("“{field}” must be a text").format(field="text"))
+                raise LineError(number, _("“{field}” must be a string").format(field="text"))
             return Reference(grade, document=identifier(number, item, "document"), text=text)
         chunk = item.get("chunk")
         if isinstance(chunk, int) and not isinstance(chunk, bool):
             return Reference(grade, chunk_id=chunk)
-        message = _("what is relevant needs one of “passage”, “document” and “chunk” (a number), not {item}")
+        message = _("a relevant item must have “passage”, “document” or “chunk” (a number), not {item}")
         raise LineError(number, message.format(item=json.dumps(item, ensure_ascii=False)[:80]))
-    message = _("“{field}” takes ids of passages, names of files or ids of chunks, not {item}")
+    message = _("“{field}” must list passage ids, file names or chunk ids, not {item}")
     raise LineError(number, message.format(field="relevant", item=json.dumps(item)[:80]))
 
 

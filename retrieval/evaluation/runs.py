@@ -1,4 +1,4 @@
-"""Running a question set through the search: here and now, or in a worker."""
+"""Running a question set, in this process or in a worker."""
 
 import logging
 from collections import Counter
@@ -35,20 +35,20 @@ STALE_AFTER = timedelta(seconds=20)
 MOST_UNFINISHED = 10
 _BATCH = 500
 _TASK = "retrieval.tasks.run_evaluation"
-# Seconds that a run may take: models write answers in their own time, and a heartbeat tells that it works.
+# Seconds that a run may take: models may answer slowly, and a heartbeat shows that the run is alive.
 _TIMEOUT = 24 * 60 * 60
 
 logger = logging.getLogger(__name__)
 
 
 class RunFailed(Exception):
-    """A run came to no figures; the message is for a person."""
+    """A run ended without figures; the message is shown to users."""
 
 
 def start(evaluation_set: EvaluationSet, options: RunOptions, user: Actor) -> EvaluationRun:
-    """Queue a run for a worker; asked twice for the same, return the one that is not finished yet.
+    """Queue a run for a worker; if an identical one is unfinished, return that one.
 
-    Raises `SetRefused` (no_questions, busy, and what `AnswererRefused` says of an assistant).
+    Raises `SetRefused` (no_questions, busy, and the codes of `AnswererRefused`).
     """
     fail_stalled()
     options = _settled(options, user)
@@ -59,9 +59,12 @@ def start(evaluation_set: EvaluationSet, options: RunOptions, user: Actor) -> Ev
         if same is not None:
             return same
         if not evaluation_set.questions.exists():
-            raise SetRefused("no_questions", _("There is no question in this set yet."))
+            raise SetRefused("no_questions", _("This set has no questions yet."))
         if unfinished.count() >= MOST_UNFINISHED:
-            raise SetRefused("busy", _("This set has {n} unfinished runs; wait for them.").format(n=MOST_UNFINISHED))
+            raise SetRefused(
+                "busy",
+                _("This set already has {n} unfinished runs. Wait until one has finished.").format(n=MOST_UNFINISHED),
+            )
         run = _create(evaluation_set, options, user, EvaluationRun.Status.QUEUED)
         async_task(_TASK, run.pk, timeout=_TIMEOUT)
     return run
@@ -73,9 +76,9 @@ def run(
     user: Actor | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> EvaluationRun:
-    """Run a set in this process; `progress` is told how many of how many questions are done.
+    """Run a set in this process; `progress` is called with the number of questions done and the total.
 
-    Raises `RunFailed`; the run is kept all the same, with its reason. Raises `SetRefused` as `start`, and then none is.
+    Raises `RunFailed` with the reason, which the stored run has too; or `SetRefused` as `start`, without storing a run.
     """
     made = _create(evaluation_set, _settled(options, user), user, EvaluationRun.Status.RUNNING)
     try:
@@ -84,14 +87,14 @@ def run(
         _fail(made.pk, _words(error))
         raise RunFailed(str(error)) from error
     except BaseException as error:
-        _fail(made.pk, str(error) if isinstance(error, RunFailed) else gettext_noop("It was interrupted."))
+        _fail(made.pk, str(error) if isinstance(error, RunFailed) else gettext_noop("The run was interrupted."))
         raise
     made.refresh_from_db()
     return made
 
 
 def execute(run_id: int) -> bool:
-    """Do a queued run; return whether this call did it and it came to figures. This is the task boundary."""
+    """Execute a queued run; return whether this call completed it with figures. This is the task boundary."""
     taken = EvaluationRun.objects.filter(pk=run_id, status=EvaluationRun.Status.QUEUED).update(
         status=EvaluationRun.Status.RUNNING, heartbeat_at=timezone.now()
     )
@@ -100,7 +103,7 @@ def execute(run_id: int) -> bool:
     try:
         _work(EvaluationRun.objects.select_related("evaluation_set", "started_by").get(pk=run_id), None)
     except EvaluationRun.DoesNotExist:
-        logger.info("Evaluation run %s was deleted while it worked", run_id)
+        logger.info("Evaluation run %s was deleted while it was running", run_id)
         return False
     except (SearchFailed, AnswererRefused, RunFailed, LLMError) as error:
         _fail(run_id, _words(error))
@@ -117,28 +120,28 @@ def execute(run_id: int) -> bool:
 
 
 def fail_stalled() -> int:
-    """End the runs whose worker is gone, and return their number. Cheap when there are none."""
+    """Fail the runs whose worker is gone, and return their number. Cheap if there are none."""
     stalled = EvaluationRun.objects.filter(
         status=EvaluationRun.Status.RUNNING, heartbeat_at__lt=timezone.now() - STALE_AFTER
     )
     return stalled.update(
         status=EvaluationRun.Status.FAILED,
-        error=gettext_noop("The process that worked on this was stopped. Start it again."),
+        error=gettext_noop("The worker process stopped. Start the run again."),
         finished_at=timezone.now(),
     )
 
 
 def worker_started(**kwargs: Any) -> None:
-    """Look after what killed workers left behind when a worker process begins."""
+    """Clean up after killed workers: fail their runs and release their queued tasks."""
     try:
         fail_stalled()
         release_tasks(_TASK, EvaluationRun.objects.filter(status=EvaluationRun.Status.QUEUED))
     except DatabaseError:
-        logger.warning("Queued evaluation runs could not be looked for", exc_info=True)
+        logger.warning("Could not look for queued evaluation runs", exc_info=True)
 
 
 def _settled(options: RunOptions, user: Actor | None) -> RunOptions:
-    """Return the options with the assistant's version and name as they are now; raises `SetRefused`."""
+    """Return the options with the assistant's current version and name. Raises `SetRefused`."""
     if options.assistant is None:
         return options
     try:
@@ -161,15 +164,17 @@ def _create(
 
 
 def _work(run: EvaluationRun, progress: Callable[[int, int], None] | None) -> None:
-    """Ask, score and store.
+    """Ask the questions, score the answers and store the results.
 
-    Raises `RunFailed`, `SearchFailed`, `AnswererRefused`, and `EvaluationRun.DoesNotExist` once it is deleted.
+    Raises `RunFailed`, `SearchFailed`, `AnswererRefused`, and `EvaluationRun.DoesNotExist` if the run was deleted.
     """
     asked, notes = _questions(run.evaluation_set)
     if not asked:
-        raise RunFailed(" ".join(map(say, notes)) or _("There is no question in this set yet."))
+        raise RunFailed(" ".join(map(say, notes)) or _("This set has no questions yet."))
     if "assistant" in run.settings and not (run.started_by and run.started_by.is_active):
-        raise RunFailed(_("Who started this is gone: an assistant answers as them."))
+        raise RunFailed(
+            _("The account that started this run is no longer active, so the assistant can't answer on its behalf.")
+        )
     running = EvaluationRun.objects.filter(pk=run.pk, status=EvaluationRun.Status.RUNNING)
     on_trial = run.settings.get("reader_model")
     forget_readings()
@@ -184,7 +189,7 @@ def _work(run: EvaluationRun, progress: Callable[[int, int], None] | None) -> No
                 forget_readers()
     if all(outcome.result.error for outcome in outcomes):
         raise RunFailed(outcomes[0].result.error)
-    # The words of the corpus passages among what was missed, which are known by their documents.
+    # Missed corpus passages are known only by their documents: add their chunks and texts.
     results = [outcome.result for outcome in outcomes]
     missed = [missed for result in results for missed in result.missed]
     ids = {item["document_id"] for item in missed if item["chunk_id"] is None}
@@ -219,16 +224,16 @@ def _work(run: EvaluationRun, progress: Callable[[int, int], None] | None) -> No
 
 
 def _check_reader(model: str) -> None:
-    """Raise `RunFailed` for a reader that can't be run: its questions would be searched as if nothing was read."""
+    """Raise `RunFailed` if a reader can't be run: otherwise its questions would be searched without a reader."""
     try:
         check(model)
     except LLMError as error:
-        logger.warning("The reader %s can't be tried: %s", model, error.details)
-        raise RunFailed(gettext_noop("The reader on trial can't be loaded. The log says why.")) from error
+        logger.warning("Could not load the reader %s for a trial: %s", model, error.details)
+        raise RunFailed(gettext_noop("The reader on trial can't be loaded. See the log for details.")) from error
 
 
 def _questions(evaluation_set: EvaluationSet) -> tuple[list[Asked], list[dict[str, Any]]]:
-    """Return the questions that can be asked, with where their answers are now, and notes on what is gone."""
+    """Return the questions that can be asked, with their current targets, and notes on targets that are gone."""
     questions = list(EvaluationQuestion.objects.filter(evaluation_set=evaluation_set).order_by("pk"))
     references = [tuple(map(Reference.from_dict, question.relevant)) for question in questions]
     targets = resolve(evaluation_set.knowledge_base_id, (each for group in references for each in group))
@@ -246,7 +251,7 @@ def _questions(evaluation_set: EvaluationSet) -> tuple[list[Asked], list[dict[st
 
 
 def _words(error: Exception) -> str:
-    """Return what the run's page says of a failure; what a model's server said is for the log."""
+    """Return the message for the run's page, and log the details from a model's server."""
     if not isinstance(error, LLMError):
         return str(error)
     logger.warning("An evaluation run failed: %s %s", error.code, error.details)
@@ -258,5 +263,5 @@ def _fail(run_id: int, message: str) -> None:
         EvaluationRun.objects.filter(pk=run_id, status=EvaluationRun.Status.RUNNING).update(
             status=EvaluationRun.Status.FAILED, error=message, finished_at=timezone.now()
         )
-    except DatabaseError:  # it stays without a heartbeat, and is ended by `fail_stalled`
+    except DatabaseError:  # without a heartbeat, `fail_stalled` ends it
         logger.exception("The failure of evaluation run %s could not be stored", run_id)

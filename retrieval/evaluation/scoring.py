@@ -1,4 +1,4 @@
-"""From a question's hits and right passages to its figures. Pure."""
+"""Scoring a question's hits against its right passages. Pure."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -7,16 +7,16 @@ from retrieval.evaluation.loading.references import Target
 from retrieval.evaluation.metrics import Figures
 from retrieval.types import Hit
 
-# Ranks that the figures look at.
+# The number of ranks that the figures use.
 RANKS = 10
 
 
 @dataclass(frozen=True, slots=True)
 class Scored:
-    """What came of a question.
+    """The score of a question.
 
-    `marks` has for each hit that was looked at its grade, 0 for a wrong one, or None for one that does not count, since
-    what it is of was found before. `missed` is what is not among the ranks.
+    `marks` has a value for each hit considered: its grade, 0 if it is wrong, or None if it doesn't count because its
+    target was found before. `missed` are the targets not found within the ranks.
     """
 
     figures: Figures
@@ -25,14 +25,14 @@ class Scored:
 
 
 def is_by_document(targets: Sequence[Target]) -> bool:
-    """Whether whole documents are sought, so that documents are ranked and several hits of one count once."""
+    """Return whether the targets are whole documents, so that documents are ranked and hits of one count once."""
     return all(not target.reference.passage and not target.chunk_ids for target in targets)
 
 
 def score(hits: Sequence[Hit], targets: Sequence[Target]) -> Scored:
-    """Score hits, best first. Targets that have become the same passage are one.
+    """Score hits, best first. Targets that resolve to the same passage count as one.
 
-    A hit that neighbours were joined to may be several targets, which then take ranks one after the other.
+    A hit merged from neighbouring passages may match several targets, which then take consecutive ranks.
     """
     units = _Units(targets)
     by_document = is_by_document(targets)
@@ -50,7 +50,7 @@ def score(hits: Sequence[Hit], targets: Sequence[Target]) -> Scored:
 
 
 class _Units:
-    """What is to be found: names for the targets, with their grades, and which hits are of them."""
+    """The distinct targets, by a generated name, with their grades and a lookup from hits."""
 
     def __init__(self, targets: Sequence[Target]) -> None:
         self.names: list[str] = []
@@ -67,7 +67,7 @@ class _Units:
             self._documents |= dict.fromkeys(target.document_ids - self._documents.keys(), name)
 
     def of(self, hit: Hit) -> list[str]:
-        """Return the names of the targets that a hit is of, if any; a passage comes before its document."""
+        """Return the names of the targets that a hit matches; passages take precedence over their document."""
         named = [self._chunks[each] for each in (hit.chunk_id, *hit.merged) if each in self._chunks]
         if not named and hit.document_id in self._documents:
             named = [self._documents[hit.document_id]]

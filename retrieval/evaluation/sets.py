@@ -1,4 +1,4 @@
-"""Writing question sets: making them, adding and removing questions, and handing them out as files."""
+"""Creating question sets, adding and removing questions, and exporting them as files."""
 
 import uuid
 from collections.abc import Iterable, Iterator, Sequence
@@ -25,7 +25,7 @@ _BATCH = 500
 
 
 class SetRefused(Refused):
-    """What can't be done with a set as asked.
+    """An operation on a question set was refused.
 
     Codes: name_taken, no_name, no_questions, bad_line, unknown_passages, too_many, too_long, too_large, busy; and
     those of `answering.AnswererRefused`, such as no_assistant.
@@ -33,7 +33,7 @@ class SetRefused(Refused):
 
 
 def parse_questions(lines: Iterable[bytes]) -> list[QuestionDraft]:
-    """Read a file of questions (see `questions`); raises `SetRefused` (bad_line, no_questions) naming the lines."""
+    """Read a question file (see `questions`). Raises `SetRefused` (bad_line with the lines, no_questions)."""
     drafts, errors = read_questions(lines)
     if errors:
         shown = " · ".join(str(error) for error in errors[:_SHOWN_ERRORS])
@@ -42,12 +42,12 @@ def parse_questions(lines: Iterable[bytes]) -> list[QuestionDraft]:
             shown += " · " + ngettext("and {n} more line", "and {n} more lines", more).format(n=more)
         raise SetRefused("bad_line", shown)
     if not drafts:
-        raise SetRefused("no_questions", _("There is no question in this file."))
+        raise SetRefused("no_questions", _("This file contains no questions."))
     return drafts
 
 
 def parse_upload(file: File[bytes]) -> list[QuestionDraft]:
-    """Read an uploaded file of questions; raises `SetRefused` (too_large, bad_line, no_questions)."""
+    """Read an uploaded question file. Raises `SetRefused` (too_large, bad_line, no_questions)."""
     if (file.size or 0) > MOST_UPLOAD_MB * 1024 * 1024:
         raise SetRefused("too_large", _("The file is larger than {limit} MB.").format(limit=MOST_UPLOAD_MB))
     return parse_questions(file)
@@ -56,7 +56,7 @@ def parse_upload(file: File[bytes]) -> list[QuestionDraft]:
 def create_set(
     owner: Actor, knowledge_base: KnowledgeBase, name: str, drafts: Sequence[QuestionDraft] = ()
 ) -> EvaluationSet:
-    """Make a set, which may be empty; raises `SetRefused`."""
+    """Create a question set, which may be empty. Raises `SetRefused`."""
     with transaction.atomic():
         try:
             with transaction.atomic():
@@ -70,7 +70,7 @@ def create_set(
 
 
 def rename_set(evaluation_set: EvaluationSet, name: str) -> EvaluationSet:
-    """Give a set another name; raises `SetRefused`."""
+    """Rename a question set. Raises `SetRefused`."""
     evaluation_set.name = _checked_name(name)
     try:
         with transaction.atomic():
@@ -81,10 +81,10 @@ def rename_set(evaluation_set: EvaluationSet, name: str) -> EvaluationSet:
 
 
 def add_questions(evaluation_set: EvaluationSet, drafts: Sequence[QuestionDraft]) -> int:
-    """Add questions, change those whose key or text is there already, and return how many are new.
+    """Add questions, update those whose key or text already exists, and return how many are new.
 
-    A question of the same key is replaced; one without a key joins its passages to those of the same text. Raises
-    `SetRefused` (unknown_passages, too_many), and then nothing has changed.
+    A question with the same key is replaced; one without a key adds its passages to the question with the same text.
+    Raises `SetRefused` (unknown_passages, too_many) without any change.
     """
     kept = resolve_names(
         evaluation_set.knowledge_base_id, (reference for draft in drafts for reference in draft.relevant)
@@ -115,16 +115,16 @@ def add_questions(evaluation_set: EvaluationSet, drafts: Sequence[QuestionDraft]
                 by_key[key] = by_text[draft.text] = question
                 new.append(question)
             before = (question.text, question.relevant)
-            # One without a key adds to what is known; a file's question is as the file has it.
+            # A question with a key replaces the stored passages; one without a key adds to them.
             known = [] if draft.key else map(Reference.from_dict, question.relevant)
             question.text = draft.text
-            # Of the same passage the last grade counts.
+            # The last grade of a passage counts.
             references = {replace(reference, grade=0): reference for reference in (*known, *draft.relevant)}
             question.relevant = [reference.to_dict() for reference in references.values()]
             if question.pk and before != (question.text, question.relevant):
                 changed[question.pk] = question
         if len(by_key) > MOST_QUESTIONS:
-            message = _("A set takes at most {limit} questions.")
+            message = _("A question set can have at most {limit} questions.")
             raise SetRefused("too_many", message.format(limit=MOST_QUESTIONS))
         EvaluationQuestion.objects.bulk_create(new, batch_size=_BATCH)
         EvaluationQuestion.objects.bulk_update(changed.values(), ["text", "relevant"], batch_size=_BATCH)
@@ -133,14 +133,14 @@ def add_questions(evaluation_set: EvaluationSet, drafts: Sequence[QuestionDraft]
 
 @contextmanager
 def changing(set_id: int) -> Iterator[None]:
-    """Hold a set while its questions are changed: who changes them next waits, and then sees what was done."""
+    """Lock a set while its questions are changed, so that concurrent changes run one after the other."""
     with transaction.atomic():
         EvaluationSet.objects.select_for_update().filter(pk=set_id).first()
         yield
 
 
 def replace_questions(evaluation_set: EvaluationSet, drafts: Sequence[QuestionDraft]) -> None:
-    """Have a set hold just these questions, known by their keys or else their lines; raises `SetRefused`."""
+    """Replace the questions of a set; those without a key are identified by their lines. Raises `SetRefused`."""
     named = [draft if draft.key else replace(draft, key=f"line {draft.line}") for draft in drafts]
     with changing(evaluation_set.pk):
         evaluation_set.questions.exclude(key__in=[draft.key for draft in named]).delete()
@@ -150,7 +150,7 @@ def replace_questions(evaluation_set: EvaluationSet, drafts: Sequence[QuestionDr
 def add_question(
     evaluation_set: EvaluationSet, text: str, chunk_ids: Sequence[int], grade: int = 1
 ) -> EvaluationQuestion:
-    """Add a question with the chunks of the set's base that answer it; the same question again gets these as well.
+    """Add a question with the chunks of the set's base that answer it; if it exists, add the chunks to it.
 
     Raises `SetRefused` (no_questions, unknown_passages, too_many, too_long).
     """
@@ -168,7 +168,7 @@ def add_question(
 
 
 def checked_text(text: str) -> str:
-    """Return a question as it is kept; raises `SetRefused` (no_questions, too_long)."""
+    """Return a question's text as it will be stored. Raises `SetRefused` (no_questions, too_long)."""
     text = clean(text).strip()
     if not text:
         raise SetRefused("no_questions", _("The question is empty."))
@@ -179,13 +179,13 @@ def checked_text(text: str) -> str:
 
 
 def remove_question(evaluation_set: EvaluationSet, question_id: int) -> bool:
-    """Take a question out of a set; return whether it was there. Runs keep what they found for it."""
+    """Remove a question from a set; return whether it was there. Runs keep its results."""
     deleted, _by_model = evaluation_set.questions.filter(pk=question_id).delete()
     return bool(deleted)
 
 
 def export(evaluation_set: EvaluationSet) -> Iterator[str]:
-    """Yield a set's questions as JSON lines that `parse_questions` takes; it takes none without an answer."""
+    """Yield a set's questions as JSON lines for `parse_questions`, without those that have no right passages."""
     return write_questions(
         QuestionDraft(question.key, question.text, tuple(map(Reference.from_dict, question.relevant)))
         for question in evaluation_set.questions.order_by("pk")
@@ -206,7 +206,7 @@ def _unknown(shown: Sequence[str]) -> SetRefused:
 def _checked_name(name: str) -> str:
     name = " ".join(clean(name).split())
     if not name:
-        raise SetRefused("no_name", _("The set needs a name."))
+        raise SetRefused("no_name", _("Enter a name for the question set."))
     if len(name) > 120:
         raise SetRefused("too_long", _("The name is longer than {limit} characters.").format(limit=120))
     return name
@@ -215,4 +215,6 @@ def _checked_name(name: str) -> str:
 def _name_refused(error: IntegrityError, name: str) -> SetRefused:
     if "evaluation_set_name_unique" not in str(error):
         raise error
-    return SetRefused("name_taken", _("You already have a set named “{name}” on this base.").format(name=name))
+    return SetRefused(
+        "name_taken", _("You already have a question set named “{name}” on this knowledge base.").format(name=name)
+    )

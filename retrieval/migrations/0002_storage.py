@@ -1,4 +1,4 @@
-"""How the index's rows lie on disk: decided by what a search reads."""
+"""Storage of the index's rows, chosen for what a search reads."""
 
 from django.db import migrations
 

@@ -5,7 +5,7 @@ import pgvector.django.halfvec
 from django.conf import settings
 from django.db import migrations, models
 
-# The vectors of a base are compared one by one where they are few: they lie beside their row, and are found by base.
+# If a base has few vectors, they are compared one by one: so they are stored in the row, with an index by base.
 TABLE = """
 CREATE TABLE retrieval_vector (
     chunk_id bigint NOT NULL REFERENCES retrieval_indexentry (chunk_id) ON DELETE CASCADE,
@@ -128,7 +128,7 @@ class Migration(migrations.Migration):
         # A count changes with each window of vectors, in place.
         migrations.RunSQL("ALTER TABLE retrieval_vectorcount SET (fillfactor = 50)", migrations.RunSQL.noop),
         migrations.RunPython(move, migrations.RunPython.noop, elidable=True),
-        # What moving has left to be checked at the end would be in the way of the changes below.
+        # Deferred checks left by the move would block the changes below.
         migrations.RunSQL(
             "SET CONSTRAINTS ALL IMMEDIATE; SET CONSTRAINTS ALL DEFERRED", migrations.RunSQL.noop, elidable=True
         ),

@@ -2,7 +2,7 @@ from django.db import migrations, models
 
 
 def analyse_anew(apps, schema_editor):
-    """Have the workers give what is indexed its pairs of Chinese characters."""
+    """Have the workers add pairs of Chinese characters to the index."""
     apps.get_model("retrieval", "CorpusSize").objects.update(analysed_to=0)
 
 

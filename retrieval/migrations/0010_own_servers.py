@@ -1,4 +1,4 @@
-"""Endpoints say whether their address may be on this machine or in its local network; those that are there go on."""
+"""Endpoints get a flag that allows addresses on this machine or in its local network; existing ones keep working."""
 
 from django.db import migrations, models
 

@@ -1,7 +1,7 @@
-"""Another model comes with the site: the vectors of the one before can't be searched any more.
+"""Another model is bundled with the site: the vectors of the previous one can no longer be searched.
 
-What that one left keeps its own name. Where it was searched by, the new one takes its place at once, with no vectors yet:
-until a worker has computed them, search goes by words.
+The previous model's rows get its own name. If it was in use, the new one replaces it at once, without vectors: until a
+worker has computed them, search uses only words.
 """
 
 from django.conf import settings
@@ -18,7 +18,7 @@ PARTITION = """
 CREATE TABLE retrieval_vector_{space} PARTITION OF retrieval_vector
     (CONSTRAINT retrieval_vector_{space}_dimension CHECK (vector_dims(embedding) = {dimension})) FOR VALUES IN ({space})
 """
-# Only of a space that is complete: a worker builds the others' once they are filled, which is faster.
+# Only for a complete space: for others, a worker builds it once they are filled, which is faster.
 INDEX = """
 CREATE INDEX retrieval_vector_{space}_hnsw ON retrieval_vector_{space}
     USING hnsw ((embedding::halfvec({dimension})) halfvec_cosine_ops) WITH (m = {m}, ef_construction = {ef})
@@ -46,7 +46,7 @@ def replace_the_bundled_model(apps, schema_editor):
             RegisteredModel.objects.create(**gone, dimension=DIMENSION, languages=["en"], license="apache-2.0")
         spaces.filter(active=True).update(active=False, left_at=timezone.now())
         spaces.update(model=name)
-    else:  # it was noticed, and never used: the new one is noticed as well
+    else:  # registered but never used: the new one will be registered likewise
         RegisteredModel.objects.filter(name=BUNDLED).delete()
     if searched:
         _take_its_place(apps, schema_editor)
@@ -54,12 +54,12 @@ def replace_the_bundled_model(apps, schema_editor):
 
 def _take_its_place(apps, schema_editor):
     named = (settings.EMBEDDING_PROVIDER, settings.EMBEDDING_MODEL) == ("local", BUNDLED)
-    told = settings.EMBEDDING_LANGUAGES if named else None
+    languages = settings.EMBEDDING_LANGUAGES if named else None
     space = apps.get_model("retrieval", "EmbeddingSpace").objects.create(
         provider="local",
         model=BUNDLED,
         dimension=DIMENSION,
-        languages=LANGUAGES if told is None else list(told),
+        languages=LANGUAGES if languages is None else list(languages),
         active=True,
         filled=not apps.get_model("retrieval", "IndexEntry").objects.exists(),
     )

@@ -1,4 +1,4 @@
-"""Vectors keep the language of their passage. That of vectors which are there already isn't told apart."""
+"""Vectors get the language of their passage; that of existing vectors stays unknown."""
 
 from django.db import migrations, models
 

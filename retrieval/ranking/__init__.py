@@ -1,1 +1,1 @@
-"""Making one ranking: both retrievers asked, fused, reordered, reranked, neighbours joined."""
+"""Ranking: running both retrievers, fusing, reordering, reranking and merging neighbours."""

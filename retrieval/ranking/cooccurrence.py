@@ -1,4 +1,4 @@
-"""Which of some words passages hold together, by the index alone: no passage is read."""
+"""Co-occurrence of terms in passages, from the index alone, without reading the passages."""
 
 from ragsite.language.analysis import term_id, terms
 from retrieval.engine import fulltext
@@ -9,7 +9,7 @@ PASSAGES = 10
 
 
 def held_together(text: str, known: Frequencies) -> tuple[frozenset[str], ...]:
-    """Return which of the known terms each of the first passages for a text holds. Asks the database once."""
+    """Return, for each of the best passages for a text, the known terms that it contains. Makes one query."""
     named = {term_id(term): term for term in known.holding}
     passages = fulltext.terms_of_top_passages(terms(text), known, PASSAGES)
     return tuple(frozenset(named[term] for term in weights.indices() if term in named) for weights in passages)

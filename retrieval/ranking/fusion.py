@@ -1,7 +1,7 @@
 """Reciprocal rank fusion of ranked lists. Pure.
 
 Cormack, Clarke and Büttcher, "Reciprocal Rank Fusion Outperforms Condorcet and Individual Rank Learning Methods"
-(SIGIR 2009), with a weight per list. Figures, and what was tried instead: docs/decisions/fusion.md.
+(SIGIR 2009), with a weight per list. Figures and alternatives: docs/decisions/fusion.md.
 """
 
 from collections.abc import Iterable
@@ -13,7 +13,7 @@ Retriever = Literal["vector", "bm25"]
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """One wording of what is sought, and how much its rankings count."""
+    """A query and the weight of its rankings."""
 
     text: str
     weight: float = 1.0
@@ -21,11 +21,11 @@ class Query:
 
 @dataclass(frozen=True, slots=True)
 class Ranking:
-    """What one retriever found for one query: (chunk id, score) best first, in `ms`.
+    """The hits of one retriever for one query, (chunk id, score) best first, and the milliseconds it took.
 
-    `weight` is its vote in the fusion: that of the query and of the retriever, or 0 for a retriever that has no say.
-    Scores are BM25's, or similarities (see `Calibration`). `unknown` are the languages that the embedding model doesn't
-    know. `note` tells, for a person, why a retriever failed or has no vote.
+    `weight` is its weight in the fusion: that of the query times that of the retriever, or 0 to leave it out. Scores
+    are BM25 scores or similarities (see `Calibration`). `unknown` are the languages that the embedding model doesn't
+    know. `note` explains to users why a retriever failed or was left out.
     """
 
     type: Retriever
@@ -40,7 +40,7 @@ class Ranking:
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """Where a hit comes from: the retriever, its rank there from 1, its score there, and what that gave it."""
+    """A hit's place in a ranking: retriever, rank from 1, score, and contribution to the fused score."""
 
     type: Retriever
     rank: int
@@ -48,13 +48,13 @@ class Source:
     rrf_score: float
 
     def to_dict(self) -> dict[str, Any]:
-        """Return it as the API shows it."""
+        """Return the source as the API shows it."""
         return {"type": self.type, "rank": self.rank, "score": self.score, "rrf_score": self.rrf_score}
 
 
 @dataclass(slots=True)
 class FusedChunk:
-    """A chunk with its fused score and all the places it was found in, in the order of the rankings."""
+    """A chunk with its fused score and all its sources, in the order of the rankings."""
 
     chunk_id: int
     score: float = 0.0
@@ -65,7 +65,7 @@ def fuse(rankings: Iterable[Ranking], k: int, constant: float) -> list[FusedChun
     """Return the k best chunks by Σ weight / (constant + rank), best first.
 
     Ties go to the chunk that any retriever ranked higher, then to the older one. Rankings without weight add no chunk,
-    but stay to be seen among the sources.
+    but appear among the sources.
     """
     fused: dict[int, FusedChunk] = {}
     for ranking in rankings:

@@ -1,4 +1,4 @@
-"""Hits that stand close together: neighbours joined, and documents kept from filling the list. Pure."""
+"""Merging neighbouring hits, and limiting the hits per document. Pure."""
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
@@ -8,19 +8,19 @@ from itertools import accumulate, pairwise
 from ragsite.llm.reranking.reader import Reading
 from retrieval.types import Hit
 
-# Passages that are joined into one at most: more would be no passage any more, and fit no model's window.
+# Most passages merged into one: more would exceed a model's window.
 LONGEST_RUN = 4
 _BLANK_LINE = "\n\n"
 
 
 def merge_neighbours(hits: Sequence[Hit]) -> list[Hit]:
-    """Return the hits (best first) with runs of adjacent text passages of one section joined into one hit each.
+    """Return the hits (best first) with runs of adjacent text passages of one section merged into one hit each.
 
-    A run has at most `LONGEST_RUN` passages. The joined hit stands where the best of its run stood, and is that hit
-    but for its content, in the document's order and separated by blank lines; its `merged` ids, in the document's
-    order; its sources, those of all the run; and its reading, that in the run which fits the question best. Its page
-    stays that of the best, where a reader is led to. Contents of neighbours don't overlap: what a passage repeats of
-    the one before is kept apart, as its lead. Tables and pictures stay by themselves, since they are shown as such.
+    A run has at most `LONGEST_RUN` passages. The merged hit takes the place of the best hit of its run and equals it,
+    except for its content, joined in the document's order with blank lines; its `merged` ids, in the document's order;
+    its sources, those of the whole run; and its reading, the best of the run. Its page, to which links lead, is that of
+    the best hit. Contents of neighbours don't overlap: text repeated from the passage before is kept separately, as the
+    lead. Tables and pictures are not merged, since they are displayed as such.
     """
     sections: dict[tuple[int, str], list[Hit]] = defaultdict(list)
     for hit in hits:
@@ -57,7 +57,7 @@ def merge_neighbours(hits: Sequence[Hit]) -> list[Hit]:
 
 
 def at_most_per_document(hits: Iterable[Hit], most: int | None) -> list[Hit]:
-    """Return the hits without those that come after `most` others of their document; None is any number."""
+    """Return at most `most` hits per document, the first ones; None means no limit."""
     if most is None:
         return list(hits)
     seen: Counter[int] = Counter()

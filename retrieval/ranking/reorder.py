@@ -1,7 +1,7 @@
-"""Putting the first hits in a better order by features that need no model. Pure.
+"""Reordering the first hits by features that need no model. Pure.
 
-The features and their weights were chosen on ten collections together, English, Chinese and mixed, read and unread.
-Figures, and what was tried and dropped: docs/decisions/reorder.md.
+The features and their weights were chosen on ten collections together, English, Chinese and mixed, with and without the
+reader. Figures and rejected alternatives: docs/decisions/reorder.md.
 """
 
 from collections import Counter
@@ -19,15 +19,15 @@ from retrieval.types import Hit
 
 @dataclass(frozen=True, slots=True)
 class Features:
-    """What speaks for a hit, each from 0 to 1.
+    """The features of a hit, each from 0 to 1.
 
-    `bm25` is its score against the best hit's, `similarity` that of its meaning (of a hit that the vectors did not
-    find, the lowest of those that they did). Of several queries these two are means by the queries' weights: with the
-    best instead, what fits the history of a conversation outran what fits the question (measured on later turns and on
-    unrelated ones, see `bench_followups`). `coverage` is the share of the query's terms in the passage under its
-    headings; `rare_heading` that in the headings alone, weighed by the terms' rarity among the hits, so that of all
-    functions the one that is asked for comes first. `pairs` is the share of the query's pairs of neighbouring terms
-    that are neighbours in the passage.
+    `bm25` is its score relative to the best hit's, `similarity` its similarity in meaning (for a hit that the vectors
+    didn't find, the lowest of those they did). With several queries, these two are means weighted by the queries: with
+    the maximum, passages that fit the history of a conversation outranked those that fit the question (measured on
+    later turns and on unrelated ones, see `bench_followups`). `coverage` is the share of the query's terms in the
+    passage with its headings; `rare_heading` the share in the headings alone, weighted by the terms' rarity among the
+    hits, so that e.g. among all functions the requested one comes first. `pairs` is the share of the query's pairs of
+    adjacent terms that are adjacent in the passage.
     """
 
     bm25: float
@@ -38,7 +38,7 @@ class Features:
 
     @property
     def worth(self) -> float:
-        """The weighted sum by which hits are ordered."""
+        """The weighted sum that orders the hits."""
         return (
             WEIGHTS.bm25 * self.bm25
             + WEIGHTS.similarity * self.similarity
@@ -48,21 +48,21 @@ class Features:
         )
 
 
-# Chosen on ten collections together, among them tests/conversations/data/answers/dev-*.jsonl, by `manage.py evaluate`;
-# commit 3e47c02a. Whole numbers: finer ones were no better on the sets aside.
+# Chosen on ten collections together, among them tests/conversations/data/answers/dev-*.jsonl, with `manage.py
+# evaluate`; commit 3e47c02a. Whole numbers: finer ones were no better on the held-out sets.
 WEIGHTS = Features(bm25=1, similarity=2, coverage=1, rare_heading=1, pairs=2)
 
 
 @dataclass(frozen=True, slots=True)
 class _Passage:
-    """A hit by its terms."""
+    """The terms of a hit."""
 
     heading: tuple[str, ...]
     content: tuple[str, ...]
     known: frozenset[str]
 
 
-@lru_cache(1_024)  # finding the terms is most of the work, and the same passages are hits again and again
+@lru_cache(1_024)  # finding the terms is most of the work, and many hits recur
 def _passage(heading: str, content: str) -> _Passage:
     first, others = tuple(terms(heading)), tuple(terms(content))
     return _Passage(first, others, frozenset({*first, *others}))
@@ -75,7 +75,7 @@ def passage_terms(hit: Hit) -> frozenset[str]:
 
 @dataclass(frozen=True, slots=True)
 class _Wording:
-    """A query as passages are held against it: its terms, neighbours among them, and what weight terms have."""
+    """A query as passages are compared with it: its terms, pairs of adjacent terms, and the terms' rarity."""
 
     weight: float
     terms: Set[str]
@@ -84,11 +84,11 @@ class _Wording:
 
 
 def reorder(queries: Sequence[Query], hits: Sequence[Hit], rankings: Sequence[Ranking]) -> list[tuple[Hit, float]]:
-    """Return the hits (best first) with their worth, the most promising first; equal ones keep their order.
+    """Return the hits with their worth, highest first; ties keep their order.
 
-    `rankings` are those that the hits were fused from; several of a retriever count by their weights. So do several
-    queries, each by its weight: judged by the longest alone, a question that stands by itself lost to the words of the
-    conversation that it was also searched with, however little these counted (see `bench_followups`).
+    `rankings` are those that the hits were fused from; several rankings of a retriever count by their weights, and so
+    do several queries: with the longest query alone, a self-contained question lost to the words of the conversation
+    that were searched with it, however low their weight (see `bench_followups`).
     """
     passages = [_passage(hit.heading, hit.content) for hit in hits]
     wordings = [wording for query in queries if (wording := _worded(query, passages)).terms and wording.weight > 0]
@@ -115,39 +115,39 @@ def reorder(queries: Sequence[Query], hits: Sequence[Hit], rankings: Sequence[Ra
 
 
 def _worded(query: Query, passages: Sequence[_Passage]) -> _Wording:
-    said = terms(query.text)
-    # What the query is about; where it only asks, all of its terms.
-    wanted = frozenset(said) - question_words() or frozenset(said)
+    in_order = terms(query.text)
+    # The query's content terms, or all of its terms if it has only question words.
+    wanted = frozenset(in_order) - question_words() or frozenset(in_order)
     known = frozenset[str]().union(*(passage.known for passage in passages))
-    # What the passages hold of the Chinese that is cut into a term that none holds.
+    # If no passage contains a Chinese term, also the other terms in the same characters that passages contain.
     wanted = wanted | (pieces(query.text, wanted - known) & known - question_words())
     return _Wording(
         weight=query.weight,
         terms=wanted,
-        pairs=frozenset(pairwise(term for term in said if term in wanted)),
+        pairs=frozenset(pairwise(term for term in in_order if term in wanted)),
         rarity=rarity(wanted, [passage.known for passage in passages]),
     )
 
 
 def rarity(wanted: Set[str], sentences: Sequence[Set[str]]) -> dict[str, float]:
-    """Return each wanted term's inverse frequency among sentences, each given by its terms."""
+    """Return each wanted term's inverse document frequency among sentences, given as sets of terms."""
     counts = Counter(term for sentence in sentences for term in wanted & sentence)
     return {term: inverse_document_frequency(len(sentences), counts[term]) for term in wanted}
 
 
 def share(found: Iterable[str], weights: Mapping[str, float]) -> float:
-    """Return the share of the weight that some terms cover, from 0 to 1."""
+    """Return the share of the weights covered by the terms, from 0 to 1."""
     return sum(weights[term] for term in weights.keys() & set(found)) / (sum(weights.values()) or 1.0)
 
 
 def _mean(hits: Sequence[Hit], rankings: Sequence[Ranking], retriever: Retriever) -> dict[int, float]:
     """Return each hit's mean score over the rankings of a retriever, by their weights; see `Features`.
 
-    BM25 grows with the length of the query, so that its scores are taken against the best among the hits.
+    BM25 scores grow with the length of the query, so they are taken relative to the best among the hits.
     """
     found = [ranking for ranking in rankings if ranking.type == retriever and ranking.hits]
     weights = [ranking.weight for ranking in found]
-    if not any(weights):  # none has a vote: each counts the same
+    if not any(weights):  # none has a weight: all count the same
         weights = [1.0] * len(found)
     total = sum(weights)
     means = dict.fromkeys((hit.chunk_id for hit in hits), 0.0)

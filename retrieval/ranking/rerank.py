@@ -1,6 +1,6 @@
-"""Reranking: the first hits judged again by a model that reads them together with the query.
+"""Reranking: a model scores the first hits together with the query.
 
-It never fails a search: when no reranker answers, in time and in full, the order stays and a note says why.
+It never fails a search: if no reranker answers completely and in time, the order is kept and a note says why.
 """
 
 import asyncio
@@ -25,11 +25,11 @@ from retrieval.types import Hit
 
 __all__ = ["FEWEST", "RerankOptions", "Reranked", "rerank"]
 
-# Fewer hits than this are not worth a model's time: all of them are read anyway.
+# With fewer hits, reranking isn't worth a model's time: all of them are used anyway.
 FEWEST = 4
-# Seconds for which a reranker that did not answer is left alone: nobody should wait for it at every question.
+# Seconds for which an unresponsive reranker isn't called again, so that not every question waits for it.
 REST = 30.0
-# Tokens that a model puts around a query and a passage.
+# Special tokens around a query and a passage.
 _FRAME = 4
 
 _METHODS: dict[str, Any] = {
@@ -42,24 +42,24 @@ _REASONS: dict[str, Any] = {
     "unreachable": gettext_lazy("can't be reached"),
     "timed_out": gettext_lazy("took too long"),
     "rate_limited": gettext_lazy("is busy"),
-    "unauthorized": gettext_lazy("refuses the key"),
+    "unauthorized": gettext_lazy("rejected the API key"),
     "model_not_found": gettext_lazy("has no such model"),
     "local_model_not_found": gettext_lazy("can't be loaded"),
-    "bad_reply": gettext_lazy("sent something unreadable"),
-    "context_too_long": gettext_lazy("finds the passages too long"),
+    "bad_reply": gettext_lazy("sent an unreadable reply"),
+    "context_too_long": gettext_lazy("rejected the passages as too long"),
 }
 
 logger = logging.getLogger(__name__)
-# Until when each method is left alone, by `time.monotonic()`.
+# When each method may be called again, by `time.monotonic()`.
 _resting: dict[str, float] = {}
 caches.register(_resting.clear)
 
 
 @dataclass(frozen=True, slots=True)
 class Reranked:
-    """The hits in their order, with `rerank_score` where they were judged; each judged chunk's score; and what to tell.
+    """The hits in their new order, with `rerank_score` if they were scored; the scores by chunk; and a note for users.
 
-    Without `scores` nothing was reranked and the hits are those that came, all of them. Reading returns the same.
+    Without `scores` nothing was reranked, and the hits are unchanged. Reading returns this too.
     """
 
     hits: list[Hit]
@@ -69,10 +69,10 @@ class Reranked:
 
 
 async def rerank(query: str, hits: Sequence[Hit], options: RerankOptions) -> Reranked:
-    """Return the best hits, best first: judged, at or above the threshold, at most `top_k`.
+    """Return the best hits, best first: scored at or above the threshold, at most `top_k`.
 
-    Hits that a model left out follow those that it scored. When none reaches the threshold, none is left, and a note
-    says so; with `keep_best` the best stay all the same: a threshold that fits one model is beyond another's reach.
+    Hits without a score follow those with one. If none reaches the threshold, none is returned, and a note says so;
+    with `keep_best` the best are returned anyway, since a threshold that fits one model may be too high for another.
     """
     if not options.weights or len(hits) < FEWEST or not query.strip():
         return Reranked(list(hits))
@@ -90,16 +90,16 @@ async def rerank(query: str, hits: Sequence[Hit], options: RerankOptions) -> Rer
     ]
     ms = round((time.perf_counter() - began) * 1000, 2)
     if not lists:
-        return Reranked(list(hits), {}, ms, " ".join([*failures, _("The order stays as it was.")]))
+        return Reranked(list(hits), {}, ms, " ".join([*failures, _("The original order was kept.")]))
     if FUSED in weights:
         best = max(hit.score for hit in judged) or 1.0
         lists.append((weights[FUSED], [hit.score / best for hit in judged]))
     scores: list[float | None] = []
-    for place in range(len(judged)):  # the weighted mean of those that there are
+    for place in range(len(judged)):  # the weighted mean of the available scores
         given = [(weight, score) for weight, each in lists if (score := each[place]) is not None]
         total = sum(weight for weight, _score in given)
         scores.append(sum(weight * score for weight, score in given) / total if total else None)
-    # Best first; equal ones, and those without a score, keep their order.
+    # Best first; ties, and hits without a score, keep their order.
     scored = [replace(hit, rerank_score=score) for hit, score in zip(judged, scores, strict=True)]
     ordered = sorted(scored, key=lambda hit: float("inf") if hit.rerank_score is None else -hit.rerank_score)
     kept = [hit for hit in ordered if hit.rerank_score is None or hit.rerank_score >= options.threshold]
@@ -115,7 +115,7 @@ async def rerank(query: str, hits: Sequence[Hit], options: RerankOptions) -> Rer
 
 
 async def _ask(method: str, query: str, texts: Sequence[str], seconds: float) -> Scores | str:
-    """Return a method's scores, or words on why there are none."""
+    """Return a method's scores, or a message on why there are none."""
     if time.monotonic() < _resting.get(method, 0.0):
         return _("Reranking paused: %(reranker)s did not answer a moment ago.") % {"reranker": _METHODS[method]}
     make: Callable[[], Awaitable[Reranker]] = import_string(settings.RERANKERS[method])
@@ -139,7 +139,7 @@ async def _ask(method: str, query: str, texts: Sequence[str], seconds: float) ->
 
 
 def _fitted(query: str, hits: Sequence[Hit]) -> tuple[str, list[str]]:
-    """Return the query and the passages under their headings, each pair within the tokens that a reranker reads."""
+    """Return the query and the passages with their headings, each pair cut to the tokens that a reranker reads."""
     room = settings.RERANK_MAX_TOKENS
     query = truncate_to_tokens(query, room // 2)
     limit = room - count_tokens(query) - _FRAME

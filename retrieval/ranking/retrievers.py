@@ -1,4 +1,4 @@
-"""Asking both retrievers: by words and by meaning, side by side, each on its own when the other fails."""
+"""Running both retrievers, by words and by meaning, in parallel; if one fails, the other is used alone."""
 
 import asyncio
 import logging
@@ -27,13 +27,13 @@ logger = logging.getLogger(__name__)
 
 
 async def retrieve(request: SearchRequest) -> list[Ranking]:
-    """Ask both retrievers for every query, all side by side.
+    """Run both retrievers for every query, all in parallel.
 
-    Of a query in a language that the embedding model doesn't know, the vectors are only asked when nothing is found for
-    any query of the request: else their noise would stand beside what another wording has found. As long as vectors are
-    missing because a new model has taken over, they are not asked at all, and a note says so. A retriever that
-    fails or takes longer than `SEARCH_TIMEOUT` leaves an empty ranking with a note; when all do, raises `SearchFailed`,
-    and `SearchOverloaded` when too many searches are running.
+    For a query in a language that the embedding model doesn't know, vectors are searched only if nothing is found for
+    any query of the request: otherwise they would add noise to the hits of other queries. While vectors are missing
+    because a new model has replaced the old one, they aren't searched at all, and a note says so. A retriever that
+    fails or takes longer than `SEARCH_TIMEOUT` returns an empty ranking with a note. Raises `SearchFailed` if all fail,
+    and `SearchOverloaded` if too many searches are running.
     """
     queries = [query for query in request.queries if query.text.strip()]
     if not queries or not request.knowledge_base_ids:
@@ -41,14 +41,15 @@ async def retrieve(request: SearchRequest) -> list[Ranking]:
     async with search_limit().place():
         unknown, unfilled = frozenset[str](), ""
         if request.mode != "fulltext":
-            # What is wrong with the model is told by the search by meaning.
+            # Errors of the model are reported by the search by meaning.
             with suppress(LLMError):
                 space = spaces.cached_active_space()
-                if space is None or not space.filled:  # vectors have a vote from the moment on when it is filled
+                if space is None or not space.filled:  # vectors count as soon as it is filled
                     space = await in_database_within_timeout(spaces.active_space)
                 if not space.filled:
                     unfilled = _(
-                        "A new embedding model is reading the documents ({percent}%); until then only the words count."
+                        "A new embedding model is still reading the documents ({percent}%). Until it has finished, "
+                        "search uses only words."
                     ).format(percent=space.percent)
                 elif request.mode == "hybrid":
                     unknown = frozenset(language for language in LANGUAGES if not space.knows(language))
@@ -62,25 +63,25 @@ async def retrieve(request: SearchRequest) -> list[Ranking]:
 
 
 async def in_database_within_timeout(function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-    """Run a function that reads the database; raises `SearchFailed` when that fails or takes too long."""
+    """Run a function that reads the database. Raises `SearchFailed` if that fails or takes too long."""
     try:
         async with asyncio.timeout(settings.SEARCH_TIMEOUT):
             return await in_database(function, *args, **kwargs)
     except (DatabaseFailure, TimeoutError) as error:
-        logger.warning("A search failed for the database: %s", error.__class__.__name__, exc_info=True)
-        raise SearchFailed(_("The database doesn't answer. Try again in a moment.")) from error
+        logger.warning("A search failed because of the database: %s", error.__class__.__name__, exc_info=True)
+        raise SearchFailed(_("The database isn't responding. Try again in a moment.")) from error
 
 
 async def _ask_retrievers(
     query: Query, request: SearchRequest, unknown: frozenset[str], unasked: str = "", *, anyway: bool = False
 ) -> list[Ranking]:
-    """Ask the retrievers of the request's mode, side by side.
+    """Run the retrievers of the request's mode in parallel.
 
-    The vectors are not asked in a language that is unknown to them, except `anyway`, nor where `unasked` says why; then
-    they have no vote.
+    Vectors are left out, with a note, if `unasked` gives a reason, or if the query's language is unknown to the model
+    and not `anyway`.
     """
     if not unasked and not anyway and language_of(query.text) in unknown:
-        unasked = _("The embedding model doesn't know this language, so only the words count.")
+        unasked = _("The embedding model doesn't know this language, so search uses only words.")
     asked = [retriever for retriever in RETRIEVERS[request.mode] if retriever == "bm25" or not unasked]
     rankings = list(await asyncio.gather(*(_ask(retriever, query, request, unknown) for retriever in asked)))
     if unasked:
@@ -105,9 +106,9 @@ async def _ask(retriever: Retriever, query: Query, request: SearchRequest, unkno
     except (DatabaseFailure, LLMError, TimeoutError) as error:
         logger.warning("The %s retriever of a search failed: %s", retriever, error.__class__.__name__, exc_info=True)
         if retriever == "bm25":
-            failure = _("The search by words failed; the hits are those of the search by meaning.")
+            failure = _("Search by words failed. All results come from search by meaning.")
         else:
-            failure = _("The search by meaning failed; the hits are those of the search by words.")
+            failure = _("Search by meaning failed. All results come from search by words.")
         return Ranking(retriever, query, 0.0, [], ms_since(started), failure, failed=True)
     if threshold is not None:
         hits = [hit for hit in hits if hit[1] >= threshold]

@@ -1,1 +1,1 @@
-"""The readers of the site: which there are, which one is in use, trying another beside it."""
+"""The site's readers: listing them, and trying one against the one in use."""

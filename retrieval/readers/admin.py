@@ -1,4 +1,4 @@
-"""The page “Readers” of the administration: which there are, what is in use, and trying another."""
+"""“Readers” in the admin: the readers, the one in use, and trials of others."""
 
 from typing import Any
 
@@ -28,7 +28,7 @@ _SETTINGS = ("READER_MODEL", "ENABLE_READER", "READER_PASSAGES", "READER_TIMEOUT
 
 
 class TrialForm(forms.Form):
-    """Which reader is tried, and on what."""
+    """The reader to try, and the question sets to try it on."""
 
     reader = forms.ChoiceField(label=gettext_lazy("Reader"))
     sets = forms.TypedMultipleChoiceField(
@@ -36,7 +36,7 @@ class TrialForm(forms.Form):
     )
 
     def __init__(self, readers: list[KnownReader], sets: QuerySet[EvaluationSet], data: Any = None) -> None:
-        """Offer readers, and sets of which all are chosen."""
+        """Offer the readers and sets; all sets are selected at first."""
         offered = [(each.pk, f"{each.name} ({each.knowledge_base.name})") for each in sets]
         super().__init__(data, initial={"sets": [pk for pk, _name in offered]})
         self.fields["reader"].choices = [(each.name, each.name) for each in readers]  # type: ignore[attr-defined]
@@ -44,7 +44,7 @@ class TrialForm(forms.Form):
 
 
 def readers_page(request: HttpRequest) -> HttpResponse:
-    """Show the readers and their trials; POST begins one."""
+    """Show the readers and their trials; POST starts a trial."""
     user: Any = request.user
     may_try = user.has_perm("retrieval.change_registeredmodel")
     if not user.has_perm("retrieval.view_registeredmodel") or (request.method == "POST" and not may_try):
@@ -70,7 +70,7 @@ def readers_page(request: HttpRequest) -> HttpResponse:
             {
                 "name": name,
                 "value": env.written(getattr(config if option.live else settings, name)),
-                "meaning": capfirst(str(option.help)).split("`"),  # every other piece is to be written as it is
+                "meaning": capfirst(str(option.help)).split("`"),  # every second piece is code
                 "live": option.live,
                 "given": env.given(name),
             }

@@ -1,6 +1,6 @@
-"""Which readers the site has: the bundled one, that of `READER_MODEL`, and those put into the data folder.
+"""The site's readers: the bundled one, that of `READER_MODEL`, and those in the data folder.
 
-What there is, is read from the files and the settings each time; nothing of it is stored.
+They are looked up in the files and settings each time; nothing is stored.
 """
 
 from dataclasses import dataclass
@@ -25,11 +25,11 @@ Source = RegisteredModel.Source
 
 
 class NoSuchReader(Exception):
-    """There is no reader of this name; the message is for the person who asked."""
+    """There is no usable reader with this name; the message is shown to users."""
 
 
 class State(models.TextChoices):
-    """Whether a reader reads. `OFF` is of the site's own, where `ENABLE_READER` is off."""
+    """Whether a reader is in use. `OFF` is the state of the configured reader if `ENABLE_READER` is off."""
 
     IN_USE = "in-use", gettext_lazy("In use")
     OFF = "off", gettext_lazy("Off")
@@ -39,12 +39,12 @@ class State(models.TextChoices):
 
 @dataclass(frozen=True, slots=True)
 class KnownReader:
-    """A reader that the site has. `name` is what `READER_MODEL` and a trial call it.
+    """A reader of the site. `name` is its name for `READER_MODEL` and trials.
 
-    `is_configured` tells that `READER_MODEL` names it. `languages` is None where its files don't say, empty for every
-    language; `size` is in bytes. `finds_answers` tells that it says whether a passage answers, and `finds_places` that
-    it says where; every reader puts passages in order. `is_calibrated` is whether a `calibration.json` says what its
-    scores mean. `problem` is why it can't be loaded.
+    `is_configured` is whether `READER_MODEL` names it. `languages` is None if its files don't give them, and empty for
+    every language; `size` is in bytes. Every reader ranks passages; `finds_answers` is whether it also judges whether a
+    passage answers, and `finds_places` whether it locates the answer. `is_calibrated` is whether a `calibration.json`
+    gives the meaning of its scores. `problem` is why it can't be loaded.
     """
 
     name: str
@@ -62,20 +62,20 @@ class KnownReader:
 
     @property
     def tells(self) -> str:
-        """What it says of a passage, for a person."""
+        """The reader's output for a passage, for users."""
         if self.finds_places:
-            return _("Order, whether a passage answers, and where")
-        return _("Order, and whether a passage answers") if self.finds_answers else _("Order only")
+            return _("Ranks passages, judges whether they answer, and finds where")
+        return _("Ranks passages and judges whether they answer") if self.finds_answers else _("Ranks passages")
 
 
 def all_readers() -> list[KnownReader]:
-    """Return every reader: the one that `READER_MODEL` names, the bundled one, then by name."""
+    """Return every reader: the configured one, the bundled one, then the others by name."""
     folders = own_folder()
-    # A folder of a name that means something else can't be called by it.
+    # A folder with a reserved name can't be selected by it.
     names = [BUNDLED, *sorted(path.name for path in folders.glob("*/") if path.name not in (BUNDLED, OFF))]
     configured = settings.READER_MODEL
     if configured not in (OFF, *names):
-        # A path to one that is listed by its name anyway isn't listed twice.
+        # A path to a folder that is already listed by name isn't listed twice.
         there = Path(configured).expanduser().resolve()
         configured = next((name for name in names if (folders / name).resolve() == there), configured)
         names += [] if configured in names else [configured]
@@ -84,11 +84,11 @@ def all_readers() -> list[KnownReader]:
 
 
 def find(name: str) -> KnownReader:
-    """Return a reader by its name; raises `NoSuchReader`."""
+    """Return a reader by its name. Raises `NoSuchReader`."""
     for each in all_readers():
         if each.name == name:
             return each
-    raise NoSuchReader(_("There is no reader “{name}” here.").format(name=name))
+    raise NoSuchReader(_("There is no reader named “{name}”.").format(name=name))
 
 
 def _reader(name: str, *, is_configured: bool) -> KnownReader:
@@ -104,11 +104,11 @@ def _reader(name: str, *, is_configured: bool) -> KnownReader:
     card, four = ModelCard.of(folder), has_heads(folder)
     weights = weights_in(folder)
     needed = [weights if (folder / weights).is_file() else "model.onnx", "tokenizer.json"]
-    # A model with one score per pair is loaded by fastembed, which wants to know more of its tokens.
+    # A model with one score per pair is loaded by fastembed, which needs the tokenizer's configuration.
     needed += ["config.json"] if four else ["tokenizer_config.json"]
     missing = [file for file in needed if not (folder / file).is_file()]
-    problem = _("It lacks {files}.").format(files=", ".join(missing)) if missing else ""
-    if not problem and state == State.IN_USE:  # the process has it loaded, or will for the next question
+    problem = _("Missing files: {files}.").format(files=", ".join(missing)) if missing else ""
+    if not problem and state == State.IN_USE:  # loaded already, or needed for the next question anyway
         try:
             reading.check(name)
         except LLMError as error:
@@ -130,19 +130,19 @@ def _reader(name: str, *, is_configured: bool) -> KnownReader:
 
 
 def _by_name(name: str, state: State) -> KnownReader:
-    """Return a cross-encoder that fastembed knows, which is downloaded when it is needed first."""
+    """Return a cross-encoder from fastembed's list, which is downloaded when it is first used."""
     from fastembed.rerank.cross_encoder import TextCrossEncoder
 
     known: list[dict[str, Any]] = TextCrossEncoder.list_supported_models()
-    told = next((each for each in known if each["model"].lower() == name.lower()), None)
-    problem = "" if told else _("It is neither a folder here nor a model that can be downloaded.")
+    entry = next((each for each in known if each["model"].lower() == name.lower()), None)
+    problem = "" if entry else _("This is neither a folder on the server nor a model that can be downloaded.")
     return KnownReader(
         name,
         Source.HUB,
         State.BROKEN if problem else state,
         is_configured=True,
         languages=[] if "multilingual" in name.lower() else None,
-        license=told["license"] if told else "",
-        size=int(told["size_in_GB"] * 1e9) if told else None,
+        license=entry["license"] if entry else "",
+        size=int(entry["size_in_GB"] * 1e9) if entry else None,
         problem=problem,
     )

@@ -1,4 +1,4 @@
-"""Trying a reader: question sets run as the site is set and with the other reader, side by side."""
+"""Trying a reader: running question sets with the site's settings and with the other reader, for comparison."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -16,12 +16,12 @@ from retrieval.readers.registry import KnownReader, NoSuchReader, State, find
 from retrieval.types import AnswerState
 
 FIGURES = ("nDCG@10", "recall@5", "MRR@10")
-# The newest that the page shows.
+# Number of trials on the page, the newest.
 SHOWN = 10
 
 
 class Median(Aggregate):
-    """The number that half of the others don't exceed."""
+    """The median, as an aggregate of PostgreSQL."""
 
     function = "PERCENTILE_CONT"
     template = "%(function)s(0.5) WITHIN GROUP (ORDER BY %(expressions)s)"
@@ -30,7 +30,7 @@ class Median(Aggregate):
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """A figure of a run, and its change against the site's; None where there is none to be told."""
+    """A figure of a run and its change against the run with the site's settings; None if there is none to show."""
 
     shown: str
     change: float | None = None
@@ -38,7 +38,7 @@ class Cell:
 
 @dataclass(frozen=True, slots=True)
 class Trial:
-    """Two runs of a set. `beside` is as the site is set; None where that was deleted."""
+    """Two runs of a set. `beside` is the one with the site's settings; None if it was deleted."""
 
     run: EvaluationRun
     beside: EvaluationRun | None
@@ -50,18 +50,18 @@ class Trial:
 
     @property
     def unfinished(self) -> EvaluationRun | None:
-        """The first of the runs that is still waited for."""
+        """The first unfinished run."""
         return next((run for run in (self.beside, self.run) if run and run.status in EvaluationRun.UNFINISHED), None)
 
     @property
     def failed(self) -> EvaluationRun | None:
-        """The first of the runs that came to no figures."""
+        """The first failed run."""
         failed = EvaluationRun.Status.FAILED
         return next((run for run in (self.run, self.beside) if run and run.status == failed), None)
 
     def rows(self) -> list[tuple[str, list[Cell]]]:
-        """Return both runs in figures, as the site is set first: who read, and a cell for each of `headings`."""
-        named = (_("As the site is set"), self.beside), (self.reader, self.run)
+        """Return a name and a cell for each of `headings` for both runs, that with the site's settings first."""
+        named = (_("Current settings"), self.beside), (self.reader, self.run)
         return [(name, self._cells(run)) for name, run in named if run is not None and run.figures]
 
     def _cells(self, run: EvaluationRun) -> list[Cell]:
@@ -76,12 +76,12 @@ class Trial:
 
 
 def headings() -> list[str]:
-    """Return what the columns of a trial are called."""
+    """Return the headings of a trial's columns."""
     return [*FIGURES, *(str(label) for label in AnswerState.labels), _("Per question")]
 
 
 def sets_for(user: AbstractBaseUser) -> QuerySet[EvaluationSet]:
-    """Return the sets with questions that a person may see, on the site or in the administration's lists."""
+    """Return the sets with questions that a user may view, on the site or in the admin."""
     named = user.has_perm("retrieval.view_evaluationset")  # type: ignore[attr-defined]
     sets = EvaluationSet.objects.all() if named else visible_sets(user)
     asked = Exists(EvaluationQuestion.objects.filter(evaluation_set=OuterRef("pk")))
@@ -89,30 +89,30 @@ def sets_for(user: AbstractBaseUser) -> QuerySet[EvaluationSet]:
 
 
 def tryable(name: str) -> KnownReader:
-    """Return a reader that can be tried; raises `NoSuchReader` for one that isn't there, in use, or not whole."""
+    """Return a reader to try. Raises `NoSuchReader` if it doesn't exist, is in use, or can't be loaded."""
     reader = find(name)
     if reader.state == State.IN_USE:
-        raise NoSuchReader(_("“{name}” is in use already.").format(name=name))
+        raise NoSuchReader(_("“{name}” is already in use.").format(name=name))
     if reader.problem:
         raise NoSuchReader(_("“{name}” can't be loaded: {reason}").format(name=name, reason=reader.problem))
     return reader
 
 
 def start(reader: KnownReader, sets: Iterable[EvaluationSet], user: AbstractBaseUser) -> None:
-    """Queue a trial for a worker; raises `SetRefused` as `runs.start`."""
+    """Queue a trial. Raises `SetRefused` as `runs.start`."""
     for each in sets:
         runs.start(each, RunOptions(), user)
         runs.start(each, RunOptions(reader_model=reader.name), user)
 
 
 def run(reader: KnownReader, asked: EvaluationSet, progress: Progress | None = None) -> Trial:
-    """Try a reader on a set in this process; raises `RunFailed` and `SetRefused` as `runs.run`."""
+    """Try a reader on a set in this process. Raises `RunFailed` and `SetRefused` as `runs.run`."""
     beside = runs.run(asked, RunOptions(), progress=progress)
     return Trial(runs.run(asked, RunOptions(reader_model=reader.name), progress=progress), beside)
 
 
 def newest(sets: QuerySet[EvaluationSet]) -> Sequence[Trial]:
-    """Return the newest trials on some sets, each beside the run before it that was as the site is set."""
+    """Return the newest trials on some sets, each with the last run before it that used the site's settings."""
     as_set = EvaluationRun.objects.filter(
         evaluation_set=OuterRef("evaluation_set"), settings=RunOptions().to_dict(), pk__lt=OuterRef("pk")
     )

@@ -1,4 +1,4 @@
-"""What templates show of embedding models."""
+"""Template tags and filters for embedding models."""
 
 from typing import Any
 
@@ -13,9 +13,9 @@ register = template.Library()
 
 @register.filter
 def language_names(codes: list[str]) -> str:
-    """Return the names of languages by their codes; an empty list stands for every language, and is left empty.
+    """Return the names of languages by their codes; empty for an empty list, which means every language.
 
-    Those that search doesn't tell apart are counted, where some that it does are among them.
+    Languages without a name here are counted, if there are others with a name.
     """
     named = [str(NAMES[code]) for code in codes if code in NAMES] or codes
     if others := len(codes) - len(named):
@@ -25,19 +25,19 @@ def language_names(codes: list[str]) -> str:
 
 @register.filter
 def shown_figure(figures: dict[str, float], name: str) -> str:
-    """Return a figure of a trial, to three places."""
+    """Return a figure of a trial, to three decimal places."""
     return f"{figures[name]:.3f}"
 
 
 @register.filter
 def difference(result: dict[str, Any], name: str) -> float:
-    """Return by how much the model on trial is better than the present one."""
+    """Return how much better the model on trial is than the current one."""
     return float(round(result["then"][name] - result["now"][name], 3))
 
 
 @register.filter
 def time_left(seconds: int) -> str:
-    """Say about how long something still takes."""
+    """Return the approximate time left in words."""
     minutes = round(seconds / 60)
     if minutes < 1:
         return gettext("Less than a minute left.")
@@ -49,9 +49,9 @@ def time_left(seconds: int) -> str:
 
 @register.inclusion_tag("retrieval/filling_notice.html", takes_context=True)
 def filling_notice(context: Context, css_class: str = "language-notice") -> dict[str, Any]:
-    """Say, as long as it is so, that a new model is reading the documents, and how far it is."""
+    """Show the progress while a new model is reading the documents."""
     user = context["user"]
-    # On the page of the models itself there is no need to lead on to it.
+    # The page of the models needs no link to itself.
     may_see = user.is_staff and user.has_perm("retrieval.view_registeredmodel") and "may_add" not in context
     return {"filling": filling(), "class": css_class, "may_see": may_see}
 
@@ -67,8 +67,8 @@ def language_notice(context: Context, knowledge_base: Any) -> dict[str, Any]:
 
 @register.inclusion_tag("admin/retrieval/language_notice.html", takes_context=True)
 def site_language_notice(context: Context) -> dict[str, Any]:
-    """Tell in the administration that the model doesn't know the language of most of the site's passages."""
+    """Show in the admin that the model doesn't know the language of most of the site's passages."""
     may_see = context["user"].has_perm("retrieval.view_registeredmodel")
-    # On the page of the models itself, which knows who may add one, it leads on from there.
+    # The page of the models has `may_add`, and its notice links to adding one.
     here, may_add = "may_add" in context, context.get("may_add")
     return {"notice": notice_of() if may_see else None, "here": here, "may_add": may_add}

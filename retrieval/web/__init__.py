@@ -1,1 +1,1 @@
-"""Pages of search: the playground, question sets and their runs."""
+"""The playground, and the pages of question sets and their runs."""

@@ -1,4 +1,4 @@
-"""What two answers to a question say otherwise, sentence by sentence. Pure."""
+"""Differences between two answers to a question, sentence by sentence. Pure."""
 
 import re
 from dataclasses import dataclass, replace
@@ -12,7 +12,7 @@ _MARKER = re.compile(r"\s*\[\d+\]")
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """A sentence of an answer as it stands, and the white space after it; `only` where the other answer lacks it."""
+    """A sentence of an answer and the white space after it; `only` if the other answer lacks it."""
 
     text: str
     only: bool = False
@@ -20,14 +20,14 @@ class Piece:
 
 
 def differences(first: str, second: str) -> tuple[list[Piece], list[Piece]]:
-    """Return both answers in pieces, those marked that only one has. What is cited makes no difference."""
+    """Return both answers in pieces, marking those that only one has. Citation markers are ignored."""
     sides = _sentences(first), _sentences(second)
-    said = [[_MARKER.sub("", piece).strip() for piece in side] for side in sides]
+    texts = [[_MARKER.sub("", piece).strip() for piece in side] for side in sides]
     one, other = (
         [Piece(text.rstrip(), bool(key), text[len(text.rstrip()) :]) for text, key in zip(*both, strict=True)]
-        for both in zip(sides, said, strict=True)
+        for both in zip(sides, texts, strict=True)
     )
-    for block in SequenceMatcher(None, said[0], said[1], autojunk=False).get_matching_blocks():
+    for block in SequenceMatcher(None, texts[0], texts[1], autojunk=False).get_matching_blocks():
         for pieces, begin in ((one, block.a), (other, block.b)):
             for at in range(begin, begin + block.size):
                 pieces[at] = replace(pieces[at], only=False)
@@ -35,7 +35,7 @@ def differences(first: str, second: str) -> tuple[list[Piece], list[Piece]]:
 
 
 def _sentences(text: str) -> list[str]:
-    """Return the sentences of an answer, with the markers that stand behind each."""
+    """Return the sentences of an answer, each with the markers after it."""
     found: list[str] = []
     for sentence in split_sentences(text.strip()):
         markers = _LEADING.match(sentence)

@@ -1,10 +1,10 @@
-"""The geometry of a plot of figures over runs, drawn as SVG by a template. Pure."""
+"""The geometry of a line chart of figures over runs, which a template draws as SVG. Pure."""
 
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-# Units of the drawing; the template's view box is this large.
+# The size of the template's view box, in its units.
 WIDTH, HEIGHT = 720, 200
 LEFT, RIGHT, TOP, BOTTOM = 52, 16, 14, 34
 # Gaps between lines of the grid, the finest first.
@@ -22,7 +22,7 @@ class Tick:
 
 @dataclass(frozen=True, slots=True)
 class Point:
-    """A figure of a run; `title` says it in words."""
+    """A figure of a run; `title` describes it."""
 
     x: float
     y: float
@@ -31,7 +31,7 @@ class Point:
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One figure over the runs. `slug` is its class in the style sheet; `path` draws it."""
+    """One figure over the runs. `slug` is its CSS class."""
 
     name: str
     slug: str
@@ -46,7 +46,7 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class Chart:
-    """A plot: lines, the grid's values from below, and the labels of the first and last run."""
+    """A chart: lines, the grid's values from the bottom up, and the labels of the first and last run."""
 
     lines: list[Line]
     values: list[Tick]
@@ -60,14 +60,14 @@ class Chart:
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """A run to be plotted: its label on the axis, and its figures, from 0 to 1, by name."""
+    """A run to plot: its label on the axis, and its figures, from 0 to 1, by name."""
 
     label: str
     figures: Mapping[str, float]
 
 
 def plot(columns: Sequence[Column], names: Sequence[str]) -> Chart | None:
-    """Return the plot of the named figures over the runs, oldest first; None when there is nothing to draw."""
+    """Return the chart of the named figures over the runs, oldest first; None if there is nothing to draw."""
     found = [column.figures[name] for column in columns for name in names if name in column.figures]
     if not found:
         return None
@@ -96,7 +96,7 @@ def plot(columns: Sequence[Column], names: Sequence[str]) -> Chart | None:
 
 
 def scale(least: float, most: float) -> tuple[float, float, float]:
-    """Return an axis from below the least figure to above the most, within 0 and 1, and the step of its grid."""
+    """Return the bounds of an axis that includes both values, within 0 and 1, and the step of its grid."""
     for step in _STEPS:
         low = math.floor(least / step + 1e-9) * step
         high = math.ceil(most / step - 1e-9) * step

@@ -1,4 +1,4 @@
-"""One run of a set against another: which questions are better or worse, and which are answered otherwise."""
+"""Comparing two runs of a set: which questions improved or got worse, and which have a different answer."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -19,7 +19,7 @@ from retrieval.web.answer_differences import Piece, differences
 from retrieval.web.evaluation_contexts import PROVISIONAL, StateCount, asked_of, label_of, state_of, when
 
 PER_PAGE = 25
-# An answer without its markers, as one short text.
+# A hash of an answer without its citation markers.
 _SAID = MD5(
     Func(F("answer"), Value(r"\s*\[\d+\]"), Value(""), Value("g"), function="regexp_replace", output_field=TextField())
 )
@@ -27,7 +27,7 @@ _SAID = MD5(
 
 @dataclass(frozen=True, slots=True)
 class ShownAnswer:
-    """An answer to a question, in pieces, and what was told beside it. `name` is of who gave it."""
+    """An answer to a question, in pieces, with its result. `name` is that of the assistant."""
 
     name: str
     result: EvaluationResult
@@ -35,15 +35,15 @@ class ShownAnswer:
 
     @property
     def state(self) -> StateCount | None:
-        """What kind of answer it is."""
+        """The outcome, for display."""
         return state_of(self.result.answer_state)
 
 
 @dataclass(slots=True)
 class ResultRow:
-    """What a run found for a question. `change` is of its nDCG@10 against the other run, None where that lacks it.
+    """The result of a run for a question. `change` is that of its nDCG@10 against the other run, None if that lacks it.
 
-    `answers` are both runs' where an assistant answered, the other one's first.
+    For assistants' runs, `answers` has the answers of both runs, the other run's first.
     """
 
     result: EvaluationResult
@@ -55,35 +55,33 @@ class ResultRow:
 
     @property
     def changed(self) -> bool:
-        """Whether its nDCG@10 changed by what can be seen."""
+        """Whether the nDCG@10 changed visibly."""
         return abs(self.change or 0) >= NONE
 
     @property
     def size(self) -> str:
-        """How much its nDCG@10 changed, either way."""
+        """The absolute change of the nDCG@10."""
         return f"{abs(self.change or 0):.2f}"
 
     @property
     def answer_state(self) -> StateCount | None:
-        """What kind of answer it is, or would be."""
+        """The outcome, for display."""
         return state_of(self.result.answer_state)
 
     @property
     def other_state(self) -> str:
-        """What kind it was in the other run, in words; empty where that is the same."""
+        """The outcome in the other run, in words; empty if it is the same."""
         return str(AnswerState(self.state_before).label) if self.state_before else ""
 
     @property
     def marks_in_words(self) -> str:
-        """The ranks of the right passages, for a person."""
+        """The ranks of the right passages, in words."""
         ranks = [str(rank) for rank, mark in enumerate(self.marks, 1) if mark == "right"]
-        return (
-            _("right at rank {ranks}").format(ranks=", ".join(ranks)) if ranks else _("none right among the first ten")
-        )
+        return _("right at rank {ranks}").format(ranks=", ".join(ranks)) if ranks else _("none right in the top ten")
 
     @property
     def marks(self) -> list[str]:
-        """For each of ten ranks: "right", "wrong", "same" (counted before), or "none"."""
+        """For each of ten ranks: "right", "wrong", "same" (already counted), or "none"."""
         marks = [_mark(hit["grade"]) for hit in self.result.hits[:10]]
         return marks + ["none"] * (10 - len(marks))
 
@@ -96,7 +94,7 @@ def _mark(grade: int | None) -> str:
 
 @dataclass
 class Comparison:
-    """A run's questions, the worst first, against another run's, and how long each of the lists is."""
+    """A run's questions compared with another run's, in several lists, worst first."""
 
     run: EvaluationRun
     before: EvaluationRun | None
@@ -104,31 +102,31 @@ class Comparison:
 
     @cached_property
     def tabs(self) -> list[tuple[str, str, int]]:
-        """The lists that can be shown: name, words and length."""
+        """The lists that can be shown: name, label and length."""
         words = {"all": _("All"), "missed": _("Incomplete")}
         if self.before is not None:
             words |= {"worse": _("Worse"), "better": _("Better")}
             if self.answers_compare:
-                words["answers"] = _("Answered otherwise")
-            words["states"] = _("Other outcome")
+                words["answers"] = _("Different answer")
+            words["states"] = _("Different outcome")
         return [(name, text, len(self.lists[name])) for name, text in words.items()]
 
     @property
     def answers_compare(self) -> bool:
-        """Whether both runs have answers."""
+        """Whether both runs have answers to compare."""
         return self.before is not None and asked_of(self.run) is not None and asked_of(self.before) is not None
 
     @cached_property
     def difference(self) -> Difference:
-        """How nDCG@10 differs."""
+        """The difference in nDCG@10."""
         return Difference.of([row.change for row in self.lists["all"] if row.change is not None])
 
     @property
     def counts_in_words(self) -> str:
-        """How many questions are better, and how many worse, for a person."""
+        """The numbers of questions that are better and worse, in words."""
         found = self.difference
         if not found.better + found.worse:
-            return _("Every question ranks its passages as well as before.")
+            return _("Every question scores the same as before.")
         better = ngettext("Better on {n} question", "Better on {n} questions", found.better).format(n=found.better)
         return _("{better}, worse on {worse}, the same on {same}.").format(
             better=better, worse=found.worse, same=found.same
@@ -136,25 +134,25 @@ class Comparison:
 
     @property
     def verdict(self) -> str:
-        """Whether the difference may be chance, for a person; empty where there is none."""
+        """Whether the difference may be chance, in words; empty if there is none."""
         found = self.difference
         if not found.better + found.worse:
             return ""
-        told = {"change": f"{found.mean:+.3f}", "p": in_words(found.p)}
+        values = {"change": f"{found.mean:+.3f}", "p": in_words(found.p)}
         if not found.is_chance:
-            return _("nDCG@10 changes by {change}, p {p}: hardly chance.").format(**told)
-        return _("nDCG@10 changes by {change}, p {p}: this may be chance.").format(**told)
+            return _("nDCG@10 changes by {change}, p {p}: unlikely to be chance.").format(**values)
+        return _("nDCG@10 changes by {change}, p {p}: this may be chance.").format(**values)
 
 
 def in_words(p: float) -> str:
-    """Return a probability as it is written after its letter: “= 0.14”, “< 0.001”."""
+    """Return a probability as it is written after “p”: “= 0.14”, “< 0.001”."""
     if p < 0.001:
         return "< 0.001"
     return f"= {p:.3f}" if p < 0.1 else f"= {p:.2f}"
 
 
 def compare(run: EvaluationRun, before: EvaluationRun | None) -> Comparison:
-    """Return a run's questions with their changes since another run."""
+    """Return the comparison of a run with another one, if any."""
     named = "key", "ndcg_10", "answer_state", "said"
     known = {
         key: values for key, *values in (before.results.annotate(said=_SAID).values_list(*named) if before else ())
@@ -176,7 +174,7 @@ def compare(run: EvaluationRun, before: EvaluationRun | None) -> Comparison:
         "worse": sorted(worse, key=lambda row: row.change or 0),
         "better": sorted(better, key=lambda row: -(row.change or 0)),
         "missed": [row for row in rows if row.result.recall_10 < 1],
-        # Those that rank worse than before come first.
+        # Those that got worse come first.
         "answers": sorted((row for row in rows if row.said_otherwise), key=lambda row: row.change or 0),
         "states": sorted((row for row in rows if row.state_before), key=lambda row: row.change or 0),
     }
@@ -186,9 +184,9 @@ def compare(run: EvaluationRun, before: EvaluationRun | None) -> Comparison:
 def comparison_context(
     run: EvaluationRun, before: EvaluationRun | None, show: str, page: str, first: Sequence[str] = ()
 ) -> dict[str, Any]:
-    """Return what `retrieval/comparison.html` shows of a run: one of its lists, and a page of it.
+    """Return the context of `retrieval/comparison.html`: one of a run's lists, and a page of it.
 
-    Where none is asked for, it is the first one of `first` that has something.
+    By default, it is the first non-empty list of `first`.
     """
     comparison = compare(run, before)
     if show not in [name for name, _words, _count in comparison.tabs]:
@@ -199,7 +197,7 @@ def comparison_context(
 
 
 def load_results(rows: Sequence[ResultRow], comparison: Comparison) -> None:
-    """Load what the rows of one page show: their hits, with `href` where the passage is still there, and answers."""
+    """Load the results of one page of rows: their hits, with the document if the passage still exists, and answers."""
     run, before = comparison.run, comparison.before
     full = EvaluationResult.objects.in_bulk([row.result.pk for row in rows])
     others = {}
@@ -226,8 +224,10 @@ def _with_place(item: dict[str, Any], there: dict[int, int]) -> dict[str, Any]:
 
 
 def run_before(run: EvaluationRun) -> EvaluationRun | None:
-    """Return the run that was done last before this one, and asked the same assistant, or the search alone as it did;
-    none that is provisional."""
+    """Return the last completed run before this one with the same assistant, or the last search for a search.
+
+    If there is none with the same assistant, it is the last search. Provisional runs are left out.
+    """
     earlier = others(run).filter(created_at__lt=run.created_at).exclude(PROVISIONAL)
     same = asked_of(run)
     if same is None:
@@ -236,11 +236,11 @@ def run_before(run: EvaluationRun) -> EvaluationRun | None:
 
 
 def others(run: EvaluationRun) -> QuerySet[EvaluationRun]:
-    """Return the set's other runs that are done, newest first."""
+    """Return the set's other completed runs, newest first."""
     done = EvaluationRun.objects.filter(evaluation_set=run.evaluation_set_id, status=EvaluationRun.Status.DONE)
     return done.exclude(pk=run.pk).order_by("-created_at", "-pk")
 
 
 def choices_of(runs: Sequence[EvaluationRun]) -> list[tuple[EvaluationRun, str, str]]:
-    """Return runs with when they began and their settings in words, to choose one to compare with."""
+    """Return choices of a run to compare with: the run, when it started, and its options in words."""
     return [(run, when(run), label_of(run)) for run in runs]

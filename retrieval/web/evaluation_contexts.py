@@ -1,4 +1,4 @@
-"""What the evaluation pages show: sets with their latest figures, and runs in a row."""
+"""Contexts of the evaluation pages: sets with their latest figures, and rows of runs."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -20,12 +20,12 @@ from retrieval.web import charts
 
 # The figures in the list of sets.
 LISTED = ("nDCG@10", "recall@10", "MRR@10")
-# Runs on a set's page and in its plot; a run's older ones are in the API.
+# Runs on a set's page and in its chart; older ones are available through the API.
 SHOWN_RUNS = 50
-# In the settings of runs of what nobody is answered by.
+# The options of runs with something that isn't in use: a model or reader on trial, or a rehearsal.
 _PROVISIONAL = ("model", "reader_model", "rehearsal")
 PROVISIONAL = Q(settings__has_any_keys=_PROVISIONAL)
-# Beside the words for what an answer would be, as beside answers in a chat.
+# The icons of outcomes, as for answers in a chat.
 STATE_ICONS: dict[str, str] = {
     AnswerState.ANSWERED: "check",
     AnswerState.NEAREST: "equal-approximately",
@@ -35,7 +35,7 @@ STATE_ICONS: dict[str, str] = {
 
 @dataclass(frozen=True, slots=True)
 class Figure:
-    """One figure of a run. `change` is against the run before, None where there is none or nothing changed."""
+    """A figure of a run. `change` is that since the run before, None if there is none or nothing changed."""
 
     name: str
     value: float
@@ -43,13 +43,13 @@ class Figure:
 
     @property
     def size(self) -> str:
-        """How much it changed, either way."""
+        """The absolute change."""
         return f"{abs(self.change or 0):.3f}"
 
 
 @dataclass(frozen=True, slots=True)
 class StateCount:
-    """What an answer would be, and for how many questions of a run."""
+    """An outcome, and the number of questions of a run that have it."""
 
     words: str
     icon: str
@@ -58,7 +58,7 @@ class StateCount:
 
 @dataclass(frozen=True, slots=True)
 class SetRow:
-    """A set in the list, and its last run that is done with some of its figures."""
+    """A set in the list, and its last completed run with some of its figures."""
 
     set: EvaluationSet
     run: EvaluationRun | None
@@ -67,7 +67,7 @@ class SetRow:
 
 @dataclass(frozen=True, slots=True)
 class RunRow:
-    """A run with its settings in words, its figures against those of the run before, and the states of its answers."""
+    """A run with its options in words, its figures compared with the run before, and its outcomes."""
 
     run: EvaluationRun
     label: str
@@ -76,7 +76,7 @@ class RunRow:
 
 
 def label_of(run: EvaluationRun) -> str:
-    """Return a run's settings as a person reads them; those of a version to come by their names."""
+    """Return a run's options in words; options stored by a newer version are shown by name."""
     if asked_of(run) is not None:
         return RunOptions.from_stored(run.settings).label
     on_trial = {name: run.settings.get(name) for name in ("model", "reader_model")}
@@ -88,7 +88,7 @@ def label_of(run: EvaluationRun) -> str:
 
 
 def set_list(user: Actor) -> QuerySet[EvaluationSet]:
-    """Return the sets that the user may see, each with `count` of questions, and in `done` its last run that is."""
+    """Return the sets that the user may view, with the `count` of questions and the last completed run in `done`."""
     done = EvaluationRun.objects.filter(status=EvaluationRun.Status.DONE).exclude(PROVISIONAL)
     last = done.filter(evaluation_set=OuterRef("evaluation_set")).order_by("-created_at", "-pk").values("pk")[:1]
     return (
@@ -101,7 +101,7 @@ def set_list(user: Actor) -> QuerySet[EvaluationSet]:
 
 
 def set_rows(sets: Iterable[EvaluationSet]) -> list[SetRow]:
-    """Return sets out of `set_list` as the list shows them."""
+    """Return the rows for sets from `set_list`."""
     rows = []
     for each in sets:
         run = next(iter(each.done), None)  # type: ignore[attr-defined]
@@ -111,13 +111,13 @@ def set_rows(sets: Iterable[EvaluationSet]) -> list[SetRow]:
 
 
 def sets_to_add_to(user: Actor, knowledge_base_ids: Sequence[int], preferred: int | None) -> list[EvaluationSet]:
-    """Return the sets on some bases that the user may change: the preferred one, then the newest."""
+    """Return the sets on some bases that the user may change: the preferred one first, then the newest."""
     found = alterable_sets(user).filter(knowledge_base__in=knowledge_base_ids).select_related("knowledge_base")
     return sorted(found.order_by("-pk"), key=lambda each: each.pk != preferred)
 
 
 def run_rows(evaluation_set: EvaluationSet) -> list[RunRow]:
-    """Return the set's last runs, newest first."""
+    """Return the rows of the set's last runs, newest first."""
     newest = evaluation_set.runs.order_by("-created_at", "-pk")[: SHOWN_RUNS + 1]
     rows: list[RunRow] = []
     before: dict[int | None, EvaluationRun] = {}
@@ -129,17 +129,17 @@ def run_rows(evaluation_set: EvaluationSet) -> list[RunRow]:
 
 
 def asked_of(run: EvaluationRun) -> int | None:
-    """Return the id of the assistant that a run asked; None for one of the search alone."""
+    """Return the id of the assistant of a run; None for a search."""
     return RunOptions.from_stored(run.settings).assistant
 
 
 def is_provisional(run: EvaluationRun) -> bool:
-    """Whether a run is of what nobody is answered by: a model on trial, a reader on trial, or a rehearsal."""
+    """Return whether a run uses something that isn't in use: a model or reader on trial, or a rehearsal."""
     return not run.settings.keys().isdisjoint(_PROVISIONAL)
 
 
 def figures_of(run: EvaluationRun, before: EvaluationRun | None) -> list[Figure]:
-    """Return a run's figures against those of another."""
+    """Return a run's figures with their changes since another run."""
     figures = []
     for name in FIGURES:
         if name in run.figures:
@@ -150,7 +150,7 @@ def figures_of(run: EvaluationRun, before: EvaluationRun | None) -> list[Figure]
 
 
 def state_counts(run: EvaluationRun) -> list[StateCount]:
-    """Return what answers would be and how often; none for a run from before they were judged."""
+    """Return the outcomes and their counts; empty for a run from before they were judged."""
     if not run.answer_states:
         return []
     return [
@@ -160,13 +160,15 @@ def state_counts(run: EvaluationRun) -> list[StateCount]:
 
 
 def state_of(state: str) -> StateCount | None:
-    """Return what kind of answer a question got, or would get; None where that was not judged."""
+    """Return a question's outcome for display; None if it wasn't judged."""
     return StateCount(str(AnswerState(state).label), STATE_ICONS[state], 1) if state else None
 
 
 def chart_of(rows: Sequence[RunRow]) -> charts.Chart | None:
-    """Return the plot over time of the figures of the search, or of the assistant that was asked last; None for fewer
-    than two runs."""
+    """Return the chart of figures over the completed runs with the same assistant as the last one, or of searches.
+
+    None if there are fewer than two.
+    """
     done = [row for row in reversed(rows) if row.run.figures and not is_provisional(row.run)]
     done = [row for row in done if asked_of(row.run) == asked_of(done[-1].run)]
     if len(done) < 2:
@@ -175,6 +177,6 @@ def chart_of(rows: Sequence[RunRow]) -> charts.Chart | None:
 
 
 def when(run: EvaluationRun) -> str:
-    """Return when a run began, for a label."""
+    """Return when a run was started, for a label."""
     # Translators: a date and a time, in Django's letters for them.
     return date_format(localtime(run.created_at), _("j M Y, H:i"))

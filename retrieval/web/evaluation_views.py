@@ -1,4 +1,4 @@
-"""Pages of question sets: the list, a set with its runs, and what is done with it."""
+"""Views of question sets: the list, a set with its runs, and the actions on it."""
 
 from typing import Any
 from urllib.parse import quote, urlencode
@@ -33,7 +33,7 @@ PER_PAGE = 25
 @login_required
 @require_http_methods(["GET", "POST"])
 def evaluation(request: HttpRequest) -> HttpResponse:
-    """Show the sets that the person may see; POST makes one, from a file of questions or empty."""
+    """List the sets that the user may view; POST creates one, from a question file or empty."""
     bases = knowledge_access.readable(request.user).order_by("name", "pk")
     form = NewSetForm(request.POST or None, request.FILES or None, bases=bases)
     if request.method == "POST" and form.is_valid():
@@ -51,9 +51,9 @@ def evaluation(request: HttpRequest) -> HttpResponse:
 
 
 def _drafts(file: UploadedFile[Any]) -> list[QuestionDraft]:
-    """Read an uploaded file of questions; raises `SetRefused`."""
+    """Read an uploaded question file. Raises `SetRefused`."""
     if (file.size or 0) > config.MAX_UPLOAD_MB * 1024 * 1024:
-        message = _("Larger than the %(limit)s MB that this site takes.") % {"limit": config.MAX_UPLOAD_MB}
+        message = _("The file is larger than %(limit)s MB, the limit of this site.") % {"limit": config.MAX_UPLOAD_MB}
         raise sets.SetRefused("too_long", message)
     return sets.parse_questions(file)
 
@@ -61,7 +61,7 @@ def _drafts(file: UploadedFile[Any]) -> list[QuestionDraft]:
 @login_required
 @require_GET
 def evaluation_set(request: HttpRequest, pk: int) -> HttpResponse:
-    """Show a set: its runs, their plot, and its questions; htmx asks for the runs alone while one is working."""
+    """Show a set: its runs, their chart, and its questions; htmx requests only the runs while one is unfinished."""
     shown = get_set(request.user, pk)
     runs.fail_stalled()
     context = _context(request, shown) | _runs_context(shown)
@@ -96,7 +96,7 @@ def _runs_context(shown: EvaluationSet) -> dict[str, Any]:
 @login_required
 @require_POST
 def start_run(request: HttpRequest, pk: int) -> HttpResponse:
-    """Have a worker run the set under the settings of the form."""
+    """Queue a run of the set with the options of the form."""
     shown = get_set(request.user, pk)
     form = SearchSettingsForm(request.POST)
     if not form.is_valid():
@@ -112,11 +112,11 @@ def start_run(request: HttpRequest, pk: int) -> HttpResponse:
 @login_required
 @require_POST
 def start_answers(request: HttpRequest, pk: int) -> HttpResponse:
-    """Have a worker ask an assistant the questions of the set, and another one beside it where one is chosen."""
+    """Queue a run of the set with an assistant, and one with another assistant if one is chosen."""
     shown = get_set(request.user, pk)
     form = AssistantsForm(request.POST, user=request.user)
     if not form.is_valid():
-        return _refused(request, _("Choose one of the assistants."), shown)
+        return _refused(request, _("Choose an assistant."), shown)
     try:
         first, *beside = [runs.start(shown, options, request.user) for options in form.options()]
     except sets.SetRefused as refusal:
@@ -150,7 +150,7 @@ def upload_questions(request: HttpRequest, pk: int) -> HttpResponse:
         messages.error(request, refusal.message)
     else:
         words = ngettext("{n} question was added.", "{n} questions were added.", new)
-        known = _("All of these questions were here; they are up to date.")
+        known = _("All of these questions already exist. They are up to date.")
         messages.success(request, words.format(n=new) if new else known)
     return redirect("evaluation-set", pk)
 
@@ -158,7 +158,7 @@ def upload_questions(request: HttpRequest, pk: int) -> HttpResponse:
 @login_required
 @require_GET
 def export_set(request: HttpRequest, pk: int) -> HttpResponse:
-    """Return a set's questions as JSON lines, as they can be uploaded anywhere."""
+    """Return a set's questions as JSON lines, which can be uploaded again."""
     shown = get_set(request.user, pk)
     name = quote("".join(letter if letter.isalnum() or letter in "-_ " else "_" for letter in shown.name))
     headers = {"Content-Disposition": f"attachment; filename*=UTF-8''{name}.jsonl"}
@@ -169,7 +169,7 @@ def export_set(request: HttpRequest, pk: int) -> HttpResponse:
 @login_required
 @require_POST
 def rename_set(request: HttpRequest, pk: int) -> HttpResponse:
-    """Give a set another name."""
+    """Rename a set."""
     shown = get_alterable_set(request.user, pk)
     try:
         sets.rename_set(shown, text_of(request.POST, "name"))
@@ -181,18 +181,20 @@ def rename_set(request: HttpRequest, pk: int) -> HttpResponse:
 @login_required
 @require_http_methods(["GET", "POST"])
 def delete_set(request: HttpRequest, pk: int) -> HttpResponse:
-    """Ask, then remove a set with its questions and runs; one that is working ends without a result."""
+    """Ask for confirmation, then delete a set with its questions and runs, including unfinished ones."""
     shown = get_alterable_set(request.user, pk)
     if request.method == "POST":
         shown.delete()
         messages.success(request, _("“{name}” was deleted.").format(name=shown.name))
         return redirect("evaluation")
-    consequence = _("Its questions and runs go with it. This can't be undone. An export keeps the questions.")
+    consequence = _(
+        "Its questions and runs will be deleted too. This can't be undone. Export the set first to keep its questions."
+    )
     return confirm(request, shown.name, consequence, reverse("evaluation-set", args=[pk]))
 
 
 def _refused(request: HttpRequest, message: str, shown: EvaluationSet) -> HttpResponse:
-    """Say why a run does not start: as a message of the page for htmx, else after a reload."""
+    """Report why a run wasn't started: in the response for htmx, otherwise as a message after a redirect."""
     if is_htmx(request):
         return refusal(message)
     messages.error(request, message)

@@ -1,4 +1,4 @@
-"""Forms of the retrieval pages: how to search, and question sets."""
+"""Forms of the retrieval pages: search options and question sets."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -28,7 +28,7 @@ RERANKERS: dict[str, Any] = {
     "blend": gettext_lazy("Blend"),
 }
 MOST_HITS = 50
-# Fields that take a setting when they are left out, and show it in their place.
+# Fields whose placeholder shows the setting that applies if they are empty.
 _SITE = {
     "k": "FUSED_K",
     "rrf_constant": "RRF_CONSTANT",
@@ -48,23 +48,23 @@ def _number(label: Any, least: float | None = None, most: float | None = None) -
 
 
 class SearchSettingsForm(forms.Form):
-    """How to search: what a run of an evaluation may vary. What is left out is as the site has it."""
+    """The search options of an evaluation run. Empty fields use the site's settings."""
 
     mode = forms.ChoiceField(label=gettext_lazy("Search by"), choices=MODES, required=False, widget=forms.RadioSelect)
-    reorder = forms.ChoiceField(label=gettext_lazy("Order by features"), required=False)
-    reader = forms.ChoiceField(label=gettext_lazy("Read with the question"), required=False)
+    reorder = forms.ChoiceField(label=gettext_lazy("Reorder by features"), required=False)
+    reader = forms.ChoiceField(label=gettext_lazy("Use the reader"), required=False)
     rerank = forms.ChoiceField(label=gettext_lazy("Rerank"), required=False)
     rrf_constant = _whole(gettext_lazy("RRF constant"), 1000)
     vector_weight = _number(gettext_lazy("Weight of meaning"), 0, 100)
-    vector_threshold = _number(gettext_lazy("Least similarity"), -10, 10)
-    bm25_threshold = _number(gettext_lazy("Least BM25 score"), 0)
-    per_document = _whole(gettext_lazy("Most per document"), 100)
+    vector_threshold = _number(gettext_lazy("Minimum similarity"), -10, 10)
+    bm25_threshold = _number(gettext_lazy("Minimum BM25 score"), 0)
+    per_document = _whole(gettext_lazy("Maximum per document"), 100)
 
-    # Those that are shown at once; the others on request.
+    # The fields that are always shown; the others are shown on request.
     FIRST: tuple[str, ...] = ("reorder", "reader", "rerank")
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
-        """Say in each field what the site has."""
+        """Show the site's setting in each field."""
         super().__init__(*args, **kwargs)
         self.auto_id = "id-%s"
         for name, setting in _SITE.items():
@@ -85,7 +85,7 @@ class SearchSettingsForm(forms.Form):
         field.choices = choices
 
     def first(self) -> list[forms.BoundField]:
-        """Return the fields that are shown at once."""
+        """Return the fields that are always shown."""
         return [self[name] for name in self.FIRST]
 
     def more(self) -> list[forms.BoundField]:
@@ -94,54 +94,54 @@ class SearchSettingsForm(forms.Form):
 
     @property
     def more_is_used(self) -> bool:
-        """Whether a field shown on request holds something."""
+        """Whether a field shown on request has a value or an error."""
         return any(field.value() or field.errors for field in self.more())
 
     def chosen(self) -> dict[str, Any]:
-        """Return the fields that were filled in, as `RunOptions` names and takes them."""
+        """Return the values of the non-empty fields, for `RunOptions`."""
         given = self.cleaned_data.items()
         data = {name: value for name, value in given if value is not False and value not in (None, "")}
         return data | {name: _FLAGS[data[name]] for name in ("reorder", "reader") if name in data}
 
 
 class AssistantField(forms.ChoiceField):
-    """An assistant in one of its versions, of those that the form offers; empty where none is chosen."""
+    """A choice of an assistant's version; may be empty."""
 
     def offer(self, found: Iterable[Assistant], without: Any) -> None:
-        """Offer these, and none at all by the words `without`."""
+        """Offer these assistants, and an empty choice labelled `without`."""
         self.known = {each.value: each for each in found}
         self.choices = [("", without), *((value, each.name) for value, each in self.known.items())]
 
     def chosen(self, value: str) -> Assistant | None:
-        """Return what was chosen."""
+        """Return the chosen assistant, or None."""
         return self.known.get(value)
 
 
 class AssistantsForm(forms.Form):
-    """Who is to answer a set's questions, and who beside."""
+    """The assistant to answer a set's questions, and another to compare it with."""
 
     assistant = AssistantField(label=gettext_lazy("Assistant"))
-    beside = AssistantField(label=gettext_lazy("Beside it"), required=False)
+    beside = AssistantField(label=gettext_lazy("Compare with"), required=False)
 
     def __init__(self, *args: Any, user: Any, **kwargs: Any) -> None:
-        """Offer what the person may use."""
+        """Offer the assistants that the user may use."""
         super().__init__(*args, **kwargs)
         self.auto_id = "id-%s"
         found = answerer().offered(user)
-        for name, without in (("assistant", _("Choose")), ("beside", _("Nobody"))):
+        for name, without in (("assistant", _("Choose")), ("beside", _("No other assistant"))):
             field = self.fields[name]
             assert isinstance(field, AssistantField)
             field.offer(found, without)
 
     def options(self) -> list[RunOptions]:
-        """Return the runs that were asked for."""
+        """Return the options of the requested runs."""
         values = dict.fromkeys(self.cleaned_data[name] for name in ("assistant", "beside"))
         pairs = [value.split(".") for value in values if value]
         return [RunOptions(assistant=int(pk), assistant_version=int(number)) for pk, number in pairs]
 
 
 class SideForm(SearchSettingsForm):
-    """One side of the playground: also what only changes how much is shown."""
+    """The options of one side of the playground, including those that only change how much is shown."""
 
     assistant = AssistantField(
         label=gettext_lazy("Answered by"), required=False, widget=forms.Select(attrs={"class": "input"})
@@ -152,43 +152,43 @@ class SideForm(SearchSettingsForm):
     FIRST = ("reorder", "reader", "rerank", "k")
 
     def __init__(self, *args: Any, assistants: Iterable[Assistant] = (), **kwargs: Any) -> None:
-        """Take the assistants that the person may use."""
+        """Offer the assistants that the user may use."""
         super().__init__(*args, **kwargs)
         field = self.fields["assistant"]
         assert isinstance(field, AssistantField)
-        field.offer(assistants, _("the search alone"))
+        field.offer(assistants, _("Search only"))
 
     def more(self) -> list[forms.BoundField]:
-        """Return the fields of the search that are shown on request."""
+        """Return the search fields that are shown on request."""
         return [field for field in super().more() if field.name != "assistant"]
 
     @property
     def by(self) -> Assistant | None:
-        """The assistant that answers; None for the search alone."""
+        """The assistant that answers; None for a search."""
         field = self.fields["assistant"]
         assert isinstance(field, AssistantField)
         return field.chosen(self["assistant"].value() or "")
 
     def chosen(self) -> dict[str, Any]:
-        """Return the fields of the search that were filled in."""
+        """Return the values of the non-empty search fields."""
         return {name: value for name, value in super().chosen().items() if name != "assistant"}
 
 
 class QueryForm(forms.Form):
-    """What to look for, in which knowledge bases; `set` is the question set that its passages are sought for."""
+    """The query and the knowledge bases to search; `set` is the question set to collect passages for."""
 
     q = forms.CharField(label=gettext_lazy("Query"), required=False, max_length=settings.MAX_QUESTION_CHARACTERS)
     base = forms.TypedMultipleChoiceField(
         coerce=int,
         required=False,
         error_messages={
-            "invalid_choice": gettext_lazy("One of these knowledge bases isn't here, or isn't shared with you.")
+            "invalid_choice": gettext_lazy("One of these knowledge bases doesn't exist or isn't shared with you.")
         },
     )
     set = forms.IntegerField(required=False, min_value=1, max_value=2**63 - 1)
 
     def __init__(self, data: Any, bases: Iterable[KnowledgeBase]) -> None:
-        """Take the bases that the person may read."""
+        """Offer the knowledge bases that the user may read."""
         super().__init__(data)
         field = self.fields["base"]
         assert isinstance(field, forms.TypedMultipleChoiceField)
@@ -196,7 +196,7 @@ class QueryForm(forms.Form):
 
 
 class NewSetForm(forms.Form):
-    """What a question set begins with: a file of questions, or none."""
+    """A new question set, with an optional question file."""
 
     name = forms.CharField(label=gettext_lazy("Name"), max_length=120)
     knowledge_base = forms.ModelChoiceField(
@@ -209,9 +209,9 @@ class NewSetForm(forms.Form):
     )
 
     def __init__(self, *args: Any, bases: QuerySet[KnowledgeBase], **kwargs: Any) -> None:
-        """Take the bases that the person may read."""
+        """Offer the knowledge bases that the user may read."""
         super().__init__(*args, **kwargs)
         field = self.fields["knowledge_base"]
         assert isinstance(field, forms.ModelChoiceField)
         field.queryset = bases
-        field.choices = [(base.pk, base.name) for base in bases]  # the widget would ask for them twice
+        field.choices = [(base.pk, base.name) for base in bases]  # avoids a second query by the widget

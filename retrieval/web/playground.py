@@ -1,4 +1,4 @@
-"""One query under two settings: the searches, and what the page shows of them side by side."""
+"""The playground: one query with two sets of options, and the results for display side by side."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
@@ -19,7 +19,7 @@ from retrieval.web.evaluation_contexts import StateCount, state_of
 from retrieval.web.forms import SideForm
 
 SNIPPET = 280  # characters
-_SHOWN_MS = 0.5  # steps of an answer that took less are left out
+_SHOWN_MS = 0.5  # faster steps of an answer are left out
 STAGES = {
     "vector": gettext_lazy("Meaning"),
     "bm25": gettext_lazy("Words"),
@@ -35,7 +35,7 @@ STAGES = {
 
 @dataclass(frozen=True, slots=True)
 class Time:
-    """How long a stage took, and where it stands on the bar of all, in thousandths."""
+    """The time a stage took, and its place on the bar of all stages, in thousandths."""
 
     name: str
     label: str
@@ -46,7 +46,7 @@ class Time:
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """A hit's rank, from 1, and score in one of the lists that it went through."""
+    """A hit's rank, from 1, and score in one of the lists it was in."""
 
     label: str
     rank: int | None
@@ -55,7 +55,7 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class ShownHit:
-    """A hit as the page shows it. `other` is its rank on the other side, None where that side lacks it."""
+    """A hit for display. `other` is its rank on the other side, None if that side lacks it."""
 
     rank: int
     hit: Hit
@@ -65,33 +65,33 @@ class ShownHit:
 
     @property
     def href(self) -> str:
-        """Address of the document at the passage."""
+        """The URL of the document at the passage."""
         marks = Marks(self.hit.chunk_id, self.hit.merged)
         return reverse("document", args=[self.hit.document_id]) + marks.query(chunk=self.hit.chunk_id)
 
     @property
     def change(self) -> int:
-        """By how many ranks it stands higher here than on the other side."""
+        """The number of ranks by which it is higher here than on the other side."""
         return (self.other or self.rank) - self.rank
 
 
 @dataclass(slots=True)
 class Side:
-    """One setting and what it found. `key` is "a" or "b"; `error` says in words why there is no result."""
+    """One side: its options and result. `key` is "a" or "b"; `error` explains to users why there is no result."""
 
     key: str
     form: SideForm
     result: SearchResult | None = None
-    # What an assistant answered, whose hits the result has.
+    # The answer of an assistant; `result` has its hits.
     answered: Answered | None = None
-    # Whether an assistant is chosen that has not been asked.
+    # Whether an assistant is chosen but wasn't asked.
     waits: bool = False
     error: str = ""
     hits: list[ShownHit] = field(default_factory=list)
 
     @property
     def name(self) -> str:
-        """What it is called on the page."""
+        """The side's name on the page."""
         return self.key.upper()
 
     @property
@@ -101,12 +101,12 @@ class Side:
 
     @property
     def other_name(self) -> str:
-        """What the other side is called."""
+        """The other side's name on the page."""
         return self.other_key.upper()
 
     @property
     def times(self) -> list[Time]:
-        """How long each stage took, in the order in which they ran; the first two run side by side."""
+        """The time of each stage, in the order in which they ran; the first two run in parallel."""
         if self.result is None:
             return []
         if self.answered is not None:
@@ -118,7 +118,7 @@ class Side:
 
     @property
     def state(self) -> StateCount | None:
-        """What kind of answer an assistant gave."""
+        """The outcome of an assistant's answer, for display."""
         return state_of(self.answered.answer_state) if self.answered is not None else None
 
 
@@ -133,7 +133,7 @@ def _times(ran: Sequence[tuple[str, str, float]]) -> list[Time]:
 
 @dataclass(frozen=True, slots=True)
 class Agreement:
-    """How far two sides agree: hits that both have, of how many in all, and those at the same rank."""
+    """The agreement of two sides: the number of common hits, of all hits, and of those at the same rank."""
 
     common: int
     total: int
@@ -146,7 +146,7 @@ class Agreement:
 
 
 async def ask(side: Side, by: Assistant, user: Any, query: str, knowledge_base_ids: Sequence[int]) -> None:
-    """Have an assistant answer as the person would be, and keep its answer and hits with the side."""
+    """Have an assistant answer on behalf of the user, and store its answer and hits in the side."""
     try:
         side.answered = await answerer().answer(user, query, knowledge_base_ids, by)
     except AnswererRefused as refused:
@@ -156,7 +156,7 @@ async def ask(side: Side, by: Assistant, user: Any, query: str, knowledge_base_i
 
 
 async def run(side: Side, query: str, knowledge_base_ids: Sequence[int]) -> None:
-    """Search under a side's settings and keep the outcome with it."""
+    """Search with a side's options and store the result in it."""
     chosen = side.form.chosen()
     rerank = chosen.pop("rerank", None)
     if "reader" in chosen:
@@ -171,7 +171,7 @@ async def run(side: Side, query: str, knowledge_base_ids: Sequence[int]) -> None
 
 
 def compare(query: str, sides: Sequence[Side]) -> Agreement | None:
-    """Fill in both sides' hits with their places on the other side; None unless both have a result."""
+    """Set both sides' hits, with their ranks on the other side; return None unless both have a result."""
     ranks: list[dict[int, int]] = []
     for side in sides:
         found = enumerate(side.result.hits if side.result else (), 1)
@@ -185,7 +185,7 @@ def compare(query: str, sides: Sequence[Side]) -> Agreement | None:
         }
         side.hits = []
         for rank, hit in enumerate(side.result.hits, 1):
-            # In each side's list, in the fused one, and in those that were ordered anew.
+            # Places in each retriever's list, in the fused list, and after each reordering.
             places = [Place(str(STAGES[source.type]), source.rank, source.score) for source in hit.sources]
             for name in ("fuse", "reorder", "reader", "rerank"):
                 if place := lists.get(name, {}).get(hit.chunk_id):

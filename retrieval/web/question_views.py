@@ -1,4 +1,4 @@
-"""Questions of a set: worded anew, freed of a passage, removed, or added from a chat or the playground."""
+"""Views of a set's questions: editing, removing, and adding them from a chat or the playground."""
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
@@ -34,7 +34,7 @@ _MOST_PASSAGES = 50
 @login_required
 @require_http_methods(["GET", "POST"])
 def question(request: HttpRequest, pk: int) -> HttpResponse:
-    """Show a question's row; POST words it anew (`text`) or takes a passage from it (`remove`)."""
+    """Show a question's row; POST changes its text (`text`) or removes a passage from it (`remove`)."""
     shown = _question(request, pk)
     if request.method == "POST":
         get_alterable_set(request.user, shown.evaluation_set_id)
@@ -62,7 +62,7 @@ def question(request: HttpRequest, pk: int) -> HttpResponse:
 @login_required
 @require_POST
 def remove_question(request: HttpRequest, pk: int) -> HttpResponse:
-    """Take a question out of its set."""
+    """Remove a question from its set."""
     shown = _question(request, pk)
     sets.remove_question(get_alterable_set(request.user, shown.evaluation_set_id), pk)
     return HttpResponse() if is_htmx(request) else redirect("evaluation-set", shown.evaluation_set_id)
@@ -75,7 +75,7 @@ def _question(request: HttpRequest, pk: int) -> EvaluationQuestion:
 
 @dataclass(frozen=True, slots=True)
 class PassageChoice:
-    """A passage that may be added as right; `ticked` when it is taken for one."""
+    """A passage that may be added as a right one; `ticked` if it is selected."""
 
     chunk: Chunk
     snippet: str
@@ -85,7 +85,7 @@ class PassageChoice:
 @login_required
 @require_http_methods(["GET", "POST"])
 def add(request: HttpRequest) -> HttpResponse:
-    """Offer the sets that a query can be added to with its right passages (`q`, `chunk`); POST adds it (`set`)."""
+    """Offer the sets to which a query and its passages (`q`, `chunk`) can be added; POST adds them (`set`)."""
     if request.method == "GET":
         chunk_ids = ids(request.GET.getlist("chunk")[:_MOST_PASSAGES])
         preferred = next(iter(ids(request.GET.getlist("set"))), None)
@@ -104,8 +104,8 @@ def add(request: HttpRequest) -> HttpResponse:
         context = offer(request.user, text, chunk_ids, chunk_ids) | {"refusal": refused.message}
         return render_offer(request, context, status=422)
     place = f"{reverse('evaluation-set', args=[chosen.pk])}#question-{added.pk}"
-    said = _("Added to “{name}”.").format(name=chosen.name)
-    words = format_html('{} <a href="{}">{}</a>', said, place, _("Open the set"))
+    added_to = _("Added to “{name}”.").format(name=chosen.name)
+    words = format_html('{} <a href="{}">{}</a>', added_to, place, _("Open question set"))
     if left_out := len(set(chunk_ids)) - len(set(fitting)):
         note = ngettext(
             "{n} passage of another knowledge base was left out.",
@@ -123,7 +123,7 @@ def add(request: HttpRequest) -> HttpResponse:
 def offer(
     user: Any, text: str, chunk_ids: Sequence[int], ticked: Collection[int], preferred: int | None = None
 ) -> dict[str, Any]:
-    """Return what the popover shows: the question, its passages as far as the user may read them, and the sets."""
+    """Return the popover's context: the question, its passages that the user may read, and the sets."""
     chunks = _in_bases(user).select_related("document__knowledge_base").in_bulk(chunk_ids)
     there = [chunks[chunk_id] for chunk_id in dict.fromkeys(chunk_ids) if chunk_id in chunks]
     bases = {chunk.document.knowledge_base_id: chunk.document.knowledge_base for chunk in there}
@@ -138,18 +138,18 @@ def offer(
 
 
 def _in_bases(user: Any) -> QuerySet[Chunk]:
-    """Return the chunks that may be the right ones of a set: files of a chat are in no base that has sets."""
+    """Return the chunks that may be added to a set: not those of files in a chat, whose base has no sets."""
     return access.readable_chunks(user).filter(document__knowledge_base__of_chat=False)
 
 
 def render_offer(request: HttpRequest, context: dict[str, Any], status: int = 200) -> HttpResponse:
-    """Show the offer as a popover, or as a page of its own without scripts."""
+    """Render the offer as a popover, or as a page without JavaScript."""
     partial = "#popover" if is_htmx(request) else ""
     return render(request, f"retrieval/add.html{partial}", context, status=status)
 
 
 def _chosen_set(request: HttpRequest, places: dict[int, int]) -> EvaluationSet:
-    """Return the set that was chosen, or make the new one that was named; raises `SetRefused` and `Http404`."""
+    """Return the chosen set, or create a new one with the given name. Raises `SetRefused` and `Http404`."""
     chosen = request.POST.get("set", "")
     if chosen != NEW:
         return get_alterable_set(request.user, next(iter(ids([chosen])), 0))
@@ -162,5 +162,5 @@ def _chosen_set(request: HttpRequest, places: dict[int, int]) -> EvaluationSet:
 
 
 def text_of(data: QueryDict, name: str) -> str:
-    """Return a field without the null characters that PostgreSQL can't take."""
+    """Return a field without null characters, which PostgreSQL can't store."""
     return data.get(name, "").replace("\0", "").strip()

@@ -1,4 +1,4 @@
-"""The page of an evaluation run: its figures, its questions worst first, and what changed since another run."""
+"""Views of an evaluation run: its figures, its questions, worst first, and a comparison with another run."""
 
 from urllib.parse import urlencode
 
@@ -19,7 +19,7 @@ from retrieval.web import evaluation_contexts as pages
 @login_required
 @require_GET
 def run(request: HttpRequest, pk: int) -> HttpResponse:
-    """Show a run; `?with=` is the run to compare it with, `?show=` which of its questions."""
+    """Show a run; `?with=` is the run to compare it with, `?show=` the list of its questions."""
     shown = get_run(request.user, pk)
     if shown.status in EvaluationRun.UNFINISHED:
         runs.fail_stalled()
@@ -53,7 +53,7 @@ def run(request: HttpRequest, pk: int) -> HttpResponse:
 @login_required
 @require_POST
 def delete_run(request: HttpRequest, pk: int) -> HttpResponse:
-    """Remove a run; one that is working ends without a result."""
+    """Delete a run, even if it is unfinished."""
     shown = get_alterable_run(request.user, pk)
     shown.delete()
     messages.success(request, _("The run was deleted."))

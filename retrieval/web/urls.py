@@ -1,4 +1,4 @@
-"""Addresses of the playground and the evaluation pages."""
+"""URLs of the playground and the evaluation pages."""
 
 from django.urls import path
 

@@ -14,16 +14,16 @@ from retrieval.evaluation.answering import answerer
 from retrieval.web.forms import QueryForm, SideForm
 from retrieval.web.playground import Side, ask, compare, run
 
-# The settings that a page is opened with: a contrast worth seeing.
+# The initial modes of the two sides, chosen for contrast.
 _BEGIN = {"a": "hybrid", "b": "fulltext"}
 
 
 @login_required
 @require_http_methods(["GET", "POST"])
 def playground(request: HttpRequest) -> HttpResponse:
-    """Run one query under two settings; all of it is in the address, so that it can be shared.
+    """Run one query with two sets of options; everything is in the URL, so that it can be shared.
 
-    Assistants are asked by the button alone (`ask` by POST), since a model's answers cost something.
+    Assistants are asked only with the button (`ask` by POST), since a model's answers cost money.
     """
     given = request.POST or request.GET
     assistants = answerer().offered(request.user)
@@ -31,7 +31,7 @@ def playground(request: HttpRequest) -> HttpResponse:
     form = QueryForm(given, bases)
     refresh()
     sides = []
-    for key, mode in _BEGIN.items():  # with the settings from the address, or as the page begins
+    for key, mode in _BEGIN.items():  # options from the URL, or the initial ones
         named = any(name.startswith(f"{key}-") for name in given)
         data = given if named else {f"{key}-mode": mode}
         sides.append(Side(key, SideForm(data, prefix=key, assistants=assistants)))
@@ -43,7 +43,7 @@ def playground(request: HttpRequest) -> HttpResponse:
     agreement = None
     if valid and query and bases:
         knowledge_base_ids = chosen or [base.pk for base in bases]
-        for side in sides:  # one after the other, so that neither slows the other down
+        for side in sides:  # one after the other, so that they don't slow each other down
             if not side.form.is_valid():
                 continue
             if side.form.by is None:

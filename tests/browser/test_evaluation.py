@@ -36,7 +36,7 @@ def test_a_playground_query_goes_into_a_set_and_is_run(page: Page, site: Site) -
     popover = page.locator("#add-popover")
     make_set(popover, "Weights")
     expect(popover).to_have_count(0)
-    page.locator(".toast").get_by_role("link", name="Open the set").click()
+    page.locator(".toast").get_by_role("link", name="Open question set").click()
 
     expect(page.get_by_role("heading", name="Weights")).to_be_visible()
     expect(page.locator(".question-row")).to_contain_text("How heavy is the LS-2448P?")
@@ -64,5 +64,5 @@ def test_an_answered_question_goes_into_a_set_in_two_clicks(page: Page, site: Si
     answer.get_by_label("Add to a question set").click()
     page.get_by_role("button", name="From a chat").click()
     expect(popover).to_have_count(0)
-    page.locator(".toast").last.get_by_role("link", name="Open the set").click()
+    page.locator(".toast").last.get_by_role("link", name="Open question set").click()
     expect(page.locator(".question-row")).to_have_count(1)

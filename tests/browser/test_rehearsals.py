@@ -44,7 +44,7 @@ def test_a_change_is_rehearsed_edited_and_made_live(page: Page, site: Site) -> N
     bound.fill("")
     page.get_by_label("Greeting").fill("Ask me.")
     page.get_by_role("button", name="Rehearse").click()
-    expect(page.get_by_text("Every question ranks its passages as well as before.")).to_be_visible()
+    expect(page.get_by_text("Every question scores the same as before.")).to_be_visible()
     page.get_by_role("button", name="Make it live").click()
     expect(page.get_by_text("version 2 answers from the next question on")).to_be_visible()
     expect(page.get_by_label("Greeting")).to_have_value("Ask me.")

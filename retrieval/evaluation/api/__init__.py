@@ -1,1 +1,1 @@
-"""Question sets and their runs for programs."""
+"""The evaluation API: question sets and their runs."""

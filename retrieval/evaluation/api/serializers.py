@@ -1,4 +1,4 @@
-"""The shapes of the evaluation API."""
+"""Serializers of the evaluation API."""
 
 from typing import Any
 
@@ -21,16 +21,16 @@ class EvaluationSetSerializer(ModelSerializer[EvaluationSet]):
     questions = serializers.IntegerField(source="question_count", read_only=True)
 
     class Meta:
-        """What a client sees; the name is what it may change."""
+        """The fields; only the name can be changed."""
 
         model = EvaluationSet
         fields = ["id", "name", "knowledge_base", "owner", "questions", "created_at"]
         read_only_fields = ["id", "knowledge_base", "created_at"]
-        # Names are checked where they are stored.
+        # Names are validated when they are stored.
         validators: list[Any] = []
 
 
-# A name may be a number as well.
+# A name may also be a number.
 _TEXT: dict[str, Any] = {"type": "string", "pattern": r"[^\s\x00]"}
 _NAME: dict[str, Any] = {"type": ["string", "integer"], "pattern": r"[^\s\x00]", "maxLength": 255}
 _GRADE: dict[str, Any] = {"type": "integer", "minimum": 1}
@@ -45,11 +45,15 @@ _DESCRIBED: list[dict[str, Any]] = [
     {
         "type": "object",
         "properties": {
-            "_id": {**_NAME, "type": ["string", "integer", "null"], "description": "Its own; one is made without it."},
+            "_id": {
+                **_NAME,
+                "type": ["string", "integer", "null"],
+                "description": "The question's id; generated if omitted.",
+            },
             "question": {"type": "string", "pattern": r"[^\s\x00]", "maxLength": settings.MAX_QUESTION_CHARACTERS},
             "relevant": {
-                "description": "Passages by their id in a corpus or a chunk's, documents by their file's name; a grade "
-                "may be given to each.",
+                "description": "Passages by their corpus id or chunk id, documents by their file name, each with an "
+                "optional grade.",
                 "anyOf": [
                     {
                         "type": "array",
@@ -66,11 +70,11 @@ _DESCRIBED: list[dict[str, Any]] = [
     }
 )
 class QuestionDraftField(serializers.DictField):
-    """A question as a line of a file has it, where it is read, too."""
+    """A question in the format of a line of a question file, which also reads it."""
 
 
 class NewSetSerializer(serializers.Serializer[Any]):
-    """What a set is made of; without questions, it is made empty."""
+    """A new question set; empty if it has no questions."""
 
     name = TextField(max_length=120)
     knowledge_base = IntegerField(min_value=1)
@@ -78,23 +82,25 @@ class NewSetSerializer(serializers.Serializer[Any]):
         child=QuestionDraftField(),
         required=False,
         max_length=MOST_QUESTIONS,
-        help_text="With all names that a line of a file may have for them, of which these are the first.",
+        help_text="Each in the format of a line of a question file, whose alternative field names work here too.",
     )
 
 
 class SetFileSerializer(serializers.Serializer[Any]):
-    """The multipart form of a set; without a file, it is made empty."""
+    """The multipart form for a new question set; empty if it has no file."""
 
     name = TextField(max_length=120)
     knowledge_base = IntegerField(min_value=1)
-    file = serializers.FileField(required=False, help_text="Questions as JSON lines, each as in `questions` of JSON.")
+    file = serializers.FileField(
+        required=False, help_text="Questions as JSON lines, each as in `questions` of the JSON form."
+    )
 
 
 class QuestionSerializer(serializers.ModelSerializer[EvaluationQuestion]):
-    """A question with what answers it."""
+    """A question with its right passages."""
 
     class Meta:
-        """As it is kept."""
+        """The fields, as stored."""
 
         model = EvaluationQuestion
         fields = ["id", "key", "text", "relevant", "created_at"]
@@ -114,9 +120,10 @@ def _number(kind: type[FloatField] | type[IntegerField], name: str) -> Any:
 
 
 class RunOptionsSerializer(serializers.Serializer[Any]):
-    """How a run searches; what is left out is as the site's settings have it.
+    """How a run searches; omitted options use the site's settings.
 
-    With an assistant, which the caller may use, each question is answered by it, as the caller; nothing else is chosen.
+    With an assistant that the caller may use, it answers each question on the caller's behalf, and no other option is
+    allowed.
     """
 
     mode = ChoiceField(choices=MODES, default="hybrid")
@@ -128,33 +135,36 @@ class RunOptionsSerializer(serializers.Serializer[Any]):
     vector_threshold = _number(FloatField, "vector_threshold")
     bm25_threshold = _number(FloatField, "bm25_threshold")
     per_document = _number(IntegerField, "per_document")
-    assistant = IntegerField(required=False, allow_null=True, min_value=1, help_text="One of `/api/assistants`.")
+    assistant = IntegerField(required=False, allow_null=True, min_value=1, help_text="An id from `/api/assistants`.")
     assistant_version = IntegerField(
-        required=False, allow_null=True, min_value=1, help_text="The number of its version; the newest when left out."
+        required=False,
+        allow_null=True,
+        min_value=1,
+        help_text="The assistant's version number; defaults to the newest.",
     )
 
 
 class RunSerializer(serializers.ModelSerializer[EvaluationRun]):
-    """A run, how far it is, and its figures once it is done."""
+    """A run, its progress, and its figures once it is done."""
 
     started_by = serializers.CharField(source="started_by.username", read_only=True, default=None)
     usage = serializers.DictField(
         child=serializers.IntegerField(),
         read_only=True,
-        help_text="Of an assistant's run: tokens by kind, and `median_ms`.",
+        help_text="For an assistant's run: tokens by kind, and `median_ms`.",
     )
     summary = serializers.SerializerMethodField(help_text="The settings in words.")
     answer_states = serializers.DictField(
         child=serializers.IntegerField(),
         read_only=True,
-        help_text="How many questions would be `answered`, get the `nearest` passages only, or `nothing`.",
+        help_text="The number of questions with the outcome `answered`, `nearest` (only passages) and `nothing`.",
     )
 
     error = serializers.CharField(source="error_said", read_only=True)
     notes = serializers.ListField(child=serializers.CharField(), source="notes_said", read_only=True)
 
     class Meta:
-        """All but its results."""
+        """The fields, without the results."""
 
         model = EvaluationRun
         fields = [
@@ -163,23 +173,23 @@ class RunSerializer(serializers.ModelSerializer[EvaluationRun]):
         ]  # fmt: skip
 
     def get_summary(self, run: EvaluationRun) -> str:
-        """Return the settings as a person reads them."""
+        """Return the settings in words."""
         return RunOptions.from_stored(run.settings).label
 
 
 class ResultSerializer(serializers.ModelSerializer[EvaluationResult]):
-    """What a run found for a question."""
+    """The result of a run for one question."""
 
     figures = serializers.DictField(child=serializers.FloatField(), read_only=True)
     answer_state = AnswerStateField()
-    answer = serializers.CharField(read_only=True, help_text="An assistant's, with `[n]` for what it cites.")
+    answer = serializers.CharField(read_only=True, help_text="An assistant's answer, with `[n]` for citations.")
     error = serializers.CharField(
-        source="error_said", read_only=True, help_text="Why the answer is none, or not whole."
+        source="error_said", read_only=True, help_text="Why the answer is missing or incomplete."
     )
     usage = serializers.DictField(child=serializers.IntegerField(), read_only=True, help_text="Tokens by kind.")
 
     class Meta:
-        """With the figures by their names."""
+        """The fields; `figures` has the figures by name."""
 
         model = EvaluationResult
         fields = [

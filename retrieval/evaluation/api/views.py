@@ -1,4 +1,4 @@
-"""`/api/evaluation-sets` and `/api/evaluation-runs`: question sets and their runs for programs."""
+"""`/api/evaluation-sets` and `/api/evaluation-runs`: question sets and their runs."""
 
 import json
 from typing import Any
@@ -35,20 +35,20 @@ from retrieval.evaluation.questions import QuestionDraft
 
 
 class SetList(generics.ListAPIView[EvaluationSet]):
-    """The sets that the caller may see; making one on a base that they may read."""
+    """List the sets that the caller may view, or create one on a base that they may read."""
 
     serializer_class = EvaluationSetSerializer
     queryset = EvaluationSet.objects.none()
 
     def get_queryset(self) -> QuerySet[EvaluationSet]:
-        """Return them by name, those of one base with `?knowledge_base=`."""
+        """Return the sets ordered by name; `?knowledge_base=` selects those of one base."""
         found = _counted(access.visible_sets(self.request.user))
         base = counted(self.request, "knowledge_base")
         return found if base is None else found.filter(knowledge_base_id=base)
 
     @extend_schema(parameters=[OpenApiParameter("knowledge_base", ID)])
     def get(self, request: Request, *args: Any, **kwargs: Any) -> Response:
-        """List them."""
+        """List the sets."""
         return super().get(request, *args, **kwargs)
 
     @extend_schema(
@@ -56,7 +56,7 @@ class SetList(generics.ListAPIView[EvaluationSet]):
         responses={201: EvaluationSetSerializer, 404: ApiErrorSerializer, 409: ApiErrorSerializer},
     )
     def post(self, request: Request) -> Response:
-        """Make a set of the given questions, or an empty one."""
+        """Create a set of the given questions, or an empty one."""
         kind = SetFileSerializer if html.is_html_input(request.data) else NewSetSerializer
         given = validated(kind(data=request.data))
         base = get_knowledge_base(request.user, given["knowledge_base"])
@@ -71,40 +71,40 @@ class SetList(generics.ListAPIView[EvaluationSet]):
 
 
 class SetDetail(APIView):
-    """One set."""
+    """Retrieve, rename or delete a set."""
 
     @extend_schema(responses=EvaluationSetSerializer)
     def get(self, request: Request, pk: int) -> Response:
-        """Return its name, base and number of questions."""
+        """Return the set's name, base and number of questions."""
         return Response(_shown(access.get_set(request.user, pk)))
 
     @extend_schema(request=EvaluationSetSerializer, responses={200: EvaluationSetSerializer, 409: ApiErrorSerializer})
     def patch(self, request: Request, pk: int) -> Response:
-        """Rename it."""
+        """Rename the set."""
         found = access.get_alterable_set(request.user, pk)
         given = validated(EvaluationSetSerializer(found, data=request.data, partial=True))
         return Response(_shown(sets.rename_set(found, given.get("name", found.name))))
 
     @extend_schema(responses={204: None})
     def delete(self, request: Request, pk: int) -> Response:
-        """Remove it with its runs; one that is working ends."""
+        """Delete the set with its runs, including unfinished ones."""
         access.get_alterable_set(request.user, pk).delete()
         return Response(status=status.HTTP_204_NO_CONTENT)
 
 
 class QuestionList(generics.ListAPIView[EvaluationQuestion]):
-    """The questions of a set."""
+    """List the questions of a set, or add one."""
 
     serializer_class = QuestionSerializer
     queryset = EvaluationQuestion.objects.none()
 
     def get_queryset(self) -> QuerySet[EvaluationQuestion]:
-        """Return them in the order in which they were added."""
+        """Return the questions in the order in which they were added."""
         return access.get_set(self.request.user, self.kwargs["pk"]).questions.order_by("pk")
 
     @extend_schema(request=NewQuestionSerializer, responses={201: QuestionSerializer, 409: ApiErrorSerializer})
     def post(self, request: Request, pk: int) -> Response:
-        """Add a question; one that is there already gets these passages as well."""
+        """Add a question; if it already exists, add the passages to it."""
         found = access.get_alterable_set(request.user, pk)
         given = validated(NewQuestionSerializer(data=request.data))
         added = sets.add_question(found, given["text"], given["chunks"], given["grade"])
@@ -112,25 +112,25 @@ class QuestionList(generics.ListAPIView[EvaluationQuestion]):
 
 
 class QuestionDetail(APIView):
-    """One question of a set."""
+    """Delete a question of a set."""
 
     @extend_schema(responses={204: None})
     def delete(self, request: Request, pk: int, question_id: int) -> Response:
-        """Take it out."""
+        """Delete the question."""
         if not sets.remove_question(access.get_alterable_set(request.user, pk), question_id):
             raise NotFound
         return Response(status=status.HTTP_204_NO_CONTENT)
 
 
 class SetExport(APIView):
-    """A set as a file."""
+    """Export a set as a file."""
 
     content_negotiation_class = FirstRenderer
 
-    # Programs made from the document know what to do with a text, and nothing of JSON lines, which have no type.
+    # Declared as text: JSON lines have no media type that generated clients would know.
     @extend_schema(responses={(200, "text/plain"): OpenApiTypes.STR})
     def get(self, request: Request, pk: int) -> HttpResponse:
-        """Return JSON lines that another site, or `manage.py evaluate`, takes."""
+        """Return JSON lines that can be imported into another site or run with `manage.py evaluate`."""
         found = access.get_set(request.user, pk)
         response = HttpResponse("".join(sets.export(found)), content_type="text/plain; charset=utf-8")
         response.headers["Content-Disposition"] = content_disposition_header(True, f"{found.name}.jsonl")
@@ -138,14 +138,14 @@ class SetExport(APIView):
 
 
 class RunList(generics.ListAPIView[EvaluationRun]):
-    """The runs of a set, oldest first; starting one."""
+    """List the runs of a set, oldest first, or start one."""
 
     serializer_class = RunSerializer
     queryset = EvaluationRun.objects.none()
     statuses = {"no_questions": 409}
 
     def get_queryset(self) -> QuerySet[EvaluationRun]:
-        """Return them; one whose worker is gone is failed by then."""
+        """Return the runs, after failing those whose worker is gone."""
         runs.fail_stalled()
         return access.get_set(self.request.user, self.kwargs["pk"]).runs.select_related("started_by")
 
@@ -153,7 +153,7 @@ class RunList(generics.ListAPIView[EvaluationRun]):
         request=RunOptionsSerializer, responses={202: RunSerializer, 404: ApiErrorSerializer, 409: ApiErrorSerializer}
     )
     def post(self, request: Request, pk: int) -> Response:
-        """Queue a run; asked twice for the same, answer with the one that is not finished yet."""
+        """Queue a run; if an identical one is unfinished, return that one."""
         found = access.get_set(request.user, pk)
         try:
             options = RunOptions.from_dict(validated(RunOptionsSerializer(data=request.data)))
@@ -164,23 +164,23 @@ class RunList(generics.ListAPIView[EvaluationRun]):
 
 
 class RunDetail(APIView):
-    """One run."""
+    """Retrieve or delete a run."""
 
     @extend_schema(responses=RunSerializer)
     def get(self, request: Request, pk: int) -> Response:
-        """Return how far it is, and its figures once it is done."""
+        """Return the run's progress, and its figures once it is done."""
         runs.fail_stalled()
         return Response(RunSerializer(access.get_run(request.user, pk)).data)
 
     @extend_schema(responses={204: None})
     def delete(self, request: Request, pk: int) -> Response:
-        """Remove it; one that is working ends."""
+        """Delete the run, even if it is unfinished."""
         access.get_alterable_run(request.user, pk).delete()
         return Response(status=status.HTTP_204_NO_CONTENT)
 
 
 class ResultList(generics.ListAPIView[EvaluationResult]):
-    """What a run found, question by question."""
+    """List the results of a run, question by question."""
 
     serializer_class = ResultSerializer
     queryset = EvaluationResult.objects.none()

@@ -1,1 +1,1 @@
-"""Question sets and corpora read from files."""
+"""Loading question sets and corpora from files."""

@@ -1,8 +1,8 @@
-"""Reading benchmarks in BEIR's form: a corpus, queries, and which passages are right for which query.
+"""Reading benchmarks in BEIR's format: a corpus, queries, and relevance judgements (qrels).
 
 Thakur et al., "BEIR: A Heterogeneous Benchmark for Zero-shot Evaluation of Information Retrieval Models" (2021).
-`corpus.jsonl` has `{"_id", "title", "text"}` a line, `queries.jsonl` `{"_id", "text"}`, and `qrels.tsv` the query's id,
-the passage's id and a grade, the first line naming the columns. Everything is checked before anything is stored.
+Lines of `corpus.jsonl` are `{"_id", "title", "text"}`, those of `queries.jsonl` `{"_id", "text"}`; `qrels.tsv` has a
+header line, then query id, passage id and grade. Everything is validated before anything is stored.
 """
 
 from collections.abc import Iterable, Iterator
@@ -20,12 +20,12 @@ from retrieval.evaluation.questions import QuestionDraft
 
 
 class CorpusError(Exception):
-    """A file can't be used; the message names it, the line where there is one, and what is wrong."""
+    """A file can't be used; the message names the file, the line if any, and the problem."""
 
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """A line of the qrels: how right a passage is for a query."""
+    """A line of the qrels: the grade of a passage for a query."""
 
     line: int
     query: str
@@ -34,7 +34,7 @@ class Judgement:
 
 
 def passages(path: Path) -> Iterator[Passage]:
-    """Yield a corpus's passages, one after the other. Raises `CorpusError`."""
+    """Yield a corpus's passages. Raises `CorpusError`."""
     with _reading(path) as lines:
         for number, record in records(lines):
             title = "" if record.get("title") is None else text_of(number, record, "title")
@@ -42,7 +42,7 @@ def passages(path: Path) -> Iterator[Passage]:
 
 
 def passage_ids(path: Path) -> set[str]:
-    """Read a whole corpus and return its ids. Raises `CorpusError`, also when an id comes twice or there is none."""
+    """Validate a whole corpus and return its ids. Raises `CorpusError`, also for duplicate ids or an empty corpus."""
     with _reading(path) as lines:
         seen: dict[str, int] = {}
         for number, record in records(lines):
@@ -51,14 +51,14 @@ def passage_ids(path: Path) -> set[str]:
             text_of(number, record, "text")
             _once(seen, identifier(number, record, "_id"), number)
     if not seen:
-        raise CorpusError(_("{file} holds no passage.").format(file=path))
+        raise CorpusError(_("{file} contains no passages.").format(file=path))
     return set(seen)
 
 
 def questions(queries: Path, qrels: Path, known: set[str]) -> list[QuestionDraft]:
-    """Return the queries for which some passage is right, with those passages, in the order of their file.
+    """Return the queries that have right passages, with those passages, in the order of their file.
 
-    `known` are the ids of the corpus. Raises `CorpusError`, also for qrels on queries or passages that don't exist.
+    `known` are the ids of the corpus. Raises `CorpusError`, also for qrels with unknown queries or passages.
     """
     with _reading(queries) as lines:
         seen: dict[str, int] = {}
@@ -68,7 +68,7 @@ def questions(queries: Path, qrels: Path, known: set[str]) -> list[QuestionDraft
             _once(seen, key, number)
             texts[key] = text_of(number, record, "text").strip()
             if not texts[key]:
-                raise LineError(number, _("“{field}” must be a text that is not empty").format(field="text"))
+                raise LineError(number, _("“{field}” must be a non-empty string").format(field="text"))
     with _reading(qrels) as lines:
         found: dict[tuple[str, str], Judgement] = {}
         for number, line in enumerate(lines, start=1):
@@ -77,7 +77,7 @@ def questions(queries: Path, qrels: Path, known: set[str]) -> list[QuestionDraft
                 continue
             pair = (judgement.query, judgement.passage)
             if found.setdefault(pair, judgement).grade != judgement.grade:
-                message = _("this pair has another grade on line {line}")
+                message = _("this pair has a different grade on line {line}")
                 raise LineError(number, message.format(line=found[pair].line))
     judgements = list(found.values())
     _refuse_unknown(qrels, judgements, {each.query for each in judgements} - texts.keys(), queries=True)
@@ -94,7 +94,7 @@ def questions(queries: Path, qrels: Path, known: set[str]) -> list[QuestionDraft
 
 
 def _judgement(number: int, line: bytes) -> Judgement | None:
-    """Return what a line of qrels says; None for an empty one and for a header, whose grade is no number."""
+    """Parse a line of qrels; return None for an empty line and for the header, whose grade isn't a number."""
     try:
         fields = [field.strip() for field in line.decode("utf-8-sig").split("\t")]
     except UnicodeDecodeError as error:
@@ -102,7 +102,7 @@ def _judgement(number: int, line: bytes) -> Judgement | None:
     if fields == [""]:
         return None
     if len(fields) != 3:
-        message = _("there must be three fields with tabs between them (query, passage, grade), not {count}")
+        message = _("expected three tab-separated fields (query, passage, grade), found {count}")
         raise LineError(number, message.format(count=len(fields)))
     query, passage_id, grade = fields
     try:
@@ -115,25 +115,25 @@ def _judgement(number: int, line: bytes) -> Judgement | None:
 
 def _once(seen: dict[str, int], key: str, number: int) -> None:
     if (first := seen.setdefault(key, number)) != number:
-        raise LineError(number, _("“_id” {id} is on line {line} already").format(id=key, line=first))
+        raise LineError(number, _("“_id” {id} is already used on line {line}").format(id=key, line=first))
 
 
 def _refuse_unknown(path: Path, judgements: Iterable[Judgement], unknown: set[str], *, queries: bool) -> None:
-    """Raise `CorpusError` for judgements on what doesn't exist, with how many there are and the first."""
+    """Raise `CorpusError` for judgements on unknown ids, with their number and the first one."""
     concerned = [each for each in judgements if (each.query if queries else each.passage) in unknown]
     if not concerned:
         return
     first = concerned[0]
     if queries:
         message = ngettext(
-            "{file}: {n} line is about a query that the queries don't have (line {line}: {id}).",
-            "{file}: {n} lines are about queries that the queries don't have (the first is line {line}: {id}).",
+            "{file}: {n} line names a query that isn't in the queries file (line {line}: {id}).",
+            "{file}: {n} lines name queries that aren't in the queries file (the first is line {line}: {id}).",
             len(concerned),
         )
     else:
         message = ngettext(
-            "{file}: {n} line names a passage that the corpus doesn't have (line {line}: {id}).",
-            "{file}: {n} lines name passages that the corpus doesn't have (the first is line {line}: {id}).",
+            "{file}: {n} line names a passage that isn't in the corpus (line {line}: {id}).",
+            "{file}: {n} lines name passages that aren't in the corpus (the first is line {line}: {id}).",
             len(concerned),
         )
     shown = first.query if queries else first.passage
@@ -142,7 +142,7 @@ def _refuse_unknown(path: Path, judgements: Iterable[Judgement], unknown: set[st
 
 @contextmanager
 def _reading(path: Path) -> Iterator[Iterable[bytes]]:
-    """Open a file, and tell what goes wrong while it is read by its name."""
+    """Open a file, and raise errors while it is read as `CorpusError` with its name."""
     try:
         with path.open("rb") as file:
             yield file

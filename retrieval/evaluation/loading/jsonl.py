@@ -1,4 +1,4 @@
-"""Reading JSON lines, with errors that say where a broken one is and what is wrong with it. Pure."""
+"""Reading JSON lines, with errors that give the line and the problem. Pure."""
 
 import json
 from collections.abc import Iterable, Iterator
@@ -10,7 +10,7 @@ from knowledge.ingestion.passages import clean
 
 
 class LineError(ValueError):
-    """A line can't be used. `line` counts from 1; the message, for a person, doesn't repeat it."""
+    """A line can't be used. `line` counts from 1; the message is shown to users and doesn't include it."""
 
     def __init__(self, line: int, message: str) -> None:
         super().__init__(message)
@@ -22,14 +22,14 @@ class LineError(ValueError):
 
 
 def records(lines: Iterable[bytes]) -> Iterator[tuple[int, dict[str, Any]]]:
-    """Yield each line's number and object; empty lines are passed over. Raises `LineError`."""
+    """Yield each line's number and object; empty lines are skipped. Raises `LineError`."""
     for number, line in enumerate(lines, start=1):
         if line.strip():
             yield number, record_of(number, line)
 
 
 def record_of(number: int, line: bytes) -> dict[str, Any]:
-    """Return the object on a line that is not empty. Raises `LineError`."""
+    """Return the object on a non-empty line. Raises `LineError`."""
     try:
         record = json.loads(line.rstrip().decode("utf-8-sig"))
     except UnicodeDecodeError as error:
@@ -39,7 +39,7 @@ def record_of(number: int, line: bytes) -> dict[str, Any]:
         message = _("this is not valid JSON ({reason} at character {place})")
         raise LineError(number, message.format(reason=error.msg, place=error.pos + 1)) from None
     except ValueError:
-        raise LineError(number, _("this has a number of more digits than can be read")) from None
+        raise LineError(number, _("this contains a number with too many digits")) from None
     except RecursionError:
         raise LineError(number, _("this is nested too deeply")) from None
     if not isinstance(record, dict):
@@ -48,7 +48,7 @@ def record_of(number: int, line: bytes) -> dict[str, Any]:
 
 
 def _cleaned(value: Any) -> Any:
-    """Drop from all texts what the database can't store."""
+    """Remove characters from all strings that the database can't store."""
     if isinstance(value, str):
         return clean(value)
     if isinstance(value, list):
@@ -59,24 +59,24 @@ def _cleaned(value: Any) -> Any:
 
 
 def identifier(number: int, record: dict[str, Any], field: str) -> str:
-    """Return a field that names something: text or an integer, up to 255 characters. Raises `LineError`."""
+    """Return an identifier field: a string or an integer, up to 255 characters. Raises `LineError`."""
     value = record.get(field)
     if isinstance(value, int) and not isinstance(value, bool):
         value = str(value)
     if value is None:
         raise LineError(number, _("“{field}” is missing").format(field=field))
     if not isinstance(value, str) or not value.strip():
-        raise LineError(number, _("“{field}” must be a text that is not empty").format(field=field))
+        raise LineError(number, _("“{field}” must be a non-empty string").format(field=field))
     if len(value) > 255:
         raise LineError(number, _("“{field}” is longer than 255 characters").format(field=field))
     return value.strip()
 
 
 def text_of(number: int, record: dict[str, Any], field: str) -> str:
-    """Return a text field, which may be empty. Raises `LineError`."""
+    """Return a string field, which may be empty. Raises `LineError`."""
     value = record.get(field)
     if value is None:
         raise LineError(number, _("“{field}” is missing").format(field=field))
     if not isinstance(value, str):
-        raise LineError(number, _("“{field}” must be a text").format(field=field))
+        raise LineError(number, _("“{field}” must be a string").format(field=field))
     return value

@@ -1,4 +1,4 @@
-"""Making the passages of a corpus searchable, many at a time."""
+"""Storing and indexing the passages of a corpus, in batches."""
 
 import os
 from collections import deque
@@ -20,7 +20,7 @@ from ragsite.llm.embedding.embedding import Embedder
 from retrieval.engine import index, spaces, vectors
 from retrieval.engine.index import IndexRow
 
-# Passages per transaction: what a killed process loses at most, and between two moves of the progress bar.
+# Passages per transaction: the most that a killed process loses, and the step of the progress bar.
 BATCH = 64
 
 Vectors = NDArray[np.float32]
@@ -28,7 +28,7 @@ Vectors = NDArray[np.float32]
 
 @dataclass(slots=True)
 class Loaded:
-    """How many passages came in, new or with another text than before, and how many were here as they are."""
+    """The number of passages added, new or with a changed text, and of those already stored unchanged."""
 
     added: int = 0
     here: int = 0
@@ -37,11 +37,11 @@ class Loaded:
 def load(
     knowledge_base: KnowledgeBase, user: Actor, passages: Iterable[Passage], progress: Callable[[int], object]
 ) -> Loaded:
-    """Store and index what the base does not hold yet; `progress` is told how many more passages are done.
+    """Store and index the passages that the base lacks; `progress` is called with the number of passages just done.
 
-    A batch is stored with its words and vectors in one transaction, so that what is here is complete, and a load that
-    was cut off goes on where it was. While one batch is stored the next ones are embedded, on all cores. Raises
-    `LLMError` when the embedding model fails, and `vectors.SpaceChanged` when another one took its place.
+    A batch is stored with its words and vectors in one transaction, so that every stored passage is complete and an
+    interrupted load can be resumed. While one batch is stored, the next ones are embedded on all cores. Raises
+    `LLMError` if the embedding model fails, and `vectors.SpaceChanged` if it was replaced meanwhile.
     """
     loaded = Loaded()
     space = spaces.active_space()
@@ -60,7 +60,7 @@ def load(
 
 @dataclass(frozen=True, slots=True)
 class _Batch:
-    """Passages of the file, those of them that are missing, and their vectors once they are computed."""
+    """A number of passages of the file, those of them that are missing, and their future vectors."""
 
     size: int
     missing: Sequence[Passage]
@@ -68,7 +68,7 @@ class _Batch:
 
 
 def _embedded(knowledge_base: KnowledgeBase, embedder: Embedder, passages: Iterable[Passage]) -> Iterator[_Batch]:
-    """Yield batches in order; on each thread one is being embedded, and one waits."""
+    """Yield batches in order; for each thread, one is being embedded and one is waiting."""
     remaining = iter(passages)
     threads = settings.EMBEDDING_THREADS or os.cpu_count() or 1
     ahead: deque[_Batch] = deque()
@@ -82,5 +82,5 @@ def _embedded(knowledge_base: KnowledgeBase, embedder: Embedder, passages: Itera
                     yield ahead.popleft()
             while ahead:
                 yield ahead.popleft()
-        finally:  # what was not asked for any more need not be computed
+        finally:  # batches that nobody waits for need not be computed
             executor.shutdown(wait=False, cancel_futures=True)

@@ -1,4 +1,4 @@
-"""Naming the passages that answer a question, so that they are found again after their documents were read anew."""
+"""References to right passages that still resolve after their documents were parsed again."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, replace
@@ -11,18 +11,18 @@ from knowledge.ingestion import corpora
 from knowledge.models import Chunk, Document
 from ragsite.language.analysis import terms
 
-# Of two passages' pairs of neighbouring terms, the share of the shorter one's that makes them the same passage.
+# Two passages are the same if they share at least this part of the shorter one's pairs of adjacent terms.
 SAME = 0.5
 SNIPPET = 300  # characters
 
 
 @dataclass(frozen=True, slots=True)
 class Reference:
-    """What answers a question, and how well (`grade` from 1).
+    """A reference to a right passage or document, with its `grade` from 1.
 
-    By what it has: `passage`, an id in a corpus; or `document`, the name of a file, any passage of which is right; or
-    `document` and `text`, the words of one of its passages, with `chunk_id` and `document_id` as they were. `name` is
-    any of an id, a file's name or a chunk's id, as people write it; `resolve_names` makes one of the others of it.
+    It has one of: `passage`, an id in a corpus; `document`, the name of a file all of whose passages are right;
+    `document` and `text`, the text of one of its passages, with the original `chunk_id` and `document_id`; or `name`, a
+    corpus id, file name or chunk id as users write it, which `resolve_names` replaces with one of the others.
     """
 
     grade: int = 1
@@ -35,7 +35,7 @@ class Reference:
 
     @classmethod
     def to(cls, chunk: Chunk, grade: int = 1) -> "Reference":
-        """Name a chunk, whose document is loaded."""
+        """Return a reference to a chunk, whose document is loaded."""
         document = chunk.document
         if document.external_id:
             return cls(grade, passage=document.external_id)
@@ -44,22 +44,22 @@ class Reference:
 
     @classmethod
     def from_dict(cls, stored: dict[str, Any]) -> "Reference":
-        """Return what `to_dict` was made of."""
+        """Return the reference from the result of `to_dict`."""
         return cls(**stored)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return what is not empty, for JSON."""
+        """Return the non-empty fields, for JSON."""
         return {field: value for field, value in asdict(self).items() if value not in ("", None)}
 
     @property
     def shown(self) -> str:
-        """What it is called before a person."""
+        """The name shown to users."""
         return self.name or self.passage or self.document or str(self.chunk_id)
 
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """A reference as it stands in the knowledge base: found when any of the chunks, or of the documents', is."""
+    """A reference resolved in the knowledge base: found if any of its chunks, or any chunk of its documents, is."""
 
     reference: Reference
     filename: str
@@ -69,9 +69,9 @@ class Target:
 
 
 def resolve_names(knowledge_base_id: int, references: Iterable[Reference]) -> dict[Reference, Reference | None]:
-    """Return each reference as it will be kept, or None for what the base does not have.
+    """Return each reference as it will be stored, or None if the base doesn't contain it.
 
-    A name is looked up as an id of the corpus, then as a file's name, then, when it is a number, as a chunk's id.
+    A name is looked up as a corpus id, then as a file name, then, if it is a number, as a chunk id.
     """
     wanted = list(dict.fromkeys(references))
     names = {each.name for each in wanted if each.name}
@@ -97,14 +97,14 @@ def resolve_names(knowledge_base_id: int, references: Iterable[Reference]) -> di
 
 
 def resolve(knowledge_base_id: int, references: Iterable[Reference]) -> dict[Reference, Target | None]:
-    """Return where each settled reference is now, or None for what the base has no more."""
+    """Return the current target of each stored reference, or None if the base no longer contains it."""
     wanted = list(dict.fromkeys(references))
     finder = _Finder(knowledge_base_id, wanted)
     return {each: finder.find(each) for each in wanted}
 
 
 class _Finder:
-    """Looks up references, in a few queries for all of them together."""
+    """Looks up references, in a few queries for all of them."""
 
     def __init__(self, knowledge_base_id: int, references: Sequence[Reference]) -> None:
         documents = Document.objects.filter(knowledge_base_id=knowledge_base_id)
@@ -128,7 +128,7 @@ class _Finder:
             return _whole(reference, [document] if document is not None else [])
         if not reference.text:
             return _whole(reference, self._documents(reference))
-        # The chunk that was meant, if it still has the words; else those of its document that have them.
+        # The original chunk if its text is unchanged; otherwise the chunks of its document with that text.
         chunk = self._chunks.get(reference.chunk_id or 0)
         if chunk is not None and (chunk.content or chunk.searchable_text) == reference.text:
             return _target(reference, [chunk])
@@ -141,13 +141,13 @@ class _Finder:
         return _target(reference, same or similar_chunks(reference.text, everywhere))
 
     def _documents(self, reference: Reference) -> list[Document]:
-        """Return the document that was meant; or those of its name, when it was uploaded anew."""
+        """Return the original document, or those of the same name if it was uploaded again."""
         document = self._by_id.get(reference.document_id or 0)
         return [document] if document else self._by_name.get(reference.document, [])
 
 
 def similar_chunks(text: str, chunks: Iterable[Chunk]) -> list[Chunk]:
-    """Return the chunks that hold much of a passage's words, or whose words it holds, in the same order."""
+    """Return the chunks that overlap with a passage: much of the shorter text, in the same order, is in the other."""
     wanted = _pairs(text)
     found = []
     for chunk in chunks:
@@ -181,7 +181,7 @@ def _chunks(knowledge_base_id: int, chunk_ids: Iterable[int]) -> dict[int, Chunk
 
 
 def _chunk_number(reference: Reference) -> int | None:
-    """Return the chunk's id that a reference from a file is, or may be."""
+    """Return the chunk id in a reference from a file, or its name if that may be one."""
     number = reference.chunk_id
     if reference.name:
         number = int(reference.name) if reference.name.isdecimal() and len(reference.name) < 20 else None

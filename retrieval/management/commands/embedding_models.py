@@ -17,53 +17,66 @@ from retrieval.embedding_models.models import ModelJob, RegisteredModel
 from retrieval.embedding_models.registry import NotPossible
 from retrieval.evaluation.metrics import FIGURES
 from retrieval.evaluation.models import EvaluationSet
-from retrieval.management.commands.reembed import dimension, languages, progress_bar, say, told_in_words, url
+from retrieval.management.commands.reembed import command_errors, dimension, languages, progress_bar, say, url
 
 Kind = ModelJob.Kind
-_AGAIN = "Nothing is lost: the same command goes on from here."
+_AGAIN = "Nothing is lost: run the same command again to continue."
 
 
 class Command(BaseCommand):
-    """What the page “Embedding models” of the administration does, at once instead of in a worker."""
+    """The actions of the page “Embedding models” in the admin, run in this process instead of a worker."""
 
-    help = "List, add, try, use and remove the embedding models of this site. Search goes on meanwhile."
+    help = "List, add, try, switch to and remove the site's embedding models. Search stays available meanwhile."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        """Take what is done, and with which model."""
+        """Add the actions and their arguments."""
         actions = parser.add_subparsers(dest="action", metavar="ACTION", required=True)
-        actions.add_parser("list", help="what is in use, and what else is there").add_argument(
-            "--json", action="store_true", help="for programs"
+        actions.add_parser("list", help="list the models, the one in use first").add_argument(
+            "--json", action="store_true", help="print JSON"
         )
-        actions.add_parser("offered", help="the models that `add NAME` downloads")
-        add = actions.add_parser("add", help="download a model, bring it as a folder or archive, or name an endpoint's")
+        actions.add_parser("offered", help="list the models that `add NAME` can download")
+        add = actions.add_parser("add", help="add a model: a download, a folder or archive, or one behind an endpoint")
         add.add_argument(
-            "name", metavar="NAME", help="one of `offered`, a folder, a zip or tar.gz, or an endpoint's model"
+            "name", metavar="NAME", help="one of `offered`, a folder, a zip or tar.gz file, or an endpoint's model"
         )
-        add.add_argument("--as", dest="called", metavar="NAME", help="its name here (the file's or folder's name)")
         add.add_argument(
-            "--sha256", action="append", default=[], metavar="[FILE=]HEX", help="of a download's file (its weights)"
+            "--as", dest="called", metavar="NAME", help="name on this site (default: the file's or folder's name)"
         )
-        add.add_argument("--base-url", type=url, metavar="URL", help="the endpoint's, up to and including /v1")
-        add.add_argument("--dimension", type=dimension, metavar="N", help="numbers per vector to ask an endpoint for")
-        add.add_argument("--languages", type=languages, metavar="en,zh|all", help="that it knows (what its name tells)")
-        add.epilog = "The endpoint's key is taken from EMBEDDING_API_KEY, or asked for."
-        tried = actions.add_parser("try", help="ask the question sets by it and by the model in use, side by side")
+        add.add_argument(
+            "--sha256",
+            action="append",
+            default=[],
+            metavar="[FILE=]HEX",
+            help="checksum of a downloaded file (default: the weights)",
+        )
+        add.add_argument("--base-url", type=url, metavar="URL", help="the endpoint's URL, up to and including /v1")
+        add.add_argument("--dimension", type=dimension, metavar="N", help="dimensions to request from an endpoint")
+        add.add_argument(
+            "--languages",
+            type=languages,
+            metavar="en,zh|all",
+            help="languages it knows (default: inferred from its name)",
+        )
+        add.epilog = "The endpoint's key is read from EMBEDDING_API_KEY, or prompted for."
+        tried = actions.add_parser("try", help="compare a model with the one in use on the question sets")
         tried.add_argument("name", metavar="NAME")
-        tried.add_argument("--set", action="append", default=[], metavar="SET", help="a question set's name (all)")
-        actions.add_parser("use", help="compute all vectors with it, then search by it").add_argument(
+        tried.add_argument(
+            "--set", action="append", default=[], metavar="SET", help="name of a question set (default: all)"
+        )
+        actions.add_parser("use", help="compute all vectors with a model, then switch to it").add_argument(
             "name", metavar="NAME"
         )
-        actions.add_parser("back", help="search by the model again that was in use before")
-        told = actions.add_parser("languages", help="say which languages a model knows: search goes by it at once")
-        told.add_argument("name", metavar="NAME")
-        told.add_argument("languages", type=languages, metavar="en,zh|all")
+        actions.add_parser("back", help="switch back to the model that was in use before")
+        known = actions.add_parser("languages", help="set the languages that a model knows, with immediate effect")
+        known.add_argument("name", metavar="NAME")
+        known.add_argument("languages", type=languages, metavar="en,zh|all")
         removed = actions.add_parser("remove", help="remove a model that isn't in use, with its vectors and files")
         removed.add_argument("name", metavar="NAME")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        """Do what was asked for; failures are told with what to do."""
+        """Run the action; errors say what to do."""
         try:
-            with told_in_words("Another change of model is under way; let it finish.", _AGAIN):
+            with command_errors("Another switch of models is in progress. Wait until it has finished.", _AGAIN):
                 getattr(self, f"_{options['action']}")(options)
         except jobs.FAILURES as error:
             raise CommandError(str(error)) from error
@@ -93,18 +106,18 @@ class Command(BaseCommand):
                 ", ".join(each.model.languages) or "all languages",
                 each.model.license or "licence unknown",
                 size,
-                f"{each.model.dimension or '?'} numbers",
+                f"{each.model.dimension or '?'} dimensions",
                 f"{each.vectors} vectors" + (f" ({disk_size(each.disk)})" if each.vectors else ""),
             ]
             self.stdout.write(f"    {' · '.join(facts)}")
         if settings.EMBEDDING_GIVEN:
-            self.stdout.write(f"{', '.join(settings.EMBEDDING_GIVEN)} of the environment decide which one is used.")
+            self.stdout.write(f"The model in use is set in the environment by {', '.join(settings.EMBEDDING_GIVEN)}.")
 
     def _offered(self, options: dict[str, Any]) -> None:
         for each in registry.offered():
             known = ", ".join(each.languages) or "all languages"
             self.stdout.write(
-                f"{each.name}  {known} · {each.license} · {(each.size or 0) / 1e6:.0f} MB · {each.dimension} numbers"
+                f"{each.name}  {known} · {each.license} · {(each.size or 0) / 1e6:.0f} MB · {each.dimension} dimensions"
             )
 
     def _add(self, options: dict[str, Any]) -> None:
@@ -116,7 +129,7 @@ class Command(BaseCommand):
             if not key and sys.stdin.isatty():
                 from getpass import getpass
 
-                key = getpass("Key (empty for none): ")
+                key = getpass("API key (empty for none): ")
             details["dimension"] = options["dimension"]
             model = registry.register(
                 options["name"], registry.Source.ENDPOINT, base_url=options["base_url"], key=key, known=known
@@ -130,7 +143,7 @@ class Command(BaseCommand):
             model = registry.register(options["name"], registry.Source.HUB, known=known)
         with progress_bar("Adding", "B") as progress:
             jobs.run(model, Kind.ADD, progress, say, details)
-        self.stdout.write(f"Added {model.name}: {model.dimension} numbers, {model.license or 'licence unknown'}.")
+        self.stdout.write(f"Added {model.name}: {model.dimension} dimensions, {model.license or 'licence unknown'}.")
         for file, digest in sorted(model.digests.items()):
             self.stdout.write(f"    {digest}  {file}")
 
@@ -140,7 +153,7 @@ class Command(BaseCommand):
         if options["set"]:
             details["sets"] = list(EvaluationSet.objects.filter(name__in=options["set"]).values_list("pk", flat=True))
             if not details["sets"]:
-                raise CommandError(f"There is no question set {options['set'][0]!r}.")
+                raise CommandError(f"There is no question set named {options['set'][0]!r}.")
         with progress_bar("Trying", "") as progress:
             found = jobs.run(model, Kind.TRY, progress, say, details)
         for result in found["results"]:
@@ -165,15 +178,17 @@ class Command(BaseCommand):
     def _back(self, options: dict[str, Any]) -> None:
         model = registry.previous()
         if model is None:
-            raise NotPossible("There is no model to go back to: none that was in use has its vectors still.")
+            raise NotPossible("There is no model to switch back to: no model used before still has its vectors.")
         self._change_to(model)
 
     def _change_to(self, model: RegisteredModel) -> None:
         with progress_bar("Embedding", " passages") as progress:
             jobs.run(model, Kind.USE, progress, say, {})
-        self.stdout.write(f"Search uses {model.name} now.")
+        self.stdout.write(f"Search now uses {model.name}.")
         if (before := registry.previous()) is not None:
-            self.stdout.write(f"The vectors of {before.name} are kept: `back` returns to it, `remove` drops them.")
+            self.stdout.write(
+                f"The vectors of {before.name} are kept: `back` switches back to it, `remove` deletes them."
+            )
 
     def _languages(self, options: dict[str, Any]) -> None:
         model = registry.find(options["name"])
@@ -184,21 +199,21 @@ class Command(BaseCommand):
         model = registry.find(options["name"])
         registry.remove(model)
         self.stdout.write(
-            f"Removed {model.name}." if model.source != "bundled" else f"Dropped the vectors of {model.name}."
+            f"Removed {model.name}." if model.source != "bundled" else f"Deleted the vectors of {model.name}."
         )
 
 
 def disk_size(size: int) -> str:
-    """Say how much something takes on the disk, in a way that any terminal shows."""
+    """Return a file size in words, with characters that any terminal can show."""
     return str(filesizeformat(size)).replace("\N{NO-BREAK SPACE}", " ")
 
 
 def digests_of(name: str, given: list[str]) -> dict[str, str]:
-    """Return the checksums that were given, by files; one without a file is that of the weights. `CommandError`."""
+    """Return the given checksums by file; one without a file is that of the weights. Raises `CommandError`."""
     found = {}
     for each in given:
         file, _equals, digest = each.rpartition("=")
         if len(digest) != 64 or not set(digest.lower()) <= set("0123456789abcdef"):
-            raise CommandError(f"{digest!r} is no SHA-256 in hexadecimal.")
+            raise CommandError(f"{digest!r} is not a SHA-256 checksum in hexadecimal.")
         found[file or registry.weights_of(name)] = digest.lower()
     return found

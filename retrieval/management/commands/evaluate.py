@@ -24,38 +24,39 @@ from retrieval.types import AnswerState
 
 
 class Command(BaseCommand):
-    """Scores a question set."""
+    """Runs and scores a question set."""
 
     help = (
-        "Run a question set through the search and print nDCG@10, recall@5, recall@10 and MRR@10, and how many "
-        "questions would be answered, get the nearest passages only, or nothing. The run is kept, with each "
-        "question's hits, and its answer where an assistant answers. A file is kept as a set of its name, so that its "
-        "runs can be compared."
+        "Run a question set and print nDCG@10, recall@5, recall@10 and MRR@10, and the number of questions that would "
+        "be answered, get only the nearest passages, or nothing. The run is stored with each question's hits, and its "
+        "answer if an assistant is asked. A file is stored as a set with its name, so that its runs can be compared."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        """Take a set, a base, and how to search; what is not given is as the site's settings have it."""
+        """Add the set, the base and the search options, which default to the site's settings."""
         parser.add_argument(
-            "set", metavar="SET", help="a set's name, or a JSONL file of questions and what answers them"
+            "set", metavar="SET", help="name of a set, or a JSONL file of questions and their right passages"
         )
         parser.add_argument("--knowledge-base", required=True, metavar="NAME")
-        parser.add_argument("--user", metavar="USER", help="whose set and base, where several have one of the name")
-        parser.add_argument("--mode", choices=MODES, help="hybrid when left out")
+        parser.add_argument("--user", metavar="USER", help="owner of the set and base, if names are ambiguous")
+        parser.add_argument("--mode", choices=MODES, help="default: hybrid")
         parser.add_argument("--reorder", choices=["on", "off"], help="reorder the first hits by their features")
-        parser.add_argument("--reader", choices=["on", "off"], help="read the first hits together with the question")
-        parser.add_argument("--rerank", choices=METHODS, help="have the first hits judged by a model")
-        parser.add_argument("--vector-weight", type=float, metavar="X", help="vote of the vectors beside the words'")
-        parser.add_argument("--rrf-constant", type=int, metavar="N", help="of the reciprocal rank fusion")
-        parser.add_argument("--vector-threshold", type=float, metavar="X", help="least cosine similarity")
-        parser.add_argument("--bm25-threshold", type=float, metavar="X", help="least score by words")
-        parser.add_argument("--per-document", type=int, metavar="N", help="most hits of one document")
         parser.add_argument(
-            "--assistant", metavar="NAME", help="have it answer each question, as the user or the base's owner"
+            "--reader", choices=["on", "off"], help="have the reader read the first hits with the question"
         )
-        parser.add_argument("--assistant-version", type=int, metavar="N", help="the newest when left out")
+        parser.add_argument("--rerank", choices=METHODS, help="have a model score the first hits")
+        parser.add_argument("--vector-weight", type=float, metavar="X", help="weight of vectors relative to words")
+        parser.add_argument("--rrf-constant", type=int, metavar="N", help="constant of the reciprocal rank fusion")
+        parser.add_argument("--vector-threshold", type=float, metavar="X", help="minimum similarity in meaning")
+        parser.add_argument("--bm25-threshold", type=float, metavar="X", help="minimum BM25 score")
+        parser.add_argument("--per-document", type=int, metavar="N", help="maximum number of hits per document")
+        parser.add_argument(
+            "--assistant", metavar="NAME", help="have it answer each question on behalf of the user or the base's owner"
+        )
+        parser.add_argument("--assistant-version", type=int, metavar="N", help="default: the newest")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        """Run and print; whatever is wrong with what was asked for is told in a line."""
+        """Run the set and print the figures; errors in the arguments are reported in one line."""
         base = base_to_read(options["knowledge_base"], options["user"])
         user = find_user(options["user"]) if options["user"] is not None else None
         given = {name: options[name] for name in RunOptions.__dataclass_fields__ if name in options}
@@ -91,15 +92,15 @@ class Command(BaseCommand):
 
 
 def _set(name: str, base: KnowledgeBase, user: AbstractBaseUser | None) -> EvaluationSet:
-    """Return a base's stored set by its name, the user's own first.
+    """Return a base's set by its name, preferring the user's own.
 
-    The name may be that of a file: then the set that it is kept as, holding just what the file holds.
+    If the name is that of a file, return the set with the file's name, after replacing its questions with the file's.
     """
     found = list(EvaluationSet.objects.filter(knowledge_base=base, name=name).select_related("owner"))
     wanted = user.pk if user is not None else base.owner_id
     own = [each for each in found if each.owner_id == wanted]
     path = Path(name)
-    if os.path.isfile(path):  # noqa: PTH113 - a name may be longer than those of files
+    if os.path.isfile(path):  # noqa: PTH113 - a set's name may be too long for a path
         owner, kept_as = user or base.owner, path.name[:120]
         try:
             with path.open("rb") as file:
@@ -117,7 +118,9 @@ def _set(name: str, base: KnowledgeBase, user: AbstractBaseUser | None) -> Evalu
         return (own or found)[0]
     if found:
         owners = ", ".join(each.owner.get_username() for each in found)
-        raise CommandError(f"Several users have a set {name!r} on {base.name!r}: {owners}. Name its owner with --user.")
+        raise CommandError(
+            f"Several users have a set named {name!r} on {base.name!r}: {owners}. Choose the owner with --user."
+        )
     there = ", ".join(base.evaluation_sets.order_by("name").values_list("name", flat=True)[:20])
     kind = "file" if path.suffix else "set"
     raise CommandError(f"There is no {kind} {name!r}. Sets of {base.name!r}: {there or 'none'}.")

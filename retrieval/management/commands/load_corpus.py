@@ -17,35 +17,35 @@ from retrieval.evaluation.loading.corpus import CorpusError
 from retrieval.evaluation.models import EvaluationSet
 from retrieval.evaluation.sets import SetRefused
 
-_AGAIN = "What is stored so far is complete; run the same command again to go on."
+_AGAIN = "The passages stored so far are complete. Run the same command again to continue."
 
 
 class Command(BaseCommand):
-    """Loads a public benchmark as it is."""
+    """Loads a benchmark in BEIR's format."""
 
     help = (
-        "Load a corpus in BEIR's form into a knowledge base, one passage per line, and its queries as an evaluation "
-        "set. Doing it again adds nothing twice; a passage with another text takes the place of the one before."
+        "Load a corpus in BEIR's format into a knowledge base, one passage per line, and its queries as a question "
+        "set. Loading it again adds nothing twice; a passage whose text has changed is replaced."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        """Take the files, a base and its user."""
+        """Add the files, the base and the user."""
         parser.add_argument("corpus", type=Path, metavar="CORPUS.jsonl", help='lines of {"_id", "title", "text"}')
-        parser.add_argument("--knowledge-base", required=True, metavar="NAME", help="made when it is missing")
-        parser.add_argument("--user", required=True, metavar="USER", help="who adds them")
+        parser.add_argument("--knowledge-base", required=True, metavar="NAME", help="created if it doesn't exist")
+        parser.add_argument("--user", required=True, metavar="USER", help="user who adds the passages")
         parser.add_argument("--queries", type=Path, metavar="QUERIES.jsonl", help='lines of {"_id", "text"}')
         parser.add_argument(
-            "--qrels", type=Path, metavar="QRELS.tsv", help="query id, passage id and grade, below a header"
+            "--qrels", type=Path, metavar="QRELS.tsv", help="a header line, then query id, passage id and grade"
         )
-        parser.add_argument("--set", metavar="NAME", help="name of the evaluation set; that of the base unless told")
+        parser.add_argument("--set", metavar="NAME", help="name of the question set (default: the base's name)")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        """Check all that was given, then store it."""
+        """Validate the files, then store their content."""
         user = find_user(options["user"])
         if (options["queries"] is None) != (options["qrels"] is None):
-            raise CommandError("--queries and --qrels go together: one names the questions, the other their answers.")
+            raise CommandError("--queries and --qrels must be used together: the questions and their right passages.")
         if options["set"] is not None and options["queries"] is None:
-            raise CommandError("--set names the set made of --queries and --qrels, which are missing.")
+            raise CommandError("--set requires --queries and --qrels.")
         try:
             known = corpus.passage_ids(options["corpus"])
             drafts = corpus.questions(options["queries"], options["qrels"], known) if options["queries"] else []
@@ -53,7 +53,7 @@ class Command(BaseCommand):
             raise CommandError(str(error)) from None
         base = base_to_add_to(user, options["knowledge_base"])
         from retrieval.engine.vectors import SpaceChanged
-        from retrieval.evaluation.loading.loading import load  # with NumPy, for which a refusal need not wait
+        from retrieval.evaluation.loading.loading import load  # imports NumPy, which errors above needn't wait for
 
         with tqdm(total=len(known), desc="Loading", unit="passage", file=sys.stderr) as bar:
             try:
@@ -61,13 +61,13 @@ class Command(BaseCommand):
             except (CorpusError, LLMError) as error:
                 raise CommandError(f"{error} {_AGAIN}") from error
             except SpaceChanged:
-                raise CommandError(f"The embedding model was changed meanwhile. {_AGAIN}") from None
+                raise CommandError(f"The embedding model was switched meanwhile. {_AGAIN}") from None
             except KeyboardInterrupt:
                 raise CommandError(f"Interrupted. {_AGAIN}") from None
             except IntegrityError as error:
-                raise CommandError(f"Another process adds passages to {base.name!r}. {_AGAIN}") from error
+                raise CommandError(f"Another process is adding passages to {base.name!r}. {_AGAIN}") from error
             except DatabaseError as error:
-                raise CommandError(f"The database failed: {str(error).strip()}\n{_AGAIN}") from error
+                raise CommandError(f"Database error: {str(error).strip()}\n{_AGAIN}") from error
         self.stdout.write(f"Passages of {base.name!r}: {loaded.added} added, {loaded.here} already here.")
         if not drafts:
             return
@@ -79,4 +79,4 @@ class Command(BaseCommand):
                 new = sets.add_questions(stored, drafts)
         except SetRefused as error:
             raise CommandError(error.message) from None
-        self.stdout.write(f"Questions of the set {stored.name!r}: {len(drafts)}, {new} of them new.")
+        self.stdout.write(f"Questions of the set {stored.name!r}: {len(drafts)}, of which {new} are new.")

@@ -18,22 +18,24 @@ from retrieval.readers.registry import NoSuchReader
 
 
 class Command(BaseCommand):
-    """What the page “Readers” of the administration does, at once instead of in a worker."""
+    """The actions of the page “Readers” in the admin, run in this process instead of a worker."""
 
-    help = "List the readers of this site, and try one beside the one in use. What is used, READER_MODEL says."
+    help = "List the site's readers, and compare one with the current settings. READER_MODEL sets the one in use."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        """Take what is done, and with which reader."""
+        """Add the actions and their arguments."""
         actions = parser.add_subparsers(dest="action", metavar="ACTION", required=True)
-        actions.add_parser("list", help="what is in use, and what else is there").add_argument(
-            "--json", action="store_true", help="for programs"
+        actions.add_parser("list", help="list the readers, the one in use first").add_argument(
+            "--json", action="store_true", help="print JSON"
         )
-        tried = actions.add_parser("try", help="run question sets with it and as the site is set, side by side")
+        tried = actions.add_parser("try", help="compare a reader with the current settings on question sets")
         tried.add_argument("name", metavar="NAME")
-        tried.add_argument("--set", action="append", default=[], metavar="SET", help="a question set's name (all)")
+        tried.add_argument(
+            "--set", action="append", default=[], metavar="SET", help="name of a question set (default: all)"
+        )
 
     def handle(self, *args: Any, **options: Any) -> None:
-        """Do what was asked for; failures are told with what to do."""
+        """Run the action; errors say what to do."""
         try:
             getattr(self, f"_{options['action']}")(options)
         except (NoSuchReader, RunFailed, SetRefused) as error:
@@ -65,7 +67,7 @@ class Command(BaseCommand):
             if each.problem:
                 self.stdout.write(f"    {each.problem}")
         if settings.READER_MODEL == OFF:
-            self.stdout.write("No passages are read: READER_MODEL is off.")
+            self.stdout.write("The reader is off: READER_MODEL is off.")
 
     def _try(self, options: dict[str, Any]) -> None:
         reader = trial.tryable(options["name"])
@@ -73,8 +75,8 @@ class Command(BaseCommand):
         if options["set"]:
             sets = sets.filter(name__in=options["set"])
         if not sets:
-            wanted = f" {options['set'][0]!r}" if options["set"] else ""
-            raise CommandError(f"There is no question set{wanted} with questions.")
+            wanted = f" named {options['set'][0]!r}" if options["set"] else ""
+            raise CommandError(f"There is no question set{wanted} that has questions.")
         for each in sets:
             with progress_bar("Trying", "question") as progress:
                 found = trial.run(reader, each, progress)

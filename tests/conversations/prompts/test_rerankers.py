@@ -125,7 +125,7 @@ class TestTurn:
         server.fail(401)
         events = await run_turn(owner, session, PORTS)
         seen = await detail()
-        assert seen["hits"] == [] and "refuses the key" in seen["note"] and "site-key" not in seen["note"]
+        assert seen["hits"] == [] and "rejected the API key" in seen["note"] and "site-key" not in seen["note"]
         (step,) = [event for event in events if getattr(event, "key", "") == "rerank"][1:]
         assert step.status == "completed" and step.message == seen["note"]
         assert await Citation.objects.filter(snippet__contains="nine ports").aexists()
@@ -158,7 +158,7 @@ async def test_a_search_hands_over_enough_and_gives_k(handbook: KnowledgeBase, s
     assert len(server.requests[0]["documents"]) == 4
     server.fail(401)
     failed = await search(SearchRequest((Query(PORTS),), (handbook.pk,), k=2, fresh=True))
-    assert len(failed.hits) == 2 and "refuses the key" in failed.notes[0]
+    assert len(failed.hits) == 2 and "rejected the API key" in failed.notes[0]
 
 
 @pytest.mark.parametrize("keep_best", [False, True])

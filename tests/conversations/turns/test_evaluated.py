@@ -143,9 +143,9 @@ def test_nothing_else_is_chosen_with_an_assistant() -> None:
     assert RunOptions.from_dict({"assistant": 3, "mode": "hybrid"}).to_dict() == {"assistant": 3}
     for given, said in (
         ({"assistant": 3, "reorder": True, "rrf_constant": 5}, "leave out: reorder, rrf_constant"),
-        ({"assistant": "Help desk"}, "“assistant” takes a whole number"),
+        ({"assistant": "Help desk"}, "“assistant” must be a whole number"),
         ({"assistant": 3, "assistant_version": 0}, "“assistant_version” takes"),
-        ({"assistant_version": 3}, "is of an “assistant”"),
+        ({"assistant_version": 3}, "requires “assistant”"),
         ({"assistant": 3, "assistant_name": "x"}, "no such setting"),
         ({"assistant": 3, "rehearsal": 3}, "no such setting"),
     ):

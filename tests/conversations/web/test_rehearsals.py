@@ -88,7 +88,7 @@ def test_a_change_is_rehearsed_edited_further_and_made_live(
     again = rehearse(client, desk, golden, **elsewhere)
     assert again.beside == made.beside and work() == 1, "what is live hasn't changed, and isn't asked again"
     page = page_of(client, again)
-    assert "Every question ranks its passages as well as before." in page
+    assert "Every question scores the same as before." in page
     live = client.post(reverse("rehearsal", args=[desk.pk, again.pk]), follow=True).content.decode()
     assert "“Help desk” is saved; version 2 answers from the next question on." in live
     newest = desk.versions.latest("number")
@@ -127,7 +127,7 @@ def test_a_rehearsal_needs_questions_that_its_person_may_see(
     assert refused.status_code == 422 and "Choose the questions" in refused.content.decode()
     empty = sets.create_set(golden.owner, golden.knowledge_base, "Empty")
     refused = client.post(address, form(empty, rehearse="1"))
-    assert refused.status_code == 422 and "There is no question in this set yet." in refused.content.decode()
+    assert refused.status_code == 422 and "This set has no questions yet." in refused.content.decode()
     assert not Rehearsal.objects.exists() and not EvaluationRun.objects.exists()
 
     other = User.objects.create_user("other")

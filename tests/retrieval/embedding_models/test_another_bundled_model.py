@@ -177,7 +177,7 @@ def test_words_are_searched_until_the_vectors_are_there(
     by_words = found(base)
     assert by_words.hits
     (note,) = by_words.notes
-    assert "(0%); until then only the words count" in note
+    assert "(0%). Until it has finished, search uses only words." in note
     assert {source.type for hit in by_words.hits for source in hit.sources} == {"bm25"}
     assert found(base, "Gewährleistung").hits == []
     by_meaning = found(base, mode="vector")
@@ -360,7 +360,7 @@ def test_commands(old: int, base: KnowledgeBase, capsys: pytest.CaptureFixture[s
     assert "bundled  (in use, vectors missing)" in told
     assert "all-MiniLM-L6-v2  (No longer available)" in told
     call_command("reembed")
-    assert "Dropped: all-MiniLM-L6-v2 (384)" in capsys.readouterr().out
+    assert "Deleted: all-MiniLM-L6-v2 (384)" in capsys.readouterr().out
     assert spaces.active_space().filled
     assert found(base).notes == []
     assert not tasks.fill_active_space()

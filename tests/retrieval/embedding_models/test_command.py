@@ -33,21 +33,21 @@ def run(*arguments: str) -> str:
 
 def test_a_model_is_brought_tried_used_gone_back_from_and_removed(golden: EvaluationSet, stick: Path) -> None:
     archive = shutil.make_archive(str(stick), "gztar", stick.parent, stick.name)
-    assert "Added pairs: 24 numbers, mit." in run("add", archive)
+    assert "Added pairs: 24 dimensions, mit." in run("add", archive)
     said = run("try", "pairs", "--set", "Golden")
     assert "Golden (Store)" in said
     assert "→ 1.000  (+" in said
-    assert "Search uses pairs now." in run("use", "pairs")
+    assert "Search now uses pairs." in run("use", "pairs")
     listed = run("list")
     assert listed.index("pairs  (in use)") < listed.index("bundled  (kept)")
     assert "en · mit" in listed
-    assert "24 numbers · 45 vectors" in listed
+    assert "24 dimensions · 45 vectors" in listed
     with pytest.raises(CommandError, match="in use"):
         run("remove", "pairs")
-    assert "Search uses bundled now." in run("back")
+    assert "Search now uses bundled." in run("back")
     assert spaces.active_space().model == "bundled"
     assert run("remove", "pairs") == "Removed pairs.\n"
-    with pytest.raises(CommandError, match="no model to go back to"):
+    with pytest.raises(CommandError, match="no model to switch back to"):
         run("back")
     rows = json.loads(run("list", "--json"))
     assert [(row["name"], row["in_use"], row["vectors"]) for row in rows] == [("bundled", True, 45)]
@@ -59,7 +59,7 @@ def test_a_download_with_a_pinned_checksum(fake_hub: FakeHub, settings: Settings
     right = model_files.sha256_of(Path(settings.BUNDLED_MODEL_DIR) / "model.onnx")
     assert f"{right}  model.onnx" in run("add", HUB_MODEL.lower(), "--sha256", f"model.onnx={right}")
     assert RegisteredModel.objects.get(name=HUB_MODEL).license == "mit"
-    with pytest.raises(CommandError, match="no SHA-256"):
+    with pytest.raises(CommandError, match="not a SHA-256"):
         run("add", HUB_MODEL, "--sha256", "abc")
 
 
@@ -82,7 +82,7 @@ def test_an_endpoint(base: KnowledgeBase, provider: FakeProvider, settings: Sett
     [
         (["use", "nothing"], "no embedding model named “nothing”"),
         (["remove", "bundled"], "in use"),
-        (["add", "no/such-model"], "isn.t a model that can be downloaded"),
+        (["add", "no/such-model"], "isn't a model that can be downloaded"),
         (["add", "/etc"], "config.json"),
         (["add", "/etc/hostname"], "neither a folder nor"),
         (["try", "bundled"], "no question set"),
@@ -96,7 +96,7 @@ def test_what_cannot_be_done(arguments: list[str], told: str, settings: Settings
 
 
 def test_what_is_offered() -> None:
-    assert "BAAI/bge-small-zh-v1.5  zh · mit · 90 MB · 512 numbers" in run("offered")
+    assert "BAAI/bge-small-zh-v1.5  zh · mit · 90 MB · 512 dimensions" in run("offered")
 
 
 _COMMAND = """
@@ -124,6 +124,6 @@ def test_a_process_of_its_own_asks_the_hub_that_the_environment_names(fake_hub: 
         check=False,
     )
     assert done.returncode == 0, done.stderr
-    assert "384 numbers, mit" in done.stdout
+    assert "384 dimensions, mit" in done.stdout
     model = RegisteredModel.objects.get(name=HUB_MODEL)
     assert (model.state, model.source) == ("ready", "hub")

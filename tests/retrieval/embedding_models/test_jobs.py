@@ -305,7 +305,9 @@ def test_what_the_environment_names_decides(
 ) -> None:
     model = add(stick)
     use_endpoint(settings, provider)
-    with pytest.raises(NotPossible, match=r"sets the embedding model to “first” \(EMBEDDING_PROVIDER, EMBEDDING_MODEL\)"):
+    with pytest.raises(
+        NotPossible, match=r"sets the embedding model to “first” \(EMBEDDING_PROVIDER, EMBEDDING_MODEL\)"
+    ):
         jobs.start(model, Kind.USE)
     named = registry.find("first")
     assert (named.source, named.base_url) == ("endpoint", provider.base_url)
@@ -337,7 +339,7 @@ def test_a_name_is_given_once(stick: Path) -> None:
         registry.register("Pairs", registry.Source.FILES)
     with pytest.raises(NotPossible, match="already"):
         registry.register("bundled", registry.Source.FILES)
-    with pytest.raises(NotPossible, match="isn.t a model that can be downloaded"):
+    with pytest.raises(NotPossible, match="isn't a model that can be downloaded"):
         registry.register("no/such", registry.Source.HUB)
 
 

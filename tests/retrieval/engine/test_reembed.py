@@ -102,7 +102,7 @@ def test_another_model_takes_over(base: KnowledgeBase, provider: FakeProvider) -
     assert sorted(provider.embeddings.texts).count(text_of(1)) == 1
     assert EmbeddingSpace.objects.count() == 1
     assert Vector.objects.count() == COUNT
-    assert f"Dropped: {old}" in said
+    assert f"Deleted: {old}" in said
     assert "Set EMBEDDING_PROVIDER=openai and EMBEDDING_MODEL=second" in said
 
 
@@ -114,7 +114,7 @@ def test_the_settings_model_is_the_default_and_nothing_is_done_twice(
     arguments = ("--model", "second", "--provider", "openai", "--base-url", provider.base_url)
     assert "Set EMBEDDING" not in reembed(*arguments)
     provider.embeddings.texts.clear()
-    assert "Search uses second (64) now." in reembed(*arguments)
+    assert "Search now uses second (64)." in reembed(*arguments)
     assert not [text for text in provider.embeddings.texts if text.startswith("passage")]
     assert_searched_by("second", base)
 
@@ -141,7 +141,7 @@ def test_a_failing_endpoint_loses_nothing(base: KnowledgeBase, provider: FakePro
     for _ in range(3):
         provider.reply("")  # answered as usual
     provider.fail(401)
-    with pytest.raises(CommandError, match=r"refuses the key(.|\n)*the same command goes on from here"):
+    with pytest.raises(CommandError, match=r"rejected the API key(.|\n)*run the same command again to continue"):
         reembed("--model", "second")
     assert_searched_by("first", base)
     stored = Vector.objects.filter(space__model="second").count()
@@ -180,7 +180,7 @@ def test_an_interruption_says_how_to_go_on(base: KnowledgeBase, monkeypatch: pyt
         raise KeyboardInterrupt
 
     monkeypatch.setattr(reembedding, "reembed", interrupt)
-    with pytest.raises(CommandError, match="the same command goes on from here"):
+    with pytest.raises(CommandError, match="run the same command again to continue"):
         call_command("reembed", "--model", "second")
 
 

@@ -60,7 +60,7 @@ def test_sets_are_made_of_an_uploaded_file(as_owner: Client, base: KnowledgeBase
         ({"name": "New"}, 400, "invalid", "knowledge_base"),
         ({"knowledge_base": "here"}, 400, "invalid", "name"),
         ({"name": "New", "knowledge_base": "1"}, 400, "invalid", "knowledge_base"),
-        ({"name": "Golden", "knowledge_base": "here"}, 409, "name_taken", "already have a set"),
+        ({"name": "Golden", "knowledge_base": "here"}, 409, "name_taken", "already have a question set"),
         ({"name": "x" * 121, "knowledge_base": "here"}, 400, "invalid", "no more than 120"),
         ({"name": "New", "knowledge_base": "here", "questions": ["q"]}, 400, "invalid", "questions"),
         ({"name": "New", "knowledge_base": "here", "questions": [{}]}, 400, "bad_line", "“question” is missing"),

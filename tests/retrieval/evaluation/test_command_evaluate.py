@@ -101,7 +101,7 @@ def test_a_base_and_a_set_of_several_users_need_a_name(benchmark: Benchmark, own
     EvaluationSet.objects.filter(owner=owner, name="Twice").delete()
     factories.make_user("third")
     sets.create_set(User.objects.get(username="third"), base, "Twice")
-    with pytest.raises(CommandError, match="Several users have a set 'Twice' on 'Small': colleague, third"):
+    with pytest.raises(CommandError, match="Several users have a set named 'Twice' on 'Small': colleague, third"):
         evaluate("Twice", user="owner")
 
 
@@ -114,7 +114,7 @@ def test_a_base_and_a_set_of_several_users_need_a_name(benchmark: Benchmark, own
         ({"base": "Nope"}, "There is no knowledge base 'Nope'. Existing ones: Small."),
         ({"user": "nobody"}, "There is no user 'nobody'."),
         ({"user": "stranger"}, "There is no knowledge base 'Small' that stranger may read. There are none yet."),
-        ({"rrf_constant": 0}, "“rrf_constant” takes a whole number from 1."),
+        ({"rrf_constant": 0}, "“rrf_constant” must be a whole number of at least 1."),
     ],
 )
 def test_what_is_asked_wrongly_is_said_in_a_line(
@@ -131,7 +131,7 @@ def test_what_is_asked_wrongly_is_said_in_a_line(
     ("content", "words"),
     [
         ("nonsense", "line 1: this is not valid JSON"),
-        ("", "There is no question in this file."),
+        ("", "This file contains no questions."),
         ('{"question": "q", "relevant": ["here"]}', "is not in this knowledge base: here (line 1)"),
     ],
 )  # fmt: skip
@@ -159,4 +159,4 @@ def test_notes_are_told_beside_the_figures(benchmark: Benchmark) -> None:
     KnowledgeBase.objects.get().documents.filter(external_id="42").delete()
     err = StringIO()
     call_command("evaluate", "Small", knowledge_base="Small", stdout=StringIO(), stderr=err)
-    assert "1 question was left out" in err.getvalue()
+    assert "1 question was skipped" in err.getvalue()

@@ -48,7 +48,7 @@ def test_all_passages_have_words_and_vectors(benchmark: Benchmark) -> None:
 
 
 def test_the_queries_with_an_answer_become_a_set(benchmark: Benchmark, owner: User) -> None:
-    assert "Questions of the set 'Small': 2, 2 of them new." in benchmark.load()
+    assert "Questions of the set 'Small': 2, of which 2 are new." in benchmark.load()
     stored = EvaluationSet.objects.get(name="Small", owner=owner, knowledge_base__name="Small")
     assert list(stored.questions.values_list("key", "text", "relevant")) == [
         ("q1", "How many ports does the TL-SE2109 have?", [{"grade": 1, "passage": "42"}]),
@@ -63,7 +63,7 @@ def test_a_second_run_adds_nothing_twice(benchmark: Benchmark) -> None:
     before = list(Chunk.objects.values_list("pk", flat=True))
     out = benchmark.load()
     assert "Passages of 'Small': 0 added, 4 already here." in out
-    assert ": 2, 0 of them new." in out
+    assert ": 2, of which 0 are new." in out
     assert list(Chunk.objects.values_list("pk", flat=True)) == before
     assert CorpusSize.objects.get().chunks == 4
 
@@ -89,7 +89,7 @@ def test_a_load_that_was_cut_off_goes_on_where_it_was(benchmark: Benchmark, monk
         return embed(self, texts)
 
     monkeypatch.setattr(LocalEmbedder, "embed_documents", fail_at_the_third)
-    with pytest.raises(CommandError, match="run the same command again"):
+    with pytest.raises(CommandError, match="Run the same command again"):
         benchmark.load()
     assert Document.objects.count() == IndexEntry.objects.count() == 2
     assert not EvaluationSet.objects.exists()
@@ -129,7 +129,7 @@ def test_another_model_meanwhile_is_told(benchmark: Benchmark, monkeypatch: pyte
         raise vectors.SpaceChanged
 
     monkeypatch.setattr(vectors, "insert_into_active", change)
-    with pytest.raises(CommandError, match="model was changed meanwhile"):
+    with pytest.raises(CommandError, match="model was switched meanwhile"):
         benchmark.load()
     assert not Document.objects.exists()
 
@@ -145,15 +145,15 @@ def test_progress_is_shown(benchmark: Benchmark, capsys: pytest.CaptureFixture[s
         ('{"_id": "x", "text": "y"', "line 2: this is not valid JSON (Expecting ',' delimiter at character 25)"),
         ('["x", "y"]', "line 2: this is not a JSON object"),
         ('{"title": "x", "text": "y"}', "line 2: “_id” is missing"),
-        ('{"_id": "", "text": "y"}', "line 2: “_id” must be a text that is not empty"),
-        ('{"_id": ["x"], "text": "y"}', "line 2: “_id” must be a text that is not empty"),
+        ('{"_id": "", "text": "y"}', "line 2: “_id” must be a non-empty string"),
+        ('{"_id": ["x"], "text": "y"}', "line 2: “_id” must be a non-empty string"),
         ('{"_id": "x", "title": "y"}', "line 2: “text” is missing"),
-        ('{"_id": "x", "text": 7}', "line 2: “text” must be a text"),
-        ('{"_id": "x", "text": "y", "title": 7}', "line 2: “title” must be a text"),
-        ('{"_id": "cats", "text": "y"}', "line 2: “_id” cats is on line 1 already"),
+        ('{"_id": "x", "text": 7}', "line 2: “text” must be a string"),
+        ('{"_id": "x", "text": "y", "title": 7}', "line 2: “title” must be a string"),
+        ('{"_id": "cats", "text": "y"}', "line 2: “_id” cats is already used on line 1"),
         ('{"_id": "' + "x" * 256 + '", "text": "y"}', "line 2: “_id” is longer than 255 characters"),
         ("[" * 100_000, "line 2: this is nested too deeply"),
-        ('{"_id": ' + "9" * 5000 + ', "text": "y"}', "line 2: this has a number of more digits than can be read"),
+        ('{"_id": ' + "9" * 5000 + ', "text": "y"}', "line 2: this contains a number with too many digits"),
     ],
 )
 def test_a_broken_line_is_named_and_nothing_is_stored(benchmark: Benchmark, line: str, words: str) -> None:
@@ -180,11 +180,11 @@ def test_what_the_database_can_not_store_is_dropped(benchmark: Benchmark) -> Non
 @pytest.mark.parametrize(
     ("qrels", "words"),
     [
-        ("h\th\th\nq1\t42\t1\nq9\t42\t1\nq8\t42\t1\n", "2 lines are about queries that the queries don't have"),
-        ("h\th\th\nq1\tdog\t1\n", "1 line names a passage that the corpus doesn't have (line 2: dog)"),
-        ("h\th\th\nq1\t42\n", "line 2: there must be three fields with tabs between them"),
+        ("h\th\th\nq1\t42\t1\nq9\t42\t1\nq8\t42\t1\n", "2 lines name queries that aren't in the queries file"),
+        ("h\th\th\nq1\tdog\t1\n", "1 line names a passage that isn't in the corpus (line 2: dog)"),
+        ("h\th\th\nq1\t42\n", "line 2: expected three tab-separated fields"),
         ("h\th\th\nq1\t42\tgood\n", "line 2: the grade must be a whole number, not “good”"),
-        ("h\th\th\nq1\t42\t1\nq1\t42\t2\n", "line 3: this pair has another grade on line 2"),
+        ("h\th\th\nq1\t42\t1\nq1\t42\t2\n", "line 3: this pair has a different grade on line 2"),
         ("h\th\th\nq1\t42\t0\n", "has no right passage for any of the queries"),
         ("", "has no right passage for any of the queries"),
     ],
@@ -208,9 +208,9 @@ def test_qrels_without_a_header_lose_no_line(benchmark: Benchmark) -> None:
         ({"user": "nobody"}, "There is no user 'nobody'."),
         ({"corpus": Path("/nowhere/c.jsonl")}, "/nowhere/c.jsonl can't be read: No such file or directory"),
         ({"corpus": Path("/")}, "/ can't be read: Is a directory"),
-        ({"qrels": None}, "--queries and --qrels go together"),
+        ({"qrels": None}, "--queries and --qrels must be used together"),
         ({"queries": Path("/nowhere/q.jsonl")}, "/nowhere/q.jsonl can't be read"),
-        ({"queries": None, "qrels": None, "set": "X"}, "--set names the set made of"),
+        ({"queries": None, "qrels": None, "set": "X"}, "--set requires --queries and --qrels"),
     ],
 )
 def test_what_is_asked_wrongly_is_said(benchmark: Benchmark, options: dict[str, Any], words: str) -> None:
@@ -225,7 +225,7 @@ def test_what_is_asked_wrongly_is_said(benchmark: Benchmark, options: dict[str, 
 
 def test_an_empty_corpus_is_refused(benchmark: Benchmark) -> None:
     benchmark.corpus.write_text("\n\n")
-    with pytest.raises(CommandError, match="holds no passage"):
+    with pytest.raises(CommandError, match="contains no passages"):
         benchmark.load()
 
 

@@ -58,8 +58,8 @@ def test_one_answer_needs_no_list_and_the_same_twice_is_one() -> None:
         ("{", "not valid JSON"),
         ("[]", "not a JSON object"),
         ("{}", "“question” is missing"),
-        ('{"question": " ", "relevant": ["a"]}', "“question” must be a text that is not empty"),
-        ('{"question": 7, "relevant": ["a"]}', "“question” must be a text that is not empty"),
+        ('{"question": " ", "relevant": ["a"]}', "“question” must be a non-empty string"),
+        ('{"question": 7, "relevant": ["a"]}', "“question” must be a non-empty string"),
         ('{"question": "q"}', "“relevant” names no document or passage"),
         ('{"question": "q", "relevant": []}', "“relevant” names no document or passage"),
         ('{"question": "q", "relevant": {"a": 0}}', "“relevant” names no document or passage"),
@@ -67,10 +67,10 @@ def test_one_answer_needs_no_list_and_the_same_twice_is_one() -> None:
         ('{"question": "q", "relevant": [true]}', "not true"),
         ('{"question": "q", "relevant": {"a": "1"}}', 'a grade must be a whole number, not "1"'),
         ('{"question": "q", "relevant": {"a": 1.5}}', "a grade must be a whole number, not 1.5"),
-        ('{"question": "q", "relevant": [{"file": "a"}]}', "needs one of"),
-        ('{"question": "q", "relevant": [{"chunk": "5"}]}', "needs one of"),
-        ('{"question": "q", "relevant": [{"document": "a", "text": 5}]}', "“text” must be a text"),
-        ('{"_id": {}, "question": "q", "relevant": ["a"]}', "“_id” must be a text"),
+        ('{"question": "q", "relevant": [{"file": "a"}]}', "must have “passage”"),
+        ('{"question": "q", "relevant": [{"chunk": "5"}]}', "must have “passage”"),
+        ('{"question": "q", "relevant": [{"document": "a", "text": 5}]}', "“text” must be a string"),
+        ('{"_id": {}, "question": "q", "relevant": ["a"]}', "“_id” must be a non-empty string"),
     ],
 )  # fmt: skip
 def test_a_broken_line_is_told_with_its_number(line: str, words: str) -> None:
@@ -84,7 +84,7 @@ def test_a_broken_line_is_told_with_its_number(line: str, words: str) -> None:
 def test_an_id_that_comes_twice_is_told_with_the_first_line() -> None:
     line = b'{"_id": "a", "question": "q", "relevant": ["a"]}'
     _drafts, errors = read_questions([line, line])
-    assert [str(error) for error in errors] == ["line 2: “_id” a is on line 1 already"]
+    assert [str(error) for error in errors] == ["line 2: “_id” a is already used on line 1"]
 
 
 def test_a_question_longer_than_is_ever_asked_is_refused(settings: Any) -> None:

@@ -164,8 +164,8 @@ def test_what_is_gone_is_left_out_with_a_note(golden: EvaluationSet, chunks: lis
     run = runs.run(golden, WORDS)
     assert run.question_count == 1
     assert run.notes_said == [
-        "1 right passage is not in the knowledge base any more and was left out.",
-        "1 question was left out: none of its right passages is there.",
+        "1 right passage is no longer in the knowledge base and was left out.",
+        "1 question was skipped: none of its right passages exists any more.",
     ]
     chunks[1].document.delete()
     with pytest.raises(RunFailed, match="3 right passages"):
@@ -194,7 +194,7 @@ def test_notes_are_told_in_the_reader_s_language(golden: EvaluationSet, chunks: 
         gone, skipped, older = run.notes_said
         assert "1" in gone and not gone.isascii() and not skipped.isascii()
         assert "KeyError" in run.error_said and "unexpected" not in run.error_said
-        run.error = "It was interrupted."
+        run.error = "The run was interrupted."
         assert not run.error_said.isascii()
         run.error = "Kept by an older run."
         assert run.error_said == older == "Kept by an older run."
@@ -362,16 +362,16 @@ def test_a_worker_that_starts_offers_what_a_killed_one_had_taken(golden: Evaluat
 @pytest.mark.parametrize(
     ("given", "words"),
     [
-        ({"mode": "magic"}, "“mode” is one of: hybrid, vector, fulltext."),
-        ({"rerank": "magic"}, "“rerank” is one of: off, endpoint, local, llm, blend."),
-        ({"reorder": "on"}, "“reorder” takes true or false."),
-        ({"reader": "on"}, "“reader” takes true or false."),
-        ({"vector_weight": -1}, "“vector_weight” takes a number from 0."),
-        ({"vector_weight": float("nan")}, "“vector_weight” takes a number from 0."),
-        ({"rrf_constant": 1.5}, "“rrf_constant” takes a whole number from 1."),
-        ({"rrf_constant": True}, "“rrf_constant” takes a whole number from 1."),
-        ({"per_document": 0}, "“per_document” takes a whole number from 1."),
-        ({"colour": "red"}, "There is no such setting: colour"),
+        ({"mode": "magic"}, "“mode” must be one of: hybrid, vector, fulltext."),
+        ({"rerank": "magic"}, "“rerank” must be one of: off, endpoint, local, llm, blend."),
+        ({"reorder": "on"}, "“reorder” must be true or false."),
+        ({"reader": "on"}, "“reader” must be true or false."),
+        ({"vector_weight": -1}, "“vector_weight” must be a number of at least 0."),
+        ({"vector_weight": float("nan")}, "“vector_weight” must be a number of at least 0."),
+        ({"rrf_constant": 1.5}, "“rrf_constant” must be a whole number of at least 1."),
+        ({"rrf_constant": True}, "“rrf_constant” must be a whole number of at least 1."),
+        ({"per_document": 0}, "“per_document” must be a whole number of at least 1."),
+        ({"colour": "red"}, "Unknown setting: colour"),
     ],
 )
 def test_settings_that_make_no_sense_are_refused(given: dict[str, Any], words: str) -> None:
@@ -384,7 +384,7 @@ def test_settings_are_kept_and_told_in_words() -> None:
     options = RunOptions("hybrid", False, "local", 0.5, 60, None, 2.5, 3, reader=False)
     assert RunOptions.from_dict(options.to_dict()) == options
     assert options.label == (
-        "hybrid · not reordered · not read · reranked: local · vector weight 0.5 · RRF constant 60 · "
+        "hybrid · not reordered · without reader · reranked: local · vector weight 0.5 · RRF constant 60 · "
         "BM25 threshold 2.5 · hits per document 3"
     )
     assert RunOptions.from_dict({}) == RunOptions() and RunOptions().label == "hybrid"

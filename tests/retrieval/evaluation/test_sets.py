@@ -99,7 +99,7 @@ def test_names_are_unique_per_owner_and_base(
     sets.create_set(colleague, base, "Golden")
     sets.create_set(owner, factories.make_knowledge_base(owner), "Golden")
     other = sets.create_set(owner, base, "Silver")
-    with pytest.raises(SetRefused, match="already have a set"):
+    with pytest.raises(SetRefused, match="already have a question set"):
         sets.rename_set(other, "Golden")
     for name, code in (("", "no_name"), (" \n", "no_name"), ("x" * 121, "too_long")):
         with pytest.raises(SetRefused) as refused:

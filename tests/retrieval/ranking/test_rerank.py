@@ -135,9 +135,9 @@ async def test_nobody_is_asked_in_vain(scripted: dict[str, Scripted], count: int
 @pytest.mark.parametrize(
     ("error", "words"),
     [
-        (Unauthorized("bad key."), "refuses the key. The order"),
+        (Unauthorized("bad key."), "rejected the API key. The original order"),
         (RateLimited(), "is busy"),
-        (LLMError("odd", where="10.0.0.7:80"), "rerank endpoint failed. The order"),
+        (LLMError("odd", where="10.0.0.7:80"), "rerank endpoint failed. The original order"),
         (None, "took too long"),
     ],
 )
@@ -148,14 +148,14 @@ async def test_a_failure_keeps_all_in_their_order_and_tells(
     found = await rerank("question", hits(12), options(timeout=30 if error else 0.05))
     assert ids(found.hits) == list(range(1, 13))
     assert not found.scores
-    assert words in found.note and "The order stays as it was." in found.note
+    assert words in found.note and "The original order was kept." in found.note
     assert scripted["endpoint"].closed == 1
 
 
 async def test_scores_that_are_too_few_are_none(scripted: dict[str, Scripted]) -> None:
     scripted["endpoint"].scores = [0.9, 0.8]
     found = await rerank("question", hits(4), options())
-    assert ids(found.hits) == [1, 2, 3, 4] and "The order stays as it was." in found.note
+    assert ids(found.hits) == [1, 2, 3, 4] and "The original order was kept." in found.note
 
 
 async def test_one_that_does_not_answer_is_left_alone_for_a_while(
@@ -258,7 +258,9 @@ class TestOptions:
         assert options("blend", blend=(("endpoint", 0.0), ("local", 2.0))).weights == {"local": 2.0}
 
     def test_an_unknown_name_is_refused(self) -> None:
-        with pytest.raises(ValueError, match="'best' is no way to rerank; it is one of: off, endpoint, local, llm"):
+        with pytest.raises(
+            ValueError, match=r"'best' is not a method of reranking. Choose one of: off, endpoint, local, llm"
+        ):
             options("best")
 
     def test_they_are_part_of_a_cache_key(self) -> None:

@@ -26,7 +26,7 @@ def test_what_comes_with_the_site() -> None:
     assert (bundled.name, bundled.state, bundled.is_configured) == ("bundled", State.READY, False)
     assert (bundled.languages, bundled.license) == (["en", "zh"], "apache-2.0")
     assert bundled.size is not None and bundled.size > 40_000_000
-    assert bundled.is_calibrated and bundled.tells == "Order, whether a passage answers, and where"
+    assert bundled.is_calibrated and bundled.tells == "Ranks passages, judges whether they answer, and finds where"
 
 
 def test_a_folder_among_them_is_called_by_its_name(tiny: Path, settings: Settings) -> None:
@@ -43,7 +43,7 @@ def test_a_folder_among_them_is_called_by_its_name(tiny: Path, settings: Setting
     assert states() == {"bundled": "ready"}
     tiny.with_name("off").rename(tiny)
     assert get_reader("tiny").calibration.answers == (1, 0)
-    with pytest.raises(NoSuchReader, match="no reader “small”"):
+    with pytest.raises(NoSuchReader, match="no reader named “small”"):
         registry.find("small")
 
 
@@ -56,11 +56,11 @@ def test_one_somewhere_else(tmp_path: Path, settings: Settings) -> None:
 
 def test_why_one_cannot_be_loaded(tiny: Path, settings: Settings) -> None:
     (tiny / "tokenizer.json").unlink()
-    assert (reader("tiny").state, reader("tiny").problem) == (State.BROKEN, "It lacks tokenizer.json.")
+    assert (reader("tiny").state, reader("tiny").problem) == (State.BROKEN, "Missing files: tokenizer.json.")
     settings.ENABLE_READER, settings.READER_MODEL = True, "/no/such/folder"
     assert reader("/no/such/folder").problem == "/no/such/folder is not a folder."
     settings.READER_MODEL = "no-such-model"
-    assert "neither a folder here" in reader("no-such-model").problem
+    assert "neither a folder on the server" in reader("no-such-model").problem
     # The one in use is loaded, which tells more.
     broken = reading_model.write(own_folder() / "broken", {"five": 1.0})
     (broken / "model.onnx").write_bytes(b"no model")
@@ -74,9 +74,9 @@ def test_a_model_with_one_score_and_one_that_is_downloaded(settings: Settings) -
     plain.mkdir(parents=True)
     for path in (plain / "model.onnx", plain.parent / "tokenizer.json", plain.parent / "tokenizer_config.json"):
         path.write_text("{}")
-    assert (reader("plain").tells, reader("plain").problem) == ("Order only", "")
+    assert (reader("plain").tells, reader("plain").problem) == ("Ranks passages", "")
     (plain.parent / "calibration.json").write_text('{"reader": {"answers": [0.5, 1]}}')
-    assert reader("plain").tells == "Order, and whether a passage answers"
+    assert reader("plain").tells == "Ranks passages and judges whether they answer"
     settings.READER_MODEL = "BAAI/bge-reranker-base"
     found = reader("BAAI/bge-reranker-base")
     assert (found.source, found.state, found.license) == ("hub", "off", "mit")

@@ -137,11 +137,11 @@ def test_the_command(golden: EvaluationSet, tiny: Path, settings: Settings) -> N
     said = command("try", "tiny", "--set", "Golden")
     assert "Golden (Store), questions: 2" in said and re.search(r"MRR@10 +0\.\d+ +1\.000\n", said)
     assert re.search(r"Answered +\d +\d\n", said) and re.search(r"Per question +\d+ ms +\d+ ms\n", said)
-    for arguments, told in ((["no"], "no reader “no”"), (["tiny", "--set", "No"], "no question set 'No'")):
+    for arguments, told in ((["no"], "no reader named “no”"), (["tiny", "--set", "No"], "no question set 'No'")):
         with pytest.raises(CommandError, match=told):
             command("try", *arguments)
     settings.READER_MODEL, settings.ENABLE_READER = "tiny", True
-    with pytest.raises(CommandError, match="in use already"):
+    with pytest.raises(CommandError, match="already in use"):
         command("try", "tiny")
     assert registry.all_readers()[0].name == "tiny"
     reader.forget_readers()

@@ -102,7 +102,7 @@ def test_a_file_that_is_too_large_is_not_read(as_owner: Client, base: KnowledgeB
     settings.MAX_UPLOAD_MB = 1
     large = SimpleUploadedFile("questions.jsonl", b" " * (1024 * 1024 + 1))
     response = as_owner.post(url("evaluation"), {"name": "Large", "knowledge_base": base.pk, "file": large})
-    assert response.status_code == 422 and "Larger than the 1 MB" in text_of(response)
+    assert response.status_code == 422 and "larger than 1 MB" in text_of(response)
 
 
 def test_a_set_is_made_on_readable_bases_only(as_owner: Client, owner: User) -> None:
@@ -114,7 +114,7 @@ def test_a_set_is_made_on_readable_bases_only(as_owner: Client, owner: User) -> 
 def test_a_name_is_taken_once(as_owner: Client, golden: EvaluationSet) -> None:
     response = as_owner.post(url("evaluation"), {"name": "Golden", "knowledge_base": golden.knowledge_base_id})
     assert response.status_code == 422
-    assert "You already have a set named" in text_of(response)
+    assert "You already have a question set named" in text_of(response)
 
 
 def test_a_set_shows_questions_with_their_passages(as_owner: Client, golden: EvaluationSet) -> None:
@@ -172,7 +172,7 @@ def test_what_can_not_be_run_says_why(as_owner: Client, base: KnowledgeBase, gol
     assert wrong.status_code == 409 and "Enter a whole number." in text_of(wrong)
     empty = sets.create_set(base.owner, base, "Empty")
     page = as_owner.post(url("evaluation-set-run", empty.pk), {"mode": "hybrid"}, follow=True)
-    assert "There is no question in this set yet." in text_of(page)
+    assert "This set has no questions yet." in text_of(page)
     assert not EvaluationRun.objects.exists()
 
 
@@ -323,7 +323,7 @@ def test_a_question_is_added_and_a_toast_leads_to_it(as_owner: Client, golden: E
     assert 'hx-swap-oob="beforeend:#toasts"' in toast and "Added to “Golden”." in toast
     assert "1 passage of another knowledge base was left out." in toast
     plain = as_owner.post(url("evaluation-add"), data, follow=True)
-    assert "Added to “Golden”." in text_of(plain) and "Open the set</a>" in text_of(plain)
+    assert "Added to “Golden”." in text_of(plain) and "Open question set</a>" in text_of(plain)
 
 
 def test_a_new_set_is_made_with_its_question_or_not_at_all(as_owner: Client, golden: EvaluationSet) -> None:
@@ -334,7 +334,7 @@ def test_a_new_set_is_made_with_its_question_or_not_at_all(as_owner: Client, gol
     refused = as_owner.post(url("evaluation-add"), data | {"name": "Empty", "q": " "}, headers=HTMX)
     assert refused.status_code == 409
     again = as_owner.post(url("evaluation-add"), data)
-    assert again.status_code == 422 and "You already have a set named" in text_of(again)
+    assert again.status_code == 422 and "You already have a question set named" in text_of(again)
     assert not EvaluationSet.objects.filter(name="Empty").exists()
 
 

@@ -102,7 +102,7 @@ def test_only_readable_bases_are_searched(as_owner: Client, as_stranger: Client,
     page = show(as_owner, q="ports")
     assert "Secret" not in page
     refused = show(as_owner, q="ports", base=[other.pk])
-    assert "isn&#x27;t here, or isn&#x27;t shared with you" in refused
+    assert "doesn&#x27;t exist or isn&#x27;t shared with you" in refused
     assert "facts.txt" not in refused
     factories.make_knowledge_base(factories.make_user("third"), "Open", visibility="site")
     assert "facts.txt" not in show(as_stranger, q="ports")
@@ -122,7 +122,7 @@ def test_a_failed_side_of_a_search_leaves_a_note(
 
     monkeypatch.setattr(spaces, "embed_query", fail)
     page = show(as_owner, q="ports in a failing search", a_mode="hybrid", b_mode="vector")
-    assert "The search by meaning failed; the hits are those of the search by words." in page
+    assert "Search by meaning failed. All results come from search by words." in page
     assert 'role="alert"' in page  # the other side has no hits at all
     assert PASSAGES[1].split(" ")[1] in page
 
