@@ -1,1 +1,1 @@
-"""Programs that make what the repository holds ready-made; the site needs none of them."""
+"""Programs that generate files in the repository; the site doesn't need them."""

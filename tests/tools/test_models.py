@@ -1,4 +1,4 @@
-"""The programs that make the bundled models: what of them needs no torch, and the data that they are given."""
+"""The programs that build the bundled models, as far as they need no torch, and their data."""
 
 import json
 from collections import Counter
@@ -29,7 +29,7 @@ from tools.models.reader.weights import HEAD_OUTPUTS, LAYERS, WIDTH, ReaderWeigh
 BUNDLED = ROOT / "retrieval" / "bundled"
 TOKENIZER = BUNDLED / "multilingual-e5-small-int8" / "tokenizer.json"
 SHIPPED = sorted(DATA.glob("*.jsonl*"))
-# Of an article: the first answers by its second sentence.
+# Two passages; the second sentence of the first is an answer.
 LAMP = (
     "The lamp on the pier was lit in 1871. It burns oil from Bergen. A keeper trims it twice a night. He sleeps by day."
 )
@@ -57,7 +57,7 @@ def test_a_stored_block_is_a_scale_and_low_halves_before_high_ones() -> None:
     assert blocks.dequantise(scales, nibbles)[0, :3].tolist() == [-4.0, -3.5, -3.0]
 
 
-def test_what_was_quantised_once_stays_as_it_is() -> None:
+def test_quantising_is_idempotent() -> None:
     draw = np.random.default_rng(2)
     matrix = draw.normal(size=(4, 64)).astype(np.float32)
     once = blocks.dequantise(*blocks.quantise(matrix))
@@ -104,7 +104,7 @@ def test_the_bundled_reader_comes_back_from_its_own_weights(tmp_path: Path) -> N
         np.testing.assert_allclose(own, again, atol=1e-4)
 
 
-def test_an_exported_reader_may_keep_a_share_of_what_it_began_with(tmp_path: Path) -> None:
+def test_an_exported_reader_can_be_interpolated_with_its_initial_weights(tmp_path: Path) -> None:
     begun = load(BUNDLED / "reader" / "model.onnx").named
     np.savez(tmp_path / "trained.npz", **(begun | {"rank.bias": begun["rank.bias"] + 2}))
     export(tmp_path / "trained.npz", BUNDLED / "reader", tmp_path / "half", share=0.5)
@@ -113,7 +113,7 @@ def test_an_exported_reader_may_keep_a_share_of_what_it_began_with(tmp_path: Pat
     np.testing.assert_allclose(found["pool.bias"], begun["pool.bias"], atol=1e-5)
 
 
-def test_an_encoder_of_one_layer_reads_what_the_mask_lets_it(tmp_path: Path) -> None:
+def test_an_encoder_of_one_layer_respects_the_mask(tmp_path: Path) -> None:
     weights = load(BUNDLED / "multilingual-e5-small-int8" / "model.onnx")
     assert not weights.has_heads and len(weights.named) == 4 + 16 * LAYERS
     few = ReaderWeights((weights.table[0][:50], weights.table[1][:50]), weights.named)
@@ -134,7 +134,7 @@ def shipped() -> dict[str, list[Passage]]:
     return {path.name: read(path) for path in SHIPPED}
 
 
-def test_shipped_passages_have_no_fault_and_stand_once(shipped: dict[str, list[Passage]]) -> None:
+def test_shipped_passages_are_valid_and_unique(shipped: dict[str, list[Passage]]) -> None:
     every = [passage for found in shipped.values() for passage in found]
     assert len(every) > 1_000
     assert [(passage.id, fault) for passage in every for fault in faults(passage)] == []
@@ -144,7 +144,7 @@ def test_shipped_passages_have_no_fault_and_stand_once(shipped: dict[str, list[P
     assert labels["answered"] > labels["near"] > labels["objectless"] > 0 and set(labels) == set(LABELS)
 
 
-def test_shipped_passages_share_no_wording_with_what_is_measured(shipped: dict[str, list[Passage]]) -> None:
+def test_shipped_passages_share_no_wording_with_evaluation_sets(shipped: dict[str, list[Passage]]) -> None:
     measured = measured_runs()
     assert len(measured) > 10_000
     every = [passage for found in shipped.values() for passage in found]
@@ -160,7 +160,7 @@ def test_shipped_passages_share_no_wording_with_what_is_measured(shipped: dict[s
         ("held-bases.jsonl", "base-en1 base-en2 base-en3 base-mix1 base-mix2 base-mix3 base-zh1 base-zh2"),
     ],
 )
-def test_what_is_kept_aside_is_the_documented_draw(
+def test_held_out_passages_are_the_documented_selection(
     shipped: dict[str, list[Passage]], aside: str, drawn_from: str
 ) -> None:
     every = [
@@ -171,12 +171,12 @@ def test_what_is_kept_aside_is_the_documented_draw(
     assert groups == {"en", "zh", "across"}
 
 
-def test_a_base_is_kept_aside_whole(shipped: dict[str, list[Passage]]) -> None:
+def test_a_base_is_held_out_as_a_whole(shipped: dict[str, list[Passage]]) -> None:
     for found in (passages for name, passages in shipped.items() if "base" in name):
         assert set(Counter(passage.base for passage in found).values()) == {10}
 
 
-def test_the_readme_counts_what_is_there(shipped: dict[str, list[Passage]]) -> None:
+def test_the_counts_in_the_readme_are_current(shipped: dict[str, list[Passage]]) -> None:
     text = (DATA / "README.md").read_text(encoding="utf-8")
     for name, found in shipped.items():
         labels = Counter(question.label for passage in found for question in passage.questions)
@@ -188,13 +188,13 @@ def test_the_readme_counts_what_is_there(shipped: dict[str, list[Passage]]) -> N
 
 
 def test_faults_are_found() -> None:
-    told = {"id": "x-1", "lang": "en", "passage": LAMP, "qs": [], "claims": [{"s": "It burns.", "label": "true"}]}
+    line = {"id": "x-1", "lang": "en", "passage": LAMP, "qs": [], "claims": [{"s": "It burns.", "label": "true"}]}
     asked = {"q": "Since when?", "label": "answered", "evidence": "It was lit in 1870.", "lang": "en"}
-    told["qs"] = [asked, asked, {"q": "Who?", "label": "near", "evidence": "He sleeps by day.", "lang": "en"}]
-    found = list(faults(passage_of(told)))
-    assert len(found) == 5 and found[0] == "a question stands twice" and "the label true" in found
-    fine = passage_of({**told, "qs": [], "claims": []})
-    assert why_not(fine, set(), set()) is None and why_not(fine, {LAMP}, set()) == "it stands twice"
+    line["qs"] = [asked, asked, {"q": "Who?", "label": "near", "evidence": "He sleeps by day.", "lang": "en"}]
+    found = list(faults(passage_of(line)))
+    assert len(found) == 5 and found[0] == "duplicate question" and "unknown label: true" in found
+    fine = passage_of({**line, "qs": [], "claims": []})
+    assert why_not(fine, set(), set()) is None and why_not(fine, {LAMP}, set()) == "duplicate"
     assert "lamp on the pier" in str(why_not(fine, set(), runs("the lamp on the pier was lit in spring")))
 
 
@@ -217,11 +217,11 @@ def _two_passages() -> list[Passage]:
 
 
 def _by_the_sea(texts: Sequence[str]) -> NDArray[np.float32]:
-    """Return vectors that are alike for texts which name the ferry, and for those which don't."""
+    """Return equal vectors for texts that mention the ferry, and equal ones for those that don't."""
     return np.array([[float("ferry" in text), float("ferry" not in text)] for text in texts], np.float32)
 
 
-def test_a_question_comes_with_its_passage_whole_and_without_the_evidence() -> None:
+def test_a_question_is_paired_with_its_passage_with_and_without_the_evidence() -> None:
     groups = authored_groups(_two_passages(), 1, _by_the_sea, copies=8)
     assert len(groups) == 3 * 8
     for group in groups:
@@ -230,14 +230,14 @@ def test_a_question_comes_with_its_passage_whole_and_without_the_evidence() -> N
             assert whole.label == ANSWERED and whole.evidence in whole.text and whole.answer == "Bergen"
             assert [item.label for item in others if "Bergen" not in item.text and "keeper" in item.text] == [NEAR]
         apart = [item.label for item in others if ("ferry" in item.text) != ("ferry" in whole.text)]
-        assert apart == [NOT_ANSWERED]  # found by a search, not drawn once more
+        assert apart == [NOT_ANSWERED]  # found by a search, so it isn't drawn as unrelated
         assert not any(item.label == ANSWERED and item.evidence not in item.text for item in group.items)
     assert {group.items[0].label for group in authored_groups(_two_passages(), 1, _by_the_sea, near=False)} == {
         ANSWERED
     }
 
 
-def test_a_question_of_a_base_comes_with_what_a_search_finds_in_it() -> None:
+def test_a_question_of_a_base_is_paired_with_search_results_from_it() -> None:
     lamp, dog = (replace(passage, base="pier") for passage in _two_passages())
     cable = Passage("a-3", "en", "text", "The cable", "A ferry hangs on a cable across the river.", base="river")
     for group in authored_groups([lamp, dog, cable], 1, _by_the_sea):
@@ -246,7 +246,7 @@ def test_a_question_of_a_base_comes_with_what_a_search_finds_in_it() -> None:
         assert not any("river" in item.text for item in group.items)
 
 
-def test_a_search_goes_by_words_and_meaning() -> None:
+def test_search_combines_words_and_meaning() -> None:
     lamp, dog = _two_passages()
     bridge = Passage(
         "a-3", "en", "text", "", "The ferry is dearer than the bridge.", (_asked("ferry or bridge", None),)
@@ -256,7 +256,7 @@ def test_a_search_goes_by_words_and_meaning() -> None:
     assert found.best("What does the oil cost?", 1) == [lamp]
 
 
-def test_places_are_those_of_the_words(shipped: dict[str, list[Passage]]) -> None:
+def test_places_are_those_of_the_answer(shipped: dict[str, list[Passage]]) -> None:
     tokenizer = load_tokenizer(TOKENIZER)
     wrong = checked = 0
     for passage in shipped["held.jsonl"][:20]:
@@ -269,7 +269,7 @@ def test_places_are_those_of_the_words(shipped: dict[str, list[Passage]]) -> Non
                 checked += 1
                 said = tokenizer.decode(pair.ids[pair.places[0] : pair.places[1] + 1].tolist())
                 wrong += "".join(words(question.answer)) not in "".join(words(said))
-    assert checked > 40 and wrong <= checked / 10  # pieces may begin before a word, and signs be written otherwise
+    assert checked > 40 and wrong <= checked / 10  # pieces may begin before a word, and punctuation may differ
     ids, start = join(list(range(100)), list(range(1000)))
     assert (len(ids), start, ids[0], ids[81:83]) == (MAX_TOKENS, 83, 0, [2, 2])
 
@@ -279,11 +279,11 @@ def test_public_questions_are_read(tmp_path: Path) -> None:
         {"question": "When was it lit, in 1871?", "answers": [{"text": "1871"}]},
         {"question": "Who built it?", "answers": [], "is_impossible": True},
     ]
-    told = {
+    data = {
         "data": [{"title": "The_lamp", "paragraphs": [{"context": LAMP, "qas": asked}, {"context": DOG, "qas": []}]}]
     }
     path = tmp_path / "squad.json"
-    path.write_text(json.dumps(told), encoding="utf-8")
+    path.write_text(json.dumps(data), encoding="utf-8")
     found = list(public.squad(path, "squad", "en"))
     assert [question.answerable for question in found] == [True, False] and found[0].title == "The lamp"
     groups = list(public.groups_of(found))
@@ -294,7 +294,7 @@ def test_public_questions_are_read(tmp_path: Path) -> None:
 # --- Texts and figures ----------------------------------------------------------------------------
 
 
-def test_texts_are_taken_apart() -> None:
+def test_text_functions() -> None:
     assert [LAMP[a:b] for a, b in sentences(LAMP)][1] == "It burns oil from Bergen."
     chinese = "门在南边。请走东门！\n雨天例外"
     assert [chinese[a:b] for a, b in sentences(chinese)] == ["门在南边。", "请走东门！", "雨天例外"]
@@ -311,10 +311,10 @@ def test_figures() -> None:
     assert np.isnan(metrics.auc([], [1])) and metrics.share([1, 0, 1, 1]) == 0.75
     low, high = metrics.interval(metrics.share, [0.0, 1.0] * 50)
     assert 0.38 < low < 0.45 and 0.55 < high < 0.62
-    assert metrics.told(metrics.share, [1.0, 1.0]) == "1.00 (1.00–1.00)"
+    assert metrics.with_interval(metrics.share, [1.0, 1.0]) == "1.00 (1.00–1.00)"
 
 
-def test_who_reads_has_high_figures_and_who_knows_the_form_is_found_out() -> None:
+def test_metrics_distinguish_reading_from_guessing_by_form() -> None:
     passages = _two_passages()
     evidence = {q.text: q.evidence for passage in passages for q in passage.questions if q.evidence}
 

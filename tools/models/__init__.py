@@ -1,1 +1,1 @@
-"""Makes the bundled models again, and better: see README.md beside this file."""
+"""Build and train the bundled models; see README.md in this folder."""

@@ -1,8 +1,8 @@
-"""Writes the encoder of both bundled models as an ONNX graph from its weights, without torch.
+"""Build the ONNX graph of both bundled models' encoder from its weights, without torch.
 
-Standard operators of opset 18 and ONNX Runtime's own (com.microsoft): MultiHeadAttention, SkipLayerNormalization, Gelu
-and DynamicQuantizeMatMul. The order of nodes and constants is part of the file, and so of its checksum: a change here
-makes `embedding/convert.py --check` fail.
+It uses standard operators of opset 18 and ONNX Runtime's own (com.microsoft): MultiHeadAttention,
+SkipLayerNormalization, Gelu and DynamicQuantizeMatMul. The order of nodes and constants affects the file's checksum: a
+change here makes `embedding/convert.py --check` fail.
 """
 
 from collections.abc import Mapping, Sequence
@@ -16,7 +16,7 @@ from onnx import TensorProto, helper, numpy_helper
 
 from tools.models import blocks
 
-# Weights by the names of Hugging Face's BertModel.
+# Weights under the names of Hugging Face's BertModel.
 Weights = Mapping[str, NDArray[Any]]
 # The word embeddings in 4 bits: scales, and weights of 0-15.
 Table = tuple[NDArray[np.float16], NDArray[np.uint8]]
@@ -26,7 +26,7 @@ _MICROSOFT = "com.microsoft"
 
 
 class Graph:
-    """Nodes and constants in the order in which they are added."""
+    """Nodes and constants in insertion order."""
 
     def __init__(self) -> None:
         self.nodes: list[onnx.NodeProto] = []
@@ -38,7 +38,7 @@ class Graph:
         return name
 
     def number(self, name: str, value: int) -> str:
-        """Add a list of one whole number, as axes and places are given."""
+        """Add a constant list of one integer, the format of axes and positions."""
         return self.const(name, np.array([value], np.int64))
 
     def op(self, kind: str, inputs: Sequence[str], domain: str = "", **attributes: Any) -> str:
@@ -53,16 +53,16 @@ class Graph:
         return names
 
     def save(self, path: Path, name: str, outputs: Mapping[str, tuple[str, list[str | int]]]) -> None:
-        """Write the model; `outputs` are names with the node that gives them and their shape."""
-        for output, (given, _) in outputs.items():
-            self.nodes.append(helper.make_node("Identity", [given], [output]))
+        """Write the model; `outputs` maps names of outputs to their nodes and shapes."""
+        for output, (source, _) in outputs.items():
+            self.nodes.append(helper.make_node("Identity", [source], [output]))
         tokens = "length" if len(outputs) > 1 else "tokens"
         inputs = [
             helper.make_tensor_value_info(name, TensorProto.INT64, ["batch", tokens])
             for name in ("input_ids", "attention_mask")
         ]
-        told = [helper.make_tensor_value_info(name, TensorProto.FLOAT, shape) for name, (_, shape) in outputs.items()]
-        graph = helper.make_graph(self.nodes, name, inputs, told, self.constants)
+        infos = [helper.make_tensor_value_info(name, TensorProto.FLOAT, shape) for name, (_, shape) in outputs.items()]
+        graph = helper.make_graph(self.nodes, name, inputs, infos, self.constants)
         opsets = [helper.make_opsetid("", 18), helper.make_opsetid(_MICROSOFT, 1)]
         model = helper.make_model(graph, opset_imports=opsets, producer_name="ragsite")
         model.ir_version = 9
@@ -72,7 +72,7 @@ class Graph:
 def encoder(graph: Graph, weights: Weights, table: Table, layers: int, heads: int, matrices: str = "int8") -> str:
     """Add the encoder and return the name of its last hidden state [batch, tokens, width].
 
-    `matrices` is `int8`, with activations quantised as they come, or `float`, to compare with.
+    `matrices` is `int8`, with dynamically quantised activations, or `float`, for comparison.
     """
     x = _embeddings(graph, weights, table)
     mask = graph.op("Cast", ["attention_mask"], to=TensorProto.INT32)
@@ -107,7 +107,7 @@ def _linear(weights: Weights, name: str) -> tuple[NDArray[Any], NDArray[Any]]:
 
 
 def _embeddings(graph: Graph, weights: Weights, table: Table) -> str:
-    """Add words, unpacked from their blocks by standard operators, and places."""
+    """Add the sum of word embeddings, unpacked from blocks by standard operators, and position embeddings."""
     scales, nibbles = table
     packed = graph.op("Gather", [graph.const("words.q", blocks.halves(nibbles)), "input_ids"])
     low = graph.op("BitwiseAnd", [packed, graph.const("fifteen", np.array(15, np.uint8))])
@@ -118,7 +118,7 @@ def _embeddings(graph: Graph, weights: Weights, table: Table) -> str:
     centred = graph.op("Sub", [both, graph.const("eight", np.array(8, np.float32))])
     scaled = graph.op("Mul", [centred, scale])
     words = graph.op("Reshape", [scaled, graph.const("flat", np.array([0, 0, -1], np.int64))])
-    # All tokens are of the first type.
+    # All tokens have the first type.
     places = (weights[POSITIONS] + weights[TYPES][:1]).astype(np.float32)
     length = graph.op("Slice", [graph.op("Shape", ["input_ids"]), graph.number("one", 1), graph.number("two", 2)])
     first = [graph.const("places", places), graph.number("zero", 0), length, graph.number("axis0", 0)]

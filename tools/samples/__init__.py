@@ -1,1 +1,1 @@
-"""Makes the sample documents of a new site."""
+"""Generate the sample documents of a new site."""

@@ -1,7 +1,7 @@
-"""Writes the sample documents anew: `python -m tools.samples.generate` (needs the dev packages).
+"""Generate the sample documents: `python -m tools.samples.generate` (needs the development packages).
 
-They exist so that a first visitor has something to ask about: prose under headings, ruled tables, a picture,
-and both languages. The texts are in `texts.py`; the site has the documents in `ragsite/runtime/samples_data/`.
+They give a first visitor something to ask about: prose under headings, tables with borders, a picture, and both
+languages. The texts are in `texts.py`; the documents are written to `ragsite/runtime/samples_data/`.
 """
 
 from pathlib import Path
@@ -116,7 +116,7 @@ def write_prices(path: Path) -> None:
     for number, (name, rows) in enumerate(PRICES.items()):
         sheet = book.active if number == 0 else book.create_sheet()
         if not isinstance(sheet, Worksheet):
-            raise TypeError("a workbook has worksheets")
+            raise TypeError("Expected a worksheet")
         sheet.title = name
         for row in rows:
             sheet.append(row)
@@ -128,7 +128,7 @@ def write_prices(path: Path) -> None:
 
 
 def main() -> None:
-    """Write all documents into the site's folder of samples."""
+    """Write all documents to the site's folder of samples."""
     draw_front_panel(FOLDER / "front-panel.png")
     write_handbook(FOLDER / "switch-handbook.pdf")
     write_office_handbook(FOLDER / "staff-handbook.docx")

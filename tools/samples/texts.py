@@ -1,4 +1,4 @@
-"""What the sample documents say. The company, its products and its people are made up."""
+"""The texts of the sample documents. The company, its products and its people are made up."""
 
 from typing import Any
 

@@ -1,1 +1,1 @@
-"""Makes the bundled embedding model from published weights."""
+"""Build the bundled embedding model from published weights."""

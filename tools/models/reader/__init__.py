@@ -1,1 +1,1 @@
-"""Makes the bundled reader: data, training, export, measurement."""
+"""Build the bundled reader: data, training, export and evaluation."""

@@ -1,6 +1,6 @@
-"""Passages with questions and claims that were written for this project: their format, and what must hold of it.
+"""Passages with questions and claims written for this project: their format and validation.
 
-A line is a JSON object; `tools/models/data/README.md` describes its members.
+Each line is a JSON object; `tools/models/data/README.md` describes its members.
 """
 
 import json
@@ -15,26 +15,26 @@ from tools.models.reader.texts import language_of
 
 LABELS = ("answered", "near", "objectless")
 CLAIM_LABELS = ("supported", "contradicted", "not_found")
-# Words, and Han characters, in a row that no two texts share by chance.
+# Lengths of runs of words and Han characters that two texts don't share by chance.
 WORDS_IN_A_ROW, CHARACTERS_IN_A_ROW = 7, 10
 
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """`evidence` is the sentence or row that answers, `answer` its shortest words; None unless `label` is answered."""
+    """A question; if `label` is answered, `evidence` is the answering sentence or row, `answer` its shortest part."""
 
     text: str
     label: str
     evidence: str | None
     answer: str | None
     lang: str
-    # The question that it goes on from; it can't be understood without.
+    # The question that it follows up, without which it can't be understood.
     follows: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """A sentence, and whether the passage says so."""
+    """A sentence, and whether the passage supports it."""
 
     text: str
     label: str
@@ -42,10 +42,10 @@ class Claim:
 
 @dataclass(frozen=True, slots=True)
 class Passage:
-    """A passage and what is asked of it; `source` is the file that its `id` begins with.
+    """A passage with its questions and claims.
 
-    Passages of one `base` are cut from the documents of one place, and a question's label holds for all of them:
-    none but its own passage answers it.
+    Passages with the same `base` come from the documents of one organisation, and a question's label applies to all of
+    them: no passage but its own answers it.
     """
 
     id: str
@@ -59,16 +59,16 @@ class Passage:
 
     @property
     def source(self) -> str:
-        """The file that the passage was written in."""
+        """The file of the passage, with which its `id` begins."""
         return self.id.rpartition("-")[0]
 
     def group_of(self, question: Question) -> str:
-        """Return what figures are told apart by: `en`, `zh`, or `across` where the languages differ."""
+        """Return the group for evaluation: `en`, `zh`, or `across` if question and passage differ in language."""
         return question.lang if question.lang == self.lang else "across"
 
 
-def passage_of(told: dict[str, Any]) -> Passage:
-    """Return a line's passage. Raises `KeyError` where a member is missing."""
+def passage_of(data: dict[str, Any]) -> Passage:
+    """Return the passage of a line. Raises `KeyError` if a member is missing."""
     questions = tuple(
         Question(
             q["q"],
@@ -78,66 +78,66 @@ def passage_of(told: dict[str, Any]) -> Passage:
             q.get("lang") or language_of(q["q"]),
             q.get("follows"),
         )
-        for q in told["qs"]
+        for q in data["qs"]
     )
-    claims = tuple(Claim(claim["s"], claim["label"]) for claim in told.get("claims", ()))
+    claims = tuple(Claim(claim["s"], claim["label"]) for claim in data.get("claims", ()))
     return Passage(
-        told["id"],
-        told["lang"],
-        told.get("kind", ""),
-        told.get("title", ""),
-        told["passage"],
+        data["id"],
+        data["lang"],
+        data.get("kind", ""),
+        data.get("title", ""),
+        data["passage"],
         questions,
         claims,
-        told.get("base", ""),
+        data.get("base", ""),
     )
 
 
 def lines(path: Path) -> Iterator[str]:
-    """Yield the lines of a file, packed by xz or not."""
+    """Yield the non-blank lines of a file, which may be compressed by xz."""
     data = path.read_bytes()
     text = (lzma.decompress(data) if path.suffix == ".xz" else data).decode()
-    # A line may hold other signs that end one, so `splitlines` would cut it.
+    # `splitlines` would also split at other characters that a line may contain.
     yield from (line for line in text.split("\n") if line.strip())
 
 
 def read(*paths: Path) -> list[Passage]:
-    """Return the passages of some files, in order."""
+    """Return the passages in files, in order."""
     return [passage_of(json.loads(line)) for path in paths for line in lines(path)]
 
 
 def faults(passage: Passage) -> Iterator[str]:
-    """Yield what is wrong with a passage, in words."""
-    asked = [question.text.strip().lower() for question in passage.questions]
-    if len(set(asked)) < len(asked):
-        yield "a question stands twice"
+    """Yield messages about errors in a passage."""
+    texts = [question.text.strip().lower() for question in passage.questions]
+    if len(set(texts)) < len(texts):
+        yield "duplicate question"
     for question in passage.questions:
         if question.label not in LABELS:
-            yield f"the label {question.label}"
+            yield f"unknown label: {question.label}"
         if question.label == "answered" and not question.evidence:
             yield f"no evidence: {question.text}"
         if question.label != "answered" and question.evidence and question.label == "near":
-            yield f"evidence though near: {question.text}"
+            yield f"evidence for a near question: {question.text}"
         if question.evidence and question.evidence not in passage.text:
-            yield f"evidence that isn't there: {question.evidence}"
+            yield f"evidence not in the passage: {question.evidence}"
         if question.answer and question.answer not in (question.evidence or ""):
-            yield f"an answer beside its evidence: {question.answer}"
+            yield f"answer not in its evidence: {question.answer}"
         if question.lang not in ("en", "zh"):
-            yield f"the language {question.lang}"
+            yield f"unknown language: {question.lang}"
     for claim in passage.claims:
         if claim.label not in CLAIM_LABELS:
-            yield f"the label {claim.label}"
+            yield f"unknown label: {claim.label}"
 
 
 def runs(text: str) -> set[str]:
-    """Return a text's runs of words or characters, long enough that two texts share none by chance."""
+    """Return a text's runs of words or Han characters, of a length that two texts don't share by chance."""
     found = re.findall(r"[a-z0-9]+|[\u4e00-\u9fff]", text.lower())
     length = CHARACTERS_IN_A_ROW if re.search("[\u4e00-\u9fff]", text) else WORDS_IN_A_ROW
     return {" ".join(found[i : i + length]) for i in range(len(found) - length + 1)}
 
 
 def texts_of(passage: Passage) -> Iterable[str]:
-    """Return all that was written of a passage."""
+    """Yield all texts of a passage."""
     yield passage.title
     yield passage.text
     yield from (question.text for question in passage.questions)

@@ -1,12 +1,12 @@
-"""Takes files of authored passages into `tools/models/data/`: checked, and a tenth of them kept aside.
+"""Add files of authored passages to `tools/models/data/`: they are checked, and a tenth is held out.
 
     python -m tools.models.reader.collect WRITTEN/*.jsonl
 
-Left out are passages with a fault, those that stand twice, and those that share a run of seven words or ten Han
-characters with the sets that the site is measured on (`tests/conversations/data/`). The tenth that is never trained on
-goes into `held.jsonl`: all passages are put in order by language (`across` for those asked in the other one), kind and
-the SHA-256 of their id, and every tenth is taken, from the fifth on. Those of a base stay together: there every tenth
-base is taken, in order of language and the SHA-256 of its name.
+Passages with errors and duplicates are left out, and so are those that share a run of seven words or ten Han characters
+with the site's evaluation sets (`tests/conversations/data/`). The held-out tenth, which is never trained on, is written
+to `held.jsonl`: passages are sorted by language (`across` for questions in the other one), kind and the SHA-256 of
+their ID, and every tenth is taken, from the fifth on. Passages of a base stay together: every tenth base is taken, in
+order of language and the SHA-256 of its name.
 """
 
 import argparse
@@ -27,7 +27,7 @@ SHARE, FIRST = 10, 4
 
 
 def measured_runs(folder: Path = MEASURED) -> set[str]:
-    """Return all runs of words or characters of the sets that the site is measured on."""
+    """Return all runs of words or characters in the site's evaluation sets."""
     found: set[str] = set()
     for path in folder.rglob("*"):
         if path.suffix == ".md" and path.name != "README.md":
@@ -49,19 +49,19 @@ def _strings(value: Any) -> Iterator[str]:
 
 
 def why_not(passage: Passage, seen: set[str], measured: set[str]) -> str | None:
-    """Return why a passage is left out, or None; what is kept is added to `seen`."""
+    """Return why a passage is left out, or None and add it to `seen`."""
     if found := next(faults(passage), None):
         return found
     if passage.id in seen or passage.text in seen:
-        return "it stands twice"
+        return "duplicate"
     if shared := next((run for text in texts_of(passage) for run in sorted(runs(text) & measured)), None):
-        return f"shared with what is measured: {shared}"
+        return f"shared with an evaluation set: {shared}"
     seen |= {passage.id, passage.text}
     return None
 
 
 def held(passages: Sequence[Passage]) -> set[str]:
-    """Return the ids of the tenth that is kept aside."""
+    """Return the IDs of the held-out tenth."""
     units: dict[str, list[Passage]] = defaultdict(list)
     for passage in passages:
         units[passage.base or passage.id].append(passage)
@@ -76,10 +76,10 @@ def held(passages: Sequence[Passage]) -> set[str]:
 
 
 def main() -> None:
-    """Take files in, from the command line."""
+    """Add files, from the command line."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("files", type=Path, nargs="+", help="files of the authored format; their names are kept")
-    parser.add_argument("--whole", action="store_true", help="keep nothing aside, for files that were split before")
+    parser.add_argument("files", type=Path, nargs="+", help="files in the authored format; their names are kept")
+    parser.add_argument("--whole", action="store_true", help="hold out nothing, for files that are already split")
     parser.add_argument("--output", type=Path, default=DATA)
     options = parser.parse_args()
     measured, seen = measured_runs(), set[str]()
@@ -87,14 +87,14 @@ def main() -> None:
     for path in options.files:
         for number, line in enumerate(lines(path), 1):
             try:
-                passage = passage_of(told := json.loads(line))
+                passage = passage_of(data := json.loads(line))
             except (ValueError, KeyError) as error:
                 print(f"{path.name}:{number}: {error!r}", file=sys.stderr)
                 continue
             if reason := why_not(passage, seen, measured):
                 print(f"{path.name}:{number}: {reason}", file=sys.stderr)
             else:
-                kept[path.name].append((passage, json.dumps(told, ensure_ascii=False) + "\n"))
+                kept[path.name].append((passage, json.dumps(data, ensure_ascii=False) + "\n"))
     aside = set() if options.whole else held([passage for found in kept.values() for passage, _ in found])
     for name, found in kept.items():
         text = "".join(line for passage, line in found if passage.id not in aside)
@@ -102,7 +102,7 @@ def main() -> None:
     if aside:
         text = "".join(line for found in kept.values() for passage, line in found if passage.id in aside)
         (options.output / "held.jsonl").write_text(text, encoding="utf-8")
-    print({name: len(found) for name, found in kept.items()}, "kept aside:", len(aside), file=sys.stderr)
+    print({name: len(found) for name, found in kept.items()}, "held out:", len(aside), file=sys.stderr)
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
-"""Groups to train on: a question with passages that answer it, nearly do, or have nothing to do with it.
+"""Training groups: a question with passages that answer it, nearly answer it, or are unrelated.
 
-Comparing within a question is what teaches to read: a question's form is the same for all its passages, so it can't
-tell which of them answers. So each authored question comes with its passage whole and without the evidence.
+Comparing passages of the same question forces the model to read them, since the form of the question doesn't show which
+of them answers. Therefore each authored question is paired with its passage both with and without the evidence.
 """
 
 import random
@@ -13,18 +13,18 @@ from tools.models.reader.authored import Passage, Question
 from tools.models.reader.search import Embed, Search
 from tools.models.reader.texts import headed, sentences, without
 
-# What a search finds beside a question's own passage doesn't answer it, and may be about it or not.
+# NOT_ANSWERED is for other passages found by a search, which don't answer the question but may be related to it.
 UNRELATED, NEAR, ANSWERED, NOT_ANSWERED = 0, 1, 2, 3
 CONTRADICTED, NOT_FOUND, SUPPORTED = 0, 1, 2
-# How many of the passages that a search finds are read beside a question's own.
+# The number of passages found by a search that are added to a question's own.
 FOUND = 3
 
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """A passage as the reader is given it, with its label.
+    """A passage in the reader's input format, with its label.
 
-    `answer` and `evidence` stand in `text` word for word; None where that isn't known, so nothing is learnt of them.
+    `answer` and `evidence` are parts of `text`, or None if unknown, which excludes them from the loss.
     """
 
     text: str
@@ -35,7 +35,7 @@ class Item:
 
 @dataclass(slots=True)
 class Group:
-    """A question or claim and its passages. `supports` says that labels are those of claims."""
+    """A question or claim with its passages; `supports` is true if the labels are those of claims."""
 
     question: str
     lang: str
@@ -55,8 +55,9 @@ def authored_groups(
 ) -> list[Group]:
     """Return groups of authored passages.
 
-    `near` questions are left out where their form gives them away; `copies` of a question differ in its writing and
-    passages. Questions that lack their object or go on from another are left out: read alone they have no label.
+    Without `near`, near questions are left out, for files in which their form gives them away. `copies` of a question
+    differ in its spelling and passages. Follow-up questions and those without an object are left out, since they have
+    no label on their own.
     """
     draw = random.Random(seed)
     groups: list[Group] = []
@@ -72,7 +73,7 @@ def authored_groups(
                 found = [other for other in search.best(question.text, 1 + FOUND) if other is not passage][:FOUND]
                 for _ in range(copies):
                     group = _group(passage, question, found, draw)
-                    # All of a base is more or less about the same; elsewhere one is drawn that isn't.
+                    # Passages of a base are more or less related; otherwise an unrelated one is drawn.
                     if not base and (other := draw.choice(pool)) is not passage and other not in found:
                         group.items.append(Item(_headed(other, draw), UNRELATED))
                     groups.append(group)
@@ -88,7 +89,7 @@ def _group(passage: Passage, question: Question, found: Iterable[Passage], draw:
     items = [Item(headed(title, passage.text), ANSWERED if answered else NEAR, question.answer, question.evidence)]
     if answered and question.evidence and (rest := without(passage.text, question.evidence)):
         items.append(Item(headed(title, rest), NEAR))
-    # A sentence that doesn't matter is taken away too, lest gaps in a text tell.
+    # Also remove an irrelevant sentence, so that gaps in a text give nothing away.
     if draw.random() < 0.4 and (spared := _without_another(passage.text, question.evidence, draw)):
         items.append(Item(headed(title, spared), items[0].label, question.answer, question.evidence))
     group.items = items + [Item(_headed(other, draw), NOT_ANSWERED) for other in found]
@@ -100,7 +101,7 @@ def _headed(passage: Passage, draw: random.Random) -> str:
 
 
 def _as_typed(question: str, draw: random.Random) -> str:
-    """Return a question as some write it: without its mark, or in lower case."""
+    """Return a question as people type it: sometimes without a question mark, or in lower case."""
     if draw.random() < 0.3:
         question = question.rstrip("?？ ")
     return question.lower() if draw.random() < 0.15 else question

@@ -1,19 +1,19 @@
-"""Measures readers beside BM25: can they tell a passage that answers from one that nearly does, and do they read?
+"""Evaluate readers against BM25: do they distinguish passages that answer from those that nearly do, by reading?
 
     python -m tools.models.reader.evaluate retrieval/bundled/reader trained --authored tools/models/data/held.jsonl
     python -m tools.models.reader.evaluate retrieval/bundled/reader --answers held-small-en held-small-zh
 
-Prints a table a set, a column a reader. Brackets hold what 95 of 100 draws of the questions give. Rows:
+Prints a table for each set, with a column for each reader and 95 % bootstrap intervals in brackets. Rows:
 
-- answerable against near: AUC. Of an authored file the question's own passage is read; of bases, and of the site's own
-  sets, the best of ten passages counts (the base's, or those that BM25 likes best).
-- with and without its evidence: the same question and passage, of which the sentence that answers is taken away. AUC,
-  and the share of questions that score higher with it. High where a reader reads; no form of a question can help.
-- answer removed against near: answerable questions on a passage that no longer answers, against near ones. .5 where
-  nothing of a question's form gives its label away.
-- question alone: answerable against near with no passage at all, by "answered". .5 is wanted again.
-- first of ten: its own passage comes first by `rank`, of ten of its file.
-- sentence found: the sentence with the evidence is the one named; for BM25, the one that shares most words.
+- answerable against near: AUC. In an authored file the question's own passage is read; in bases and the site's own
+  sets, the best of ten passages counts (the base's, or the best ones by BM25).
+- with and without its evidence: the same question and passage, with and without the answering sentence. AUC, and the
+  share of questions that score higher with it. High if a reader reads, since the form of the question can't help.
+- answer removed against near: answerable questions on a passage that no longer answers, against near ones. .5 if the
+  form of questions gives nothing away.
+- question alone: answerable against near without any passage, by "answered". Ideally .5, too.
+- first of ten: its own passage is first by `rank`, of ten in its file.
+- sentence found: the sentence with the evidence is selected; for BM25, the one that shares most words.
 """
 
 import argparse
@@ -26,15 +26,15 @@ from typing import Any
 
 from tools.models.reader.authored import Passage, read
 from tools.models.reader.collect import MEASURED
-from tools.models.reader.metrics import auc, share, told
+from tools.models.reader.metrics import auc, share, with_interval
 from tools.models.reader.reading import OnnxReader, Reading
 from tools.models.reader.texts import BM25, headed, sentences, without, words
 
-# Samples by group and row; a row's figure is of one sample (a share) or of two (an AUC).
+# Samples by group and row; a row's figure is computed from one sample (a share) or two (an AUC).
 Samples = dict[tuple[str, str], list[list[float]]]
 Read = Callable[[str, str, str], Reading]
 PASSAGES = 10
-# Characters of a passage that the site's own documents are cut into, about as the site does.
+# The most characters of a passage of the site's own documents, similar to the site's chunking.
 _LENGTH = {"en": 500, "zh": 180}
 ROWS: dict[str, Callable[..., float]] = {
     "answerable against near": auc,
@@ -48,9 +48,9 @@ ROWS: dict[str, Callable[..., float]] = {
 
 
 def authored(passages: Sequence[Passage], reader: Read | None) -> Samples:
-    """Return the samples of authored passages, of BM25 where there is no reader.
+    """Return the samples for authored passages, for BM25 if there is no reader.
 
-    Questions that lack their object or go on from another are left out.
+    Follow-up questions and those without an object are left out.
     """
     samples: Samples = defaultdict(lambda: [[], []])
     index = BM25([headed(passage.title, passage.text) for passage in passages])
@@ -100,7 +100,7 @@ def authored(passages: Sequence[Passage], reader: Read | None) -> Samples:
 
 
 def answers(name: str, reader: Read | None, folder: Path = MEASURED / "answers") -> Samples:
-    """Return the samples of one of the site's own sets, of those whose documents lie beside it."""
+    """Return the samples for one of the site's own sets that has its documents beside it."""
     samples: Samples = defaultdict(lambda: [[], []])
     documents = folder / name.removeprefix("held-")
     asked = [json.loads(line) for line in (folder / f"{name}.jsonl").read_text(encoding="utf-8").splitlines()]
@@ -123,14 +123,14 @@ def answers(name: str, reader: Read | None, folder: Path = MEASURED / "answers")
         if side:
             samples[group, "answer removed against near"][1].append(max(answered))
         elif any(gold):
-            # Passages can't be cut here without losing what else they say: those that hold the answer are left out.
+            # Instead of removing answers, which would lose context, passages that contain the answer are left out.
             samples[group, "answer removed against near"][0].append(others)
             samples[group, "first of ten"][0].append(float(gold[ranks.index(max(ranks))]))
     return samples
 
 
 def _ten(index: BM25, question: str, own: int) -> list[int]:
-    """Return a passage and the nine others of its file that BM25 likes best."""
+    """Return a passage and the nine best others of its file by BM25."""
     return [own, *(i for i in index.best(question, PASSAGES) if i != own)][:PASSAGES]
 
 
@@ -140,7 +140,7 @@ def _by_words(question: str, text: str) -> tuple[int, int]:
 
 
 def _overlaps(place: tuple[int, int], evidence: str, text: str) -> float:
-    """Return 1 where most of a sentence lies within the evidence, else 0."""
+    """Return 1 if most of a sentence overlaps with the evidence, else 0."""
     start = text.find(evidence)
     shared = min(place[1], start + len(evidence)) - max(place[0], start)
     return float(shared > 0.5 * min(place[1] - place[0], len(evidence)))
@@ -153,7 +153,7 @@ def _holds(text: str, question: dict[str, Any]) -> bool:
 
 
 def _passages(path: Path, language: str) -> Iterator[tuple[str, str]]:
-    """Yield a document's passages as their headings and text: blocks of a section, joined up to a length."""
+    """Yield a document's passages as (headings, text): blocks of a section, joined up to a maximum length."""
     heads = ["", "", "", ""]
     joined: list[str] = []
 
@@ -178,7 +178,7 @@ def _passages(path: Path, language: str) -> Iterator[tuple[str, str]]:
 
 
 def table(title: str, columns: dict[str, Samples]) -> str:
-    """Return a set's figures as a Markdown table, with how many questions they are of."""
+    """Return a set's figures as a Markdown table, with the numbers of questions."""
     keys = {key for samples in columns.values() for key in samples}
     groups = [group for group in ("en", "zh", "across") if any(key[0] == group for key in keys)]
     text = [f"| {title} | questions | {' | '.join(columns)} |", "|---|---" + "|---" * len(columns) + "|"]
@@ -188,14 +188,14 @@ def table(title: str, columns: dict[str, Samples]) -> str:
                 continue
             found = [samples.get((group, row), [[], []]) for samples in columns.values()]
             sides = 2 if figure is auc else 1
-            told_ = [told(figure, *own[:sides]) if own[0] else "" for own in found]
+            cells = [with_interval(figure, *own[:sides]) if own[0] else "" for own in found]
             counts = "/".join(str(max(len(own[side]) for own in found)) for side in range(sides))
-            text.append(f"| {group}: {row} | {counts} | {' | '.join(told_)} |")
+            text.append(f"| {group}: {row} | {counts} | {' | '.join(cells)} |")
     return "\n".join(text)
 
 
 def main() -> None:
-    """Measure from the command line."""
+    """Evaluate readers from the command line."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("readers", type=Path, nargs="*", help="folders with model.onnx and tokenizer.json")
     parser.add_argument("--authored", type=Path, nargs="*", default=[], help="files in the authored format")

@@ -1,8 +1,8 @@
-"""Writes a reader as an ONNX file like the bundled one, without torch.
+"""Export a reader to an ONNX file like the bundled one, without torch.
 
     python -m tools.models.reader.export trained/seed-1.npz retrieval/bundled/reader OUTPUT
 
-The second argument is the folder whose word embeddings and descriptions are taken over.
+The second argument is the folder from which word embeddings and descriptions are copied.
 """
 
 import argparse
@@ -20,7 +20,7 @@ from tools.models.reader.weights import HEAD_OUTPUTS, HEADS, LAYERS, ReaderWeigh
 
 
 def write(weights: ReaderWeights, path: Path, matrices: str = "int8") -> None:
-    """Write the ONNX file; the supports head goes into it where there is one."""
+    """Write the ONNX file, including the `supports` head if there is one."""
     named = weights.named
     graph = Graph()
     x = encoder(graph, named, weights.table, LAYERS, HEADS, matrices)
@@ -35,9 +35,9 @@ def write(weights: ReaderWeights, path: Path, matrices: str = "int8") -> None:
     pooled = graph.op("MatMul", [graph.op("Concat", [first, mean], axis=-1), graph.op("Cast", [pool], to=1)])
     pooled = graph.op("Tanh", [graph.op("Add", [pooled, graph.const("pool.b", named["pool.bias"])])])
 
-    def head(name: str, given: str) -> str:
+    def head(name: str, source: str) -> str:
         weight: NDArray[Any] = named[f"{name}.weight"].T.astype(np.float32)
-        product = graph.op("MatMul", [given, graph.const(f"{name}.w", weight)])
+        product = graph.op("MatMul", [source, graph.const(f"{name}.w", weight)])
         return graph.op("Add", [product, graph.const(f"{name}.b", named[f"{name}.bias"])])
 
     outputs: dict[str, tuple[str, list[str | int]]] = {"answers": (head("answers", pooled), ["batch", 3])}
@@ -51,15 +51,15 @@ def write(weights: ReaderWeights, path: Path, matrices: str = "int8") -> None:
 
 
 def export(trained: Path, base: Path, output: Path, matrices: str = "int8", share: float = 1.0) -> None:
-    """Write a folder like the bundled reader's from trained weights (`.npz`) and the folder that they started from.
+    """Write a folder like the bundled reader's from trained weights (`.npz`) and the folder with the initial weights.
 
-    With a `share` below 1 the weights are so much of the trained ones and the rest of those they started from, which
-    keeps what these knew (Wortsman et al., "Robust fine-tuning of zero-shot models", CVPR 2022).
+    With a `share` below 1, the weights are interpolated between the initial and the trained ones, which preserves what
+    the initial model knew (Wortsman et al., "Robust fine-tuning of zero-shot models", CVPR 2022).
     """
     before = load(base / "model.onnx")
     named = load(trained).named
     if share < 1:
-        # Heads that were new have nothing to be mixed with.
+        # New heads have no initial weights.
         mixed = named.keys() & before.named.keys()
         named |= {name: share * named[name] + (1 - share) * before.named[name] for name in mixed}
     output.mkdir(parents=True, exist_ok=True)
@@ -75,10 +75,12 @@ def export(trained: Path, base: Path, output: Path, matrices: str = "int8", shar
 def main() -> None:
     """Run the export from the command line."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("trained", type=Path, help="what train.py wrote")
+    parser.add_argument("trained", type=Path, help="file written by train.py")
     parser.add_argument("base", type=Path, help="a folder like retrieval/bundled/reader")
     parser.add_argument("output", type=Path)
-    parser.add_argument("--share", type=float, default=1.0, help="of the trained weights; the rest is the base's")
+    parser.add_argument(
+        "--share", type=float, default=1.0, help="weight of the trained weights; the rest is the base's"
+    )
     parser.add_argument("--matrices", choices=("int8", "float"), default="int8")
     options = parser.parse_args()
     export(options.trained, options.base, options.output, options.matrices, options.share)

@@ -1,4 +1,4 @@
-"""Figures and how sure they are."""
+"""Metrics and their confidence intervals."""
 
 from collections.abc import Callable, Sequence
 
@@ -9,7 +9,7 @@ _DRAWS = 400
 
 
 def auc(wanted: ArrayLike, others: ArrayLike) -> float:
-    """Return how often one that is wanted scores above one of the others, ties half; NaN where either lacks."""
+    """Return how often a wanted score is above one of the others, counting ties half; NaN if either is empty."""
     above, below = np.asarray(wanted, float), np.asarray(others, float)
     if not len(above) or not len(below):
         return float("nan")
@@ -17,15 +17,15 @@ def auc(wanted: ArrayLike, others: ArrayLike) -> float:
 
 
 def share(hits: ArrayLike) -> float:
-    """Return the mean, NaN of nothing."""
+    """Return the mean, or NaN if there are no values."""
     values = np.asarray(hits, float)
     return float(values.mean()) if len(values) else float("nan")
 
 
 def interval(figure: Callable[..., float], *samples: Sequence[float]) -> tuple[float, float]:
-    """Return the bounds between which a figure of samples lies in 95 of 100 draws with replacement.
+    """Return the 95 % bootstrap interval of a figure of samples.
 
-    Each sample is drawn from for itself; the draws are the same each time.
+    Each sample is resampled separately, with a fixed seed.
     """
     arrays: list[NDArray[np.float64]] = [np.asarray(sample, float) for sample in samples]
     if not all(map(len, arrays)):
@@ -36,8 +36,8 @@ def interval(figure: Callable[..., float], *samples: Sequence[float]) -> tuple[f
     return float(low), float(high)
 
 
-def told(figure: Callable[..., float], *samples: Sequence[float]) -> str:
-    """Return a figure with its interval: `.74 (.65–.82)`."""
+def with_interval(figure: Callable[..., float], *samples: Sequence[float]) -> str:
+    """Return a figure with its interval as text: `.74 (.65–.82)`."""
     low, high = interval(figure, *samples)
     return f"{_short(figure(*samples))} ({_short(low)}–{_short(high)})"
 

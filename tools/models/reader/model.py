@@ -1,4 +1,4 @@
-"""The reader in torch: a BERT encoder that reads question and passage together, with heads over it."""
+"""The reader in torch: a BERT encoder that reads question and passage together, with several heads."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -14,7 +14,7 @@ from tools.models.onnx_graph import EPSILON, POSITIONS, TYPES
 from tools.models.reader.weights import HEADS, LAYERS, WIDTH, ReaderWeights
 
 POSITION_COUNT = 512
-# A layer's parts here, and by Hugging Face's names.
+# A layer's parts, and their names in Hugging Face's model.
 _PARTS = {
     "out": "attention.output.dense",
     "inner": "intermediate.dense",
@@ -26,7 +26,7 @@ _HEADS = ("pool", "answers", "rank", "span", "evidence", "supports")
 
 
 class Layer(nn.Module):
-    """A layer of BERT: attention and two matrices, each normalised after its sum."""
+    """A layer of BERT: attention and a feed-forward network, each followed by a residual sum and normalisation."""
 
     def __init__(self, drop: float) -> None:
         super().__init__()
@@ -36,7 +36,7 @@ class Layer(nn.Module):
         self.drop = nn.Dropout(drop)
 
     def forward(self, x: Tensor, mask: Tensor) -> Tensor:
-        """Return the layer's states [batch, tokens, width]; `mask` [batch, 1, 1, tokens] says what is there."""
+        """Return the layer's states [batch, tokens, width]; `mask` [batch, 1, 1, tokens] is false for padding."""
         batch, tokens, _ = x.shape
         q, k, v = self.qkv(x).view(batch, tokens, 3, HEADS, WIDTH // HEADS).permute(2, 0, 3, 1, 4)
         attended = F.scaled_dot_product_attention(q, k, v, attn_mask=mask)
@@ -48,13 +48,13 @@ class Layer(nn.Module):
 class Reader(nn.Module):
     """The encoder and its heads.
 
-    `answers` (unrelated, near, answered), `rank`, and `supports` (contradicted, not found, supported) where asked for
-    are of the pair; `span` and `evidence` are the start and end of the answer's words and of its sentence, by token.
+    `answers` (unrelated, near, answered), `rank`, and optionally `supports` (contradicted, not found, supported) are
+    outputs for the pair; `span` and `evidence` are the start and end of the answer and of its sentence, per token.
     """
 
     def __init__(self, vocabulary: int, *, supports: bool = False, drop: float = 0.1) -> None:
         super().__init__()
-        # In 4 bits in the file: trained, they would have to be rounded anew.
+        # Stored in 4 bits; if they were trained, they would have to be quantised again.
         self.words = nn.Embedding(vocabulary, WIDTH).requires_grad_(False)
         self.places = nn.Embedding(POSITION_COUNT, WIDTH)
         self.norm = nn.LayerNorm(WIDTH, eps=EPSILON)
@@ -66,25 +66,25 @@ class Reader(nn.Module):
         self.supports = nn.Linear(WIDTH, 3) if supports else None
 
     def upper(self, x: Tensor, mask: Tensor, layers: int) -> dict[str, Tensor]:
-        """Return what the heads say of the states after so many layers, with the other layers over them."""
+        """Return the outputs of the heads for the states after `layers` layers, by applying the remaining layers."""
         for layer in self.layers[layers:]:
             x = layer(x, mask[:, None, None, :])
         there = mask[:, :, None].to(x.dtype)
         mean = (x * there).sum(1) / there.sum(1)
         pooled = self.drop(torch.tanh(self.pool(torch.cat([x[:, 0], mean], 1))))
-        told = {"answers": self.answers(pooled), "rank": self.rank(pooled)[:, 0]}
-        told |= {"span": self.span(x), "evidence": self.evidence(x)}
+        outputs = {"answers": self.answers(pooled), "rank": self.rank(pooled)[:, 0]}
+        outputs |= {"span": self.span(x), "evidence": self.evidence(x)}
         if self.supports is not None:
-            told["supports"] = self.supports(pooled)
-        return told
+            outputs["supports"] = self.supports(pooled)
+        return outputs
 
     def forward(self, ids: Tensor, mask: Tensor) -> dict[str, Tensor]:
-        """Return the outputs for ids and a mask of booleans [batch, tokens]."""
+        """Return the outputs for IDs and a boolean mask [batch, tokens]."""
         return self.upper(self.norm(self.words(ids) + self.places.weight[: ids.shape[1]]), mask, 0)
 
 
 def build(weights: ReaderWeights, *, supports: bool = False, drop: float = 0.1) -> Reader:
-    """Return a reader of these weights; heads that they lack begin by chance."""
+    """Return a reader with these weights; missing heads are initialised randomly."""
     net = Reader(len(weights.table[1]), supports=supports, drop=drop)
     state = net.state_dict()
     state["words.weight"] = torch.from_numpy(blocks.dequantise(*weights.table))
@@ -96,7 +96,7 @@ def build(weights: ReaderWeights, *, supports: bool = False, drop: float = 0.1) 
 
 
 def _state(named: Mapping[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
-    """Return weights by this module's names."""
+    """Return weights under this module's names."""
     state = {"places.weight": named[POSITIONS] + named[TYPES][:1]}
     for kind in ("weight", "bias"):
         state[f"norm.{kind}"] = named[f"embeddings.LayerNorm.{kind}"]
@@ -110,7 +110,7 @@ def _state(named: Mapping[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
 
 
 def named_of(net: Reader) -> dict[str, NDArray[Any]]:
-    """Return a reader's weights, but for the words, by the names of `tools.models.reader.weights`."""
+    """Return a reader's weights, except for word embeddings, under the names in `tools.models.reader.weights`."""
     state = {name: tensor.detach().float().cpu().numpy() for name, tensor in net.state_dict().items()}
     named = {POSITIONS: state["places.weight"], TYPES: np.zeros((2, WIDTH), np.float32)}
     for kind in ("weight", "bias"):

@@ -1,4 +1,4 @@
-"""Question and passage as the reader gets them: ids, and the tokens at which what answers begins and ends."""
+"""Encode pairs of question and passage for the reader: token IDs, and the tokens of the answer's start and end."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -13,13 +13,13 @@ from tools.models.reader.texts import sentences
 
 MAX_TOKENS, MAX_QUESTION_TOKENS = 384, 80
 BEGIN, PAD, END = 0, 1, 2
-# Instead of a token: nothing is known of it.
+# Used instead of a token's index if it is unknown.
 UNKNOWN = -1
 
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """`places` are the tokens of the answer's start and end, and its sentence's: 0 for none, -1 where not known."""
+    """An encoded pair; `places` are the first and last tokens of answer and sentence: 0 if none, -1 if unknown."""
 
     ids: NDArray[np.int32]
     label: int
@@ -27,7 +27,7 @@ class Pair:
 
 
 def load_tokenizer(path: Path) -> Tokenizer:
-    """Return a tokenizer that neither cuts nor pads."""
+    """Return a tokenizer without truncation and padding."""
     tokenizer = Tokenizer.from_file(str(path))
     tokenizer.no_truncation()
     tokenizer.no_padding()
@@ -35,7 +35,7 @@ def load_tokenizer(path: Path) -> Tokenizer:
 
 
 def join(question: Sequence[int], passage: Sequence[int]) -> tuple[list[int], int]:
-    """Return a pair's ids, and where its passage begins."""
+    """Return a pair's IDs, and the index at which its passage begins."""
     asked = list(question[:MAX_QUESTION_TOKENS])
     ids = [BEGIN, *asked, END, END, *passage[: MAX_TOKENS - 4 - len(asked)], END]
     return ids, len(asked) + 3
@@ -70,13 +70,13 @@ def _places(item: Item, offsets: Sequence[tuple[int, int]], start: int, end: int
 
 
 def _sentence(text: str, part: str | None) -> str | None:
-    """Return the sentence that a part of a text stands in."""
+    """Return the sentence that contains a part of a text."""
     at = text.find(part) if part else -1
     return next((text[a:b].strip() for a, b in sentences(text) if a <= at < b), None) if at >= 0 else None
 
 
 def padded(pairs: Iterable[Pair]) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
-    """Return ids and mask [pairs, tokens] of some pairs."""
+    """Return the IDs and mask of pairs, padded to [pairs, tokens]."""
     rows = [pair.ids for pair in pairs]
     longest = max(map(len, rows))
     ids, mask = np.full((len(rows), longest), PAD, np.int64), np.zeros((len(rows), longest), bool)

