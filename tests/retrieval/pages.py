@@ -1,4 +1,4 @@
-"""What the tests of the retrieval pages share: a base with indexed passages, and sets on it."""
+"""Helpers for tests of the retrieval pages: a base with indexed passages, and sets on it."""
 
 from django.contrib.auth.models import User
 
@@ -17,7 +17,7 @@ HTMX = {"HX-Request": "true"}
 
 
 def make_base(owner: User, name: str = "Facts") -> KnowledgeBase:
-    """Make a base of which every passage can be found."""
+    """Create a base whose passages are all indexed."""
     base = factories.make_knowledge_base(owner, name)
     document = factories.make_document(base, "facts.txt")
     factories.make_chunks(document, PASSAGES, heading_path=["Facts"], page_from=2)
@@ -30,14 +30,14 @@ def chunk_of(base: KnowledgeBase, words: str) -> Chunk:
 
 
 def make_set(base: KnowledgeBase, name: str = "Golden") -> EvaluationSet:
-    """Make a set of one question, whose passage is there."""
+    """Create a set of one question, whose passage exists."""
     made = sets.create_set(base.owner, base, name)
     sets.add_question(made, "How many ports?", [chunk_of(base, "ports").pk])
     return made
 
 
 def make_run(evaluation_set: EvaluationSet, ndcg: float = 0.5, **fields: object) -> EvaluationRun:
-    """Make a run that is done, with what it found for the set's questions."""
+    """Create a completed run, with results for the set's questions."""
     given = {"status": "done", "progress": 100, "question_count": 1, "settings": {"mode": "hybrid"}} | fields
     run = EvaluationRun.objects.create(
         evaluation_set=evaluation_set,

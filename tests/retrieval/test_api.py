@@ -1,4 +1,4 @@
-"""`/api/search`: the shape that clients rely on, and who may search what."""
+"""`/api/search`: the format that clients rely on, and access."""
 
 from pathlib import Path
 from typing import Any
@@ -34,7 +34,7 @@ def post(client: Client, **data: object) -> Any:
     return client.post(URL, data, content_type="application/json")
 
 
-def test_a_search_answers_hits_with_all_scores(base: KnowledgeBase, as_owner: Client) -> None:
+def test_a_search_returns_hits_with_all_scores(base: KnowledgeBase, as_owner: Client) -> None:
     answer = post(as_owner, query="TL-SE2109 ports").json()
     assert answer["query"] == "TL-SE2109 ports"
     assert answer["took_ms"] > 0
@@ -46,15 +46,13 @@ def test_a_search_answers_hits_with_all_scores(base: KnowledgeBase, as_owner: Cl
     assert hit["score"] == pytest.approx(sum(source["rrf_score"] for source in hit["sources"]))
 
 
-def test_mode_and_k_are_kept(base: KnowledgeBase, as_owner: Client) -> None:
+def test_mode_and_k_are_used(base: KnowledgeBase, as_owner: Client) -> None:
     answer = post(as_owner, query="gigabit router", mode="fulltext", k=1).json()
     assert len(answer["hits"]) == 1
     assert [source["type"] for source in answer["hits"][0]["sources"]] == ["bm25"]
 
 
-def test_a_stranger_finds_nothing_and_named_bases_are_not_found(
-    base: KnowledgeBase, as_stranger: Client, as_owner: Client
-) -> None:
+def test_a_stranger_finds_nothing(base: KnowledgeBase, as_stranger: Client, as_owner: Client) -> None:
     assert post(as_stranger, query="gigabit").json()["hits"] == []
     refused = post(as_stranger, query="gigabit", knowledge_bases=[base.pk])
     assert refused.status_code == 404
@@ -83,7 +81,7 @@ def test_a_colleague_searches_what_is_shared(base: KnowledgeBase, colleague: Use
     assert len(post(as_colleague, query="gigabit", mode="fulltext").json()["hits"]) == 1
 
 
-def test_without_signing_in_nothing_is_answered(base: KnowledgeBase, anonymous: Client) -> None:
+def test_search_requires_authentication(base: KnowledgeBase, anonymous: Client) -> None:
     assert post(anonymous, query="gigabit").status_code == 401
 
 
@@ -122,13 +120,13 @@ def test_without_signing_in_nothing_is_answered(base: KnowledgeBase, anonymous: 
     ],
 )
 @pytest.mark.django_db
-def test_bad_input_is_400_in_words(as_owner: Client, data: dict[str, object]) -> None:
+def test_invalid_input_is_400(as_owner: Client, data: dict[str, object]) -> None:
     answer = post(as_owner, **data)
     assert answer.status_code == 400
     assert {"detail", "code"} <= set(answer.json())
 
 
-def test_thresholds_weight_constant_and_stages_are_kept(base: KnowledgeBase, as_owner: Client) -> None:
+def test_search_options_are_used(base: KnowledgeBase, as_owner: Client) -> None:
     def found(**data: object) -> list[dict[str, Any]]:
         return list(post(as_owner, query="gigabit router", **data).json()["hits"])
 
@@ -156,13 +154,13 @@ def test_passages_are_read_when_asked(
     assert set(readings().values()) == set(readings(reader=False).values()) == {None}
     read = readings(reader=True)
     found = read["A router, which routes."]
-    assert (found["rank"], found["start"], found["end"]) == (8.0, 0, 23)  # the question's router, too
+    assert (found["rank"], found["start"], found["end"]) == (8.0, 0, 23)  # it mentions the question's router too
     assert read["Eight gigabit ports."]["start"] is None
     settings.ENABLE_READER = True
     assert readings() == readings(reader=None) == read
 
 
-def test_adjacent_passages_are_joined_when_asked(base: KnowledgeBase, owner: User, as_owner: Client) -> None:
+def test_adjacent_passages_are_merged_when_asked(base: KnowledgeBase, owner: User, as_owner: Client) -> None:
     document = factories.make_document(base, "cables.pdf")
     for content in ("Fibre is light.", "Copper is heavy."):
         factories.make_chunk(document, content)
@@ -172,7 +170,7 @@ def test_adjacent_passages_are_joined_when_asked(base: KnowledgeBase, owner: Use
     assert len(joined["merged"]) == 2 and joined["chunk_id"] in joined["merged"]
 
 
-def test_when_too_many_search_the_caller_is_told_to_come_again(
+def test_too_many_searches_are_503_with_retry_after(
     base: KnowledgeBase, as_owner: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async def busy(request: object) -> None:
@@ -184,7 +182,7 @@ def test_when_too_many_search_the_caller_is_told_to_come_again(
     assert answer.json() == {"detail": "Too many searches are running.", "code": "search_overloaded"}
 
 
-def test_when_no_side_answers_the_search_is_unavailable(
+def test_search_is_unavailable_if_all_retrievers_fail(
     base: KnowledgeBase, as_owner: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async def fail(*args: object) -> None:

@@ -1,4 +1,4 @@
-"""The one entrance: both sides, their votes and their failures."""
+"""The entry point to search: both retrievers, their weights and failures."""
 
 import asyncio
 import threading
@@ -65,7 +65,7 @@ def request(base: KnowledgeBase, text: str, **fields: object) -> SearchRequest:
     return SearchRequest((Query(text),), (base.pk,), **fields)  # type: ignore[arg-type]
 
 
-async def test_both_sides_find_and_are_named(base: KnowledgeBase) -> None:
+async def test_both_retrievers_find_hits(base: KnowledgeBase) -> None:
     result = await search(request(base, "statistics of a table"))
     first = result.hits[0]
     assert first.content == PASSAGES[2]
@@ -74,13 +74,13 @@ async def test_both_sides_find_and_are_named(base: KnowledgeBase) -> None:
     assert result.notes == []
 
 
-async def test_a_meaning_without_a_common_word_is_found_by_vectors(base: KnowledgeBase) -> None:
+async def test_vectors_find_passages_without_common_words(base: KnowledgeBase) -> None:
     result = await search(request(base, "happy kitten noises"))
     assert result.hits[0].content == PASSAGES[0]
     assert [source.type for source in result.hits[0].sources] == ["vector"]
 
 
-async def test_chinese_words_are_found_and_an_english_model_has_no_vote(base: KnowledgeBase) -> None:
+async def test_an_english_model_has_no_weight_for_chinese(base: KnowledgeBase) -> None:
     await speaks_english_only()
     result = await search(request(base, "狸花猫吃什么鱼？"))
     assert [hit.content for hit in result.hits] == [PASSAGES[3]]
@@ -90,7 +90,7 @@ async def test_chinese_words_are_found_and_an_english_model_has_no_vote(base: Kn
     assert vector.note in result.notes
 
 
-async def test_a_question_finds_what_is_written_in_the_other_language(owner: User) -> None:
+async def test_a_question_finds_passages_in_another_language(owner: User) -> None:
     english = ["Staff have 25 days of annual leave.", "The canteen is open at noon.", "Visitors sign in at the gate."]
     chinese = ["仓库每晚十点锁门。", "打印机的墨盒在二楼领取。", "会议室需要提前一天预订。"]
 
@@ -108,12 +108,12 @@ async def test_a_question_finds_what_is_written_in_the_other_language(owner: Use
     (vectors,) = [each for each in await retrieve(request(both, "员工每年有几天年假？")) if each.type == "vector"]
     similarities = [similarity for _chunk_id, similarity in vectors.hits]
     assert len(similarities) == 6 and similarities == sorted(similarities, reverse=True)
-    # Nor do those in its own language, whose cosines are higher, crowd it out of a short list.
+    # Passages in the question's language have higher cosines, but don't crowd it out of a short list.
     few = request(both, "员工每年有几天年假？", k=2, retriever_top_k=2, mode="vector")
     assert (await search(few)).hits[0].content == english[0]
 
 
-async def test_vectors_speak_when_no_word_is_known(base: KnowledgeBase) -> None:
+async def test_vectors_are_used_if_no_word_is_found(base: KnowledgeBase) -> None:
     result = await search(request(base, "咖啡拉花"))
     assert result.hits
     assert all(ranking.weight for ranking in result.rankings if ranking.type == "vector")
@@ -130,21 +130,19 @@ async def test_other_bases_are_not_searched(base: KnowledgeBase, colleague: User
     assert (await search(SearchRequest((Query("TL-SE2109"),), ()))).hits == []
 
 
-async def test_one_mode_asks_one_side(base: KnowledgeBase) -> None:
+async def test_each_mode_uses_its_retrievers(base: KnowledgeBase) -> None:
     for mode, side in (("vector", "vector"), ("fulltext", "bm25")):
         result = await search(request(base, "gigabit switch", mode=mode, k=1))
         assert [ranking.type for ranking in result.rankings] == [side]
         assert [hit.content for hit in result.hits] == [PASSAGES[1]]
 
 
-async def test_thresholds_cut_each_side(base: KnowledgeBase) -> None:
+async def test_thresholds_apply_to_each_retriever(base: KnowledgeBase) -> None:
     result = await search(request(base, "gigabit switch", vector_threshold=5.0, bm25_threshold=100.0))
     assert result.hits == []
 
 
-async def test_a_failed_side_leaves_a_note_and_the_others_hits(
-    base: KnowledgeBase, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_a_failed_retriever_leaves_a_note(base: KnowledgeBase, monkeypatch: pytest.MonkeyPatch) -> None:
     def fail(*args: object) -> None:
         raise TimedOut
 
@@ -154,7 +152,7 @@ async def test_a_failed_side_leaves_a_note_and_the_others_hits(
     assert len(result.notes) == 1
 
 
-async def test_an_embedding_model_that_hangs_holds_up_nothing_else(
+async def test_a_hanging_embedding_model_blocks_nothing_else(
     base: KnowledgeBase, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     go_on = threading.Event()
@@ -171,7 +169,7 @@ async def test_an_embedding_model_that_hangs_holds_up_nothing_else(
         go_on.set()
 
 
-async def test_without_any_side_the_search_fails(base: KnowledgeBase, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_the_search_fails_if_all_retrievers_fail(base: KnowledgeBase, monkeypatch: pytest.MonkeyPatch) -> None:
     async def fail(*args: object) -> None:
         raise OperationalError
 
@@ -182,7 +180,7 @@ async def test_without_any_side_the_search_fails(base: KnowledgeBase, monkeypatc
 
 
 @pytest.mark.parametrize(("late", "other"), [("search_vectors", "bm25"), ("search_fulltext", "vector")])
-async def test_a_late_side_is_not_waited_for(
+async def test_a_slow_retriever_times_out(
     base: KnowledgeBase, monkeypatch: pytest.MonkeyPatch, settings: pytest.MonkeyPatch, late: str, other: str
 ) -> None:
     async def sleep(*args: object) -> None:
@@ -203,20 +201,20 @@ async def test_a_chunk_deleted_meanwhile_is_dropped(base: KnowledgeBase) -> None
     assert [hit.chunk_id for hit in await describe(fused)] == [chunk.chunk_id for chunk in fused[1:]]
 
 
-async def test_several_queries_vote_by_their_weights(base: KnowledgeBase) -> None:
+async def test_several_queries_count_by_their_weights(base: KnowledgeBase) -> None:
     queries = (Query("gigabit switch", 0.1), Query("statistics of a table"))
     result = await search(SearchRequest(queries, (base.pk,), k=2, reorder=False))
     assert [hit.content for hit in result.hits] == [PASSAGES[2], PASSAGES[1]]
     assert len(result.rankings) == 4
 
 
-async def test_each_stage_leaves_its_hits_in_order(base: KnowledgeBase) -> None:
+async def test_each_stage_records_its_hits(base: KnowledgeBase) -> None:
     result = await search(request(base, "gigabit switch", k=2, merge_neighbours=True, per_document=1))
     assert [stage.name for stage in result.stages] == ["fuse", "describe", "reorder", "neighbours", "documents"]
     for stage in result.stages[:3]:
         scores = [score for _chunk_id, score in stage.hits]
         assert scores == sorted(scores, reverse=True)
-    assert len(result.hits) == 1  # all passages are of one document
+    assert len(result.hits) == 1  # all passages are from one document
     assert result.hits[0].content == "\n\n".join(PASSAGES[:LONGEST_RUN])
     plain = await search(request(base, "gigabit switch", reorder=False))
     assert [stage.name for stage in plain.stages] == ["fuse", "describe"]
@@ -241,9 +239,7 @@ def passage(place: int) -> Hit:
     return Hit(place, place // 10, 1, f"Passage {place}.", "text", "a.txt", "Ports", 1, 1.0, [], ordinal=place % 10)
 
 
-async def test_only_the_first_hits_are_reordered_by_what_they_are_judged_by(
-    base: KnowledgeBase, settings: pytest.MonkeyPatch
-) -> None:
+async def test_only_the_first_hits_are_reordered(base: KnowledgeBase, settings: pytest.MonkeyPatch) -> None:
     text, ranking_query = "cat content gigabit", "gigabit ports"
     settings.REORDER_TOP_N = 2  # type: ignore[attr-defined]
     before = await search(request(base, text, reorder=False))
@@ -257,13 +253,13 @@ async def test_only_the_first_hits_are_reordered_by_what_they_are_judged_by(
 
 @pytest.fixture
 def reader(tmp_path: Path, settings: pytest.MonkeyPatch) -> Path:
-    """A reader that is switched on, which thinks well of tables alone."""
+    """A reader that is on and prefers tables."""
     folder = reading_model.write(tmp_path, {"table": 9.0}, calibration={"blend": 9})
     settings.READER_MODEL, settings.ENABLE_READER, settings.READER_TIMEOUT = str(folder), True, 60  # type: ignore[attr-defined]
     return folder
 
 
-async def test_the_first_hits_are_read_after_they_were_reordered(
+async def test_the_first_hits_are_read_after_reordering(
     base: KnowledgeBase, reader: Path, settings: pytest.MonkeyPatch
 ) -> None:
     before = await search(request(base, "gigabit switch ports", read=False))
@@ -286,9 +282,7 @@ async def test_the_first_hits_are_read_after_they_were_reordered(
     assert entrance.pool_size(request(base, "gigabit switch ports", read=False)) == 20
 
 
-async def test_statements_are_not_read_nor_anything_where_it_is_off(
-    base: KnowledgeBase, reader: Path, settings: pytest.MonkeyPatch
-) -> None:
+async def test_statements_are_not_read(base: KnowledgeBase, reader: Path, settings: pytest.MonkeyPatch) -> None:
     async def stages(text: str, **fields: object) -> list[str]:
         return [stage.name for stage in (await search(request(base, text, **fields))).stages]
 
@@ -302,7 +296,7 @@ async def test_statements_are_not_read_nor_anything_where_it_is_off(
     assert "reader" not in await stages("Which switch has gigabit ports?", read=True)
 
 
-async def test_a_search_that_is_not_read_in_time_has_a_note_and_is_not_kept(
+async def test_a_reader_timeout_leaves_a_note_and_is_not_cached(
     base: KnowledgeBase, reader: Path, settings: pytest.MonkeyPatch
 ) -> None:
     settings.READER_TIMEOUT = 0  # type: ignore[attr-defined]
@@ -314,7 +308,7 @@ async def test_a_search_that_is_not_read_in_time_has_a_note_and_is_not_kept(
     assert result.notes == [] and result.hits[0].reading is not None and not result.cached
 
 
-async def test_a_reranker_orders_what_was_read(
+async def test_a_reranker_runs_after_the_reader(
     base: KnowledgeBase, reader: Path, settings: pytest.MonkeyPatch, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async def backwards(query: str, hits: list[Hit], options: object) -> Reranked:
@@ -338,7 +332,7 @@ async def test_the_weight_of_vectors_is_taken_from_the_request(base: KnowledgeBa
     assert vote(await search(request(base, "gigabit switch", vector_weight=0.5, mode="vector"))) == 1.0
 
 
-async def test_vectors_are_asked_in_a_language_that_they_do_not_know_only_where_nothing_else_is_found(
+async def test_unknown_languages_use_vectors_only_as_a_last_resort(
     base: KnowledgeBase,
 ) -> None:
     async def vectors(*texts: str) -> list[tuple[bool, bool]]:
@@ -365,7 +359,7 @@ async def test_the_constant_of_the_fusion_is_taken_from_the_request(base: Knowle
 
 
 @pytest.mark.parametrize(("place", "part"), [(entrance, "index_state"), (QuerySet, "in_bulk")])
-async def test_a_database_that_does_not_answer_is_told_in_words(
+async def test_an_unresponsive_database_is_reported(
     base: KnowledgeBase, monkeypatch: pytest.MonkeyPatch, place: object, part: str
 ) -> None:
     def fail(*args: object) -> None:
@@ -376,7 +370,7 @@ async def test_a_database_that_does_not_answer_is_told_in_words(
         await search(request(base, "gigabit switch"))
 
 
-async def test_searches_wait_for_a_place_or_are_sent_away(
+async def test_searches_wait_or_are_refused(
     base: KnowledgeBase, monkeypatch: pytest.MonkeyPatch, settings: pytest.MonkeyPatch
 ) -> None:
     settings.SEARCH_CONCURRENCY, settings.SEARCH_QUEUE = 1, 1  # type: ignore[attr-defined]
@@ -396,7 +390,7 @@ async def test_searches_wait_for_a_place_or_are_sent_away(
 
 @pytest.mark.parametrize("mode", ["fulltext", "vector", "hybrid"])
 @pytest.mark.parametrize("exact_rows", [20_000, 0])
-def test_a_search_is_narrowed_by_tags_and_fields(
+def test_a_search_can_be_limited_by_tags_and_fields(
     owner: User, mode: str, exact_rows: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(vectors, "EXACT_ROWS", exact_rows)
@@ -421,7 +415,7 @@ def test_a_search_is_narrowed_by_tags_and_fields(
     assert found(["green"], None) == []
     assert found([], None, "south/") == ["10.txt", "9.txt"]
     assert found(["red"], None, "south/9") == ["9.txt"]
-    # What is kept of a search is of no use once a tag has changed.
+    # Cached results are outdated once a tag has changed.
     services.label(Document.objects.get(original_filename="0.txt"), ["green"], {})
     assert found(["green"], None) == ["0.txt"]
     assert found(["red"], None) == ["3.txt", "6.txt", "9.txt"]

@@ -1,9 +1,9 @@
-"""Snippets: which stretch is shown, and which of its words are marked."""
+"""Snippets: the part that is shown, and the marked words."""
 
 from retrieval.snippets import excerpt, marked, snippet
 
 
-def test_a_snippet_shows_the_stretch_that_speaks_of_the_question() -> None:
+def test_a_snippet_shows_the_best_matching_part() -> None:
     content = "Nothing here. " * 60 + "The warranty lasts three years. " + "Nothing there. " * 60
     shown = snippet(content, "How long is the warranty?")
     assert "The warranty lasts three years." in shown
@@ -26,7 +26,7 @@ def test_words_of_the_question_are_marked() -> None:
     assert marked("anything", "is it?") == "anything"
 
 
-def test_a_word_is_marked_where_it_begins() -> None:
+def test_words_are_marked_at_their_start() -> None:
     assert marked("Unlocking is locking.", "locking") == "Unlocking is <mark>locking</mark>."
     assert marked("Indexes, reindexed", "index") == "<mark>Index</mark>es, reindexed"
 

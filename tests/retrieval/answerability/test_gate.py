@@ -1,4 +1,4 @@
-"""What an answer from some passages would be: answered, nearest or nothing."""
+"""The relevance gate: answered, nearest or nothing."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -24,7 +24,7 @@ def hit(content: str, heading: str = "", filename: str = "manual.pdf") -> Hit:
 
 
 def judged(question: str, hits: Sequence[Hit], nearest: float | None, size: int = 10_000) -> Judgement:
-    """Judge as in a base of so many passages, of which those that hold a term are one in a hundred."""
+    """Judge hits as in a base where one passage in a hundred contains each term."""
     held = {term for each in hits for term in terms(f"{each.heading} {each.content}")}
     holding = {term: size // 100 if term in held else 0 for term in terms(question)}
     return judge(question, hits, Frequencies(size, holding), nearest)
@@ -38,7 +38,7 @@ def read(answers: float, related: float = 3.0, each: Hit = RESET) -> Hit:
     return replace(each, reading=Reading(1.0, answers, related))
 
 
-def test_what_the_reader_made_of_the_passages_decides() -> None:
+def test_reader_scores_decide() -> None:
     question = "What must I press to get it as it came from the works?"
     assert judged(question, [read(-4.0), read(1.0)], 2.0).state == "answered"
     assert judged(question, [read(-4.0), read(-1.0)], 2.0).state == "nearest"
@@ -50,19 +50,19 @@ def test_what_the_reader_made_of_the_passages_decides() -> None:
     assert judged(question, [read(-4.5, -4.5)], None).state == "nothing"
 
 
-def test_of_many_passages_that_were_read_the_ten_that_were_best_before_count() -> None:
+def test_only_the_ten_best_read_passages_count() -> None:
     question, others = "What must I press?", [replace(read(-4.0), worth=2.0)] * 10
     assert judged(question, [replace(read(1.0), worth=1.0), *others], 2.0).state == "nearest"
     assert judged(question, [replace(read(1.0), worth=3.0), *others], 2.0).state == "answered"
 
 
-def test_more_is_asked_of_what_is_far_in_meaning() -> None:
+def test_dissimilar_passages_need_stronger_evidence() -> None:
     assert judged("怎么恢复出厂设置？", [read(0.3)], 0.8).state == "nearest"
     assert judged("怎么恢复出厂设置？", [read(0.3)], 2.0).state == "answered"
     assert judged("怎么恢复出厂设置？", [read(0.3)], None).state == "answered"
 
 
-def test_unread_passages_that_hold_what_is_asked_answer() -> None:
+def test_unread_passages_that_contain_the_words_answer() -> None:
     assert judged("How do I restore the factory settings?", [RESET], 2.7).state == "answered"
     assert judged("怎么恢复交换机的出厂设置？", [ZH_RESET], None).state == "answered"
 
@@ -73,13 +73,13 @@ def test_passages_about_something_else_are_nothing() -> None:
     assert judged("What is the capital of France?", [], None).state == "nothing"
 
 
-def test_the_evidence_is_told_with_both_sums() -> None:
-    told = judged("How do I restore the factory settings?", [read(2.0)], 2.7).to_dict()
-    assert told["state"] == "answered" and told["answers"] == 2.0 and told["related"] == 3.0
-    assert told["similarity"] == 2.7 and told["words"] == 3 and told["covered"] == 1.0
+def test_the_trace_has_the_evidence_and_both_sums() -> None:
+    trace = judged("How do I restore the factory settings?", [read(2.0)], 2.7).to_dict()
+    assert trace["state"] == "answered" and trace["answers"] == 2.0 and trace["related"] == 3.0
+    assert trace["similarity"] == 2.7 and trace["words"] == 3 and trace["covered"] == 1.0
     relevance = -1.6 + 1.15 * 2.7 + 0.46 * 3.0 + 0.2 * 2.0
     answering = -0.8 + 0.4 * 2.7 + 2.0
-    assert (told["relevance"], told["answering"]) == pytest.approx((relevance, answering), abs=1e-3)
+    assert (trace["relevance"], trace["answering"]) == pytest.approx((relevance, answering), abs=1e-3)
 
 
 def test_thresholds_are_settings(settings: Settings) -> None:
@@ -89,19 +89,19 @@ def test_thresholds_are_settings(settings: Settings) -> None:
     assert judged("How do I restore the factory settings?", [RESET], 2.7).state == "nothing"
 
 
-def test_words_weigh_by_their_rarity_and_count_in_parts() -> None:
+def test_words_are_weighted_by_rarity_and_parts_count() -> None:
     asked = weigh_words("Which pg_basebackup option sets the speed?", Frequencies(1000, {"option": 500, "speed": 10}))
     whole, part, common = ({"pg_basebackup"}, {"basebackup"}, {"option"})
     assert coverage(asked, whole) > coverage(asked, part) > coverage(asked, common) > 0
     assert coverage((), whole) == 0.0
 
 
-def test_chinese_words_that_name_nothing_weigh_less() -> None:
+def test_chinese_function_words_weigh_less() -> None:
     weights = {word.text: word.weight for word in weigh_words("交换机恢复", Frequencies(1000, {}))}
     assert weights["恢复"] < weights["交换机"]
 
 
-def test_parts_of_a_chinese_word_that_only_its_cut_made_do_not_count() -> None:
+def test_overlapping_parts_of_a_chinese_word_do_not_count() -> None:
     (word,) = weigh_words("加班费", Frequencies(1000, {"加班": 5}))
     assert "班费" not in word.rarity and word.held_by({"加班"}) > weigh_words("加班费", Frequencies(1000, {}))[
         0
@@ -110,7 +110,7 @@ def test_parts_of_a_chinese_word_that_only_its_cut_made_do_not_count() -> None:
     assert {"加班", "班费"} <= set(both.rarity)
 
 
-def test_the_nearest_of_the_wordings_counts_where_the_model_knows_the_language() -> None:
+def test_the_best_similarity_of_a_known_language_counts() -> None:
     def ranking(text: str, score: float) -> Ranking:
         return Ranking("vector", Query(text), 1.0, [(1, score)], 1.0, unknown=frozenset({"zh"}))
 
@@ -121,7 +121,7 @@ def test_the_nearest_of_the_wordings_counts_where_the_model_knows_the_language()
 
 
 @pytest.mark.django_db(transaction=True)
-async def test_what_an_evaluation_found_is_judged_alike(owner: User) -> None:
+async def test_evaluation_results_are_judged_the_same(owner: User) -> None:
     handbook = await in_database(_handbook, owner)
 
     async def state(question: str) -> str:

@@ -1,4 +1,4 @@
-"""Hits read together with the question: their order, what is told of them, and what leaves them as they were."""
+"""Reading hits together with the question: order, readings, notes and failures."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -37,9 +37,7 @@ def numbers(hits: list[Hit]) -> list[int]:
     return [found.chunk_id for found in hits]
 
 
-async def test_the_order_is_blended_with_the_one_before_and_the_rest_stays_below(
-    tmp_path: Path, settings: Settings
-) -> None:
+async def test_the_order_is_blended_and_unread_hits_stay_below(tmp_path: Path, settings: Settings) -> None:
     folder = reading_model.write(tmp_path, {"nine": 2.0, "ports": 1.0}, calibration={"answers": [0, 0]})
     settings.READER_MODEL, settings.READER_TIMEOUT = str(folder), 60
     outcome = await read_hits("how many?", HITS, 4)
@@ -51,14 +49,14 @@ async def test_the_order_is_blended_with_the_one_before_and_the_rest_stays_below
     assert outcome.note == ""
 
 
-async def test_what_hits_were_worth_counts_where_all_were_reordered(folder: Path) -> None:
+async def test_worth_is_blended_if_all_hits_were_reordered(folder: Path) -> None:
     worths = [replace(found, worth=found.score**-1) for found in HITS]
     assert numbers((await read_hits("how many?", worths, 4)).hits) == [4, 3, 2, 1, 5]
     some = [*worths[:3], replace(worths[3], worth=None)]
     assert numbers((await read_hits("how many?", some, 4)).hits) == [1, 4, 2, 3]
 
 
-async def test_what_answers_counts_beside_the_rank(
+async def test_the_answer_score_counts_besides_the_rank(
     tmp_path: Path, settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async def read(self: Reader, question: str, passages: list[Any], **kwargs: Any) -> list[Reading]:
@@ -70,13 +68,13 @@ async def test_what_answers_counts_beside_the_rank(
     assert numbers((await read_hits("how many?", alike, 4)).hits) == [2, 3, 4, 1, 5]
 
 
-async def test_the_model_says_what_its_order_counts(tmp_path: Path, settings: Settings) -> None:
+async def test_the_blend_comes_from_the_calibration(tmp_path: Path, settings: Settings) -> None:
     folder = reading_model.write(tmp_path, {"nine": 2.0, "ports": 1.0}, calibration={"blend": 9})
     settings.READER_MODEL, settings.READER_TIMEOUT = str(folder), 60
     assert numbers((await read_hits("how many?", HITS, 5)).hits)[:2] == [5, 4]
 
 
-async def test_what_takes_too_long_is_left_below_what_was_read_and_said(
+async def test_passages_not_read_in_time_stay_below_with_a_note(
     folder: Path, settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async def read(
@@ -98,14 +96,14 @@ async def test_what_takes_too_long_is_left_below_what_was_read_and_said(
 
 
 @pytest.mark.parametrize(
-    ("said", "brief", "steps"), [(0.9, True, [4, 6]), (1.0, True, [4]), (1.0, False, [15]), (None, True, [4, 6])]
+    ("answers", "brief", "steps"), [(0.9, True, [4, 6]), (1.0, True, [4]), (1.0, False, [15]), (None, True, [4, 6])]
 )
-async def test_who_is_brief_has_the_rest_read_where_none_of_the_first_clearly_answers(
-    folder: Path, monkeypatch: pytest.MonkeyPatch, said: float | None, brief: bool, steps: list[int]
+async def test_brief_reading_stops_if_one_of_the_first_clearly_answers(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, answers: float | None, brief: bool, steps: list[int]
 ) -> None:
     async def read(self: Reader, question: str, passages: list[Passage], **kwargs: Any) -> list[Reading | None]:
         taken.append(len(passages))
-        return [Reading(1.0, said) for _passage in passages]
+        return [Reading(1.0, answers) for _passage in passages]
 
     taken: list[int] = []
     monkeypatch.setattr(Reader, "read", read)
@@ -113,9 +111,7 @@ async def test_who_is_brief_has_the_rest_read_where_none_of_the_first_clearly_an
     assert taken == steps and len(outcome.scores) == sum(steps) and outcome.note == ""
 
 
-async def test_a_reader_that_becomes_busy_leaves_what_it_has_read(
-    folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_readings_are_kept_if_the_reader_becomes_busy(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     async def read(self: Reader, question: str, passages: list[Passage], **kwargs: Any) -> list[Reading | None]:
         if len(passages) == 1:
             raise Busy
@@ -127,13 +123,13 @@ async def test_a_reader_that_becomes_busy_leaves_what_it_has_read(
     assert outcome.note == "Only 4 passages were read: the reader is busy with other questions."
 
 
-async def test_who_is_patient_is_not_hurried(folder: Path, settings: Settings) -> None:
+async def test_patient_reading_has_no_timeout(folder: Path, settings: Settings) -> None:
     settings.READER_TIMEOUT = 0
     assert (await read_hits("how many?", HITS, 4)).note
     assert (await read_hits("how many?", HITS, 4, patient=True)).scores
 
 
-async def test_a_busy_reader_leaves_the_order_and_says_so(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_busy_reader_keeps_the_order_with_a_note(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     async def refuse(*args: Any, **kwargs: Any) -> list[Reading]:
         raise Busy
 
@@ -145,7 +141,7 @@ async def test_a_busy_reader_leaves_the_order_and_says_so(folder: Path, monkeypa
     )
 
 
-async def test_a_reader_that_is_not_there_leaves_the_order_and_says_so(settings: Settings) -> None:
+async def test_a_missing_reader_keeps_the_order_with_a_note(settings: Settings) -> None:
     settings.READER_MODEL = "/no/such/folder"
     outcome = await read_hits("how many?", HITS, 4)
     assert (outcome.hits, outcome.note) == (HITS, "The passages were not read: the reader can't be loaded.")
@@ -192,7 +188,7 @@ def test_a_passage_is_read_under_its_title_and_headings() -> None:
     assert passage_of(hit(1, "")).starts == (0,)
 
 
-def test_it_is_loaded_at_the_start_where_it_is_used(
+def test_the_reader_is_loaded_at_startup_if_used(
     folder: Path, settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     loaded: list[str] = []
@@ -213,7 +209,7 @@ def test_it_is_loaded_at_the_start_where_it_is_used(
     warm_up()  # the search that needs it says what is wrong
 
 
-def test_the_system_check_says_where_the_readers_files_are_missing(folder: Path, settings: Settings) -> None:
+def test_the_system_check_reports_missing_reader_files(folder: Path, settings: Settings) -> None:
     assert not reader_is_there(None)
     (folder / "model.onnx").unlink()
     assert "no model.onnx" in reader_is_there(None)[0].msg

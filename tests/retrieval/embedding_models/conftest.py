@@ -1,4 +1,4 @@
-"""A site with a few passages and a question set, a model on a stick that knows them better, and a hub."""
+"""A site with a few passages and a question set, model files that suit them better, and a hub."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -19,7 +19,7 @@ from tests import factories
 from tests.fakes.hub import FakeHub
 from tests.ragsite.llm import embedder
 
-# Made-up words: no model but the one on the stick can know that they mean the same.
+# Made-up words: only the model in the files can know that they are synonyms.
 PAIRS = [("brolt", "quandle"), ("vasp", "merk"), ("tunder", "oxil"), ("gribe", "sloon"), ("pallow", "wix")]
 
 
@@ -69,7 +69,7 @@ def add(stick: Path, name: str = "pairs") -> RegisteredModel:
 
 
 def done(job: ModelJob) -> ModelJob:
-    """Do a queued job as a worker does, and return how it ended."""
+    """Run a queued job as a worker does, and return it afterwards."""
     jobs.execute(job.pk)
     job.refresh_from_db()
     return job

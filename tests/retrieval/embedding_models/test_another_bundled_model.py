@@ -1,4 +1,4 @@
-"""A site of the version whose bundled model was all-MiniLM-L6-v2: it starts, answers by words, and gets new vectors."""
+"""Updating a site whose bundled model was all-MiniLM-L6-v2: it starts, searches words, and gets new vectors."""
 
 from collections.abc import Iterator
 from datetime import timedelta
@@ -38,7 +38,7 @@ Kind, Status = ModelJob.Kind, ModelJob.Status
 BEFORE = ("retrieval", "0010_own_servers")
 LIST = "/admin/retrieval/registeredmodel/"
 COUNT = 60
-# What the version before wrote when it first embedded a text; `{pk}` is the space's id.
+# What the previous version wrote when it first embedded a text; `{pk}` is the space's id.
 SPACE = """
 INSERT INTO retrieval_embeddingspace
     (provider, model, base_url, own_network, encrypted_key, dimension, languages, active, created_at, left_at)
@@ -56,7 +56,7 @@ SELECT chunk_id, {pk}, knowledge_base_id, %s::halfvec FROM retrieval_indexentry;
 INSERT INTO retrieval_vectorcount (space_id, knowledge_base_id, vectors)
 SELECT {pk}, knowledge_base_id, count(*) FROM retrieval_indexentry GROUP BY knowledge_base_id;
 """
-# Made by its page of embedding models.
+# Created by its page of embedding models.
 MODEL = """
 INSERT INTO retrieval_registeredmodel (name, source, state, base_url, own_network, encrypted_key, dimension, languages,
     license, size, revision, digests, created_at)
@@ -79,7 +79,7 @@ def _small_steps(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def base(owner: User) -> KnowledgeBase:
-    """Documents of the version before, with their words indexed."""
+    """Documents of the previous version, with their words indexed."""
     made = factories.make_knowledge_base(owner, name="Manual")
     texts = [f"Number {number} of the spare parts lies in drawer {number * 7}." for number in range(COUNT - 1)]
     document = factories.make_document(made, language="en")
@@ -96,7 +96,7 @@ def migrate(target: tuple[str, str] | None = None) -> None:
 
 
 def go_back(active: bool = True) -> int:
-    """Make the database what the version before left; return the id of its space."""
+    """Set up the database as the previous version left it; return the id of its space."""
     migrate(BEFORE)
     vector = HalfVector((np.ones(384) / np.sqrt(384)).tolist())
     with connection.cursor() as cursor:
@@ -110,7 +110,7 @@ def go_back(active: bool = True) -> int:
 
 @pytest.fixture
 def old(base: KnowledgeBase) -> int:
-    """The id of the old model's space, on a site that has just been migrated."""
+    """The id of the old model's space on a newly migrated site."""
     pk = go_back()
     migrate()
     return pk
@@ -137,7 +137,7 @@ def page(client: Client, address: str) -> str:
 
 
 def interrupt_after(monkeypatch: pytest.MonkeyPatch, passages: int, error: BaseException) -> None:
-    """Have the filling break off once so many passages have their vectors."""
+    """Interrupt the filling once so many passages have their vectors."""
     insert = reembedding.vectors.insert
 
     def broken(space: EmbeddingSpace, chunk_ids: list[int], vectors: Any) -> None:
@@ -150,7 +150,7 @@ def interrupt_after(monkeypatch: pytest.MonkeyPatch, passages: int, error: BaseE
 
 
 @pytest.mark.nightly
-def test_what_the_old_model_left_keeps_its_own_name(old: int) -> None:
+def test_the_old_model_keeps_its_own_name(old: int) -> None:
     left = EmbeddingSpace.objects.get(pk=old)
     assert (left.model, left.active, left.left_at is not None) == ("all-MiniLM-L6-v2", False, True)
     space = spaces.active_space()
@@ -171,9 +171,7 @@ def test_what_the_old_model_left_keeps_its_own_name(old: int) -> None:
 
 
 @pytest.mark.nightly
-def test_words_are_searched_until_the_vectors_are_there(
-    old: int, base: KnowledgeBase, as_owner: Client, owner: User
-) -> None:
+def test_search_uses_words_until_vectors_exist(old: int, base: KnowledgeBase, as_owner: Client, owner: User) -> None:
     by_words = found(base)
     assert by_words.hits
     (note,) = by_words.notes
@@ -191,7 +189,7 @@ def test_words_are_searched_until_the_vectors_are_there(
     assert note in page(as_owner, "/playground/?q=drawer").replace("&#x27;", "'")
 
 
-def test_documents_are_taken_in_meanwhile(old: int, base: KnowledgeBase) -> None:
+def test_documents_are_ingested_meanwhile(old: int, base: KnowledgeBase) -> None:
     document = factories.make_document(base)
     factories.make_chunk(document, "A heron stands on the jetty.")
     factories.index_document(document.pk)
@@ -230,7 +228,7 @@ def test_a_worker_fills_it_and_search_switches(old: int, base: KnowledgeBase) ->
 
 
 @pytest.mark.nightly
-def test_it_goes_on_where_it_was_after_a_kill(old: int, base: KnowledgeBase, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_filling_resumes_after_a_kill(old: int, base: KnowledgeBase, monkeypatch: pytest.MonkeyPatch) -> None:
     jobs.worker_started()
     job = queued()
     interrupt_after(monkeypatch, 20, SystemExit())
@@ -257,7 +255,7 @@ def test_it_goes_on_where_it_was_after_a_kill(old: int, base: KnowledgeBase, mon
 
 
 @pytest.mark.nightly
-def test_it_pauses_for_other_work(old: int, base: KnowledgeBase, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_filling_pauses_for_other_work(old: int, base: KnowledgeBase, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(jobs, "ROUND_SECONDS", 0.0)
     jobs.worker_started()
     job = queued()
@@ -271,7 +269,7 @@ def test_it_pauses_for_other_work(old: int, base: KnowledgeBase, monkeypatch: py
 
 
 @pytest.mark.nightly
-def test_what_failed_is_begun_again_and_what_was_stopped_is_not(
+def test_failed_jobs_are_retried_and_stopped_ones_are_not(
     old: int, base: KnowledgeBase, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     jobs.worker_started()
@@ -288,10 +286,10 @@ def test_what_failed_is_begun_again_and_what_was_stopped_is_not(
 
 
 @pytest.mark.nightly
-def test_what_is_indexed_while_it_fills_is_not_left_out(
+def test_passages_indexed_while_filling_are_included(
     old: int, base: KnowledgeBase, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """By its words only, as of a document whose turn to be embedded hasn't come."""
+    """Index only words, as for a document that waits to be embedded."""
     build = partitions.build_index
 
     def late(space: EmbeddingSpace) -> None:
@@ -307,7 +305,7 @@ def test_what_is_indexed_while_it_fills_is_not_left_out(
 
 
 @pytest.mark.nightly
-def test_pages_say_how_far_it_is(old: int, base: KnowledgeBase, as_staff: Client, as_owner: Client) -> None:
+def test_pages_show_the_progress(old: int, base: KnowledgeBase, as_staff: Client, as_owner: Client) -> None:
     addresses = ["/admin/", LIST]
     for address in addresses:
         assert "reading the documents (0%)" in page(as_staff, address)
@@ -345,7 +343,7 @@ def test_pages_say_how_far_it_is(old: int, base: KnowledgeBase, as_staff: Client
 
 
 @pytest.mark.nightly
-def test_the_vectors_of_the_old_model_can_be_removed_before(old: int, base: KnowledgeBase, as_staff: Client) -> None:
+def test_the_old_vectors_can_be_removed_early(old: int, base: KnowledgeBase, as_staff: Client) -> None:
     gone = RegisteredModel.objects.get(state="gone")
     as_staff.post(f"{LIST}{gone.pk}/delete/", {"post": "yes"})
     assert not EmbeddingSpace.objects.filter(pk=old).exists()
@@ -356,9 +354,9 @@ def test_the_vectors_of_the_old_model_can_be_removed_before(old: int, base: Know
 @pytest.mark.nightly
 def test_commands(old: int, base: KnowledgeBase, capsys: pytest.CaptureFixture[str]) -> None:
     call_command("embedding_models", "list")
-    told = capsys.readouterr().out
-    assert "bundled  (in use, vectors missing)" in told
-    assert "all-MiniLM-L6-v2  (No longer available)" in told
+    output = capsys.readouterr().out
+    assert "bundled  (in use, vectors missing)" in output
+    assert "all-MiniLM-L6-v2  (No longer available)" in output
     call_command("reembed")
     assert "Deleted: all-MiniLM-L6-v2 (384)" in capsys.readouterr().out
     assert spaces.active_space().filled
@@ -401,7 +399,7 @@ def test_a_site_that_uses_another_model_keeps_it(base: KnowledgeBase) -> None:
 
 
 @pytest.mark.nightly
-def test_a_site_that_has_only_noticed_the_old_model(base: KnowledgeBase) -> None:
+def test_a_site_that_never_used_the_old_model(base: KnowledgeBase) -> None:
     migrate(BEFORE)
     with connection.cursor() as cursor:
         cursor.execute(MODEL)
@@ -422,7 +420,7 @@ def test_a_site_without_documents_starts_with_a_complete_space(owner: User) -> N
 
 
 @pytest.mark.nightly
-def test_a_model_that_someone_added_by_that_name_stays(old: int, base: KnowledgeBase) -> None:
+def test_an_added_model_with_that_name_stays(old: int, base: KnowledgeBase) -> None:
     migrate(BEFORE)
     with connection.cursor() as cursor:
         cursor.execute("DELETE FROM retrieval_embeddingspace WHERE active")
@@ -434,7 +432,7 @@ def test_a_model_that_someone_added_by_that_name_stays(old: int, base: Knowledge
 
 
 @pytest.mark.nightly
-def test_it_may_be_filled_though_the_environment_names_another_model(
+def test_filling_works_if_the_environment_names_another_model(
     old: int, base: KnowledgeBase, settings: Settings
 ) -> None:
     settings.EMBEDDING_GIVEN = ("EMBEDDING_MODEL",)
@@ -445,7 +443,7 @@ def test_it_may_be_filled_though_the_environment_names_another_model(
 
 
 @pytest.mark.nightly
-def test_it_is_scheduled() -> None:
+def test_filling_is_scheduled() -> None:
     Schedule.objects.filter(name=schedules.FILL).delete()
     schedules.register()
     schedules.register()
@@ -454,16 +452,16 @@ def test_it_is_scheduled() -> None:
 
 @pytest.mark.nightly
 @pytest.mark.parametrize(
-    ("seconds", "said"),
+    ("seconds", "expected"),
     [(20, "Less than a minute left."), (70, "About 1 minute left."), (600, "About 10 minutes left."),
      (7200, "About 2 hours left.")],
 )  # fmt: skip
-def test_time_left(seconds: int, said: str) -> None:
-    assert time_left(seconds) == said
+def test_time_left(seconds: int, expected: str) -> None:
+    assert time_left(seconds) == expected
 
 
 @pytest.mark.nightly
-def test_the_time_left_follows_from_the_pace() -> None:
+def test_the_time_left_is_estimated_from_the_speed() -> None:
     now = timezone.now()
     job = ModelJob(status=Status.RUNNING, done=300, total=900, heartbeat_at=now)
     assert job.seconds_left is None

@@ -1,4 +1,4 @@
-"""`manage.py embedding_models`: what it says and does, and that a process of its own downloads from a hub."""
+"""`manage.py embedding_models`: its output and actions, and downloads in a separate process."""
 
 import json
 import os
@@ -31,12 +31,12 @@ def run(*arguments: str) -> str:
     return out.getvalue()
 
 
-def test_a_model_is_brought_tried_used_gone_back_from_and_removed(golden: EvaluationSet, stick: Path) -> None:
+def test_adding_trying_using_switching_back_and_removing(golden: EvaluationSet, stick: Path) -> None:
     archive = shutil.make_archive(str(stick), "gztar", stick.parent, stick.name)
     assert "Added pairs: 24 dimensions, mit." in run("add", archive)
-    said = run("try", "pairs", "--set", "Golden")
-    assert "Golden (Store)" in said
-    assert "→ 1.000  (+" in said
+    output = run("try", "pairs", "--set", "Golden")
+    assert "Golden (Store)" in output
+    assert "→ 1.000  (+" in output
     assert "Search now uses pairs." in run("use", "pairs")
     listed = run("list")
     assert listed.index("pairs  (in use)") < listed.index("bundled  (kept)")
@@ -63,7 +63,7 @@ def test_a_download_with_a_pinned_checksum(fake_hub: FakeHub, settings: Settings
         run("add", HUB_MODEL, "--sha256", "abc")
 
 
-def test_languages_that_are_told_later(base: KnowledgeBase) -> None:
+def test_languages_can_be_set_later(base: KnowledgeBase) -> None:
     assert run("languages", "bundled", "en,zh") == "bundled knows en, zh.\n"
     assert spaces.active_space().languages == ["en", "zh"]
 
@@ -78,7 +78,7 @@ def test_an_endpoint(base: KnowledgeBase, provider: FakeProvider, settings: Sett
 
 
 @pytest.mark.parametrize(
-    ("arguments", "told"),
+    ("arguments", "message"),
     [
         (["use", "nothing"], "no embedding model named “nothing”"),
         (["remove", "bundled"], "in use"),
@@ -89,13 +89,13 @@ def test_an_endpoint(base: KnowledgeBase, provider: FakeProvider, settings: Sett
         (["try", "bundled", "--set", "X"], "no question set"),
     ],
 )
-def test_what_cannot_be_done(arguments: list[str], told: str, settings: Settings) -> None:
+def test_errors(arguments: list[str], message: str, settings: Settings) -> None:
     settings.EMBEDDING_MODEL_MAX_MB = 10_000
-    with pytest.raises(CommandError, match=told):
+    with pytest.raises(CommandError, match=message):
         run(*arguments)
 
 
-def test_what_is_offered() -> None:
+def test_offered_models() -> None:
     assert "BAAI/bge-small-zh-v1.5  zh · mit · 90 MB · 512 dimensions" in run("offered")
 
 
@@ -110,7 +110,7 @@ call_command("embedding_models", "add", sys.argv[2])
 
 
 @pytest.mark.site
-def test_a_process_of_its_own_asks_the_hub_that_the_environment_names(fake_hub: FakeHub, settings: Settings) -> None:
+def test_the_hub_is_set_by_the_environment(fake_hub: FakeHub, settings: Settings) -> None:
     from django.db import connection
 
     environment = os.environ | {"HF_ENDPOINT": fake_hub.url, "DJANGO_SETTINGS_MODULE": "tests.settings"}

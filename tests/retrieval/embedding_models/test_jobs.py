@@ -1,4 +1,4 @@
-"""Adding, trying, taking into use and going back, as workers do it: to the end, cut off, stopped, refused."""
+"""Jobs on embedding models in workers: completed, interrupted, stopped and refused."""
 
 import threading
 from datetime import timedelta
@@ -37,7 +37,7 @@ def start_download(name: str = HUB_MODEL, **details: dict[str, str]) -> ModelJob
     return jobs.start(registry.register(name, registry.Source.HUB), Kind.ADD, details=details)
 
 
-def test_what_is_there_before_anything_was_added(base: KnowledgeBase) -> None:
+def test_initial_models(base: KnowledgeBase) -> None:
     (known,) = registry.all_models()
     assert (known.model.name, known.in_use, known.vectors, known.named) == ("bundled", True, 45, False)
     assert (known.model.languages[:2], known.model.license, known.model.dimension) == (["en", "zh"], "mit", 384)
@@ -61,7 +61,7 @@ def test_a_download_in_a_worker(fake_hub: FakeHub) -> None:
     assert job.total > 43_000_000
 
 
-def test_a_download_that_breaks_off_fails_cleanly_and_goes_on(fake_hub: FakeHub) -> None:
+def test_an_interrupted_download_fails_and_resumes(fake_hub: FakeHub) -> None:
     fake_hub.break_after = [6_000_000, 0, 0, 0, 0, 0]
     job = done(start_download())
     assert job.status == "failed"
@@ -77,7 +77,7 @@ def test_a_download_that_breaks_off_fails_cleanly_and_goes_on(fake_hub: FakeHub)
     assert int(asked.removeprefix("bytes=").rstrip("-")) > 4_000_000
 
 
-def test_a_wrong_checksum_is_told(fake_hub: FakeHub) -> None:
+def test_a_wrong_checksum_is_reported(fake_hub: FakeHub) -> None:
     job = done(start_download(digests={"model.onnx": "0" * 64}))
     assert job.status == "failed"
     assert "checksum" in job.error
@@ -86,13 +86,13 @@ def test_a_wrong_checksum_is_told(fake_hub: FakeHub) -> None:
 def test_a_download_with_weights_of_another_model_is_refused(fake_hub: FakeHub, settings: Settings) -> None:
     bundled = Path(settings.BUNDLED_MODEL_DIR)
     fake_hub.serve("Qdrant/bge-small-zh-v1.5", bundled, model__onnx="model_optimized.onnx")
-    job = done(start_download("BAAI/bge-small-zh-v1.5"))  # of 512 numbers, not 384
+    job = done(start_download("BAAI/bge-small-zh-v1.5"))  # 512 dimensions, not 384
     assert job.status == "failed"
     assert model_files.added("BAAI/bge-small-zh-v1.5") is None
     assert not model_files.staging_of("BAAI/bge-small-zh-v1.5").exists()
 
 
-def test_a_long_job_goes_back_into_the_queue_and_goes_on(fake_hub: FakeHub, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_long_job_is_queued_again_and_resumes(fake_hub: FakeHub, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(jobs, "ROUND_SECONDS", 0.0)
     monkeypatch.setattr(jobs, "_REPORT_SECONDS", 0.0)
     job = start_download()
@@ -107,7 +107,7 @@ def test_a_long_job_goes_back_into_the_queue_and_goes_on(fake_hub: FakeHub, monk
     assert (job.status, rounds > 2) == ("done", True)
 
 
-def test_a_stopped_job_ends_and_is_gone_on_with(fake_hub: FakeHub, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_stopped_job_ends_and_can_be_resumed(fake_hub: FakeHub, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(jobs, "_REPORT_SECONDS", 0.0)
     fake_hub.go_on.clear()  # files stay half sent
     job = start_download()
@@ -131,7 +131,7 @@ def _in_thread(job_id: int) -> None:
         connection.close()
 
 
-def test_one_thing_at_a_time_is_done_with_a_model(fake_hub: FakeHub) -> None:
+def test_a_model_has_one_unfinished_job_at_a_time(fake_hub: FakeHub) -> None:
     job = start_download()
     with pytest.raises(NotPossible, match="already"):
         jobs.start(job.model, Kind.ADD)
@@ -141,7 +141,7 @@ def test_one_thing_at_a_time_is_done_with_a_model(fake_hub: FakeHub) -> None:
         registry.remove(job.model)
 
 
-def test_what_a_killed_worker_left_behind(fake_hub: FakeHub) -> None:
+def test_jobs_of_a_killed_worker(fake_hub: FakeHub) -> None:
     job, waiting = start_download(), jobs.start(add_row("other"), Kind.ADD)
     long_ago = timezone.now() - timedelta(minutes=5)
     ModelJob.objects.filter(pk=job.pk).update(status=Status.RUNNING, heartbeat_at=long_ago)
@@ -158,7 +158,7 @@ def add_row(name: str) -> RegisteredModel:
     return RegisteredModel.objects.create(name=name, source="files")
 
 
-def test_a_model_from_a_stick_is_tried_used_and_gone_back_from(golden: EvaluationSet, stick: Path) -> None:
+def test_trying_using_and_leaving_a_model_from_files(golden: EvaluationSet, stick: Path) -> None:
     model = add(stick)
     before = spaces.active_space()
     tried = done(jobs.start(model, Kind.TRY))
@@ -187,7 +187,7 @@ def test_a_model_from_a_stick_is_tried_used_and_gone_back_from(golden: Evaluatio
     assert previous is not None
     assert previous.name == "bundled"
 
-    # What is ingested meanwhile has its vectors here alone, until one goes back.
+    # Documents ingested meanwhile have vectors only in this space, until the switch back.
     document = factories.make_document(golden.knowledge_base)
     factories.make_chunk(document, "A late passage.")
     factories.index_document(document.pk)
@@ -200,7 +200,7 @@ def test_a_model_from_a_stick_is_tried_used_and_gone_back_from(golden: Evaluatio
     assert not RegisteredModel.objects.filter(name="pairs").exists()
 
 
-def test_the_vectors_of_the_bundled_model_can_go_but_not_the_model(base: KnowledgeBase, stick: Path) -> None:
+def test_only_the_vectors_of_the_bundled_model_can_be_removed(base: KnowledgeBase, stick: Path) -> None:
     model = add(stick)
     with pytest.raises(NotPossible, match="in use"):
         registry.remove(registry.find("Bundled"))
@@ -210,7 +210,7 @@ def test_the_vectors_of_the_bundled_model_can_go_but_not_the_model(base: Knowled
     assert not registry.all_models()[1].can_be_removed
 
 
-def test_a_trial_asks_the_chosen_sets_and_goes_on_where_it_was(golden: EvaluationSet, stick: Path, owner: User) -> None:
+def test_a_trial_runs_the_chosen_sets_and_resumes(golden: EvaluationSet, stick: Path, owner: User) -> None:
     from retrieval.evaluation import sets
 
     other = sets.create_set(owner, golden.knowledge_base, "Other")
@@ -225,7 +225,7 @@ def test_a_trial_asks_the_chosen_sets_and_goes_on_where_it_was(golden: Evaluatio
     assert (total["questions"], total["then"]["MRR@10"]) == (6, 1.0)
 
 
-def test_a_long_trial_rests_between_sets_only(
+def test_a_long_trial_pauses_only_between_sets(
     golden: EvaluationSet, stick: Path, owner: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from retrieval.evaluation import sets
@@ -242,12 +242,12 @@ def test_a_long_trial_rests_between_sets_only(
     assert EvaluationRun.objects.filter(status="done").count() == 4
 
 
-def test_nothing_to_try_with(base: KnowledgeBase, stick: Path) -> None:
+def test_a_trial_needs_questions(base: KnowledgeBase, stick: Path) -> None:
     with pytest.raises(NotPossible, match="no question sets"):
         jobs.start(add(stick), Kind.TRY)
 
 
-def test_a_trial_and_a_change_do_not_meet(golden: EvaluationSet, stick: Path) -> None:
+def test_a_trial_and_a_switch_exclude_each_other(golden: EvaluationSet, stick: Path) -> None:
     model = add(stick)
     job = jobs.start(model, Kind.TRY)
     with reembedding._alone():
@@ -259,12 +259,12 @@ def test_a_trial_and_a_change_do_not_meet(golden: EvaluationSet, stick: Path) ->
     assert "in progress" in job.error
 
 
-def test_nobody_from_outside_searches_a_model_on_trial() -> None:
+def test_users_cannot_search_a_model_on_trial() -> None:
     with pytest.raises(ValueError, match="model"):
         RunOptions.from_dict({"model": "pairs"})
 
 
-def test_an_endpoint_is_asked_and_its_key_is_kept_encrypted(golden: EvaluationSet, provider: FakeProvider) -> None:
+def test_an_endpoint_is_queried_and_its_key_is_encrypted(golden: EvaluationSet, provider: FakeProvider) -> None:
     model = registry.register("first", registry.Source.ENDPOINT, base_url=provider.base_url, key="my-key", known=[])
     assert b"my-key" not in bytes(model.encrypted_key)
     assert done(jobs.start(model, Kind.ADD, details={"dimension": 16})).status == "done"
@@ -281,7 +281,7 @@ def test_an_endpoint_is_asked_and_its_key_is_kept_encrypted(golden: EvaluationSe
     assert provider.headers[-1]["Authorization"] == "Bearer new-key"
 
 
-def test_an_endpoint_s_key_stays_with_its_server() -> None:
+def test_a_key_is_sent_only_to_its_server() -> None:
     def register(base_url: str) -> str:
         model = registry.register("first", registry.Source.ENDPOINT, base_url=base_url, known=[])
         return secrets.decrypt(bytes(model.encrypted_key))
@@ -291,7 +291,7 @@ def test_an_endpoint_s_key_stays_with_its_server() -> None:
     assert register("https://b.example/v2") == ""
 
 
-def test_an_endpoint_that_refuses(provider: FakeProvider) -> None:
+def test_an_endpoint_that_rejects_the_key(provider: FakeProvider) -> None:
     provider.fail(401, {"error": {"message": "bad key my-key"}})
     model = registry.register("first", registry.Source.ENDPOINT, base_url=provider.base_url, key="my-key")
     job = done(jobs.start(model, Kind.ADD))
@@ -300,7 +300,7 @@ def test_an_endpoint_that_refuses(provider: FakeProvider) -> None:
     assert "my-key" not in job.error
 
 
-def test_what_the_environment_names_decides(
+def test_the_environment_takes_precedence(
     base: KnowledgeBase, stick: Path, settings: Settings, provider: FakeProvider
 ) -> None:
     model = add(stick)
@@ -317,7 +317,7 @@ def test_what_the_environment_names_decides(
         registry.remove(named)
 
 
-def test_files_that_changed_since_are_not_used(base: KnowledgeBase, stick: Path) -> None:
+def test_changed_files_are_not_used(base: KnowledgeBase, stick: Path) -> None:
     model = add(stick)
     with (model_files.folder_of("pairs") / "tokenizer.json").open("a") as file:
         file.write(" ")
@@ -328,12 +328,12 @@ def test_files_that_changed_since_are_not_used(base: KnowledgeBase, stick: Path)
 
 
 @pytest.mark.parametrize("name", ["", "x" * 201, "a\nb"])
-def test_names_that_are_none(name: str) -> None:
+def test_invalid_names(name: str) -> None:
     with pytest.raises(NotPossible):
         registry.register(name, registry.Source.FILES)
 
 
-def test_a_name_is_given_once(stick: Path) -> None:
+def test_names_are_unique(stick: Path) -> None:
     add(stick)
     with pytest.raises(NotPossible, match="already"):
         registry.register("Pairs", registry.Source.FILES)
@@ -343,7 +343,7 @@ def test_a_name_is_given_once(stick: Path) -> None:
         registry.register("no/such", registry.Source.HUB)
 
 
-def test_what_is_offered() -> None:
+def test_offered_models() -> None:
     offered = {each.name: each for each in registry.offered()}
     assert next(iter(offered.values())).languages == []
     assert offered["BAAI/bge-small-zh-v1.5"].languages == ["zh"]

@@ -1,4 +1,4 @@
-"""The pages of the administration, who may do what on them, and what is told of unknown languages."""
+"""The admin pages of embedding models, their permissions, and notices on unknown languages."""
 
 from pathlib import Path
 
@@ -92,7 +92,7 @@ def test_from_the_upload_to_the_switch_and_back(as_staff: Client, golden: Evalua
     assert model_files.added("pairs") is None
 
 
-def test_runs_of_a_model_on_trial_are_told_apart(as_owner: Client, golden: EvaluationSet, stick: Path) -> None:
+def test_runs_of_a_model_on_trial_are_labelled(as_owner: Client, golden: EvaluationSet, stick: Path) -> None:
     assert done(jobs.start(add(stick), "try")).status == "done"
     now, then = golden.runs.order_by("pk")
     listed = page(as_owner, reverse("evaluation"))
@@ -102,7 +102,7 @@ def test_runs_of_a_model_on_trial_are_told_apart(as_owner: Client, golden: Evalu
     assert "hybrid · model on trial: pairs" in shown
 
 
-def test_a_bad_archive_is_told_of_and_thrown_away(as_staff: Client, base: KnowledgeBase) -> None:
+def test_a_bad_archive_is_reported_and_deleted(as_staff: Client, base: KnowledgeBase) -> None:
     bad = SimpleUploadedFile("words.zip", b"PK\x03\x04 nothing")
     as_staff.post(ADD, {"source": "files", "files-archive": bad})
     model = RegisteredModel.objects.get(name="words")
@@ -112,7 +112,7 @@ def test_a_bad_archive_is_told_of_and_thrown_away(as_staff: Client, base: Knowle
     assert "Go on" not in shown
     assert not list((model_files.folder_of("any").parent.parent / "uploads").iterdir())
     assert "The uploaded file no longer exists" in do(as_staff, model, "go-on")
-    # Under the same name it can be brought again.
+    # It can be uploaded again under the same name.
     bad.seek(0)
     assert as_staff.post(ADD, {"source": "files", "files-archive": bad}).status_code == 302
 
@@ -137,7 +137,7 @@ def test_a_download(as_staff: Client, fake_hub: FakeHub) -> None:
     assert "SHA-256" in shown
 
 
-def test_an_endpoint_whose_key_is_never_shown(as_staff: Client, provider: FakeProvider) -> None:
+def test_an_endpoints_key_is_never_shown(as_staff: Client, provider: FakeProvider) -> None:
     data = {
         "source": "endpoint", "endpoint-base_url": f"{provider.base_url}/", "endpoint-name": "first",
         "endpoint-key": "my-key", "endpoint-languages": "all", "endpoint-own_network": "on",
@@ -154,9 +154,7 @@ def test_an_endpoint_whose_key_is_never_shown(as_staff: Client, provider: FakePr
     assert "Enter a valid URL" in bad.content.decode()
 
 
-def test_an_endpoint_in_the_own_network_is_asked_only_when_that_is_said(
-    as_staff: Client, provider: FakeProvider
-) -> None:
+def test_local_endpoints_need_permission(as_staff: Client, provider: FakeProvider) -> None:
     data = {"source": "endpoint", "endpoint-base_url": provider.base_url, "endpoint-name": "first"}
     refused = as_staff.post(ADD, data).content.decode()
     assert "Confirm that the server is yours" in refused
@@ -166,7 +164,7 @@ def test_an_endpoint_in_the_own_network_is_asked_only_when_that_is_said(
     as_staff.post(ADD, data | {"endpoint-own_network": "on"})
     model = RegisteredModel.objects.get(name="first")
     assert done(model.jobs.get()).status == "done" and model.reached().own_network
-    # Where its name leads is looked at whenever it is asked, then and in the space that search goes by.
+    # The address that its name resolves to is checked at each request, also for the active space.
     space = spaces.find_or_create(model.reached(), 64)
     assert spaces.embedder_of(space).embed_query("word").shape == (64,)
     RegisteredModel.objects.update(own_network=False)
@@ -174,12 +172,12 @@ def test_an_endpoint_in_the_own_network_is_asked_only_when_that_is_said(
     asked, space = provider.connections, spaces.find_or_create(model.reached(), 64)
     with pytest.raises(AddressRefused, match="add the model again under “Embedding models”") as caught:
         spaces.embedder_of(space).embed_query("another")
-    told = caught.value.message_for_staff
-    assert "in its model profile" not in told and "See “Embedding models” in the administration." in told
+    message = caught.value.message_for_staff
+    assert "in its model profile" not in message and "See “Embedding models” in the administration." in message
     assert provider.connections == asked
 
 
-def test_which_languages_it_knows_can_be_said_later(as_staff: Client, base: KnowledgeBase, settings: Settings) -> None:
+def test_languages_can_be_changed_later(as_staff: Client, base: KnowledgeBase, settings: Settings) -> None:
     bundled = RegisteredModel.objects.get(pk=add_bundled(as_staff))
     space = spaces.active_space()
     of_its_card = spaces.embedder_of(space).languages
@@ -207,7 +205,7 @@ def test_stopping(as_staff: Client, fake_hub: FakeHub) -> None:
     assert not jobs.execute(model.jobs.get().pk)
 
 
-def test_where_the_environment_decides(
+def test_a_model_named_in_the_environment(
     as_staff: Client, base: KnowledgeBase, stick: Path, settings: Settings, provider: FakeProvider
 ) -> None:
     model = add(stick)
@@ -215,12 +213,12 @@ def test_where_the_environment_decides(
     use_endpoint(settings, provider)
     shown = page(as_staff)
     assert "sets the model to “first” (EMBEDDING_PROVIDER, EMBEDDING_MODEL)" in shown
-    assert shown.count("Use this model") == 1  # the one that it names
+    assert shown.count("Use this model") == 1  # only for the model named in the environment
     assert "Change it there" in do(as_staff, model, "use")
     assert not ModelJob.objects.filter(kind="use").exists()
 
 
-def test_each_thing_takes_its_permission(base: KnowledgeBase, golden: EvaluationSet, stick: Path) -> None:
+def test_each_action_needs_its_permission(base: KnowledgeBase, golden: EvaluationSet, stick: Path) -> None:
     model = add(stick)
     done(jobs.start(model, "try"))
     looker = factories.make_user("looker", is_staff=True)
@@ -233,7 +231,7 @@ def test_each_thing_takes_its_permission(base: KnowledgeBase, golden: Evaluation
         assert client.post(closed, {"action": "use"}).status_code == 403
     looker.user_permissions.add(Permission.objects.get(codename="view_registeredmodel"))
     shown = page(client, address)
-    assert "Golden" not in shown  # that takes the permission to see question sets
+    assert "Golden" not in shown  # needs the permission to view question sets
     assert "1.000" in shown
     assert 'name="action"' not in shown + page(client)
     assert client.post(address, {"action": "use"}).status_code == 403
@@ -247,7 +245,7 @@ def test_each_thing_takes_its_permission(base: KnowledgeBase, golden: Evaluation
     assert client.post(page_of(bundled), {"action": "drop"}).status_code == 403
 
 
-def test_people_who_are_no_staff_see_none_of_it(as_owner: Client, base: KnowledgeBase) -> None:
+def test_only_staff_see_the_pages(as_owner: Client, base: KnowledgeBase) -> None:
     assert as_owner.get(LIST).status_code == 302
 
 
@@ -263,7 +261,7 @@ def chinese(base: KnowledgeBase) -> KnowledgeBase:
     return base
 
 
-def test_a_base_in_a_language_that_the_model_does_not_know(
+def test_a_base_in_an_unknown_language(
     chinese: KnowledgeBase, as_owner: Client, as_colleague: Client, as_staff: Client, colleague: User
 ) -> None:
     factories.share(chinese, colleague)
@@ -272,7 +270,7 @@ def test_a_base_in_a_language_that_the_model_does_not_know(
     assert "53% of the passages here are in Chinese" in shown
     assert "An administrator can choose another model." in shown
     assert LIST not in shown
-    assert "passages here are in" not in page(as_colleague, address)  # who only reads
+    assert "passages here are in" not in page(as_colleague, address)  # a mere reader
     staff = User.objects.get(username="staff")
     factories.share(chinese, staff)
     assert f'href="{LIST}"' in page(as_staff, address)
@@ -288,7 +286,7 @@ def test_a_base_in_a_language_that_the_model_does_not_know(
     assert "supports this site" in page(as_staff, ADD).partition("multilingual-MiniLM")[2]
 
 
-def test_it_is_told_as_soon_as_such_a_document_was_read(base: KnowledgeBase, as_owner: Client) -> None:
+def test_the_notice_appears_with_the_first_such_document(base: KnowledgeBase, as_owner: Client) -> None:
     EmbeddingSpace.objects.update(languages=["en"])
     cache.clear()
     address = reverse("knowledge-base", args=[base.pk])
@@ -300,7 +298,9 @@ def test_it_is_told_as_soon_as_such_a_document_was_read(base: KnowledgeBase, as_
     assert asked.strip().startswith('<div id="language-notice"') and "<table" not in asked
 
 
-def test_nothing_is_told_where_most_is_known(chinese: KnowledgeBase, as_owner: Client, as_staff: Client) -> None:
+def test_no_notice_if_most_passages_are_in_a_known_language(
+    chinese: KnowledgeBase, as_owner: Client, as_staff: Client
+) -> None:
     address = reverse("knowledge-base", args=[chinese.pk])
     space = spaces.active_space()
     for known in ([], ["en", "zh"], ["zh"]):
@@ -308,12 +308,12 @@ def test_nothing_is_told_where_most_is_known(chinese: KnowledgeBase, as_owner: C
         assert notices.notice_of() is None
         assert 'class="language-notice"' not in page(as_owner, address)
     EmbeddingSpace.objects.filter(pk=space.pk).update(languages=["en"])
-    Document.objects.filter(language="zh").update(language="")  # nobody knows
+    Document.objects.filter(language="zh").update(language="")  # unknown
     cache.clear()
     assert notices.notice_of(chinese.pk) is None
 
 
-def test_a_site_without_anything(as_staff: Client) -> None:
+def test_an_empty_site(as_staff: Client) -> None:
     assert notices.notice_of() is None
     assert "which the embedding model" not in page(as_staff, "/admin/")
     assert "bundled" in page(as_staff)

@@ -1,4 +1,4 @@
-"""What the site notes of models that it meets."""
+"""Registration of models that nobody added."""
 
 import pytest
 from pytest_django import Settings
@@ -9,8 +9,8 @@ from retrieval.embedding_models.models import RegisteredModel
 pytestmark = pytest.mark.django_db
 
 
-def test_an_endpoint_that_no_language_is_named_for_knows_all(settings: Settings) -> None:
-    """As its embedder says: else Chinese questions would lose the vote of the vectors."""
+def test_an_endpoint_knows_all_languages_by_default(settings: Settings) -> None:
+    """Its embedder says so: otherwise Chinese questions wouldn't use vectors."""
     settings.EMBEDDING_PROVIDER, settings.EMBEDDING_MODEL = "openai", "text-embedding-3-small"
     settings.EMBEDDING_BASE_URL = "http://models/v1"
     registry.all_models()

@@ -13,7 +13,7 @@ def test_idf_is_that_of_lucene() -> None:
     assert bm25.inverse_document_frequency(1_000_000, 1_000_000) > 0  # never negative, however common a term
 
 
-def test_a_weight_saturates_with_the_frequency_and_falls_with_the_length() -> None:
+def test_weights_saturate_with_frequency_and_fall_with_length() -> None:
     # A passage of the average length: tf·2.2 / (tf + 1.2).
     assert bm25.passage_weights({7: 3, 8: 117}) == pytest.approx({7: 6.6 / 4.2, 8: 117 * 2.2 / 118.2})
     # Half as long: the damping is 1.2 · (0.25 + 0.75 / 2) = 0.75.
@@ -21,12 +21,12 @@ def test_a_weight_saturates_with_the_frequency_and_falls_with_the_length() -> No
     assert max(bm25.passage_weights({1: 10**6}).values()) < bm25.HIGHEST_WEIGHT
 
 
-def test_a_query_counts_its_repeats_and_drops_what_nobody_holds() -> None:
+def test_query_terms_are_counted_and_unknown_ones_dropped() -> None:
     idf = bm25.inverse_document_frequency(10, 2)
     assert bm25.query_weights({1: 2, 2: 1, 3: 1}, 10, {1: 2, 3: 0}) == {1: 2 * idf}
 
 
-def test_of_a_giant_passage_the_most_frequent_terms_are_kept() -> None:
+def test_a_long_passage_keeps_its_most_frequent_terms() -> None:
     counts = dict.fromkeys(range(bm25.MOST_TERMS + 5), 1) | {bm25.MOST_TERMS + 4: 2}
     weights = bm25.passage_weights(counts)
     assert len(weights) == bm25.MOST_TERMS

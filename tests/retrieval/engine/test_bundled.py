@@ -1,4 +1,4 @@
-"""The bundled models: their files are those that were measured, with their licences, and they work offline."""
+"""The bundled models: their files are the measured ones, with licences, and they work offline."""
 
 from pathlib import Path
 
@@ -19,7 +19,7 @@ def sums_of(folder: Path) -> dict[str, str]:
 
 
 @pytest.mark.parametrize(("folder", "others"), [(EMBEDDER, {"calibration.json"}), (READER, {"calibration.json"})])
-def test_checksums_hold_and_name_every_file_of_the_model(folder: Path, others: set[str]) -> None:
+def test_checksums_match_and_cover_every_file(folder: Path, others: set[str]) -> None:
     sums = sums_of(folder)
     assert {name: sha256_of(folder / name) for name in sums} == sums
     assert {path.name for path in folder.iterdir()} == set(sums) | DESCRIBING | others
@@ -29,7 +29,7 @@ def test_checksums_hold_and_name_every_file_of_the_model(folder: Path, others: s
 @pytest.mark.parametrize(
     ("folder", "named", "title"), [(EMBEDDER, "mit", "MIT License"), (READER, "apache-2.0", "Apache License")]
 )
-def test_the_licence_and_the_origin_are_beside_the_model(folder: Path, named: str, title: str) -> None:
+def test_licence_and_origin_are_included(folder: Path, named: str, title: str) -> None:
     assert title in (folder / "LICENSE").read_text()
     assert ModelCard.of(folder).license == named
     assert "intfloat/multilingual-e5-small" in (folder / "README.md").read_text()
@@ -39,7 +39,7 @@ def test_both_have_the_same_vocabulary() -> None:
     assert sums_of(READER)["tokenizer.json"] == sums_of(EMBEDDER)["tokenizer.json"]
 
 
-def test_the_model_tells_meanings_apart_in_both_languages() -> None:
+def test_the_model_distinguishes_meanings_in_both_languages() -> None:
     embedder = get_embedder()
     texts = ["A cat sleeps.", "The kitten is napping.", "小猫在打盹。", "The stock market fell.", "股市下跌了。"]
     cat, kitten, chinese_kitten, stock, chinese_stock = embedder.embed_documents(texts)

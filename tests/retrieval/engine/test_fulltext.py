@@ -1,4 +1,4 @@
-"""Widening a search: what is asked for then misses no passage that could still enter the list. Pure."""
+"""Widening a word search: it misses no passage that could still enter the list. Pure."""
 
 import random
 import re
@@ -12,13 +12,13 @@ from retrieval.engine.fulltext import Term, candidates_tsquery
 
 
 def matches(query: str, lexemes: set[str]) -> bool:
-    """Whether a passage with these lexemes matches a `tsquery` of lexemes, `&`, `|` and brackets."""
+    """Return whether a passage with these lexemes matches a `tsquery` of lexemes, `&`, `|` and brackets."""
     held = re.sub(r"'([^']+)'", lambda match: str(match[1] in lexemes), query)
     return bool(eval(held.replace("&", " and ").replace("|", " or ")))
 
 
 def passages(terms: Sequence[Term]) -> list[list[Term]]:
-    """Every set of terms that a passage may hold."""
+    """Yield every set of terms that a passage may contain."""
     return [list(chosen) for size in range(1, len(terms) + 1) for chosen in combinations(terms, size)]
 
 
@@ -38,7 +38,7 @@ def test_no_passage_that_could_reach_the_score_is_missed(seed: int, most: int, m
 
 
 @pytest.mark.parametrize("seed", range(12))
-def test_nothing_is_scored_that_can_not_reach_the_score(seed: int) -> None:
+def test_passages_that_cannot_reach_the_score_are_not_scored(seed: int) -> None:
     rng = random.Random(seed)
     terms = [Term(rng.uniform(0.1, 9), 1, (f"1:{n}",)) for n in range(6)]
     needed = rng.uniform(0.1, sum(term.highest_score for term in terms))

@@ -1,4 +1,4 @@
-"""The index against a plain Python BM25, through adds and deletes; and what may happen around it."""
+"""The index compared with a plain Python BM25, through additions and deletions; concurrency and recovery."""
 
 import random
 import threading
@@ -34,7 +34,7 @@ ENGLISH, CHINESE = _ENGLISH.split(), _CHINESE.split()
 
 
 def reference(corpus: dict[int, str], query: str, k: int) -> list[tuple[int, float]]:
-    """BM25 as in the books, over the whole corpus, with the index's constant for the average length."""
+    """Textbook BM25 over the whole corpus, with the index's constant for the average length."""
     documents = {key: Counter(terms(text)) for key, text in corpus.items()}
     held = {term for document in documents.values() for term in document}
     asked = terms(query)
@@ -57,7 +57,7 @@ def reference(corpus: dict[int, str], query: str, k: int) -> list[tuple[int, flo
 
 
 def assert_same(found: list[tuple[int, float]], expected: list[tuple[int, float]]) -> None:
-    """Same scores at every rank; the same chunks, but for ties within the precision of a float4."""
+    """Assert the same scores at every rank, and the same chunks except for ties within the precision of a float4."""
     assert [score for _, score in found] == pytest.approx([score for _, score in expected], rel=1e-5)
     last = expected[-1][1] if expected else 0.0
     clear = {chunk_id for chunk_id, score in expected if score > last * (1 + 1e-5)}
@@ -65,7 +65,7 @@ def assert_same(found: list[tuple[int, float]], expected: list[tuple[int, float]
 
 
 def assert_counts_are_right(base: KnowledgeBase, corpus: dict[int, str]) -> None:
-    """The stored frequencies are those of the corpus, and no others."""
+    """Assert that exactly the frequencies of the corpus are stored."""
     expected = Counter(term for text in corpus.values() for term in bm25.weights_of(text))
     stored = TermFrequency.objects.filter(knowledge_base=base, document_frequency__gt=0)
     assert dict(stored.values_list("term", "document_frequency")) == dict(expected)
@@ -74,7 +74,7 @@ def assert_counts_are_right(base: KnowledgeBase, corpus: dict[int, str]) -> None
 
 
 def text_of(rng: random.Random, words: list[str], longest: int = 60) -> str:
-    """Words of a steep distribution, so that some are in nearly every passage and some in one."""
+    """Return words from a steep distribution: some in nearly every passage, some in only one."""
     weights = [1 / (rank + 1) for rank in range(len(words))]
     return " ".join(rng.choices(words, weights, k=rng.randint(1, longest)))
 
@@ -121,7 +121,7 @@ def test_several_bases_are_scored_as_one(owner: User) -> None:
 
 
 @pytest.mark.parametrize("candidates", [1, fulltext.CANDIDATES])
-def test_single_documents_are_asked_with_the_same_scores(
+def test_searching_single_documents_keeps_the_scores(
     owner: User, candidates: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(fulltext, "CANDIDATES", candidates)
@@ -136,14 +136,14 @@ def test_single_documents_are_asked_with_the_same_scores(
         assert_same(fulltext.search(query, [base.pk], 10, asked), expected[:10])
 
 
-def test_chinese_that_the_passages_cut_another_way_is_found(owner: User) -> None:
+def test_differently_segmented_chinese_is_found(owner: User) -> None:
     base = factories.make_knowledge_base(owner)
     _document, corpus = add_document(base, ["点击油漆桶图标。", "单元格的样式。", "这个桶里有水。"])
     found = fulltext.search("怎样用油漆桶", [base.pk], 10)
     assert [corpus[chunk_id] for chunk_id, _score in found] == ["点击油漆桶图标。", "这个桶里有水。"]
 
 
-def test_words_that_follow_each_other_rank_above_the_same_words_apart(owner: User) -> None:
+def test_adjacent_words_rank_above_the_same_words_apart(owner: User) -> None:
     base = factories.make_knowledge_base(owner)
     _document, corpus = add_document(base, ["桶里没有油漆了。", "点击油漆桶。"])
     found = fulltext.search("油漆桶", [base.pk], 10)
@@ -157,7 +157,7 @@ def test_pairs_alone_find_nothing(owner: User) -> None:
     assert fulltext.search("数据库优化", [base.pk], 10) == []
 
 
-def test_what_was_indexed_without_pairs_gets_them(owner: User, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_old_entries_get_pairs(owner: User, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(index, "BATCH", 2)
     older, newer = (factories.make_knowledge_base(owner) for _ in range(2))
     passages = ["桶里没有油漆了。", "点击油漆桶。", "a tin of paint", "油漆桶在哪里？", "桶"]
@@ -166,7 +166,7 @@ def test_what_was_indexed_without_pairs_gets_them(owner: User, monkeypatch: pyte
         document, corpus = add_document(older, passages)
         _other, second = add_document(newer, passages[1:3])
     CorpusSize.objects.update(analysed_to=0)
-    later = factories.make_chunk(document, "油漆桶，新的。")  # by the present version, before it comes to the rest
+    later = factories.make_chunk(document, "油漆桶，新的。")  # by the current version, before the rest is renewed
     assert index.index([IndexRow.of(later)]) == 1
     assert index.renew() == len(passages) + 1 + 2
     corpus[later.pk] = later.content
@@ -178,7 +178,7 @@ def test_what_was_indexed_without_pairs_gets_them(owner: User, monkeypatch: pyte
 
 
 @pytest.mark.django_db(transaction=True)
-def test_a_worker_that_starts_has_what_an_earlier_version_indexed_renewed(owner: User) -> None:
+def test_a_starting_worker_renews_an_old_index(owner: User) -> None:
     add_document(factories.make_knowledge_base(owner), ["用油漆桶"])
     post_spawn.send(sender="djangoq", proc_name="worker")
     assert not [task for task in OrmQ.objects.all() if task.func() == "retrieval.tasks.renew_index"]
@@ -189,7 +189,7 @@ def test_a_worker_that_starts_has_what_an_earlier_version_indexed_renewed(owner:
 
 
 @pytest.mark.django_db(transaction=True)
-def test_a_renewal_goes_on_where_it_was_cut_off_and_one_does_it(owner: User, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_renewal_resumes_and_runs_only_once(owner: User, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(index, "BATCH", 2)
     base = factories.make_knowledge_base(owner)
     add_document(base, ["用油漆桶"] * 5)
@@ -226,7 +226,7 @@ def test_indexing_again_changes_nothing(owner: User) -> None:
     assert_counts_are_right(base, corpus)
 
 
-def test_a_run_cut_off_is_continued(owner: User, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_interrupted_indexing_resumes(owner: User, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(index, "BATCH", 2)
     base = factories.make_knowledge_base(owner)
     document = factories.make_document(base)
@@ -237,7 +237,7 @@ def test_a_run_cut_off_is_continued(owner: User, monkeypatch: pytest.MonkeyPatch
     assert_counts_are_right(base, {chunk.pk: chunk.content for chunk in chunks})
 
 
-def test_chunks_that_are_gone_are_passed_over(owner: User) -> None:
+def test_deleted_chunks_are_skipped(owner: User) -> None:
     base = factories.make_knowledge_base(owner)
     document = factories.make_document(base)
     chunk = factories.make_chunk(document, "still here")
@@ -281,7 +281,7 @@ def _claim(document: Document) -> Claim:
     return held
 
 
-def test_a_document_deleted_by_the_orm_leaves_no_counts(owner: User) -> None:
+def test_deleting_a_document_with_the_orm_leaves_no_counts(owner: User) -> None:
     base = factories.make_knowledge_base(owner)
     document, _ = add_document(base, ["a cat", "a dog"])
     _, corpus = add_document(base, ["a bird"])
@@ -291,7 +291,7 @@ def test_a_document_deleted_by_the_orm_leaves_no_counts(owner: User) -> None:
     assert_counts_are_right(base, {})
 
 
-def test_a_base_takes_its_counts_along(owner: User) -> None:
+def test_deleting_a_base_deletes_its_counts(owner: User) -> None:
     base = factories.make_knowledge_base(owner)
     add_document(base, ["a cat", "a dog"])
     base.delete()
@@ -301,7 +301,7 @@ def test_a_base_takes_its_counts_along(owner: User) -> None:
 
 
 @pytest.mark.django_db(transaction=True)
-def test_workers_side_by_side_neither_deadlock_nor_miscount(owner: User, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_parallel_workers_neither_deadlock_nor_miscount(owner: User, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(index, "BATCH", 5)
     rng = random.Random(11)
     base = factories.make_knowledge_base(owner)
@@ -327,7 +327,7 @@ def test_workers_side_by_side_neither_deadlock_nor_miscount(owner: User, monkeyp
 
 
 @pytest.mark.django_db(transaction=True)
-def test_nothing_is_indexed_behind_the_back_of_a_deletion(owner: User) -> None:
+def test_indexing_waits_for_a_deletion(owner: User) -> None:
     base = factories.make_knowledge_base(owner)
     document = factories.make_document(base)
     chunk = factories.make_chunk(document, "a cat")

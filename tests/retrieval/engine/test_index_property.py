@@ -1,4 +1,4 @@
-"""Ranks and scores against a plain Python BM25, over several bases at once, through whatever may happen to them."""
+"""Ranks and scores compared with a plain Python BM25, over several bases, through random histories."""
 
 import random
 
@@ -21,7 +21,7 @@ from tests.retrieval.engine.test_index import (
 
 pytestmark = pytest.mark.django_db
 
-# Passages by document, of one knowledge base.
+# Passages of one knowledge base, by document.
 Corpus = dict[int, dict[int, str]]
 
 
@@ -37,7 +37,7 @@ def delete(corpus: Corpus, rng: random.Random) -> None:
 
 
 def change(corpus: Corpus, rng: random.Random, words: list[str]) -> None:
-    """Index a document again with other passages, as after a change of the chunker's settings."""
+    """Index a document again with other passages, as after changing the chunker's settings."""
     document_id = rng.choice(list(corpus))
     index.delete([document_id])
     Chunk.objects.filter(document_id=document_id).delete()
@@ -50,7 +50,7 @@ def change(corpus: Corpus, rng: random.Random, words: list[str]) -> None:
 
 
 def repeat(corpus: Corpus, rng: random.Random) -> None:
-    """Index a document a second time, as a worker does that took over from one that was killed."""
+    """Index a document again, like a worker that takes over from a killed one."""
     document_id = rng.choice(list(corpus))
     assert index.index(IndexRow(key, document_id, text) for key, text in corpus[document_id].items()) == 0
 

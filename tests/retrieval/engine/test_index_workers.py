@@ -1,4 +1,4 @@
-"""The document frequencies under workers that index, delete and die side by side: real processes, real connections."""
+"""Document frequencies under parallel workers that index, delete and die, with real processes and connections."""
 
 import multiprocessing
 import os
@@ -22,7 +22,7 @@ from tests.retrieval.engine.test_index import ENGLISH, assert_counts_are_right, 
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
-# Counts that differ from those of the rows, in one snapshot: so it can be asked at any moment.
+# Counts that differ from the rows, in one snapshot, so that it can run at any moment.
 _WRONG = """
 WITH rows AS (
     SELECT knowledge_base_id, split_part(lexeme, ':', 2)::bigint AS term, count(*) AS frequency
@@ -44,18 +44,18 @@ def assert_consistent() -> None:
 
 @contextmanager
 def worker(work: Callable[[Connection], None]) -> Iterator[tuple[ForkProcess, Connection]]:
-    """Run `work` in a process of its own, with connections of its own; it is killed at the end if it still lives."""
+    """Run `work` in a process with its own connections; kill it at the end if it is still alive."""
     ours, theirs = multiprocessing.Pipe()
 
     def run() -> None:
         for name in connections:
-            connections[name].connection = None  # the parent's: psycopg leaves it alone in another process
+            connections[name].connection = None  # the parent's, which psycopg doesn't close in another process
         code = 1
         try:
             work(theirs)
             code = 0
         finally:
-            os._exit(code)  # without pytest's and the server's tidying up
+            os._exit(code)  # without the cleanup of pytest and the server
 
     process = multiprocessing.get_context("fork").Process(target=run)
     process.start()
@@ -87,9 +87,7 @@ def corpus_of(base: KnowledgeBase) -> dict[int, str]:
     return dict(Chunk.objects.filter(document__knowledge_base=base).values_list("pk", "content"))
 
 
-def test_a_worker_killed_within_a_transaction_leaves_nothing_of_it(
-    owner: User, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_worker_killed_in_a_transaction_leaves_nothing(owner: User, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(index, "BATCH", 10)
     base = factories.make_knowledge_base(owner)
     (document,) = make_documents(base, 1, 25, seed=1)
@@ -101,7 +99,7 @@ def test_a_worker_killed_within_a_transaction_leaves_nothing_of_it(
             nonlocal batches
             raise_frequencies(knowledge_base_id, frequencies, chunks)
             batches += 1
-            if batches == 2:  # rows and counts are written, not committed
+            if batches == 2:  # rows and counts are written but not committed
                 pipe.send("blocked")
                 time.sleep(300)
 
@@ -112,7 +110,7 @@ def test_a_worker_killed_within_a_transaction_leaves_nothing_of_it(
         assert pipe.poll(60) and pipe.recv() == "blocked"
         assert_consistent()
         os.kill(process.pid or 0, signal.SIGKILL)
-    assert index.index(rows_of(document)) == 15  # it waits for the dead one's locks, not for the dead one
+    assert index.index(rows_of(document)) == 15  # waits only until the dead worker's locks are released
     assert_counts_are_right(base, corpus_of(base))
 
 
@@ -143,8 +141,8 @@ def test_a_worker_killed_between_batches_is_taken_over(owner: User, monkeypatch:
     assert_counts_are_right(base, corpus_of(base))
 
 
-def test_counts_are_right_at_every_moment_of_workers_that_die(owner: User, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Three processes index and delete the same documents in all orders; two of them are killed, over and over."""
+def test_counts_stay_right_while_workers_die(owner: User, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Three processes index and delete the same documents in all orders; two of them are killed repeatedly."""
     monkeypatch.setattr(index, "BATCH", 7)
     base, other = factories.make_knowledge_base(owner), factories.make_knowledge_base(owner)
     documents = [*make_documents(base, 4, 20, seed=3), *make_documents(other, 2, 20, seed=4)]
@@ -198,7 +196,7 @@ def test_deleting_a_document_while_it_is_indexed(owner: User, monkeypatch: pytes
 
 
 def test_scores_stay_exact_while_others_write(owner: User, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What a search finds in one base is untouched by what happens in another."""
+    """Searches in one base are unaffected by writes to another."""
     monkeypatch.setattr(index, "BATCH", 5)
     base, other = factories.make_knowledge_base(owner), factories.make_knowledge_base(owner)
     documents, busy = make_documents(base, 2, 20, seed=7), make_documents(other, 2, 20, seed=8)
@@ -217,8 +215,8 @@ def test_scores_stay_exact_while_others_write(owner: User, monkeypatch: pytest.M
             assert_same(fulltext.search(query, [base.pk], 10), reference(corpus, query, 10))
 
 
-def test_workers_never_wait_for_each_other_in_a_circle(owner: User) -> None:
-    """Each with a document of its own, all of the same words, written and deleted over and over."""
+def test_workers_never_deadlock(owner: User) -> None:
+    """Each worker repeatedly writes and deletes its own document, all with the same words."""
     base = factories.make_knowledge_base(owner)
     text = " ".join(f"word{number}" for number in range(1_500))
     documents = [factories.make_document(base) for _ in range(2)]

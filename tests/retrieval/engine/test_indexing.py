@@ -1,4 +1,4 @@
-"""Computing vectors across documents: what is done is not done again, and one document's trouble is its own."""
+"""Computing vectors across documents: no work is repeated, and failures affect only their document."""
 
 import time
 from collections.abc import Iterator, Sequence
@@ -32,7 +32,7 @@ def base(owner: User) -> KnowledgeBase:
     return factories.make_knowledge_base(owner)
 
 
-def test_what_stands_in_the_heading_counts_for_more(base: KnowledgeBase) -> None:
+def test_words_in_the_heading_count_more(base: KnowledgeBase) -> None:
     document = factories.make_document(base)
     below = factories.make_chunk(document, "The pump is oiled.", heading_path=["Care of machines"])
     above = factories.make_chunk(document, "It is oiled, machines care.", heading_path=["Pump"])
@@ -43,7 +43,7 @@ def test_what_stands_in_the_heading_counts_for_more(base: KnowledgeBase) -> None
 
 
 def waiting(base: KnowledgeBase, passages: int, word: str = "passage") -> Document:
-    """Make a document that is found by its words and waits."""
+    """Make documents that are indexed by words and wait for their vectors."""
     document = factories.make_document(base, status="chunked", progress=35, heartbeat_at=None)
     factories.make_chunks(document, [f"{word} number {number}" for number in range(passages)])
     indexing.index_words(document.pk)
@@ -68,7 +68,7 @@ def test_documents_become_ready_in_one_stream(base: KnowledgeBase) -> None:
     assert counted(base)[1] == 8
 
 
-def test_vectors_that_are_there_are_not_computed_again(base: KnowledgeBase, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_existing_vectors_are_not_computed_again(base: KnowledgeBase, monkeypatch: pytest.MonkeyPatch) -> None:
     document = waiting(base, 5)
     space = spaces.active_space()
     there = vectors.missing(space, document.pk)[:3]
@@ -79,9 +79,7 @@ def test_vectors_that_are_there_are_not_computed_again(base: KnowledgeBase, monk
     assert state(document) == ("ready", 0)
 
 
-def test_a_failing_model_fails_one_document_and_not_the_next(
-    base: KnowledgeBase, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_failure_affects_only_its_document(base: KnowledgeBase, monkeypatch: pytest.MonkeyPatch) -> None:
     good, bad, after = waiting(base, 3), waiting(base, 3, "poison"), waiting(base, 3)
     _count_embedded(monkeypatch, refuse="poison")
     indexing.embed_claimed([claim(good), claim(bad), claim(after), None])
@@ -90,7 +88,7 @@ def test_a_failing_model_fails_one_document_and_not_the_next(
     assert state(good) == state(after) == ("ready", 0)
 
 
-def test_a_giant_gives_way_after_its_turn(base: KnowledgeBase, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_large_document_yields_after_its_turn(base: KnowledgeBase, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(indexing, "TURN", 4)
     giant = waiting(base, 10)
     indexing.embed_claimed([claim(giant)])
@@ -108,7 +106,7 @@ def test_a_cancelled_document_is_dropped_while_the_others_go_on(base: KnowledgeB
     def held() -> Iterator[Claim]:
         taken = claim(gone)
         services.cancel_document(gone)
-        taken.lost.set()  # as its heart learns
+        taken.lost.set()  # as its heartbeat finds out
         yield taken
         yield claim(stays)
 
@@ -118,7 +116,7 @@ def test_a_cancelled_document_is_dropped_while_the_others_go_on(base: KnowledgeB
     assert state(stays) == ("ready", 0)
 
 
-def test_a_giant_gives_way_sooner_when_another_waits(base: KnowledgeBase, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_large_document_yields_sooner_if_others_wait(base: KnowledgeBase, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(indexing, "WINDOW", 2)
     monkeypatch.setattr(indexing, "TURN_SECONDS", 0.0)
     giant = waiting(base, 10)
@@ -129,7 +127,7 @@ def test_a_giant_gives_way_sooner_when_another_waits(base: KnowledgeBase, monkey
     assert (state(giant), state(other)) == (("chunked", 8), ("chunked", 1))
 
 
-def test_when_the_space_changes_a_document_waits_for_another_turn(
+def test_a_document_waits_for_another_turn_if_the_space_changes(
     base: KnowledgeBase, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     document = waiting(base, 3)
@@ -156,9 +154,7 @@ def test_windows_with_their_vectors(base: KnowledgeBase) -> None:
     assert [computed.shape for _, computed in windows] == [(2, space.dimension), (2, space.dimension), (1, 384)]
 
 
-def test_what_waits_is_not_computed_when_it_is_no_longer_wanted(
-    base: KnowledgeBase, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_pending_windows_are_cancelled(base: KnowledgeBase, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(indexing, "_threads", lambda: 1)
     document = waiting(base, 12)
     space = spaces.active_space()
@@ -169,7 +165,7 @@ def test_what_waits_is_not_computed_when_it_is_no_longer_wanted(
     assert len(computed) < 3
 
 
-def test_a_process_that_ends_fails_no_document(base: KnowledgeBase, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_ending_process_fails_no_document(base: KnowledgeBase, monkeypatch: pytest.MonkeyPatch) -> None:
     document = waiting(base, 3)
 
     def submit(*arguments: object) -> None:
@@ -178,11 +174,11 @@ def test_a_process_that_ends_fails_no_document(base: KnowledgeBase, monkeypatch:
     with monkeypatch.context() as patch:
         patch.setattr(indexing.ThreadPoolExecutor, "submit", submit)
         indexing.embed_claimed([claim(document)])
-    assert state(document) == ("indexing", 3)  # another takes it up when it is stale
+    assert state(document) == ("indexing", 3)  # taken over by another process when it is stale
 
 
 def _count_embedded(monkeypatch: pytest.MonkeyPatch, refuse: str = "\x00", pause: float = 0) -> list[int]:
-    """Have the model's calls counted, by their texts; a text with the word `refuse` in it is refused."""
+    """Count the model's calls by text; refuse texts that contain `refuse`."""
     embed = LocalEmbedder.embed_documents
     counts: list[int] = []
 

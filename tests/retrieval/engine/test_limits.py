@@ -1,4 +1,4 @@
-"""Few searches at once, few waiting, none waiting long."""
+"""The limit on running and waiting searches, and on the time they wait."""
 
 import asyncio
 
@@ -9,7 +9,7 @@ from retrieval.types import SearchOverloaded
 
 
 class Visit:
-    """Someone who goes through a limit and stays until told to leave."""
+    """A search that holds its place in a limit until it is told to leave."""
 
     def __init__(self, limit: SearchLimit) -> None:
         self.inside, self.leave = asyncio.Event(), asyncio.Event()
@@ -21,7 +21,7 @@ class Visit:
             await self.leave.wait()
 
 
-async def test_so_many_run_and_the_others_follow_in_order() -> None:
+async def test_waiting_searches_run_in_order() -> None:
     limit = SearchLimit(running=2, waiting=2, patience=60)
     visits = [Visit(limit) for _ in range(4)]
     await asyncio.sleep(0.01)
@@ -34,7 +34,7 @@ async def test_so_many_run_and_the_others_follow_in_order() -> None:
         await visit.task
 
 
-async def test_when_too_many_wait_others_are_sent_away_at_once() -> None:
+async def test_further_searches_are_refused_at_once() -> None:
     limit = SearchLimit(running=1, waiting=1, patience=60)
     first, second = Visit(limit), Visit(limit)
     await first.inside.wait()
@@ -45,7 +45,7 @@ async def test_when_too_many_wait_others_are_sent_away_at_once() -> None:
         await visit.task
 
 
-async def test_those_who_come_at_the_same_moment_are_counted_one_by_one() -> None:
+async def test_simultaneous_searches_are_counted_individually() -> None:
     limit = SearchLimit(running=1, waiting=1, patience=60)
     visits = [Visit(limit) for _ in range(4)]
     await asyncio.sleep(0)
@@ -58,7 +58,7 @@ async def test_those_who_come_at_the_same_moment_are_counted_one_by_one() -> Non
         await visit.task
 
 
-async def test_nobody_waits_for_long_and_whoever_gives_up_takes_no_place() -> None:
+async def test_waiting_times_out_and_takes_no_place() -> None:
     limit = SearchLimit(running=1, waiting=5, patience=0.05)
     first = Visit(limit)
     await first.inside.wait()
@@ -75,7 +75,7 @@ async def test_nobody_waits_for_long_and_whoever_gives_up_takes_no_place() -> No
     await last.task
 
 
-async def test_a_failure_inside_gives_the_place_back() -> None:
+async def test_a_failure_releases_the_place() -> None:
     limit = SearchLimit(running=1, waiting=0, patience=60)
     for _ in range(3):
         with pytest.raises(ZeroDivisionError):

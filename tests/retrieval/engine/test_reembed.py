@@ -1,4 +1,4 @@
-"""`manage.py reembed`: another model takes over while search and ingestion go on, whatever happens in between."""
+"""`manage.py reembed`: switching models while search and ingestion go on, with failures and interruptions."""
 
 import asyncio
 import os
@@ -64,7 +64,7 @@ def text_of(number: int) -> str:
 
 
 def add(knowledge_base: KnowledgeBase, start: int, count: int) -> None:
-    """Ingest a document of so many passages."""
+    """Ingest a document of `count` passages."""
     document = factories.make_document(knowledge_base)
     factories.make_chunks(document, map(text_of, range(start, start + count)))
     factories.index_document(document.pk)
@@ -77,7 +77,7 @@ def reembed(*arguments: str) -> str:
 
 
 def similarity(knowledge_base: KnowledgeBase, number: int) -> float:
-    """Search for a passage by its own text, and return its similarity, which is 1 within one space alone."""
+    """Search for a passage by its own text, and return its similarity, which is 1 only within one space."""
     space = spaces.active_space()
     found = vectors.search(space, spaces.embed_query(space, text_of(number)), [knowledge_base.pk], 3)
     return next((score for pk, score, _language in found if Chunk.objects.get(pk=pk).content == text_of(number)), 0.0)
@@ -96,17 +96,17 @@ def assert_searched_by(model: str, knowledge_base: KnowledgeBase, passages: int 
 def test_another_model_takes_over(base: KnowledgeBase, provider: FakeProvider) -> None:
     old = spaces.active_space()
     provider.embeddings.texts.clear()
-    said = reembed("--model", "second")
+    output = reembed("--model", "second")
     assert_searched_by("second", base)
     assert partitions.has_index(spaces.active_space())
     assert sorted(provider.embeddings.texts).count(text_of(1)) == 1
     assert EmbeddingSpace.objects.count() == 1
     assert Vector.objects.count() == COUNT
-    assert f"Deleted: {old}" in said
-    assert "Set EMBEDDING_PROVIDER=openai and EMBEDDING_MODEL=second" in said
+    assert f"Deleted: {old}" in output
+    assert "Set EMBEDDING_PROVIDER=openai and EMBEDDING_MODEL=second" in output
 
 
-def test_the_settings_model_is_the_default_and_nothing_is_done_twice(
+def test_the_model_in_the_settings_is_the_default(
     base: KnowledgeBase, provider: FakeProvider, settings: Settings
 ) -> None:
     settings.EMBEDDING_MODEL = "second"
@@ -119,7 +119,7 @@ def test_the_settings_model_is_the_default_and_nothing_is_done_twice(
     assert_searched_by("second", base)
 
 
-def test_the_old_vectors_can_be_kept_and_gone_back_to(base: KnowledgeBase, provider: FakeProvider) -> None:
+def test_old_vectors_can_be_kept_and_used_again(base: KnowledgeBase, provider: FakeProvider) -> None:
     reembed("--model", "second", "--keep-old")
     assert EmbeddingSpace.objects.count() == 2
     assert Vector.objects.count() == 2 * COUNT
@@ -139,7 +139,7 @@ def test_another_dimension_is_another_space(base: KnowledgeBase) -> None:
 
 def test_a_failing_endpoint_loses_nothing(base: KnowledgeBase, provider: FakeProvider) -> None:
     for _ in range(3):
-        provider.reply("")  # answered as usual
+        provider.reply("")  # the usual answer
     provider.fail(401)
     with pytest.raises(CommandError, match=r"rejected the API key(.|\n)*run the same command again to continue"):
         reembed("--model", "second")
@@ -152,7 +152,7 @@ def test_a_failing_endpoint_loses_nothing(base: KnowledgeBase, provider: FakePro
     assert_searched_by("second", base)
 
 
-def test_what_does_not_answer_as_it_should_is_refused(base: KnowledgeBase, provider: FakeProvider) -> None:
+def test_unusable_models_are_refused(base: KnowledgeBase, provider: FakeProvider) -> None:
     provider.embeddings.manner = "garbage"
     with pytest.raises(CommandError, match="didn't return the requested vectors"):
         reembed("--model", "second")
@@ -175,7 +175,7 @@ def test_bad_options_are_named(arguments: list[str], complaint: str) -> None:
         reembed(*arguments)
 
 
-def test_an_interruption_says_how_to_go_on(base: KnowledgeBase, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_interruption_says_how_to_continue(base: KnowledgeBase, monkeypatch: pytest.MonkeyPatch) -> None:
     def interrupt(*arguments: object) -> None:
         raise KeyboardInterrupt
 
@@ -196,7 +196,7 @@ def test_two_at_once_are_refused(base: KnowledgeBase) -> None:
 
 @contextmanager
 def elsewhere() -> Iterator[CursorWrapper]:
-    """A cursor of a connection of its own."""
+    """A cursor on a separate connection."""
     other = connection.copy()
     try:
         yield other.cursor()
@@ -204,9 +204,7 @@ def elsewhere() -> Iterator[CursorWrapper]:
         other.close()
 
 
-def test_a_search_that_runs_holds_up_the_drop_and_not_the_other_way_round(
-    base: KnowledgeBase, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_running_search_delays_the_drop(base: KnowledgeBase, monkeypatch: pytest.MonkeyPatch) -> None:
     old = spaces.active_space()
     reembed("--model", "second", "--keep-old")
     monkeypatch.setattr(partitions, "LOCK_ATTEMPTS", 2)
@@ -221,7 +219,7 @@ def test_a_search_that_runs_holds_up_the_drop_and_not_the_other_way_round(
     assert reembedding.drop_others() == [str(old)]
 
 
-async def test_a_search_caught_by_the_drop_asks_the_new_space(
+async def test_a_search_during_the_drop_uses_the_new_space(
     base: KnowledgeBase, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from ragsite.db import in_database
@@ -235,9 +233,7 @@ async def test_a_search_caught_by_the_drop_asks_the_new_space(
     assert spaces.cached_active_space() != old
 
 
-async def test_which_space_is_active_is_asked_for_now_and_then(
-    base: KnowledgeBase, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_the_active_space_is_looked_up_regularly(base: KnowledgeBase, monkeypatch: pytest.MonkeyPatch) -> None:
     asked = []
     active = spaces.active_space
 
@@ -256,7 +252,7 @@ async def test_which_space_is_active_is_asked_for_now_and_then(
     assert len(asked) == 2
 
 
-def test_what_is_stored_before_the_switch_is_there_after_it(base: KnowledgeBase) -> None:
+def test_vectors_stored_before_the_switch_are_found_after_it(base: KnowledgeBase) -> None:
     old = spaces.active_space()
     new = spaces.find_or_create(EmbeddingModel("openai", "second", old.base_url, "my-key"), 64)
     assert not reembedding._switched(new, COUNT - 1)
@@ -267,7 +263,7 @@ def test_what_is_stored_before_the_switch_is_there_after_it(base: KnowledgeBase)
         vectors.insert_into_active(old, [1], np.ones((1, 64), dtype=np.float32))
 
 
-def test_a_worker_that_is_storing_is_waited_for_and_the_next_one_waits(base: KnowledgeBase) -> None:
+def test_the_switch_and_storing_workers_wait_for_each_other(base: KnowledgeBase) -> None:
     old = spaces.active_space()
     new = spaces.find_or_create(EmbeddingModel("openai", "second", old.base_url, "my-key"), 64)
     document = factories.make_document(base)
@@ -290,7 +286,7 @@ def run_and_close(work: Callable[[], object]) -> None:
         connections.close_all()
 
 
-def test_searching_and_ingesting_go_on_through_kill_and_resumption(base: KnowledgeBase, provider: FakeProvider) -> None:
+def test_search_and_ingestion_survive_kill_and_resumption(base: KnowledgeBase, provider: FakeProvider) -> None:
     killed = hold_second_model(provider, COUNT // 2)
     with someone_searches(base) as problems, someone_ingests(base) as added:
         old = spaces.active_space()
@@ -307,7 +303,7 @@ def test_searching_and_ingesting_go_on_through_kill_and_resumption(base: Knowled
         provider.requests.clear()
         reembed("--model", "second")
         asked = [body["input"] for body in provider.requests if body["model"] == "second"]
-        again = [text for texts in asked if len(texts) > 1 for text in texts]  # one alone is that of a search
+        again = [text for texts in asked if len(texts) > 1 for text in texts]  # a single text comes from a search
         assert again and text_of(0) not in again
         time.sleep(0.3)
     assert not problems
@@ -317,7 +313,7 @@ def test_searching_and_ingesting_go_on_through_kill_and_resumption(base: Knowled
 
 
 def hold_second_model(provider: FakeProvider, texts: int) -> threading.Event:
-    """Have the second model embed no more than so many texts until the event that is returned is set."""
+    """Let the second model embed no more than so many texts until the returned event is set."""
     go_on, reply, asked = threading.Event(), provider.embeddings.reply, count()
 
     def held(body: dict[str, Any]) -> dict[str, Any] | bytes:
@@ -330,7 +326,7 @@ def hold_second_model(provider: FakeProvider, texts: int) -> threading.Event:
 
 
 def start_reembed(provider: FakeProvider) -> "subprocess.Popen[bytes]":
-    """Run the command in a process of its own, on this test's database."""
+    """Run the command in a separate process, on this test's database."""
     environment = os.environ | {
         "DJANGO_SETTINGS_MODULE": "ragsite.settings",
         "EMBEDDING_PROVIDER": "openai",
@@ -344,7 +340,7 @@ def start_reembed(provider: FakeProvider) -> "subprocess.Popen[bytes]":
 
 @contextmanager
 def someone_searches(base: KnowledgeBase) -> Iterator[list[str]]:
-    """Search for one passage after the other; collect what went wrong."""
+    """Search for one passage after the other; collect errors."""
     problems: list[str] = []
 
     async def ask(number: int) -> None:
@@ -359,7 +355,7 @@ def someone_searches(base: KnowledgeBase) -> Iterator[list[str]]:
 
 @contextmanager
 def someone_ingests(base: KnowledgeBase) -> Iterator[list[int]]:
-    """Ingest documents of four passages; collect where they begin."""
+    """Ingest documents of four passages; collect the numbers of their first passages."""
     added: list[int] = []
     problems: list[str] = []
 
@@ -375,7 +371,7 @@ def someone_ingests(base: KnowledgeBase) -> Iterator[list[int]]:
 
 @contextmanager
 def repeated(work: Callable[[int], object], problems: list[str]) -> Iterator[None]:
-    """Do something over and over in a thread, until the end or until it fails."""
+    """Repeat `work` in a thread, until the end or until it fails."""
     finished = threading.Event()
 
     def loop() -> None:

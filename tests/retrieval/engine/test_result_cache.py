@@ -1,4 +1,4 @@
-"""Identical searches are answered once, and never from a state of the index that has passed."""
+"""The result cache: identical searches run once, and never return results of an outdated index."""
 
 import asyncio
 import random
@@ -61,7 +61,7 @@ def key(text: str) -> result_cache.Key:
 
 
 class Work:
-    """Counts how often it is done, and takes as long as it is told to."""
+    """Counts its calls, and takes as long as configured."""
 
     def __init__(self, outcome: SearchResult | Exception) -> None:
         self.outcome, self.times, self.go_on = outcome, 0, asyncio.Event()
@@ -75,10 +75,10 @@ class Work:
         return self.outcome
 
 
-# --- What is kept ---------------------------------------------------------------------------------
+# --- Cached results -------------------------------------------------------------------------------
 
 
-async def test_a_second_search_takes_the_first_ones_result() -> None:
+async def test_a_second_search_uses_the_cached_result() -> None:
     work = Work(result())
     assert not (await answered_once(request(), STATE, work)).cached
     assert (await answered_once(request(), STATE, work)).cached
@@ -115,14 +115,14 @@ async def test_another_state_or_language_is_another_search() -> None:
     assert work.times == 3
 
 
-async def test_what_one_function_makes_of_a_request_is_not_given_out_for_another() -> None:
+async def test_results_are_cached_per_function() -> None:
     sides, whole = Work(result()), Work(result(hits=3))
     assert len((await answered_once(request(), STATE, sides)).hits) == 0
     assert len((await answered_once(request(), STATE, whole)).hits) == 3
     assert (await answered_once(request(), STATE, sides)).cached and whole.times == 1
 
 
-def test_rankings_take_room_too(settings: Any) -> None:
+def test_rankings_count_towards_the_limit(settings: Any) -> None:
     settings.SEARCH_CACHE_HITS = 20
     cache, ranking = ResultCache(), Ranking("bm25", Query("ports"), 1.0, [(number, 1.0) for number in range(50)], 1.0)
     for name in "abcdef":
@@ -130,14 +130,14 @@ def test_rankings_take_room_too(settings: Any) -> None:
     assert len(cache) == 1  # 100 ids are worth ten hits
 
 
-async def test_what_failed_in_part_is_not_kept() -> None:
+async def test_incomplete_results_are_not_cached() -> None:
     work = Work(result(stages=[Stage("rerank", 1.0, [], "The reranker failed.")]))
     for _ in range(2):
         assert not (await answered_once(request(), STATE, work)).cached
     assert work.times == 2
 
 
-async def test_results_grow_old(settings: Any) -> None:
+async def test_results_expire(settings: Any) -> None:
     settings.SEARCH_CACHE_SECONDS = 0.0
     work = Work(result())
     for _ in range(2):
@@ -147,7 +147,7 @@ async def test_results_grow_old(settings: Any) -> None:
 
 
 @given(st.lists(st.tuples(st.integers(0, 9), st.integers(0, 30)), max_size=40))
-def test_the_cache_is_bounded_and_keeps_what_was_used_last(puts: list[tuple[int, int]]) -> None:
+def test_the_cache_drops_the_least_recently_used(puts: list[tuple[int, int]]) -> None:
     cache = ResultCache()
     limit = 50
     with override_settings(SEARCH_CACHE_HITS=limit):
@@ -159,10 +159,10 @@ def test_the_cache_is_bounded_and_keeps_what_was_used_last(puts: list[tuple[int,
             assert sum(1 + len(found.hits) for found in kept) <= limit
 
 
-# --- Searches at the same time --------------------------------------------------------------------
+# --- Simultaneous searches ------------------------------------------------------------------------
 
 
-async def test_identical_searches_at_once_are_one() -> None:
+async def test_simultaneous_identical_searches_run_once() -> None:
     work = Work(result())
     work.go_on.clear()
     waiting = [asyncio.create_task(answered_once(request(), STATE, work)) for _ in range(5)]
@@ -172,7 +172,7 @@ async def test_identical_searches_at_once_are_one() -> None:
     assert work.times == 1
 
 
-async def test_who_stops_waiting_stops_nobody_else() -> None:
+async def test_cancelling_one_caller_keeps_the_search() -> None:
     work = Work(result())
     work.go_on.clear()
     first, second = (asyncio.create_task(answered_once(request(), STATE, work)) for _ in range(2))
@@ -184,7 +184,7 @@ async def test_who_stops_waiting_stops_nobody_else() -> None:
     assert first.cancelled() and work.times == 1
 
 
-async def test_a_failure_reaches_all_who_wait_and_the_next_search_tries_again() -> None:
+async def test_a_failure_reaches_all_callers_and_is_not_cached() -> None:
     work = Work(SearchFailed("down"))
     outcomes = await asyncio.gather(*(answered_once(request(), STATE, work) for _ in range(3)), return_exceptions=True)
     assert [type(outcome) for outcome in outcomes] == [SearchFailed] * 3
@@ -197,7 +197,7 @@ async def test_a_failure_reaches_all_who_wait_and_the_next_search_tries_again() 
 
 
 @pytest.mark.django_db(transaction=True)
-def test_each_write_makes_another_state_of_its_base_alone(base: KnowledgeBase, owner: User) -> None:
+def test_each_write_changes_only_its_bases_state(base: KnowledgeBase, owner: User) -> None:
     other = factories.make_knowledge_base(owner)
     add(other, "Cables.")
     untouched = index_state([other.pk])
@@ -217,7 +217,7 @@ def test_each_write_makes_another_state_of_its_base_alone(base: KnowledgeBase, o
 
 
 @pytest.mark.django_db(transaction=True)
-async def test_a_search_sees_what_was_added_and_what_is_gone(base: KnowledgeBase) -> None:
+async def test_a_search_sees_additions_and_deletions(base: KnowledgeBase) -> None:
     asked = request(base=base.pk)
     first = await search(asked)
     assert [hit.content for hit in (await search(asked)).hits] == [hit.content for hit in first.hits]
@@ -230,7 +230,7 @@ async def test_a_search_sees_what_was_added_and_what_is_gone(base: KnowledgeBase
 
 
 @pytest.mark.django_db(transaction=True)
-async def test_the_rankings_alone_are_kept_by_themselves(base: KnowledgeBase) -> None:
+async def test_rankings_are_cached_separately(base: KnowledgeBase) -> None:
     asked = request(base=base.pk)
     whole, first = await search(asked), await rankings_of(asked)
     assert not first.cached and first.hits == []
@@ -243,14 +243,16 @@ async def test_the_rankings_alone_are_kept_by_themselves(base: KnowledgeBase) ->
 
 
 @pytest.mark.django_db(transaction=True)
-async def test_a_fresh_search_is_worked_for(base: KnowledgeBase) -> None:
+async def test_a_fresh_search_bypasses_the_cache(base: KnowledgeBase) -> None:
     await search(request(base=base.pk))
     assert not (await search(request(base=base.pk, fresh=True))).cached
     assert (await search(request(base=base.pk))).cached
 
 
 @pytest.mark.django_db(transaction=True)
-async def test_a_search_with_a_failed_side_is_not_kept(base: KnowledgeBase, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_search_with_a_failed_retriever_is_not_cached(
+    base: KnowledgeBase, monkeypatch: pytest.MonkeyPatch
+) -> None:
     async def fail(*args: object) -> None:
         raise TimeoutError
 
@@ -262,7 +264,7 @@ async def test_a_search_with_a_failed_side_is_not_kept(base: KnowledgeBase, monk
 
 
 @pytest.mark.django_db(transaction=True)
-async def test_a_kept_result_is_always_what_a_fresh_search_finds(base: KnowledgeBase) -> None:
+async def test_cached_results_equal_fresh_ones(base: KnowledgeBase) -> None:
     chance, words, there = random.Random(5), ("gigabit", "ports", "router", "cable"), list[Document]()
 
     def write() -> None:

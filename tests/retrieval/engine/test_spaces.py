@@ -1,4 +1,4 @@
-"""Embedding spaces: the first one, the model behind each, and what is told when the settings name another."""
+"""Embedding spaces: creation, their models, and settings that name another model."""
 
 import threading
 from concurrent.futures import ThreadPoolExecutor
@@ -51,9 +51,9 @@ def test_a_space_keeps_the_dimension_of_its_table() -> None:
         )
 
 
-@pytest.mark.parametrize(("told", "languages"), [((), []), (("en",), ["en"]), (("en", "zh"), ["en", "zh"])])
-def test_languages_can_be_told(settings: Settings, told: tuple[str, ...] | None, languages: list[str]) -> None:
-    settings.EMBEDDING_LANGUAGES = told
+@pytest.mark.parametrize(("setting", "languages"), [((), []), (("en",), ["en"]), (("en", "zh"), ["en", "zh"])])
+def test_languages_can_be_set(settings: Settings, setting: tuple[str, ...] | None, languages: list[str]) -> None:
+    settings.EMBEDDING_LANGUAGES = setting
     assert spaces.active_space().languages == languages
 
 
@@ -68,7 +68,7 @@ def test_query_vectors_are_cached_within_bounds(monkeypatch: pytest.MonkeyPatch)
     assert len(spaces._cache) == 2
 
 
-def test_a_space_goes_on_with_its_own_endpoint_when_the_settings_name_another_model(
+def test_a_space_keeps_its_endpoint_if_the_settings_name_another_model(
     settings: Settings, provider: FakeProvider
 ) -> None:
     use_endpoint(settings, provider)
@@ -86,7 +86,7 @@ def test_a_space_goes_on_with_its_own_endpoint_when_the_settings_name_another_mo
     assert "manage.py reembed" in warning
 
 
-def test_a_new_key_in_the_settings_counts(settings: Settings, provider: FakeProvider) -> None:
+def test_a_new_key_in_the_settings_is_used(settings: Settings, provider: FakeProvider) -> None:
     use_endpoint(settings, provider)
     space = spaces.active_space()
     settings.EMBEDDING_API_KEY = "another-key"
@@ -94,7 +94,7 @@ def test_a_new_key_in_the_settings_counts(settings: Settings, provider: FakeProv
     assert provider.headers[-1]["Authorization"] == "Bearer another-key"
 
 
-def test_a_stored_key_that_cannot_be_read_is_told_of(settings: Settings, provider: FakeProvider) -> None:
+def test_an_unreadable_key_is_reported(settings: Settings, provider: FakeProvider) -> None:
     use_endpoint(settings, provider)
     space = spaces.active_space()
     settings.EMBEDDING_MODEL = "second"
@@ -115,7 +115,7 @@ def test_the_dimension_of_the_settings_is_another_space(settings: Settings, prov
 
 
 class _Slow:
-    """A model that begins when it is told, and says that it was asked."""
+    """A model that signals when it is called, and starts on a signal."""
 
     def __init__(self, error: Exception | None = None) -> None:
         self.begun, self.go_on, self.asked, self._error = threading.Event(), threading.Event(), 0, error
@@ -130,9 +130,7 @@ class _Slow:
 
 
 @pytest.mark.parametrize("error", [None, Unauthorized("No.")])
-def test_a_vector_that_two_ask_for_at_once_is_computed_once(
-    monkeypatch: pytest.MonkeyPatch, error: Exception | None
-) -> None:
+def test_simultaneous_requests_compute_a_vector_once(monkeypatch: pytest.MonkeyPatch, error: Exception | None) -> None:
     space, model = EmbeddingSpace(pk=987_655), _Slow(error)
     monkeypatch.setattr(spaces, "embedder_of", lambda space: model)
     with ThreadPoolExecutor(2) as threads:
@@ -161,7 +159,7 @@ def test_a_dropped_space_leaves_nothing() -> None:
         assert cursor.fetchone() == (None,)
 
 
-def test_the_tables_that_a_flush_leaves_behind_are_dropped() -> None:
+def test_tables_left_by_a_flush_are_dropped() -> None:
     gone = EmbeddingSpace(pk=987_654, model="gone", dimension=3)
     partitions.create(gone)
     kept = spaces.active_space()
@@ -171,7 +169,7 @@ def test_the_tables_that_a_flush_leaves_behind_are_dropped() -> None:
         assert cursor.fetchone() == (None, kept.table_name)
 
 
-def test_an_index_cut_off_in_the_middle_is_no_index() -> None:
+def test_an_interrupted_index_is_invalid() -> None:
     space = spaces.active_space()
     with connection.cursor() as cursor:
         cursor.execute("UPDATE pg_index SET indisvalid = false WHERE indexrelid = %s::regclass", [space.index_name])

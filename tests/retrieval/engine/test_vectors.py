@@ -1,4 +1,4 @@
-"""Vectors under filters: the graph and the exact scan find the same."""
+"""Filtered vector search: the graph and the exact scan find the same."""
 
 import numpy as np
 import pytest
@@ -48,7 +48,7 @@ def nearest(rows: NDArray[np.float32], query: NDArray[np.float32], ids: list[int
 
 @pytest.fixture
 def walked(monkeypatch: pytest.MonkeyPatch) -> list[int]:
-    """Have everything walked that can be; return the limits of the walks."""
+    """Search the graph wherever possible; return the limits of the graph searches."""
     monkeypatch.setattr(vectors, "OVERFETCH", 2)
     monkeypatch.setattr(vectors, "is_exact", lambda wanted, total, k: False)
     limits: list[int] = []
@@ -62,13 +62,13 @@ def walked(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     return limits
 
 
-def test_comparing_finds_the_nearest_of_the_bases_asked(owner: User, space: EmbeddingSpace) -> None:
+def test_exact_search_finds_the_nearest(owner: User, space: EmbeddingSpace) -> None:
     assert_both_bases_are_searched(owner, space)
 
 
-def test_walking_finds_the_nearest_of_the_bases_asked(owner: User, space: EmbeddingSpace, walked: list[int]) -> None:
+def test_graph_search_finds_the_nearest(owner: User, space: EmbeddingSpace, walked: list[int]) -> None:
     assert_both_bases_are_searched(owner, space)
-    assert walked == [5 * vectors.OVERFETCH, 5]  # a filtered walk looks for more
+    assert walked == [5 * vectors.OVERFETCH, 5]  # a filtered search looks for more hits
 
 
 def assert_both_bases_are_searched(owner: User, space: EmbeddingSpace) -> None:
@@ -83,7 +83,7 @@ def assert_both_bases_are_searched(owner: User, space: EmbeddingSpace) -> None:
     assert [score for _, score, _ in both] == pytest.approx(sorted(rows @ query, reverse=True)[:5], abs=2e-3)
 
 
-def test_single_documents_are_compared_whole(owner: User, space: EmbeddingSpace, walked: list[int]) -> None:
+def test_single_documents_are_searched_exactly(owner: User, space: EmbeddingSpace, walked: list[int]) -> None:
     base, other = factories.make_knowledge_base(owner), factories.make_knowledge_base(owner)
     rows = random_rows(60, 5)
     ids = [fill(each, space, rows[at : at + 20]) for at, each in ((0, base), (20, base), (40, other))]
@@ -94,7 +94,7 @@ def test_single_documents_are_compared_whole(owner: User, space: EmbeddingSpace,
     assert walked == []
 
 
-def test_a_walk_that_meets_too_few_is_given_up_for_comparing(
+def test_a_graph_search_with_too_few_hits_falls_back_to_exact(
     owner: User, space: EmbeddingSpace, walked: list[int]
 ) -> None:
     small, large = factories.make_knowledge_base(owner), factories.make_knowledge_base(owner)
@@ -106,7 +106,7 @@ def test_a_walk_that_meets_too_few_is_given_up_for_comparing(
     assert walked == [5 * vectors.OVERFETCH]
 
 
-def test_few_are_compared_one_by_one_and_many_are_not() -> None:
+def test_few_rows_are_searched_exactly_and_many_are_not() -> None:
     assert vectors.is_exact(1_500, 1_500, 50)
     assert vectors.is_exact(39_000, 100_000, 50)
     assert vectors.is_exact(20_000, 1_000_000, 50)
@@ -122,7 +122,7 @@ def test_the_graph_is_used(owner: User, space: EmbeddingSpace, only: str) -> Non
     base = factories.make_knowledge_base(owner)
     fill(base, space, random_rows(20, 3))
     question = vectors._Question(space, vectors.literal(random_rows(1, 4)[0]), [base.pk], 5, [])
-    question.walk(5, 100, filtered=bool(only))  # leaves its options behind, in this transaction
+    question.walk(5, 100, filtered=bool(only))  # its options stay set in this transaction
     assert space.index_name in plan(vectors._GRAPH, question, only)
     question.compare(after_a_walk=True)
     assert space.index_name not in plan(vectors._EXACT, question, "")
@@ -137,7 +137,7 @@ def plan(statement: str, question: vectors._Question, only: str) -> str:
         return "\n".join(line for (line,) in cursor.fetchall())
 
 
-def test_a_base_without_vectors_is_not_looked_through(owner: User, space: EmbeddingSpace) -> None:
+def test_a_base_without_vectors_is_not_searched(owner: User, space: EmbeddingSpace) -> None:
     fill(factories.make_knowledge_base(owner), space, random_rows(20, 3))
     waiting = factories.make_knowledge_base(owner)
     index_words(waiting, 5)
@@ -146,11 +146,11 @@ def test_a_base_without_vectors_is_not_looked_through(owner: User, space: Embedd
     assert not [query for query in queries.captured_queries if "<=>" in query["sql"]]
 
 
-def test_counts_are_those_of_the_rows(owner: User, space: EmbeddingSpace) -> None:
+def test_counts_match_the_rows(owner: User, space: EmbeddingSpace) -> None:
     first, second = factories.make_knowledge_base(owner), factories.make_knowledge_base(owner)
     fill(first, space, random_rows(7, 1))
     ids = fill(second, space, random_rows(5, 2))
-    vectors.insert_into_active(space, ids, random_rows(5, 3))  # there already
+    vectors.insert_into_active(space, ids, random_rows(5, 3))  # stored already
     other = spaces.find_or_create(EmbeddingModel("local", str(settings.BUNDLED_MODEL_DIR)), 384)
     vectors.insert(other, ids[:2], random_rows(2, 4))
     assert counts() == {(space.pk, first.pk): 7, (space.pk, second.pk): 5, (other.pk, second.pk): 2}
@@ -167,7 +167,7 @@ def counts() -> dict[tuple[int, int], int]:
     return {(space_id, base_id): count for space_id, base_id, count in rows}
 
 
-def test_vectors_of_chunks_gone_meanwhile_are_passed_over(owner: User, space: EmbeddingSpace) -> None:
+def test_vectors_of_deleted_chunks_are_skipped(owner: User, space: EmbeddingSpace) -> None:
     base = factories.make_knowledge_base(owner)
     ids = index_words(base, 3)
     vectors.insert_into_active(space, [*ids, ids[-1] + 1000], random_rows(4, 1))
@@ -175,7 +175,7 @@ def test_vectors_of_chunks_gone_meanwhile_are_passed_over(owner: User, space: Em
     assert vectors.missing(space, Chunk.objects.get(pk=ids[0]).document_id) == []
 
 
-def test_only_the_active_space_is_stored_to(owner: User, space: EmbeddingSpace) -> None:
+def test_vectors_are_stored_only_in_the_active_space(owner: User, space: EmbeddingSpace) -> None:
     ids = index_words(factories.make_knowledge_base(owner), 2)
     EmbeddingSpace.objects.filter(pk=space.pk).update(active=False)
     with pytest.raises(vectors.SpaceChanged):
@@ -183,7 +183,7 @@ def test_only_the_active_space_is_stored_to(owner: User, space: EmbeddingSpace) 
     assert not Vector.objects.exists()
 
 
-def test_a_space_that_is_gone_is_told_apart_from_an_empty_one(owner: User, space: EmbeddingSpace) -> None:
+def test_a_dropped_space_differs_from_an_empty_one(owner: User, space: EmbeddingSpace) -> None:
     base = factories.make_knowledge_base(owner)
     fill(base, space, random_rows(3, 1))
     with connection.cursor() as cursor:
@@ -195,7 +195,7 @@ def test_a_space_that_is_gone_is_told_apart_from_an_empty_one(owner: User, space
         vectors.search(space, random_rows(1, 1)[0], [base.pk], 5)
 
 
-def test_chunks_in_some_languages_alone_are_searched(owner: User, space: EmbeddingSpace, walked: list[int]) -> None:
+def test_search_can_be_limited_to_languages(owner: User, space: EmbeddingSpace, walked: list[int]) -> None:
     base = factories.make_knowledge_base(owner)
     texts = ["A switch with nine ports.", "九个端口的交换机。", "42 / 17", "Lunch is at noon."]
     chunks = factories.make_chunks(factories.make_document(base), texts)

@@ -1,4 +1,4 @@
-"""A small benchmark: a corpus, queries and qrels as files, and a base with a document that was read from a file."""
+"""A small benchmark: a corpus, queries and qrels as files, and a base with an indexed document."""
 
 import json
 from collections.abc import Callable, Iterable
@@ -35,7 +35,7 @@ def write_lines(path: Path, records: Iterable[Any]) -> Path:
 
 @dataclass
 class Benchmark:
-    """The files of a benchmark, and `load`, which calls the command and returns what it printed."""
+    """The files of a benchmark, and `load`, which calls the command and returns its output."""
 
     corpus: Path
     queries: Path

@@ -1,4 +1,4 @@
-"""Who sees a set, and who changes it."""
+"""Access to question sets and runs."""
 
 import pytest
 from django.contrib.auth.models import AnonymousUser, User
@@ -15,7 +15,7 @@ pytestmark = pytest.mark.django_db
 
 @pytest.fixture
 def theirs(base: KnowledgeBase, colleague: User) -> EvaluationSet:
-    """A set of the colleague's, who may read the owner's base."""
+    """A set owned by the colleague, who may read the owner's base."""
     factories.share(base, colleague)
     return sets.create_set(colleague, base, "Theirs")
 
@@ -43,32 +43,30 @@ def alters(user: User | AnonymousUser, evaluation_set: EvaluationSet) -> bool:
     return may
 
 
-def test_its_owner_and_the_bases_owner_see_and_change_it(theirs: EvaluationSet, owner: User, colleague: User) -> None:
+def test_both_owners_may_view_and_change_a_set(theirs: EvaluationSet, owner: User, colleague: User) -> None:
     for user in (owner, colleague):
         assert sees(user, theirs) and alters(user, theirs)
 
 
-def test_an_editor_of_the_base_sees_it(theirs: EvaluationSet, base: KnowledgeBase, stranger: User) -> None:
+def test_an_editor_of_the_base_may_view_a_set(theirs: EvaluationSet, base: KnowledgeBase, stranger: User) -> None:
     factories.share(base, stranger, "editor")
     assert sees(stranger, theirs) and not alters(stranger, theirs)
     with pytest.raises(PermissionDenied):
         access.get_alterable_set(stranger, theirs.pk)
 
 
-def test_another_reader_of_the_base_does_not(theirs: EvaluationSet, base: KnowledgeBase, stranger: User) -> None:
+def test_another_reader_of_the_base_may_not(theirs: EvaluationSet, base: KnowledgeBase, stranger: User) -> None:
     factories.share(base, stranger)
     assert not sees(stranger, theirs) and not alters(stranger, theirs)
     KnowledgeBase.objects.update(visibility="site")
     assert not sees(stranger, theirs)
 
 
-def test_strangers_and_nobody_see_nothing(theirs: EvaluationSet, stranger: User) -> None:
+def test_strangers_and_anonymous_users_see_nothing(theirs: EvaluationSet, stranger: User) -> None:
     for user in (stranger, AnonymousUser()):
         assert not sees(user, theirs) and not alters(user, theirs)
 
 
-def test_whoever_may_read_the_base_no_more_loses_their_set(
-    theirs: EvaluationSet, base: KnowledgeBase, colleague: User
-) -> None:
+def test_losing_access_to_the_base_loses_the_set(theirs: EvaluationSet, base: KnowledgeBase, colleague: User) -> None:
     base.memberships.all().delete()
     assert not sees(colleague, theirs) and not alters(colleague, theirs)

@@ -60,7 +60,7 @@ def test_runs_show_settings_and_figures(run: EvaluationRun, as_staff: Client) ->
     assert "0.7124" in as_staff.get(change(run)).content.decode()
 
 
-def test_a_run_says_its_outcomes_and_tokens_in_words(run: EvaluationRun, as_staff: Client) -> None:
+def test_a_run_shows_outcomes_and_tokens(run: EvaluationRun, as_staff: Client) -> None:
     run.answer_states = {"nothing": 2, "answered": 5}
     run.usage = {"prompt_tokens": 2000, "completion_tokens": 300}
     run.save()
@@ -68,7 +68,7 @@ def test_a_run_says_its_outcomes_and_tokens_in_words(run: EvaluationRun, as_staf
     assert "Answered: 5 · Nothing found: 2" in page and "2,000 read, 300 written" in page
 
 
-def test_no_number_has_more_digits_than_tell_something(run: EvaluationRun, as_staff: Client) -> None:
+def test_numbers_are_rounded(run: EvaluationRun, as_staff: Client) -> None:
     long = 0.123456789012345
     EvaluationRun.objects.filter(pk=run.pk).update(figures=dict.fromkeys(run.figures, long))
     result = run.results.get()
@@ -80,7 +80,7 @@ def test_no_number_has_more_digits_than_tell_something(run: EvaluationRun, as_st
     assert "&quot;score&quot;: 0.1235" in as_staff.get(change(result)).content.decode()
 
 
-def test_the_links_from_a_set_and_a_run_lead_to_what_is_theirs(run: EvaluationRun, as_staff: Client) -> None:
+def test_links_lead_to_questions_and_results(run: EvaluationRun, as_staff: Client) -> None:
     for item, model, field in (
         (run.evaluation_set, "evaluationquestion", "evaluation_set__id__exact"),
         (run, "evaluationresult", "run__id__exact"),

@@ -34,7 +34,7 @@ def post(client: Client, url: str, **data: Any) -> Any:
     return client.post(url, data, content_type="application/json")
 
 
-def test_sets_are_made_of_questions_or_empty(as_owner: Client, base: KnowledgeBase, chunk: Chunk) -> None:
+def test_creating_sets_with_questions_or_empty(as_owner: Client, base: KnowledgeBase, chunk: Chunk) -> None:
     questions = [{"question": "How long?", "relevant": {"Handbook.pdf": 2}}, {"query": "Why?", "relevant": [chunk.pk]}]
     made = post(as_owner, SETS, name="Golden", knowledge_base=base.pk, questions=questions)
     assert made.status_code == 201
@@ -48,7 +48,7 @@ def test_sets_are_made_of_questions_or_empty(as_owner: Client, base: KnowledgeBa
     assert as_owner.get(f"{SETS}?knowledge_base={base.pk + 1}").json()["count"] == 0
 
 
-def test_sets_are_made_of_an_uploaded_file(as_owner: Client, base: KnowledgeBase, chunk: Chunk) -> None:
+def test_creating_a_set_from_a_file(as_owner: Client, base: KnowledgeBase, chunk: Chunk) -> None:
     file = SimpleUploadedFile("q.jsonl", b'{"question": "How long?", "relevant": ["Handbook.pdf"]}\n')
     made = as_owner.post(SETS, {"name": "Golden", "knowledge_base": base.pk, "file": file})
     assert made.status_code == 201 and made.json()["questions"] == 1
@@ -72,7 +72,7 @@ def test_sets_are_made_of_an_uploaded_file(as_owner: Client, base: KnowledgeBase
         ),
     ],
 )
-def test_what_makes_no_set_is_told_in_words(
+def test_errors_when_creating_a_set(
     as_owner: Client, golden: EvaluationSet, data: dict[str, Any], status: int, code: str, words: str
 ) -> None:
     if data.get("knowledge_base") == "here":
@@ -83,7 +83,7 @@ def test_what_makes_no_set_is_told_in_words(
     assert EvaluationSet.objects.count() == 1
 
 
-def test_a_base_that_one_may_not_read_takes_no_set(
+def test_a_set_needs_a_readable_base(
     as_colleague: Client, as_stranger: Client, base: KnowledgeBase, colleague: User
 ) -> None:
     assert post(as_stranger, SETS, name="Golden", knowledge_base=base.pk).status_code == 404
@@ -120,7 +120,7 @@ def test_questions_are_added_listed_exported_and_removed(as_owner: Client, golde
 
 
 @pytest.mark.django_db(transaction=True)
-def test_a_run_is_started_followed_and_read(as_owner: Client, golden: EvaluationSet) -> None:
+def test_starting_a_run_and_reading_its_results(as_owner: Client, golden: EvaluationSet) -> None:
     url = f"{SETS}/{golden.pk}/runs"
     started = post(as_owner, url, mode="fulltext", reorder=False)
     assert started.status_code == 202
@@ -140,7 +140,7 @@ def test_a_run_is_started_followed_and_read(as_owner: Client, golden: Evaluation
     assert as_owner.get(f"/api/evaluation-runs/{run['id']}").status_code == 404
 
 
-def test_settings_that_make_no_sense_are_400(as_owner: Client, golden: EvaluationSet) -> None:
+def test_invalid_options_are_400(as_owner: Client, golden: EvaluationSet) -> None:
     for data in (
         {"mode": "magic"},
         {"rerank": "magic"},
@@ -155,7 +155,7 @@ def test_settings_that_make_no_sense_are_400(as_owner: Client, golden: Evaluatio
     assert (none.status_code, none.json()["code"]) == (409, "no_questions")
 
 
-def test_an_editor_reads_and_runs_but_does_not_change(
+def test_an_editor_may_view_and_run_but_not_change(
     as_colleague: Client, colleague: User, golden: EvaluationSet, chunk: Chunk
 ) -> None:
     factories.share(golden.knowledge_base, colleague, "editor")
@@ -174,7 +174,7 @@ def test_an_editor_reads_and_runs_but_does_not_change(
     assert {answer.status_code for answer in changes} == {403}
 
 
-def test_lists_cost_the_same_for_any_number(
+def test_lists_take_a_constant_number_of_queries(
     as_owner: Client, golden: EvaluationSet, owner: User, django_assert_max_num_queries: Any
 ) -> None:
     for number in range(20):

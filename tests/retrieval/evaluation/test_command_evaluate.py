@@ -42,7 +42,7 @@ def test_a_benchmark_is_loaded_and_scored(benchmark: Benchmark, capsys: pytest.C
     assert run.status == "done" and run.evaluation_set.name == "Small" and run.results.count() == 2
 
 
-def test_modes_and_switches_are_kept_with_the_run(benchmark: Benchmark) -> None:
+def test_options_are_stored_with_the_run(benchmark: Benchmark) -> None:
     benchmark.load()
     for options in (
         {"mode": "fulltext", "reorder": "off", "reader": "off"},
@@ -57,7 +57,7 @@ def test_modes_and_switches_are_kept_with_the_run(benchmark: Benchmark) -> None:
     ]
 
 
-def test_a_file_is_kept_as_a_set_that_follows_it(benchmark: Benchmark, tmp_path: Path, owner: User) -> None:
+def test_a_file_is_stored_as_a_set_and_updated(benchmark: Benchmark, tmp_path: Path, owner: User) -> None:
     benchmark.load(questions=False)
     file = write_lines(tmp_path / "golden.jsonl", [{"question": "purrs", "relevant": ["cats"]}])
     assert "golden.jsonl on Small, hybrid; questions: 1" in evaluate(file)
@@ -68,9 +68,7 @@ def test_a_file_is_kept_as_a_set_that_follows_it(benchmark: Benchmark, tmp_path:
     assert kept.runs.count() == 2
 
 
-def test_documents_and_chunks_of_files_are_taken(
-    tmp_path: Path, base: KnowledgeBase, fill: Callable[..., list[Chunk]]
-) -> None:
+def test_relevant_documents_and_chunks(tmp_path: Path, base: KnowledgeBase, fill: Callable[..., list[Chunk]]) -> None:
     _warranty, returns = fill("The warranty lasts two years.", "Goods may be returned within thirty days.")
     fill("Tea is made of leaves.", filename="Tea.pdf")
     questions = [
@@ -82,7 +80,7 @@ def test_documents_and_chunks_of_files_are_taken(
     assert "nDCG@10    1.000" in out
 
 
-def test_a_base_and_a_set_of_several_users_need_a_name(benchmark: Benchmark, owner: User, colleague: User) -> None:
+def test_ambiguous_names_need_a_user(benchmark: Benchmark, owner: User, colleague: User) -> None:
     benchmark.load()
     twin = factories.make_knowledge_base(colleague, "Small")
     with pytest.raises(CommandError, match="Several users have a knowledge base 'Small': colleague, owner"):
@@ -117,9 +115,7 @@ def test_a_base_and_a_set_of_several_users_need_a_name(benchmark: Benchmark, own
         ({"rrf_constant": 0}, "“rrf_constant” must be a whole number of at least 1."),
     ],
 )
-def test_what_is_asked_wrongly_is_said_in_a_line(
-    benchmark: Benchmark, stranger: User, given: dict[str, Any], words: str
-) -> None:
+def test_errors_are_one_line(benchmark: Benchmark, stranger: User, given: dict[str, Any], words: str) -> None:
     benchmark.load()
     with pytest.raises(CommandError) as refused:
         evaluate(**{"name": "Small"} | given)
@@ -135,9 +131,7 @@ def test_what_is_asked_wrongly_is_said_in_a_line(
         ('{"question": "q", "relevant": ["here"]}', "is not in this knowledge base: here (line 1)"),
     ],
 )  # fmt: skip
-def test_a_file_that_can_not_be_used_leaves_no_set(
-    benchmark: Benchmark, tmp_path: Path, content: str, words: str
-) -> None:
+def test_an_invalid_file_leaves_no_set(benchmark: Benchmark, tmp_path: Path, content: str, words: str) -> None:
     benchmark.load(questions=False)
     (tmp_path / "q.jsonl").write_text(content)
     with pytest.raises(CommandError) as refused:
@@ -146,7 +140,7 @@ def test_a_file_that_can_not_be_used_leaves_no_set(
     assert not EvaluationSet.objects.exists()
 
 
-def test_what_was_missed_is_kept_with_its_words(benchmark: Benchmark) -> None:
+def test_missed_passages_are_stored_with_their_text(benchmark: Benchmark) -> None:
     benchmark.load()
     evaluate("Small", mode="fulltext", bm25_threshold=1000.0)
     missed = EvaluationRun.objects.get().results.order_by("pk")[0].missed
@@ -154,7 +148,7 @@ def test_what_was_missed_is_kept_with_its_words(benchmark: Benchmark) -> None:
     assert Chunk.objects.get(pk=missed[0]["chunk_id"]).document_id == missed[0]["document_id"]
 
 
-def test_notes_are_told_beside_the_figures(benchmark: Benchmark) -> None:
+def test_notes_are_printed_to_stderr(benchmark: Benchmark) -> None:
     benchmark.load()
     KnowledgeBase.objects.get().documents.filter(external_id="42").delete()
     err = StringIO()

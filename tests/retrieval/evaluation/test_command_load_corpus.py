@@ -68,7 +68,7 @@ def test_a_second_run_adds_nothing_twice(benchmark: Benchmark) -> None:
     assert CorpusSize.objects.get().chunks == 4
 
 
-def test_a_passage_with_another_text_takes_the_place_of_the_one_before(benchmark: Benchmark) -> None:
+def test_a_changed_passage_is_replaced(benchmark: Benchmark) -> None:
     benchmark.load(questions=False)
     changed = [PASSAGES[0] | {"text": "A dog barks."}, *PASSAGES[1:]]
     write_lines(benchmark.corpus, changed)
@@ -79,7 +79,7 @@ def test_a_passage_with_another_text_takes_the_place_of_the_one_before(benchmark
     assert not TermFrequency.objects.filter(term=purrs, document_frequency__gt=0).exists()
 
 
-def test_a_load_that_was_cut_off_goes_on_where_it_was(benchmark: Benchmark, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_interrupted_load_resumes(benchmark: Benchmark, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(loading, "BATCH", 1)
     embed: Callable[..., Any] = LocalEmbedder.embed_documents
 
@@ -97,9 +97,7 @@ def test_a_load_that_was_cut_off_goes_on_where_it_was(benchmark: Benchmark, monk
     assert "Passages of 'Small': 2 added, 2 already here." in benchmark.load()
 
 
-def test_a_batch_that_can_not_be_stored_whole_leaves_nothing(
-    benchmark: Benchmark, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_batches_are_stored_atomically(benchmark: Benchmark, monkeypatch: pytest.MonkeyPatch) -> None:
     def fail(*args: object) -> None:
         raise TimedOut
 
@@ -109,9 +107,7 @@ def test_a_batch_that_can_not_be_stored_whole_leaves_nothing(
     assert not Document.objects.exists() and not Chunk.objects.exists() and not CorpusSize.objects.exists()
 
 
-def test_batches_are_embedded_side_by_side_while_others_are_stored(
-    benchmark: Benchmark, monkeypatch: pytest.MonkeyPatch, settings: Any
-) -> None:
+def test_batches_are_embedded_in_parallel(benchmark: Benchmark, monkeypatch: pytest.MonkeyPatch, settings: Any) -> None:
     monkeypatch.setattr(loading, "BATCH", 1)
     settings.EMBEDDING_THREADS = 2
     together = threading.Barrier(2)
@@ -124,7 +120,7 @@ def test_batches_are_embedded_side_by_side_while_others_are_stored(
     assert ": 4 added" in benchmark.load(questions=False)
 
 
-def test_another_model_meanwhile_is_told(benchmark: Benchmark, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_switch_of_models_is_reported(benchmark: Benchmark, monkeypatch: pytest.MonkeyPatch) -> None:
     def change(*args: object) -> None:
         raise vectors.SpaceChanged
 
@@ -156,7 +152,7 @@ def test_progress_is_shown(benchmark: Benchmark, capsys: pytest.CaptureFixture[s
         ('{"_id": ' + "9" * 5000 + ', "text": "y"}', "line 2: this contains a number with too many digits"),
     ],
 )
-def test_a_broken_line_is_named_and_nothing_is_stored(benchmark: Benchmark, line: str, words: str) -> None:
+def test_an_invalid_line_is_reported_and_nothing_is_stored(benchmark: Benchmark, line: str, words: str) -> None:
     lines = benchmark.corpus.read_text(encoding="utf-8").splitlines()
     benchmark.corpus.write_text("\n".join([lines[0], line, *lines[1:]]), encoding="utf-8")
     with pytest.raises(CommandError) as refused:
@@ -165,13 +161,13 @@ def test_a_broken_line_is_named_and_nothing_is_stored(benchmark: Benchmark, line
     assert not Document.objects.exists() and not KnowledgeBase.objects.exists()
 
 
-def test_what_is_not_text_is_said(benchmark: Benchmark) -> None:
+def test_invalid_utf8_is_reported(benchmark: Benchmark) -> None:
     benchmark.corpus.write_bytes(b'{"_id": "x", "text": "\xff"}\n')
     with pytest.raises(CommandError, match=r"line 1: this is not UTF-8 text \(byte 23\)"):
         benchmark.load()
 
 
-def test_what_the_database_can_not_store_is_dropped(benchmark: Benchmark) -> None:
+def test_characters_the_database_cannot_store_are_dropped(benchmark: Benchmark) -> None:
     benchmark.corpus.write_bytes(b'\xef\xbb\xbf{"_id": 7, "title": null, "text": "a\\u0000b \\ud800 c"}\r\n\r\n')
     assert ": 1 added" in benchmark.load(questions=False)
     assert Document.objects.get(external_id="7").chunks.get().content == "ab  c"
@@ -189,7 +185,7 @@ def test_what_the_database_can_not_store_is_dropped(benchmark: Benchmark) -> Non
         ("", "has no right passage for any of the queries"),
     ],
 )  # fmt: skip
-def test_qrels_that_do_not_fit_are_refused(benchmark: Benchmark, qrels: str, words: str) -> None:
+def test_invalid_qrels_are_refused(benchmark: Benchmark, qrels: str, words: str) -> None:
     benchmark.qrels.write_text(qrels, encoding="utf-8")
     with pytest.raises(CommandError) as refused:
         benchmark.load()
@@ -213,7 +209,7 @@ def test_qrels_without_a_header_lose_no_line(benchmark: Benchmark) -> None:
         ({"queries": None, "qrels": None, "set": "X"}, "--set requires --queries and --qrels"),
     ],
 )
-def test_what_is_asked_wrongly_is_said(benchmark: Benchmark, options: dict[str, Any], words: str) -> None:
+def test_invalid_arguments_are_reported(benchmark: Benchmark, options: dict[str, Any], words: str) -> None:
     from django.core.management import call_command
 
     given = {"queries": benchmark.queries, "qrels": benchmark.qrels, "user": "owner"} | options
@@ -229,7 +225,7 @@ def test_an_empty_corpus_is_refused(benchmark: Benchmark) -> None:
         benchmark.load()
 
 
-def test_a_base_that_may_be_edited_is_used(benchmark: Benchmark, owner: User, colleague: User) -> None:
+def test_a_shared_base_is_used(benchmark: Benchmark, owner: User, colleague: User) -> None:
     shared = factories.make_knowledge_base(colleague, "Small")
     factories.share(shared, owner, "editor")
     benchmark.load()

@@ -1,4 +1,4 @@
-"""Questions changed by hand."""
+"""Editing questions."""
 
 import pytest
 from django.contrib.auth.models import User
@@ -27,7 +27,7 @@ def snippets(question: EvaluationQuestion) -> list[str]:
     return [right.passage.snippet for right in shown.passages]
 
 
-def test_a_question_is_worded_anew(question: EvaluationQuestion) -> None:
+def test_editing_a_question(question: EvaluationQuestion) -> None:
     editing.set_text(question, " How long is\x00 it? ")
     question.refresh_from_db()
     assert question.text == "How long is it?"
@@ -37,7 +37,7 @@ def test_a_question_is_worded_anew(question: EvaluationQuestion) -> None:
         assert refused.value.code == code
 
 
-def test_a_passage_is_taken_out_by_its_id(question: EvaluationQuestion) -> None:
+def test_removing_a_passage_by_id(question: EvaluationQuestion) -> None:
     (shown,) = editing.with_passages(question.evaluation_set.knowledge_base_id, [question])
     first, _second = shown.passages
     assert editing.remove_passage(question.pk, first.id)
@@ -49,7 +49,7 @@ def test_a_passage_is_taken_out_by_its_id(question: EvaluationQuestion) -> None:
     assert not editing.remove_passage(gone, first.id)
 
 
-def test_a_question_that_has_lost_its_answers_is_not_exported(question: EvaluationQuestion) -> None:
+def test_a_question_without_passages_is_not_exported(question: EvaluationQuestion) -> None:
     question.relevant = []
     question.save(update_fields=["relevant"])
     assert list(sets.export(question.evaluation_set)) == []

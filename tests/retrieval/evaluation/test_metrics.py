@@ -1,4 +1,4 @@
-"""The figures, against their definitions written out in another way, and against cases worked out by hand."""
+"""The metrics, compared with independent implementations and values calculated by hand."""
 
 from math import log2
 
@@ -44,7 +44,7 @@ def test_reciprocal_rank_is_that_of_the_first_right_one(ranked: list[str], relev
 
 
 @given(judgements, depths)
-def test_the_best_order_is_perfect(relevant: dict[str, int], k: int) -> None:
+def test_the_ideal_order_is_perfect(relevant: dict[str, int], k: int) -> None:
     best = sorted(relevant, key=lambda item: -relevant[item])
     if any(grade > 0 for grade in relevant.values()):
         assert ndcg(best, relevant, k) == pytest.approx(1.0)
@@ -52,14 +52,14 @@ def test_the_best_order_is_perfect(relevant: dict[str, int], k: int) -> None:
 
 
 @given(rankings, judgements, st.integers(1, 11))
-def test_swapping_a_better_one_forward_never_hurts(ranked: list[str], relevant: dict[str, int], place: int) -> None:
+def test_moving_a_better_one_up_never_hurts(ranked: list[str], relevant: dict[str, int], place: int) -> None:
     if place < len(ranked) and relevant.get(ranked[place], 0) > relevant.get(ranked[place - 1], 0):
         swapped = [*ranked[: place - 1], ranked[place], ranked[place - 1], *ranked[place + 1 :]]
         assert ndcg(swapped, relevant, 10) >= ndcg(ranked, relevant, 10)
         assert reciprocal_rank(swapped, relevant, 10) >= reciprocal_rank(ranked, relevant, 10)
 
 
-def test_graded_gains_are_linear_as_trec_eval_has_them() -> None:
+def test_gains_are_linear_as_in_trec_eval() -> None:
     # (3 + 0/log2(3) + 2/log2(4)) / (3 + 2/log2(3) + 1/log2(4)); with gains of 2^grade - 1 it would be .905.
     relevant = {"a": 3, "b": 2, "c": 1}
     assert ndcg(["a", "x", "b"], relevant, 10) == pytest.approx(4 / (3 + 2 / log2(3) + 0.5))
@@ -77,13 +77,13 @@ def test_nothing_relevant_or_found_is_zero() -> None:
         assert Figures.of(ranked, relevant) == Figures()
 
 
-def test_means_count_every_question_the_same() -> None:
+def test_means_weight_questions_equally() -> None:
     one, other = Figures.of(["a"], {"a": 1}), Figures.of(["b"], {"a": 1})
     assert Figures.mean([one, other]).to_dict() == dict.fromkeys(FIGURES, 0.5)
     assert Figures.mean([]) == Figures()
     assert list(one.to_dict()) == ["nDCG@10", "recall@5", "recall@10", "MRR@10"]
 
 
-def test_recall_at_five_and_ten_differ_by_what_stands_between() -> None:
+def test_recall_at_five_and_ten() -> None:
     figures = Figures.of([*"vwxyz", "a"], {"a": 1, "v": 1})
     assert (figures.recall_5, figures.recall_10, figures.mrr_10) == (0.5, 1.0, 1.0)

@@ -1,4 +1,4 @@
-"""Question files: what is taken, and what is said of a line that is not."""
+"""Question files: accepted formats, and errors for other lines."""
 
 import json
 from typing import Any
@@ -24,13 +24,13 @@ def test_names_are_ids_of_passages_or_files_and_numbers_are_chunks() -> None:
     assert (draft.key, draft.line) == ("", 1)
 
 
-def test_grades_come_with_an_object_and_what_has_none_is_left_out() -> None:
+def test_grades_in_an_object() -> None:
     draft = read({"_id": 7, "question": "How long?", "relevant": {"4983": 2, "77": 1, "78": 0, "79": -1}})
     assert draft.key == "7"
     assert draft.relevant == (Reference(2, name="4983"), Reference(1, name="77"))
 
 
-def test_objects_say_what_they_name() -> None:
+def test_relevant_objects() -> None:
     given = [{"passage": "a"}, {"document": "b.pdf", "grade": 3}, {"document": "b.pdf", "text": "Words."}, {"chunk": 5}]
     assert read({"question": "q", "relevant": given}).relevant == (
         Reference(passage="a"),
@@ -42,12 +42,12 @@ def test_objects_say_what_they_name() -> None:
 
 @pytest.mark.parametrize("field", ["question", "query", "text"])
 @pytest.mark.parametrize("answers", ["relevant", "documents", "passages", "relevant_documents", "relevant_passages"])
-def test_other_names_of_the_fields_are_understood(field: str, answers: str) -> None:
+def test_alternative_field_names(field: str, answers: str) -> None:
     draft = read({field: "q", answers: ["a"]})
     assert (draft.text, draft.relevant) == ("q", (Reference(name="a"),))
 
 
-def test_one_answer_needs_no_list_and_the_same_twice_is_one() -> None:
+def test_a_single_answer_and_duplicates() -> None:
     assert read({"question": "q", "relevant": "a.pdf"}).relevant == (Reference(name="a.pdf"),)
     assert len(read({"question": "q", "relevant": ["a", "a", " a "]}).relevant) == 1
 
@@ -73,7 +73,7 @@ def test_one_answer_needs_no_list_and_the_same_twice_is_one() -> None:
         ('{"_id": {}, "question": "q", "relevant": ["a"]}', "“_id” must be a non-empty string"),
     ],
 )  # fmt: skip
-def test_a_broken_line_is_told_with_its_number(line: str, words: str) -> None:
+def test_an_invalid_line_is_reported_with_its_number(line: str, words: str) -> None:
     good = b'{"question": "q", "relevant": ["a"]}'
     drafts, errors = read_questions([good, b"", line.encode(), good])
     assert [draft.line for draft in drafts] == [1, 4]
@@ -81,19 +81,19 @@ def test_a_broken_line_is_told_with_its_number(line: str, words: str) -> None:
     assert error.line == 3 and words in str(error) and str(error).startswith("line 3: ")
 
 
-def test_an_id_that_comes_twice_is_told_with_the_first_line() -> None:
+def test_a_duplicate_id_is_reported_with_the_first_line() -> None:
     line = b'{"_id": "a", "question": "q", "relevant": ["a"]}'
     _drafts, errors = read_questions([line, line])
     assert [str(error) for error in errors] == ["line 2: “_id” a is already used on line 1"]
 
 
-def test_a_question_longer_than_is_ever_asked_is_refused(settings: Any) -> None:
+def test_a_too_long_question_is_refused(settings: Any) -> None:
     settings.MAX_QUESTION_CHARACTERS = 5
     _drafts, errors = read_questions([b'{"question": "123456", "relevant": ["a"]}'])
     assert "longer than 5 characters" in str(errors[0])
 
 
-def test_reading_ends_when_there_is_no_use_in_more() -> None:
+def test_reading_stops_after_too_many_questions_or_errors() -> None:
     drafts, errors = read_questions(b"nonsense" for _ in range(100_000))
     assert (len(drafts), len(errors)) == (0, 100)
     good = b'{"question": "q", "relevant": ["a"]}'
@@ -116,7 +116,7 @@ questions = st.builds(QuestionDraft, texts, texts, answers)
 
 
 @given(st.lists(questions, max_size=4, unique_by=lambda draft: draft.key))
-def test_what_is_written_is_read_again(drafts: list[QuestionDraft]) -> None:
+def test_written_questions_can_be_read_again(drafts: list[QuestionDraft]) -> None:
     read_back, errors = read_questions([line.encode() for line in write_questions(drafts)])
     assert not errors
     assert [(draft.key, draft.text, draft.relevant) for draft in read_back] == [

@@ -1,4 +1,4 @@
-"""Finding the right passages again, whatever became of their documents."""
+"""Resolving references to passages after their documents have changed."""
 
 from collections.abc import Callable
 
@@ -37,8 +37,8 @@ def found(base: KnowledgeBase, reference: Reference) -> list[str]:
     )
 
 
-def read_anew(document: Document, *passages: str, name: str = "") -> Document:
-    """Put other chunks in the place of a document's, or of a document of another id where there is a name."""
+def parse_again(document: Document, *passages: str, name: str = "") -> Document:
+    """Replace a document's chunks; with a name, replace the document with a new one."""
     if name:
         base = document.knowledge_base
         document.delete()
@@ -57,25 +57,23 @@ def test_a_chunk_is_found_by_its_id(base: KnowledgeBase, document: Document) -> 
 
 
 @pytest.mark.parametrize("name", ["", "Handbook.pdf"])
-def test_a_passage_is_found_by_its_words_when_its_document_was_read_anew(
-    base: KnowledgeBase, document: Document, name: str
-) -> None:
+def test_a_passage_is_found_by_its_text_after_parsing_again(base: KnowledgeBase, document: Document, name: str) -> None:
     references = [reference_to(document, ordinal) for ordinal in range(3)]
-    # Other borders: two passages in one, one in two, one as it was.
+    # Other boundaries: a passage with more text, one split in two, one unchanged.
     halves = RETURNS.split(". ")
-    read_anew(document, WARRANTY + " Keep the bill.", *halves, CHINESE, name=name)
+    parse_again(document, WARRANTY + " Keep the bill.", *halves, CHINESE, name=name)
     assert found(base, references[0]) == [WARRANTY + " Keep the bill."]
     assert found(base, references[1]) == sorted(halves)
     assert found(base, references[2]) == [CHINESE]
 
 
-def test_chinese_passages_are_found_by_their_words_too(base: KnowledgeBase, document: Document) -> None:
+def test_chinese_passages_are_found_by_their_text(base: KnowledgeBase, document: Document) -> None:
     reference = reference_to(document, 2)
-    read_anew(document, WARRANTY, "第三章 保修\n" + CHINESE, "退货须在三十天之内，由买家承担运费。")
+    parse_again(document, WARRANTY, "第三章 保修\n" + CHINESE, "退货须在三十天之内，由买家承担运费。")
     assert found(base, reference) == ["第三章 保修\n" + CHINESE]
 
 
-def test_an_id_that_went_to_other_words_is_not_believed(base: KnowledgeBase, document: Document) -> None:
+def test_an_id_with_another_text_is_ignored(base: KnowledgeBase, document: Document) -> None:
     reference = reference_to(document, 0)
     document.chunks.filter(ordinal=0).update(content="Wholly other words about something else.")
     assert found(base, reference) == []
@@ -83,7 +81,7 @@ def test_an_id_that_went_to_other_words_is_not_believed(base: KnowledgeBase, doc
     assert found(base, reference) == [WARRANTY]
 
 
-def test_what_was_deleted_is_not_found(base: KnowledgeBase, document: Document) -> None:
+def test_deleted_targets_are_not_found(base: KnowledgeBase, document: Document) -> None:
     references = [reference_to(document, 0), Reference(document="Handbook.pdf"), Reference(passage="none")]
     document.delete()
     assert resolve(base.pk, references) == dict.fromkeys(references)
@@ -131,7 +129,7 @@ def test_a_passage_of_a_corpus_is_named_by_its_id(base: KnowledgeBase) -> None:
     assert target is not None and target.document_ids == {chunk.document_id}
 
 
-def test_a_picture_without_words_is_named_by_what_is_searched(base: KnowledgeBase, document: Document) -> None:
+def test_a_picture_is_referenced_by_its_searchable_text(base: KnowledgeBase, document: Document) -> None:
     chunk = factories.make_chunk(document, "", kind="image", heading_path=["Ports"])
     reference = Reference.to(chunk)
     assert reference.text == "Ports"
@@ -150,7 +148,7 @@ def test_any_number_of_references_takes_few_queries(
         assert sum(target is not None for target in resolve(base.pk, references).values()) == 30
 
 
-def test_passages_with_little_in_common_are_not_alike(document: Document) -> None:
+def test_dissimilar_passages(document: Document) -> None:
     chunks = list(document.chunks.all())
     assert similar_chunks("The warranty of the buyer, within thirty years.", chunks) == []
     assert [chunk.content for chunk in similar_chunks("It covers faults of material", chunks)] == [WARRANTY]

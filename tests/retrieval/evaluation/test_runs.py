@@ -1,4 +1,4 @@
-"""Runs: what is asked, what is kept, and how they end when something goes wrong."""
+"""Runs: questions, stored results, and failures."""
 
 import asyncio
 import time
@@ -46,24 +46,24 @@ def golden(base: KnowledgeBase, owner: User, chunks: list[Chunk]) -> EvaluationS
     return made
 
 
-def test_how_far_it_is_is_told_in_order(golden: EvaluationSet) -> None:
-    told: list[int] = []
+def test_progress_is_reported_in_order(golden: EvaluationSet) -> None:
+    reported: list[int] = []
 
     def tell(done: int, total: int) -> None:
         time.sleep(0.3 if done == 1 else 0)
-        told.append(done)
+        reported.append(done)
 
     runs.run(golden, WORDS, golden.owner, tell)
-    assert told == [1, 2]
+    assert reported == [1, 2]
 
 
-def test_a_run_keeps_figures_and_hits_of_the_real_search(golden: EvaluationSet, chunks: list[Chunk]) -> None:
-    told: list[tuple[int, int]] = []
-    run = runs.run(golden, WORDS, golden.owner, lambda done, total: told.append((done, total)))
+def test_a_run_stores_figures_and_hits(golden: EvaluationSet, chunks: list[Chunk]) -> None:
+    reported: list[tuple[int, int]] = []
+    run = runs.run(golden, WORDS, golden.owner, lambda done, total: reported.append((done, total)))
     assert (run.status, run.progress, run.question_count, run.notes) == ("done", 100, 2, [])
     assert run.started_by == golden.owner and run.finished_at is not None
     assert run.settings == {"mode": "fulltext", "reorder": False}
-    assert told == [(1, 2), (2, 2)]
+    assert reported == [(1, 2), (2, 2)]
     first, second = run.results.order_by("pk")
     assert first.figures == {"nDCG@10": 1.0, "recall@5": 1.0, "recall@10": 1.0, "MRR@10": 1.0}
     assert (first.hits[0]["chunk_id"], first.hits[0]["grade"], first.missed) == (chunks[0].pk, 1, [])
@@ -75,7 +75,7 @@ def test_a_run_keeps_figures_and_hits_of_the_real_search(golden: EvaluationSet, 
     assert run.figures["nDCG@10"] == pytest.approx((first.ndcg_10 + second.ndcg_10) / 2)
 
 
-def test_the_gate_judges_what_was_found(golden: EvaluationSet, chunks: list[Chunk]) -> None:
+def test_the_gate_judges_the_hits(golden: EvaluationSet, chunks: list[Chunk]) -> None:
     sets.add_question(golden, "How high is Mount Everest above the sea?", [chunks[2].pk])
     run = runs.run(golden, WORDS)
     states = [result.answer_state for result in run.results.order_by("pk")]
@@ -83,7 +83,7 @@ def test_the_gate_judges_what_was_found(golden: EvaluationSet, chunks: list[Chun
     assert sum(run.answer_states.values()) == 3 and run.answer_states["nothing"] == 1
 
 
-def test_an_answerer_that_is_not_there_stops_the_start(settings: Any) -> None:
+def test_a_missing_answerer_fails_the_system_check(settings: Any) -> None:
     assert answerer_is_there(None) == []
     settings.EVALUATION_ANSWERER = f"{__name__}.Nobody"
     (error,) = answerer_is_there(None)
@@ -108,11 +108,11 @@ def test_the_options_reach_the_search(golden: EvaluationSet, monkeypatch: pytest
     assert (request.read, request.patient) == (True, True)
     assert (request.vector_threshold, request.bm25_threshold) == (0.1, 2.0)
     assert request.rerank is not None
-    # Ranks are wanted: whatever a model scores stays.
+    # Ranks are measured, so hits are kept whatever their scores.
     assert (request.rerank.method, request.rerank.threshold, request.rerank.top_k) == ("off", 0.0, 10)
 
 
-def test_documents_are_asked_for_deeper_and_counted_once(
+def test_document_targets_search_deeper_and_count_once(
     golden: EvaluationSet, monkeypatch: pytest.MonkeyPatch, settings: Any
 ) -> None:
     settings.RETRIEVER_TOP_K = 33
@@ -130,7 +130,7 @@ def test_documents_are_asked_for_deeper_and_counted_once(
     assert run.figures == {"nDCG@10": 1.0, "recall@5": 1.0, "recall@10": 1.0, "MRR@10": 1.0}
 
 
-def test_no_more_than_a_few_are_asked_at_a_time_and_order_is_kept(
+def test_questions_run_a_few_at_a_time_in_order(
     golden: EvaluationSet, chunks: list[Chunk], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     import asyncio
@@ -144,7 +144,7 @@ def test_no_more_than_a_few_are_asked_at_a_time_and_order_is_kept(
         nonlocal running, most
         running += 1
         most = max(most, running)
-        # Later ones are quicker, so that they overtake.
+        # Later questions are faster, so that they overtake.
         await asyncio.sleep(0.02 if request.queries[0].text.endswith("0?") else 0)
         running -= 1
         chunk = chunks[0] if request.queries[0].text == "Question 7?" else chunks[1]
@@ -159,7 +159,7 @@ def test_no_more_than_a_few_are_asked_at_a_time_and_order_is_kept(
     assert results["Question 7?"] == 1.0 and results["Question 8?"] == 0.0
 
 
-def test_what_is_gone_is_left_out_with_a_note(golden: EvaluationSet, chunks: list[Chunk]) -> None:
+def test_missing_targets_are_left_out_with_a_note(golden: EvaluationSet, chunks: list[Chunk]) -> None:
     chunks[0].delete()
     run = runs.run(golden, WORDS)
     assert run.question_count == 1
@@ -174,9 +174,7 @@ def test_what_is_gone_is_left_out_with_a_note(golden: EvaluationSet, chunks: lis
     assert failed.status == "failed" and "3 right passages" in failed.error
 
 
-def test_notes_of_the_search_are_told_once_with_their_number(
-    golden: EvaluationSet, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_search_notes_are_counted(golden: EvaluationSet, monkeypatch: pytest.MonkeyPatch) -> None:
     async def search(request: SearchRequest) -> SearchResult:
         return SearchResult([], [], 1.0, ["A side failed."])
 
@@ -184,7 +182,7 @@ def test_notes_of_the_search_are_told_once_with_their_number(
     assert runs.run(golden, WORDS).notes_said == ["A side failed. (2 questions)"]
 
 
-def test_notes_are_told_in_the_reader_s_language(golden: EvaluationSet, chunks: list[Chunk]) -> None:
+def test_notes_are_translated(golden: EvaluationSet, chunks: list[Chunk]) -> None:
     chunks[0].delete()
     run = runs.run(golden, WORDS)
     run.notes += ["Kept by an older run."]
@@ -200,9 +198,7 @@ def test_notes_are_told_in_the_reader_s_language(golden: EvaluationSet, chunks: 
         assert run.error_said == older == "Kept by an older run."
 
 
-def test_a_search_that_fails_ends_the_run_with_its_reason(
-    golden: EvaluationSet, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_failed_search_fails_the_run(golden: EvaluationSet, monkeypatch: pytest.MonkeyPatch) -> None:
     async def search(request: SearchRequest) -> SearchResult:
         raise SearchFailed("Nothing answers.")
 
@@ -213,9 +209,7 @@ def test_a_search_that_fails_ends_the_run_with_its_reason(
     assert (run.status, run.error, run.figures) == ("failed", "Nothing answers.", {})
 
 
-def test_an_interrupted_run_does_not_look_as_if_it_worked(
-    golden: EvaluationSet, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_interrupted_run_is_failed(golden: EvaluationSet, monkeypatch: pytest.MonkeyPatch) -> None:
     def interrupt(*args: object) -> None:
         raise KeyboardInterrupt
 
@@ -232,15 +226,13 @@ def test_a_run_is_queued_once_and_done_by_a_worker(golden: EvaluationSet, collea
     assert runs.start(golden, RunOptions(mode="vector"), colleague).pk != run.pk
     assert OrmQ.objects.count() == 2
     assert tasks.run_evaluation(run.pk)
-    assert not tasks.run_evaluation(run.pk)  # offered again by the queue
+    assert not tasks.run_evaluation(run.pk)  # delivered again by the queue
     run.refresh_from_db()
     assert run.status == "done" and run.figures["recall@10"] == 0.75
     assert runs.start(golden, WORDS, golden.owner).pk != run.pk
 
 
-def test_a_run_does_not_keep_a_worker_from_reading_documents(
-    golden: EvaluationSet, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_documents_are_ingested_during_a_run(golden: EvaluationSet, monkeypatch: pytest.MonkeyPatch) -> None:
     ask_all = executor.ask_all
     run = runs.start(golden, WORDS, golden.owner)
     base = golden.knowledge_base
@@ -273,7 +265,7 @@ def test_an_empty_set_and_too_many_runs_are_refused(
         runs.start(golden, RunOptions(), golden.owner)
 
 
-def test_in_a_worker_every_failure_is_told(golden: EvaluationSet, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_every_failure_in_a_worker_is_reported(golden: EvaluationSet, monkeypatch: pytest.MonkeyPatch) -> None:
     for raised, words in (
         (SearchFailed("Nothing answers."), "Nothing answers."),
         (ZeroDivisionError(), "ZeroDivisionError"),
@@ -307,7 +299,7 @@ def test_a_run_that_is_deleted_ends(golden: EvaluationSet, monkeypatch: pytest.M
     assert not EvaluationRun.objects.exists()
 
 
-def test_progress_is_seen_while_it_works(golden: EvaluationSet, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_progress_is_stored_during_a_run(golden: EvaluationSet, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(executor, "_REPORT_SECONDS", 0)
     monkeypatch.setattr(executor, "SIDE_BY_SIDE", 1)
     seen: list[int] = []
@@ -321,7 +313,7 @@ def test_progress_is_seen_while_it_works(golden: EvaluationSet, monkeypatch: pyt
     assert seen == [0, 50]
 
 
-def test_a_run_without_a_worker_is_ended_by_whoever_looks(golden: EvaluationSet) -> None:
+def test_a_stalled_run_is_failed(golden: EvaluationSet) -> None:
     run = runs.start(golden, WORDS, golden.owner)
     long_ago = timezone.now() - runs.STALE_AFTER - timedelta(seconds=1)
     EvaluationRun.objects.update(heartbeat_at=long_ago)
@@ -330,11 +322,11 @@ def test_a_run_without_a_worker_is_ended_by_whoever_looks(golden: EvaluationSet)
     assert runs.fail_stalled() == 1
     run.refresh_from_db()
     assert run.status == "failed" and "stopped" in run.error
-    # And the slow worker, should it be alive after all, does not overwrite that.
+    # If the slow worker is alive after all, it doesn't overwrite that.
     assert not runs.execute(run.pk)
 
 
-def test_a_run_beats_while_a_question_takes_long(golden: EvaluationSet, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_heartbeat_continues_during_a_slow_question(golden: EvaluationSet, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(claims, "HEARTBEAT_SECONDS", 0.01)
     begun = timezone.now() - timedelta(days=1)
 
@@ -349,7 +341,7 @@ def test_a_run_beats_while_a_question_takes_long(golden: EvaluationSet, monkeypa
     assert runs.execute(runs.start(golden, WORDS, golden.owner).pk)
 
 
-def test_a_worker_that_starts_offers_what_a_killed_one_had_taken(golden: EvaluationSet) -> None:
+def test_a_starting_worker_releases_tasks_of_a_killed_one(golden: EvaluationSet) -> None:
     run = runs.start(golden, WORDS, golden.owner)
     working = runs.start(golden, RunOptions(mode="fulltext"), golden.owner)
     EvaluationRun.objects.filter(pk=working.pk).update(status="running")
@@ -374,13 +366,13 @@ def test_a_worker_that_starts_offers_what_a_killed_one_had_taken(golden: Evaluat
         ({"colour": "red"}, "Unknown setting: colour"),
     ],
 )
-def test_settings_that_make_no_sense_are_refused(given: dict[str, Any], words: str) -> None:
+def test_invalid_options_are_refused(given: dict[str, Any], words: str) -> None:
     with pytest.raises(ValueError) as refused:
         RunOptions.from_dict(given)
     assert str(refused.value) == words
 
 
-def test_settings_are_kept_and_told_in_words() -> None:
+def test_options_are_stored_and_labelled() -> None:
     options = RunOptions("hybrid", False, "local", 0.5, 60, None, 2.5, 3, reader=False)
     assert RunOptions.from_dict(options.to_dict()) == options
     assert options.label == (
@@ -388,5 +380,5 @@ def test_settings_are_kept_and_told_in_words() -> None:
         "BM25 threshold 2.5 · hits per document 3"
     )
     assert RunOptions.from_dict({}) == RunOptions() and RunOptions().label == "hybrid"
-    # A run is shown when a later version has dropped one of its settings.
+    # A run can be shown after a later version has dropped one of its options.
     assert RunOptions.from_stored({"mode": "vector", "colour": "red"}).label == "by meaning"

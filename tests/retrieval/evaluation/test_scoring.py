@@ -1,4 +1,4 @@
-"""From hits to figures: what counts as found, and what counts once."""
+"""Scoring hits: matches, and hits that count once."""
 
 from retrieval.evaluation.loading.references import Reference, Target
 from retrieval.evaluation.metrics import Figures
@@ -23,7 +23,7 @@ def of_corpus(document_id: int, grade: int = 1) -> Target:
     return Target(Reference(grade, passage=str(document_id)), "", "", document_ids=frozenset([document_id]))
 
 
-def test_right_chunks_are_marked_with_their_grades_and_the_others_are_missed() -> None:
+def test_right_chunks_get_their_grades_and_others_are_missed() -> None:
     targets = [passage(2, grade=3), passage(9)]
     scored = score([hit(1), hit(2), hit(3)], targets)
     assert scored.marks == [0, 3, 0]
@@ -31,19 +31,19 @@ def test_right_chunks_are_marked_with_their_grades_and_the_others_are_missed() -
     assert scored.figures == Figures.of(["x", "2", "y"], {"2": 3, "9": 1})
 
 
-def test_any_chunk_of_a_passage_finds_it_and_the_second_counts_for_nothing() -> None:
+def test_the_first_chunk_of_a_passage_counts() -> None:
     scored = score([hit(1), hit(2), hit(3), hit(4)], [passage(2, 4), passage(3)])
     assert scored.marks == [0, 1, 1, None]
     assert scored.figures == Figures.of(["x", "a", "b"], {"a": 1, "b": 1})
 
 
-def test_a_hit_that_neighbours_were_joined_to_is_all_that_it_holds() -> None:
+def test_a_merged_hit_matches_all_its_passages() -> None:
     scored = score([hit(1), hit(2, merged=(2, 3, 4)), hit(4)], [passage(3, grade=2), passage(4)])
     assert scored.marks == [0, 2, None] and scored.missed == []
     assert scored.figures == Figures.of(["x", "a", "b"], {"a": 2, "b": 1})
 
 
-def test_several_hits_of_a_document_count_once_when_documents_are_sought() -> None:
+def test_hits_of_a_document_count_once_for_document_targets() -> None:
     targets = [document(7)]
     assert is_by_document(targets)
     scored = score([hit(1, 5), hit(2, 5), hit(3, 5), hit(4, 7), hit(5, 7)], targets)
@@ -51,19 +51,19 @@ def test_several_hits_of_a_document_count_once_when_documents_are_sought() -> No
     assert scored.figures.mrr_10 == 0.5
 
 
-def test_wrong_chunks_of_one_document_count_each_when_passages_are_sought() -> None:
+def test_wrong_chunks_count_individually_for_passage_targets() -> None:
     for target in (passage(4), of_corpus(7)):
         assert not is_by_document([target])
         assert score([hit(1, 5), hit(2, 5), hit(3, 5), hit(4, 7)], [target]).figures.mrr_10 == 0.25
 
 
-def test_a_document_that_is_there_twice_under_its_name_is_one_answer() -> None:
+def test_documents_with_the_same_name_are_one_target() -> None:
     scored = score([hit(1, 7), hit(2, 8)], [document(7, 8)])
     assert scored.marks == [1, None]
     assert scored.figures == Figures(1.0, 1.0, 1.0, 1.0)
 
 
-def test_targets_that_have_become_one_chunk_are_one_with_the_better_grade() -> None:
+def test_targets_in_the_same_chunk_are_merged() -> None:
     targets = [passage(2, grade=1), passage(2, grade=2)]
     scored = score([hit(2)], targets)
     assert scored.marks == [2]
@@ -71,17 +71,17 @@ def test_targets_that_have_become_one_chunk_are_one_with_the_better_grade() -> N
     assert scored.figures == Figures(1.0, 1.0, 1.0, 1.0)
 
 
-def test_a_passage_comes_before_the_document_that_it_is_in() -> None:
+def test_a_passage_takes_precedence_over_its_document() -> None:
     targets = [document(7, grade=1), passage(4, grade=3)]
     assert not is_by_document(targets)
     assert score([hit(4, 7), hit(5, 7)], targets).marks == [3, 1]
 
 
-def test_a_hit_of_merged_neighbours_is_of_all_of_them() -> None:
+def test_a_merged_hit_matches_several_targets() -> None:
     assert score([hit(1, merged=(1, 2, 3))], [passage(3)]).marks == [1]
 
 
-def test_only_ten_ranks_are_looked_at() -> None:
+def test_only_ten_ranks_count() -> None:
     scored = score([hit(number) for number in range(1, 30)], [passage(11)])
     assert len(scored.marks) == 10
     assert scored.figures == Figures() and len(scored.missed) == 1

@@ -1,4 +1,4 @@
-"""Question sets: made, added to from many sides at once, exported."""
+"""Question sets: creating, concurrent additions and exporting."""
 
 import json
 import threading
@@ -43,7 +43,7 @@ def lines(*questions: str) -> list[bytes]:
 
 
 @pytest.mark.django_db
-def test_a_set_is_made_of_a_file(base: KnowledgeBase, owner: User, document: Document) -> None:
+def test_creating_a_set_from_a_file(base: KnowledgeBase, owner: User, document: Document) -> None:
     drafts = sets.parse_questions(lines('{"_id": "w", "question": "How long?", "relevant": ["Handbook.pdf"]}', ""))
     made = sets.create_set(owner, base, "  From\n a file ", drafts)
     assert made.name == "From a file"
@@ -72,9 +72,7 @@ def test_a_file_that_is_too_large_is_not_read(monkeypatch: pytest.MonkeyPatch) -
 
 
 @pytest.mark.django_db
-def test_passages_that_the_base_lacks_are_refused_with_their_lines(
-    base: KnowledgeBase, owner: User, document: Document
-) -> None:
+def test_unknown_passages_are_reported_with_their_lines(base: KnowledgeBase, owner: User, document: Document) -> None:
     drafts = sets.parse_questions(
         lines(
             '{"question": "a", "relevant": ["Handbook.pdf", "Other.pdf"]}',
@@ -115,19 +113,19 @@ def test_a_question_is_added_with_its_passages(golden: EvaluationSet, document: 
     assert passages_of(question) == [Passage("Handbook.pdf", "The warranty lasts two years.", 2, document.pk, first)]
     same = sets.add_question(golden, "How long is the warranty?", [second, first])
     assert same.pk == question.pk and golden.questions.count() == 1
-    # Of the passage that is named again, the last grade counts.
+    # The last grade of a repeated passage counts.
     assert [(passage.chunk_id, passage.grade) for passage in passages_of(same)] == [(first, 1), (second, 1)]
 
 
 @pytest.mark.django_db
-def test_passages_that_are_gone_are_still_shown(golden: EvaluationSet, document: Document) -> None:
+def test_deleted_passages_are_still_shown(golden: EvaluationSet, document: Document) -> None:
     question = sets.add_question(golden, "How long?", chunk_ids(document)[:1])
     document.delete()
     assert passages_of(question) == [Passage("Handbook.pdf", "The warranty lasts two years.", 1, None, None)]
 
 
 @pytest.mark.django_db
-def test_a_question_that_can_not_be_scored_is_refused(
+def test_an_invalid_question_is_refused(
     golden: EvaluationSet, document: Document, colleague: User, settings: object
 ) -> None:
     elsewhere = factories.make_chunk(factories.make_document(factories.make_knowledge_base(colleague)))
@@ -145,7 +143,7 @@ def test_a_question_that_can_not_be_scored_is_refused(
 
 
 @pytest.mark.django_db
-def test_a_file_changes_questions_of_its_keys_and_adds_the_others(golden: EvaluationSet, document: Document) -> None:
+def test_a_file_updates_and_adds_questions(golden: EvaluationSet, document: Document) -> None:
     first, second = chunk_ids(document)
 
     def add(*given: str) -> int:
@@ -164,7 +162,7 @@ def test_a_file_changes_questions_of_its_keys_and_adds_the_others(golden: Evalua
 
 
 @pytest.mark.django_db
-def test_a_set_that_is_replaced_holds_what_is_given(golden: EvaluationSet, document: Document) -> None:
+def test_replacing_the_questions_of_a_set(golden: EvaluationSet, document: Document) -> None:
     sets.add_question(golden, "Old?", chunk_ids(document))
     drafts = sets.parse_questions(
         lines(
@@ -179,9 +177,7 @@ def test_a_set_that_is_replaced_holds_what_is_given(golden: EvaluationSet, docum
 
 
 @pytest.mark.django_db
-def test_a_set_takes_no_more_than_a_run_can_ask(
-    golden: EvaluationSet, document: Document, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_set_has_a_maximum_size(golden: EvaluationSet, document: Document, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sets, "MOST_QUESTIONS", 2)
     for number in range(2):
         sets.add_question(golden, f"Question {number}?", chunk_ids(document))
@@ -191,7 +187,7 @@ def test_a_set_takes_no_more_than_a_run_can_ask(
 
 
 @pytest.mark.django_db
-def test_questions_are_taken_out_of_their_own_set_only(
+def test_questions_are_removed_only_from_their_own_set(
     golden: EvaluationSet, document: Document, owner: User, base: KnowledgeBase
 ) -> None:
     question = sets.add_question(golden, "How long?", chunk_ids(document))
@@ -202,7 +198,7 @@ def test_questions_are_taken_out_of_their_own_set_only(
 
 
 @pytest.mark.django_db
-def test_an_export_goes_into_another_base_with_the_same_file(
+def test_an_export_can_be_imported_into_another_base(
     golden: EvaluationSet, document: Document, colleague: User
 ) -> None:
     sets.add_question(golden, "How long?", chunk_ids(document)[:1], grade=2)
@@ -218,7 +214,7 @@ def test_an_export_goes_into_another_base_with_the_same_file(
 
 
 @pytest.mark.django_db(transaction=True)
-def test_many_add_at_the_same_time_and_nothing_is_lost(golden: EvaluationSet, document: Document) -> None:
+def test_concurrent_additions_lose_nothing(golden: EvaluationSet, document: Document) -> None:
     ids = chunk_ids(document)
     everyone = threading.Barrier(6)
     errors: list[BaseException] = []
@@ -226,12 +222,12 @@ def test_many_add_at_the_same_time_and_nothing_is_lost(golden: EvaluationSet, do
     def work(number: int) -> None:
         try:
             everyone.wait()
-            # Three ask the same, each with another passage than the one before; the others ask something new.
+            # Three add the same question with different passages; the others add new questions.
             if number < 3:
                 sets.add_question(golden, "The same?", [ids[number % 2]])
             else:
                 sets.add_question(golden, f"Question {number}?", [ids[0]])
-        except BaseException as error:  # noqa: BLE001 - told by the test
+        except BaseException as error:  # noqa: BLE001 - reported by the test
             errors.append(error)
         finally:
             connection.close()
@@ -248,7 +244,7 @@ def test_many_add_at_the_same_time_and_nothing_is_lost(golden: EvaluationSet, do
 
 
 @pytest.mark.django_db
-def test_adding_costs_the_same_for_any_number(
+def test_adding_takes_a_constant_number_of_queries(
     golden: EvaluationSet, document: Document, django_assert_max_num_queries: Callable[..., object]
 ) -> None:
     first = Chunk.objects.order_by("pk").values_list("pk", flat=True)[0]

@@ -1,4 +1,4 @@
-"""Whether a difference may be chance, against values that are known."""
+"""Significance tests, compared with known values."""
 
 import pytest
 
@@ -9,12 +9,12 @@ from retrieval.evaluation.significance import Difference, randomisation, sign_te
 DARWIN = [49, -67, 8, 16, 6, 23, 28, 41, 14, 29, 56, 24, 75, 60, -48]
 
 
-def test_randomisation_is_fishers() -> None:
+def test_randomisation_matches_fisher() -> None:
     assert randomisation(DARWIN) == pytest.approx(2 * 863 / 2**15)
     assert randomisation([-each for each in DARWIN]) == pytest.approx(2 * 863 / 2**15)
 
 
-def test_a_sample_comes_near_to_what_is_exact() -> None:
+def test_a_sample_approximates_the_exact_value() -> None:
     same = [0.0] * 50
     assert randomisation(DARWIN + same) == randomisation(DARWIN), "what is the same tells nothing"
     # All of 20 better by as much: 2 of 2^20 ways are as uneven, fewer than 10,000 draws can tell.
@@ -32,7 +32,7 @@ def test_signs_are_counted_exactly(better: int, worse: int, p: float) -> None:
 
 
 def test_large_sets_are_compared() -> None:
-    """With a time that grew faster than the set, the run would be given up."""
+    """If the time grew faster than the set, this would time out."""
     found = Difference.of([0.1, -0.1, 0.0, 0.2] * 2500)
     assert (found.better, found.worse, found.same) == (5000, 2500, 2500) and not found.is_chance
     assert found.mean == pytest.approx(0.05) and found.p_sign < 1e-9

@@ -1,4 +1,4 @@
-"""Which words passages hold together, and by what passages are put in order."""
+"""Co-occurrence of words in passages, and the queries that order passages."""
 
 import pytest
 from django.contrib.auth.models import User
@@ -12,7 +12,7 @@ from retrieval.search import Query, SearchRequest
 from tests import factories
 from tests.retrieval.test_search import fill
 
-# Each word in a passage by itself; 开关 and ports in all of them, power and lamp in one.
+# Each word has its own passage; 开关 and ports are in all of them, power and lamp in one.
 PASSAGES = [f"The ports of the 开关 number n{number}." for number in range(30)] + [
     "The ports, the power and the lamp of the 开关.",
     "The ports of the 开关 and its power.",
@@ -30,7 +30,7 @@ def bases(owner: User) -> list[int]:
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.parametrize("candidates", [3_000, 5])
 @pytest.mark.parametrize("text", ["lamp power ports 开关", "power", "ports 开关", "n3 n4 ports"])
-def test_the_likely_passages_are_those_that_a_search_finds(
+def test_the_best_passages_are_those_of_a_search(
     text: str, candidates: int, bases: list[int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(fulltext, "CANDIDATES", candidates)
@@ -41,19 +41,19 @@ def test_the_likely_passages_are_those_that_a_search_finds(
 
 
 @pytest.mark.django_db(transaction=True)
-def test_of_each_passage_the_known_terms_are_told(bases: list[int]) -> None:
+def test_known_terms_of_each_passage(bases: list[int]) -> None:
     known = fulltext.frequencies(["lamp", "power", "nowhere"], bases[:1])
     assert cooccurrence.held_together("a lamp, power and ports", known) == ({"lamp", "power"}, {"power"})
 
 
 @pytest.mark.django_db(transaction=True)
-def test_nothing_is_asked_for_words_that_no_passage_holds(bases: list[int]) -> None:
+def test_unknown_words_are_not_searched(bases: list[int]) -> None:
     assert cooccurrence.held_together("nowhere", fulltext.frequencies(["nowhere"], bases)) == ()
     assert cooccurrence.held_together("lamp", fulltext.frequencies(["lamp"], [])) == ()
     assert cooccurrence.held_together("lamp", Frequencies(9, {"lamp": 1})) == ()
 
 
-def test_passages_are_put_in_order_by_all_queries_or_by_a_focus_that_is_none_of_them() -> None:
+def test_ordering_uses_all_queries_or_another_ranking_query() -> None:
     queries = (Query("ports"), Query("ports of the switch", 0.3))
     assert SearchRequest(queries, (1,)).ordered_by == queries
     assert SearchRequest(queries, (1,), ranking_query="ports of the switch").ordered_by == queries

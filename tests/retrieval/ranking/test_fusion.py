@@ -21,7 +21,7 @@ def test_scores_are_the_sums_of_reciprocal_ranks() -> None:
     assert (third.chunk_id, third.score) == (3, pytest.approx(1 / 62))
 
 
-def test_sources_tell_side_rank_and_scores() -> None:
+def test_sources_have_retriever_rank_and_scores() -> None:
     (chunk,) = fuse([ranking("vector", 7), ranking("bm25", 7, weight=0.5)], 10, 10)
     assert [source.to_dict() for source in chunk.sources] == [
         {"type": "vector", "rank": 1, "score": 1.0, "rrf_score": pytest.approx(1 / 11)},
@@ -29,7 +29,7 @@ def test_sources_tell_side_rank_and_scores() -> None:
     ]
 
 
-def test_a_ranking_without_weight_adds_nothing_but_is_seen() -> None:
+def test_a_ranking_without_weight_is_only_a_source() -> None:
     found = fuse([ranking("vector", 9, 1, weight=0.0), ranking("bm25", 1)], 10, 10)
     assert [chunk.chunk_id for chunk in found] == [1]
     assert [source.rrf_score for source in found[0].sources] == [0.0, pytest.approx(1 / 11)]
@@ -47,7 +47,7 @@ LISTS = st.lists(
 
 
 @given(LISTS, st.integers(1, 12), st.integers(1, 60))
-def test_the_fused_list_is_that_of_the_definition(lists: list[tuple[float, list[int]]], k: int, constant: int) -> None:
+def test_fusion_matches_the_definition(lists: list[tuple[float, list[int]]], k: int, constant: int) -> None:
     scores: dict[int, float] = defaultdict(float)
     for weight, chunk_ids in lists:
         for rank, chunk_id in enumerate(chunk_ids, start=1):

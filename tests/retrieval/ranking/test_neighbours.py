@@ -1,4 +1,4 @@
-"""Adjacent hits become one, in the document's order, and no document fills the list."""
+"""Merging adjacent hits, and limiting hits per document."""
 
 from typing import Any
 
@@ -25,7 +25,7 @@ def hit(ordinal: int, document: int = 1, **fields: Any) -> Hit:
     )
 
 
-def test_adjacent_hits_become_one_where_the_best_stood() -> None:
+def test_adjacent_hits_are_merged_at_the_best_ones_place() -> None:
     found = merge_neighbours([hit(9), hit(4), hit(2, document=2), hit(3), hit(5)])
     assert [item.chunk_id for item in found] == [109, 104, 202]
     joined = found[1]
@@ -36,7 +36,7 @@ def test_adjacent_hits_become_one_where_the_best_stood() -> None:
     assert found[0].merged == ()
 
 
-def test_a_joined_hit_has_the_reading_that_fits_best_at_its_place() -> None:
+def test_a_merged_hit_has_the_best_reading() -> None:
     middle = hit(4, reading=Reading(1.0, 0.9, 0.2, 8, 9, ((0, -3.0), (8, 2.0))))
     hits = [hit(3, reading=Reading(2.0, 0.5, 0.7, 0, 7, ((0, 1.0),))), middle, hit(5)]
     (joined,) = merge_neighbours(hits)
@@ -48,7 +48,7 @@ def test_a_joined_hit_has_the_reading_that_fits_best_at_its_place() -> None:
     assert joined.reading is None
 
 
-def test_sections_documents_tables_and_pictures_stay_apart() -> None:
+def test_sections_documents_tables_and_pictures_are_not_merged() -> None:
     hits = [hit(1), hit(2, heading="Cables"), hit(3, document=2), hit(4, document=2, kind="table"), hit(2, document=3)]
     assert merge_neighbours(hits) == hits
 

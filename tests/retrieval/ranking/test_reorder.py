@@ -1,4 +1,4 @@
-"""Reordering the first hits: what covers the question goes up, and nothing is lost."""
+"""Reordering the first hits by their features."""
 
 from typing import Any
 
@@ -37,7 +37,7 @@ def test_the_passage_that_covers_the_question_goes_first() -> None:
     assert order("How many ports has the switch?", FILLER, ANSWER) == [2, 1]
 
 
-def test_a_heading_that_names_what_is_asked_counts() -> None:
+def test_a_matching_heading_counts() -> None:
     named = hit(3, "There are nine of them.", heading="Ports of the switch")
     assert order("ports of the switch", hit(4, "Something else entirely."), named) == [3, 4]
 
@@ -47,22 +47,22 @@ def test_a_rare_word_in_a_heading_counts_for_more_than_a_common_one() -> None:
     assert order("function value: ROMAN", *others, hit(3, "It takes a value.", heading="ROMAN"))[0] == 3
 
 
-def test_nearness_in_meaning_counts() -> None:
+def test_similarity_counts() -> None:
     assert order("ports", hit(5, "One port.", similarity=0.2), hit(6, "One port.", similarity=0.9)) == [6, 5]
 
 
-def test_great_nearness_outweighs_a_word() -> None:
+def test_high_similarity_outweighs_a_word() -> None:
     wordy = hit(6, "One port.", similarity=0.1)
     assert order("ports", hit(5, "Something else.", similarity=1.4), wordy) == [5, 6]
     assert order("ports", hit(5, "Something else.", similarity=0.3), wordy) == [6, 5]
 
 
-def test_a_hit_that_the_vectors_missed_counts_as_the_farthest_that_they_found() -> None:
+def test_a_hit_without_similarity_gets_the_lowest() -> None:
     missed, far, near = hit(5, "One port."), hit(6, "One port.", similarity=0.5), hit(7, "One port.", similarity=0.6)
     assert order("ports", missed, far, near) == [7, 5, 6]
 
 
-def test_neighbouring_terms_count() -> None:
+def test_adjacent_terms_count() -> None:
     apart, together = hit(5, "Switch off the nine ports."), hit(6, "Nine switch ports.")
     assert order("switch ports", apart, together) == [6, 5]
 
@@ -77,13 +77,13 @@ def test_nothing_is_lost_or_doubled(query: str, contents: list[str]) -> None:
     assert sorted(order(query, *hits)) == list(range(len(contents)))
 
 
-def test_chinese_that_the_passages_cut_another_way_counts() -> None:
+def test_differently_segmented_chinese_counts() -> None:
     tool = hit(1, "用拖把打扫地板，再把桶放好。")
     paint = hit(2, "油漆倒进桶里。")
     assert order("怎样用油漆桶", tool, paint) == [2, 1]
 
 
-def test_by_several_queries_passages_are_judged_as_much_as_each_weighs() -> None:
+def test_queries_count_by_their_weights() -> None:
     question, conversation = hit(5, "The warranty of the kit."), hit(6, "The switch has ports and a lamp.")
 
     def first(weight: float) -> int:
@@ -93,14 +93,14 @@ def test_by_several_queries_passages_are_judged_as_much_as_each_weighs() -> None
     assert [first(weight) for weight in (0.0, 0.2, 5.0)] == [5, 5, 6]
 
 
-def test_queries_that_name_nothing_have_no_say() -> None:
+def test_queries_without_terms_are_ignored() -> None:
     found = reorder([Query("???"), Query("switch ports")], [FILLER, ANSWER], [])
     assert found == reorder([Query("switch ports")], [FILLER, ANSWER], []) and found[0][0] == ANSWER
     assert reorder([Query("???"), Query("ports", 0.0)], [FILLER, ANSWER], []) == [(FILLER, 0.0), (ANSWER, 0.0)]
 
 
 @pytest.mark.parametrize("retriever", ["vector", "bm25"])
-def test_of_several_queries_each_counts_by_its_weight(retriever: Retriever) -> None:
+def test_several_rankings_count_by_their_weights(retriever: Retriever) -> None:
     def first(bare: float, joined: float) -> int:
         rankings = [
             Ranking(retriever, Query("ports"), bare, [(5, 0.6), (6, 0.5)], 0.0),
@@ -119,6 +119,6 @@ def test_the_longer_query_has_no_advantage_by_its_higher_scores() -> None:
     assert reorder([Query("ports")], [hit(6, "One port."), hit(5, "One port.")], rankings)[0][0].chunk_id == 5
 
 
-def test_rankings_without_a_vote_still_tell_what_is_near() -> None:
+def test_rankings_without_weight_still_give_similarity() -> None:
     silent = Ranking("vector", Query("ports"), 0.0, [(6, 0.9), (5, 0.1)], 0.0)
     assert reorder([Query("ports")], [hit(5, "One port."), hit(6, "One port.")], [silent])[0][0].chunk_id == 6

@@ -1,4 +1,4 @@
-"""Reranking: what is judged, what stays, in which order, and that no failure costs a hit."""
+"""Reranking: scores, thresholds, order, and failures that lose no hit."""
 
 import asyncio
 import os
@@ -22,7 +22,7 @@ from retrieval.types import Hit
 
 
 class Scripted:
-    """A reranker that gives what it is told; `asked` keeps (query, texts), `closed` counts."""
+    """A reranker with scripted results; `asked` records (query, texts), `closed` counts calls."""
 
     def __init__(self, scores: Sequence[float | None] | LLMError | None = None) -> None:
         self.scores = scores
@@ -87,7 +87,7 @@ def options(method: str = "endpoint", **changes: object) -> RerankOptions:
     return RerankOptions.from_name(method, **changes)
 
 
-async def test_the_best_above_the_threshold_stay(scripted: dict[str, Scripted]) -> None:
+async def test_the_best_above_the_threshold_are_kept(scripted: dict[str, Scripted]) -> None:
     scripted["endpoint"].scores = [0.1, 0.9, 0.2, 0.5]
     found = await rerank("question", hits(4), options())
     assert ids(found.hits) == [2, 4, 3]
@@ -104,7 +104,7 @@ async def test_twenty_in_and_five_out(scripted: dict[str, Scripted]) -> None:
     assert ids(found.hits) == [20, 1, 2, 3, 4]
 
 
-async def test_unjudged_hits_follow_where_no_judged_one_was_cut(scripted: dict[str, Scripted]) -> None:
+async def test_unscored_hits_follow_if_none_was_dropped(scripted: dict[str, Scripted]) -> None:
     scripted["endpoint"].scores = [0.1, 0.3, 0.2, 0.4]
     deep = {"input_top_n": 4, "top_k": 6}
     assert ids((await rerank("question", hits(8), options(threshold=0.0, **deep))).hits) == [4, 2, 3, 1, 5, 6]
@@ -126,7 +126,9 @@ async def test_a_model_sees_heading_and_content_within_its_tokens(
 @pytest.mark.parametrize(
     ("count", "query", "method"), [(3, "question", "endpoint"), (4, " ", "endpoint"), (4, "q", "off")]
 )
-async def test_nobody_is_asked_in_vain(scripted: dict[str, Scripted], count: int, query: str, method: str) -> None:
+async def test_no_reranker_is_called_needlessly(
+    scripted: dict[str, Scripted], count: int, query: str, method: str
+) -> None:
     found = await rerank(query, hits(count), options(method))
     assert ids(found.hits) == list(range(1, count + 1))
     assert not found.scores and not found.note and not scripted["endpoint"].asked
@@ -141,7 +143,7 @@ async def test_nobody_is_asked_in_vain(scripted: dict[str, Scripted], count: int
         (None, "took too long"),
     ],
 )
-async def test_a_failure_keeps_all_in_their_order_and_tells(
+async def test_a_failure_keeps_the_order_with_a_note(
     scripted: dict[str, Scripted], error: LLMError | None, words: str
 ) -> None:
     scripted["endpoint"].scores = error
@@ -152,13 +154,13 @@ async def test_a_failure_keeps_all_in_their_order_and_tells(
     assert scripted["endpoint"].closed == 1
 
 
-async def test_scores_that_are_too_few_are_none(scripted: dict[str, Scripted]) -> None:
+async def test_missing_scores_are_a_failure(scripted: dict[str, Scripted]) -> None:
     scripted["endpoint"].scores = [0.9, 0.8]
     found = await rerank("question", hits(4), options())
     assert ids(found.hits) == [1, 2, 3, 4] and "The original order was kept." in found.note
 
 
-async def test_one_that_does_not_answer_is_left_alone_for_a_while(
+async def test_an_unresponsive_reranker_is_paused(
     scripted: dict[str, Scripted], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     await rerank("question", hits(4), options(timeout=0.05))
@@ -171,21 +173,21 @@ async def test_one_that_does_not_answer_is_left_alone_for_a_while(
     assert ids((await rerank("question", hits(4), options())).hits) == [4, 3, 2, 1]
 
 
-async def test_one_that_refuses_is_asked_again(scripted: dict[str, Scripted]) -> None:
+async def test_a_refusing_reranker_is_not_paused(scripted: dict[str, Scripted]) -> None:
     scripted["endpoint"].scores = Unauthorized()
     await rerank("question", hits(4), options())
     scripted["endpoint"].scores = [0.5, 0.6, 0.7, 0.8]
     assert ids((await rerank("question", hits(4), options())).hits) == [4, 3, 2, 1]
 
 
-async def test_where_none_reaches_the_threshold_none_stays_and_a_note_says_so(scripted: dict[str, Scripted]) -> None:
+async def test_no_hit_reaches_the_threshold(scripted: dict[str, Scripted]) -> None:
     scripted["endpoint"].scores = [0.01, 0.02, 0.03, 0.04, 0.05, 0.06]
     found = await rerank("question", hits(25), options(input_top_n=6))
     assert found.hits == [] and len(found.scores) == 6
     assert found.note == "No passage reached the threshold of 0.2."
 
 
-async def test_the_best_stay_where_the_site_says_so(scripted: dict[str, Scripted], settings: Settings) -> None:
+async def test_keeping_the_best_below_the_threshold(scripted: dict[str, Scripted], settings: Settings) -> None:
     settings.RERANK_KEEP_BEST = True
     scripted["endpoint"].scores = [0.01, 0.02, 0.03, 0.04, 0.05, 0.06]
     found = await rerank("question", hits(6), options())
@@ -193,7 +195,7 @@ async def test_the_best_stay_where_the_site_says_so(scripted: dict[str, Scripted
     assert "threshold of 0.2; the best ones are kept" in found.note
 
 
-async def test_what_was_left_open_follows_in_its_order(scripted: dict[str, Scripted]) -> None:
+async def test_unscored_hits_keep_their_order(scripted: dict[str, Scripted]) -> None:
     scripted["endpoint"].scores = [None, 0.3, None, 0.6, 0.1]
     found = await rerank("question", hits(5), options())
     assert ids(found.hits) == [4, 2, 1, 3]
@@ -201,7 +203,7 @@ async def test_what_was_left_open_follows_in_its_order(scripted: dict[str, Scrip
 
 
 class TestBlend:
-    """Several opinions in one score."""
+    """Blends of several scores."""
 
     async def test_is_the_weighted_mean_with_the_fused_score(self, scripted: dict[str, Scripted]) -> None:
         scripted["endpoint"].scores = [0.0, 0.2, 0.4, 1.0]
@@ -215,7 +217,7 @@ class TestBlend:
         found = await rerank("question", hits(4), options("blend", blend=(("endpoint", 1.0), ("local", 3.0))))
         assert found.scores == {1: 0.25, 2: 0.75, 3: 0.5, 4: 0.5}
 
-    async def test_one_that_fails_leaves_the_other(self, scripted: dict[str, Scripted]) -> None:
+    async def test_one_failing_reranker_is_left_out(self, scripted: dict[str, Scripted]) -> None:
         scripted["endpoint"].scores = None
         scripted["local"].scores = [0.3, 0.6, 0.9, 0.4]
         blend = (("endpoint", 1.0), ("fused", 0.0), ("local", 1.0))
@@ -223,16 +225,14 @@ class TestBlend:
         assert ids(found.hits) == [3, 2, 4, 1]
         assert "rerank endpoint took too long" in found.note and "stays" not in found.note
 
-    async def test_where_all_fail_the_fused_order_stays(self, scripted: dict[str, Scripted]) -> None:
+    async def test_the_fused_order_is_kept_if_all_fail(self, scripted: dict[str, Scripted]) -> None:
         scripted["endpoint"].scores = RateLimited()
         found = await rerank("question", hits(4), options("blend", blend=(("endpoint", 1.0), ("fused", 1.0))))
         assert ids(found.hits) == [1, 2, 3, 4] and not found.scores and "is busy" in found.note
 
 
 @given(st.lists(st.none() | st.floats(0, 1), min_size=4, max_size=30), st.floats(0, 1), st.integers(1, 40))
-def test_no_hit_is_doubled_and_none_that_passes_lost(
-    given_scores: list[float | None], threshold: float, top_k: int
-) -> None:
+def test_hits_are_neither_duplicated_nor_lost(given_scores: list[float | None], threshold: float, top_k: int) -> None:
     SCRIPTED["endpoint"] = Scripted(given_scores)
     found = asyncio.run(rerank("question", hits(len(given_scores)), options(threshold=threshold, top_k=top_k)))
     passing = {n for n, score in enumerate(given_scores, 1) if n > 20 or score is None or score >= threshold}
@@ -243,9 +243,9 @@ def test_no_hit_is_doubled_and_none_that_passes_lost(
 
 
 class TestOptions:
-    """Where the options come from."""
+    """Options for reranking."""
 
-    def test_the_site_reranks_when_told_to(self, settings: Settings) -> None:
+    def test_options_from_the_settings(self, settings: Settings) -> None:
         assert RerankOptions.from_settings() == RerankOptions() and not RerankOptions().weights
         settings.ENABLE_RERANK, settings.RERANK_METHOD, settings.RERANK_TOP_K = True, "local", 7
         chosen = RerankOptions.from_settings()
@@ -253,7 +253,7 @@ class TestOptions:
         assert RerankOptions.from_settings(top_k=3).top_k == 3
         assert chosen.weights == {"local": 1.0}
 
-    def test_a_blend_leaves_out_what_has_no_weight(self) -> None:
+    def test_a_blend_omits_methods_without_weight(self) -> None:
         assert options("blend").weights == {"endpoint": 0.7, "fused": 0.3}
         assert options("blend", blend=(("endpoint", 0.0), ("local", 2.0))).weights == {"local": 2.0}
 
@@ -263,11 +263,11 @@ class TestOptions:
         ):
             options("best")
 
-    def test_they_are_part_of_a_cache_key(self) -> None:
+    def test_options_are_hashable(self) -> None:
         assert hash(options("local")) == hash(options("local")) and options("local") != options("llm")
 
 
-def test_a_reranker_that_is_not_there_stops_the_start(settings: Settings) -> None:
+def test_a_missing_reranker_fails_the_system_check(settings: Settings) -> None:
     assert rerankers_are_there(None)  # the tests' setting has none for `llm`
     settings.RERANKERS["llm"] = settings.RERANKERS["local"]
     assert rerankers_are_there(None) == []
@@ -279,7 +279,7 @@ def test_a_reranker_that_is_not_there_stops_the_start(settings: Settings) -> Non
 @pytest.mark.parametrize(
     ("name", "value"), [("RERANK_METHOD", "best"), ("RERANK_SCORE_THRESHOLD", "2"), ("RERANK_BLEND", "fused:1")]
 )
-def test_settings_that_make_no_sense_stop_the_start(name: str, value: str) -> None:
+def test_invalid_settings_fail_at_startup(name: str, value: str) -> None:
     command = [sys.executable, "-c", "import ragsite.settings"]
     done = subprocess.run(command, env=os.environ | {name: value}, capture_output=True, text=True, check=False)
     assert done.returncode and f"ImproperlyConfigured: {name}" in done.stderr

@@ -1,4 +1,4 @@
-"""A site with a question set, and a reader of another kind in its data folder, which knows one word."""
+"""A site with a question set, and another kind of reader in its data folder, which knows one word."""
 
 from pathlib import Path
 
@@ -27,7 +27,7 @@ def _own_data(settings: Settings, tmp_path: Path) -> None:
 
 @pytest.fixture
 def tiny() -> Path:
-    """A reader that takes the fifth shelf for the right one, whatever is asked."""
+    """A reader that always prefers the fifth shelf."""
     folder = reading_model.write(
         reader.own_folder() / "tiny", {"five": 9.0}, calibration={"answers": [1, 0], "blend": 99}
     )

@@ -1,4 +1,4 @@
-"""Which readers there are, and what is told of each."""
+"""The site's readers and their descriptions."""
 
 from pathlib import Path
 
@@ -21,7 +21,7 @@ def reader(name: str) -> KnownReader:
     return registry.find(name)
 
 
-def test_what_comes_with_the_site() -> None:
+def test_the_bundled_reader() -> None:
     (bundled,) = registry.all_readers()
     assert (bundled.name, bundled.state, bundled.is_configured) == ("bundled", State.READY, False)
     assert (bundled.languages, bundled.license) == (["en", "zh"], "apache-2.0")
@@ -29,7 +29,7 @@ def test_what_comes_with_the_site() -> None:
     assert bundled.is_calibrated and bundled.tells == "Ranks passages, judges whether they answer, and finds where"
 
 
-def test_a_folder_among_them_is_called_by_its_name(tiny: Path, settings: Settings) -> None:
+def test_a_reader_in_the_data_folder(tiny: Path, settings: Settings) -> None:
     assert states() == {"bundled": "ready", "tiny": "ready"}
     assert (reader("tiny").languages, reader("tiny").license) == (["en", "zh"], "mit")
     settings.ENABLE_READER = True
@@ -47,7 +47,7 @@ def test_a_folder_among_them_is_called_by_its_name(tiny: Path, settings: Setting
         registry.find("small")
 
 
-def test_one_somewhere_else(tmp_path: Path, settings: Settings) -> None:
+def test_a_reader_in_another_folder(tmp_path: Path, settings: Settings) -> None:
     elsewhere = reading_model.write(tmp_path / "elsewhere", {"five": 1.0})
     settings.READER_MODEL = str(elsewhere)
     found = reader(str(elsewhere))
@@ -61,7 +61,7 @@ def test_why_one_cannot_be_loaded(tiny: Path, settings: Settings) -> None:
     assert reader("/no/such/folder").problem == "/no/such/folder is not a folder."
     settings.READER_MODEL = "no-such-model"
     assert "neither a folder on the server" in reader("no-such-model").problem
-    # The one in use is loaded, which tells more.
+    # The reader in use is loaded, which reveals more problems.
     broken = reading_model.write(own_folder() / "broken", {"five": 1.0})
     (broken / "model.onnx").write_bytes(b"no model")
     assert reader("broken").problem == ""

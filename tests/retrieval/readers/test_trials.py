@@ -1,4 +1,4 @@
-"""Trying a reader beside the site's: the page, who may see and use it, and the command."""
+"""Trying a reader: the page, its permissions, and the command."""
 
 import json
 import re
@@ -44,13 +44,13 @@ def command(*arguments: str) -> str:
     return out.getvalue()
 
 
-def test_the_page_tells_what_there_is(as_staff: Client, tiny: Path, settings: Settings) -> None:
+def test_the_page_lists_the_readers(as_staff: Client, tiny: Path, settings: Settings) -> None:
     shown = page(as_staff)
     assert "sets READER_MODEL to off" in shown and shown.count("English, Chinese") == 2
     settings.READER_MODEL, settings.ENABLE_READER = "tiny", True
     shown = page(as_staff)
-    for said in (">In use<", "mit", "apache-2.0", "Brought as files", "Comes with the site", "and where", "present"):
-        assert said in shown, said
+    for text in (">In use<", "mit", "apache-2.0", "Brought as files", "Comes with the site", "and where", "present"):
+        assert text in shown, text
     assert f'{reverse("pipeline-settings")}#setting-READER_TIMEOUT"' in shown
     assert "There is no question set on this site yet" in shown
     settings.ENABLE_READER = False
@@ -59,7 +59,7 @@ def test_the_page_tells_what_there_is(as_staff: Client, tiny: Path, settings: Se
     assert "Can&#x27;t be loaded" in page(as_staff) and "is not a folder" in page(as_staff)
 
 
-def test_from_the_choice_to_the_comparison(as_staff: Client, staff: User, golden: EvaluationSet, tiny: Path) -> None:
+def test_a_trial_from_start_to_comparison(as_staff: Client, staff: User, golden: EvaluationSet, tiny: Path) -> None:
     golden.knowledge_base.owner = staff
     golden.knowledge_base.save()
     assert "Golden (Store)" in page(as_staff)
@@ -77,12 +77,12 @@ def test_from_the_choice_to_the_comparison(as_staff: Client, staff: User, golden
     assert re.search(r'model-better">\+0\.\d\d\d<', shown) and re.search(r"\d+ ms", shown)
     assert as_staff.get(PAGE, headers={"HX-Request": "true"})["HX-Refresh"] == "true"
     assert "hybrid · reader on trial: tiny" in page(as_staff, compared)
-    # What is on trial isn't how good the site is.
+    # Runs on trial don't count as the site's figures.
     now.refresh_from_db()
     assert f"{now.figures['MRR@10']:.3f}" in page(as_staff, reverse("evaluation"))
 
 
-def test_a_reader_that_cannot_be_loaded_comes_to_no_figures(
+def test_a_reader_that_cannot_be_loaded_fails_the_run(
     as_staff: Client, owner: User, golden: EvaluationSet, tiny: Path
 ) -> None:
     (tiny / "model.onnx").write_bytes(b"no model")
@@ -93,7 +93,7 @@ def test_a_reader_that_cannot_be_loaded_comes_to_no_figures(
     assert "The reader on trial can&#x27;t be loaded." in page(as_staff)
 
 
-def test_who_may_do_what(as_owner: Client, golden: EvaluationSet, tiny: Path) -> None:
+def test_permissions(as_owner: Client, golden: EvaluationSet, tiny: Path) -> None:
     assert as_owner.get(PAGE).status_code == 302
     trial.start(trial.tryable("tiny"), [golden], golden.owner)
     looker = staff_with("view_registeredmodel")
@@ -105,14 +105,14 @@ def test_who_may_do_what(as_owner: Client, golden: EvaluationSet, tiny: Path) ->
     user = User.objects.get(username="helper")
     user.user_permissions.set(Permission.objects.filter(codename="view_group"))
     assert looker.get(PAGE).status_code == 403 and PAGE not in page(looker, reverse("admin:index"))
-    # Who may see no set can try nothing on it.
+    # Users who may not view a set can't use it in a trial.
     may_try = Permission.objects.filter(codename__in=["view_registeredmodel", "change_registeredmodel"])
     user.user_permissions.set(may_try)
     before = golden.runs.count()
     assert looker.post(PAGE, sent).status_code == 200 and golden.runs.count() == before
 
 
-def test_more_trials_are_no_more_queries(
+def test_trials_take_a_constant_number_of_queries(
     as_staff: Client, golden: EvaluationSet, tiny: Path, django_assert_max_num_queries: DjangoAssertNumQueries
 ) -> None:
     for _count in range(4):
@@ -124,21 +124,24 @@ def test_more_trials_are_no_more_queries(
         assert page(as_staff).count("tiny on “Golden”") == 4
 
 
-def test_nobody_names_one_from_outside() -> None:
+def test_users_cannot_name_a_reader() -> None:
     with pytest.raises(ValueError, match="reader_model"):
         RunOptions.from_dict({"reader_model": "/etc"})
 
 
 def test_the_command(golden: EvaluationSet, tiny: Path, settings: Settings) -> None:
-    said = command("list")
-    assert "bundled  (Ready)" in said and "en, zh · mit" in said and "READER_MODEL is off" in said
+    output = command("list")
+    assert "bundled  (Ready)" in output and "en, zh · mit" in output and "READER_MODEL is off" in output
     rows = json.loads(command("list", "--json"))
     assert [(row["name"], row["calibrated"]) for row in rows] == [("bundled", True), ("tiny", True)]
-    said = command("try", "tiny", "--set", "Golden")
-    assert "Golden (Store), questions: 2" in said and re.search(r"MRR@10 +0\.\d+ +1\.000\n", said)
-    assert re.search(r"Answered +\d +\d\n", said) and re.search(r"Per question +\d+ ms +\d+ ms\n", said)
-    for arguments, told in ((["no"], "no reader named “no”"), (["tiny", "--set", "No"], "no question set 'No'")):
-        with pytest.raises(CommandError, match=told):
+    output = command("try", "tiny", "--set", "Golden")
+    assert "Golden (Store), questions: 2" in output and re.search(r"MRR@10 +0\.\d+ +1\.000\n", output)
+    assert re.search(r"Answered +\d +\d\n", output) and re.search(r"Per question +\d+ ms +\d+ ms\n", output)
+    for arguments, message in (
+        (["no"], "no reader named “no”"),
+        (["tiny", "--set", "No"], "no question set named 'No'"),
+    ):
+        with pytest.raises(CommandError, match=message):
             command("try", *arguments)
     settings.READER_MODEL, settings.ENABLE_READER = "tiny", True
     with pytest.raises(CommandError, match="already in use"):

@@ -1,4 +1,4 @@
-"""The geometry of the plot of figures over runs."""
+"""The geometry of the chart of figures over runs."""
 
 import pytest
 
@@ -15,14 +15,14 @@ from retrieval.web.charts import HEIGHT, LEFT, RIGHT, WIDTH, Column, plot, scale
         (0.0, 0.0, (0.0, 0.1, 0.1)),
     ],
 )
-def test_the_axis_holds_the_figures_closely(least: float, most: float, axis: tuple[float, float, float]) -> None:
+def test_the_axis_fits_the_figures(least: float, most: float, axis: tuple[float, float, float]) -> None:
     assert scale(least, most) == pytest.approx(axis)
 
 
-def test_runs_stand_side_by_side_and_better_ones_higher() -> None:
+def test_runs_are_plotted_in_order() -> None:
     chart = plot([Column("Monday", {"nDCG@10": 0.5}), Column("Tuesday", {"nDCG@10": 0.7})], ["nDCG@10", "MRR@10"])
     assert chart is not None
-    (line,) = chart.lines  # a figure that no run has is not drawn
+    (line,) = chart.lines  # a figure missing from all runs is not drawn
     first, last = line.points
     assert (first.x, last.x) == (LEFT, WIDTH - RIGHT)
     assert 0 < last.y < first.y < HEIGHT
@@ -31,12 +31,12 @@ def test_runs_stand_side_by_side_and_better_ones_higher() -> None:
     assert [tick.label for tick in chart.runs] == ["Monday", "Tuesday"]
 
 
-def test_without_figures_there_is_no_plot() -> None:
+def test_without_figures_there_is_no_chart() -> None:
     assert plot([], ["nDCG@10"]) is None
     assert plot([Column("Monday", {})], ["nDCG@10"]) is None
 
 
-def test_one_run_stands_in_the_middle() -> None:
+def test_a_single_run_is_centred() -> None:
     chart = plot([Column("Monday", {"a": 0.5})], ["a"])
     assert chart is not None
     assert LEFT < chart.lines[0].points[0].x < WIDTH - RIGHT

@@ -50,7 +50,7 @@ def questions_file(*records: object) -> SimpleUploadedFile:
 QUESTION = {"_id": "q1", "question": "What purrs?", "relevant": ["facts.txt"]}
 
 
-def test_the_list_begins_by_explaining_itself(as_owner: Client, as_stranger: Client, base: KnowledgeBase) -> None:
+def test_the_empty_list_explains_itself(as_owner: Client, as_stranger: Client, base: KnowledgeBase) -> None:
     assert "See whether search has improved" in text_of(as_owner.get(url("evaluation")))
     assert "First make a knowledge base" in text_of(as_stranger.get(url("evaluation")))
 
@@ -67,7 +67,7 @@ def test_the_list_shows_sets_with_their_last_figures(
     assert "Golden" not in text_of(as_colleague.get(url("evaluation")))  # a reader of the base doesn't see its sets
 
 
-def test_the_list_takes_the_same_queries_for_any_number(
+def test_the_list_takes_a_constant_number_of_queries(
     as_owner: Client, golden: EvaluationSet, django_assert_num_queries: DjangoAssertNumQueries
 ) -> None:
     for number in range(5):
@@ -89,7 +89,7 @@ def test_a_set_is_made_empty(as_owner: Client, base: KnowledgeBase) -> None:
     assert "No questions yet" in page
 
 
-def test_a_bad_line_is_named_and_nothing_is_made(as_owner: Client, base: KnowledgeBase) -> None:
+def test_an_invalid_line_is_reported_and_nothing_created(as_owner: Client, base: KnowledgeBase) -> None:
     data = {"name": "Bad", "knowledge_base": base.pk, "file": questions_file(QUESTION, '{"question": ')}
     response = as_owner.post(url("evaluation"), data)
     assert response.status_code == 422
@@ -111,7 +111,7 @@ def test_a_set_is_made_on_readable_bases_only(as_owner: Client, owner: User) -> 
     assert not EvaluationSet.objects.exists()
 
 
-def test_a_name_is_taken_once(as_owner: Client, golden: EvaluationSet) -> None:
+def test_set_names_are_unique(as_owner: Client, golden: EvaluationSet) -> None:
     response = as_owner.post(url("evaluation"), {"name": "Golden", "knowledge_base": golden.knowledge_base_id})
     assert response.status_code == 422
     assert "You already have a question set named" in text_of(response)
@@ -129,14 +129,14 @@ def test_a_set_shows_questions_with_their_passages(as_owner: Client, golden: Eva
     assert "no longer there" in page and "eight gigabit ports" in page
 
 
-def test_a_set_takes_the_same_queries_for_any_number(
+def test_a_set_takes_a_constant_number_of_queries(
     as_owner: Client, golden: EvaluationSet, django_assert_num_queries: DjangoAssertNumQueries
 ) -> None:
     for number in range(12):
         sets.add_question(golden, f"Question {number}", [chunk_of(golden.knowledge_base, "cat").pk])
         make_run(golden)
-    # session, user, set, stalled runs, who may change it, number of questions (twice: all, and those found), runs,
-    # questions, three for their passages, and three for the assistants that the person may use
+    # session, user, set, stalled runs, permission, number of questions (twice: all, and those found), runs,
+    # questions, three for their passages, and three for the assistants that the user may use
     with django_assert_num_queries(16):
         as_owner.get(url("evaluation-set", golden.pk))
 
@@ -166,7 +166,7 @@ def test_a_run_is_queued_watched_and_shown(as_owner: Client, golden: EvaluationS
     assert "right at rank 1" in page and "eight gigabit ports" in page and "not reordered" in page
 
 
-def test_what_can_not_be_run_says_why(as_owner: Client, base: KnowledgeBase, golden: EvaluationSet) -> None:
+def test_errors_when_starting_a_run(as_owner: Client, base: KnowledgeBase, golden: EvaluationSet) -> None:
     address = url("evaluation-set-run", golden.pk)
     wrong = as_owner.post(address, {"rrf_constant": "many"}, headers=HTMX)
     assert wrong.status_code == 409 and "Enter a whole number." in text_of(wrong)
@@ -179,7 +179,7 @@ def test_what_can_not_be_run_says_why(as_owner: Client, base: KnowledgeBase, gol
 def test_runs_are_plotted_and_compared(as_owner: Client, golden: EvaluationSet) -> None:
     make_run(golden, 0.8)
     page = text_of(as_owner.get(url("evaluation-set", golden.pk)))
-    assert "chart-drawing" not in page  # one run makes no line
+    assert "chart-drawing" not in page  # a single run has no chart
     make_run(golden, 0.5)
     page = text_of(as_owner.get(url("evaluation-set", golden.pk)))
     assert '<title id="chart-title">Figures over time</title>' in page
@@ -188,7 +188,7 @@ def test_runs_are_plotted_and_compared(as_owner: Client, golden: EvaluationSet) 
     assert "style=" not in page.split('id="main"')[1]
 
 
-def test_a_run_shows_what_answers_would_be(as_owner: Client, golden: EvaluationSet) -> None:
+def test_a_run_shows_outcomes(as_owner: Client, golden: EvaluationSet) -> None:
     old = make_run(golden)
     assert "answer-states" not in text_of(as_owner.get(url("evaluation-run", old.pk)))
     run = make_run(golden, answer_states={"answered": 1204, "nothing": 7})
@@ -212,7 +212,7 @@ def test_a_run_is_compared_with_another(as_owner: Client, golden: EvaluationSet)
     assert str(second.pk) in page
 
 
-def test_a_run_shows_the_worst_first_in_the_same_queries(
+def test_a_run_shows_the_worst_first(
     as_owner: Client, golden: EvaluationSet, django_assert_num_queries: DjangoAssertNumQueries
 ) -> None:
     for number in range(8):
@@ -220,13 +220,13 @@ def test_a_run_shows_the_worst_first_in_the_same_queries(
     make_run(golden)
     run = make_run(golden)
     run.results.filter(text="Question 5").update(ndcg_10=0.0)
-    # session, user, run, other runs, the run before, its results, results, in full, passages, who may delete
+    # session, user, run, other runs, the run before, its results, results, full results, passages, permission to delete
     with django_assert_num_queries(10):
         page = text_of(as_owner.get(url("evaluation-run", run.pk)))
     assert page.index("Question 5") < page.index("Question 0")
 
 
-def test_an_unfinished_run_asks_for_itself_and_a_failed_one_says_why(as_owner: Client, golden: EvaluationSet) -> None:
+def test_an_unfinished_run_polls_and_a_failed_one_shows_the_reason(as_owner: Client, golden: EvaluationSet) -> None:
     running = EvaluationRun.objects.create(evaluation_set=golden, status="queued")
     assert 'hx-trigger="every 2s"' in text_of(as_owner.get(url("evaluation-run", running.pk)))
     failed = EvaluationRun.objects.create(evaluation_set=golden, status="failed", error="The disk is full.")
@@ -243,7 +243,7 @@ def test_runs_and_sets_are_deleted(as_owner: Client, golden: EvaluationSet) -> N
     assert not EvaluationSet.objects.exists()
 
 
-def test_a_set_is_renamed_filled_from_a_file_and_exported(as_owner: Client, golden: EvaluationSet) -> None:
+def test_renaming_uploading_and_exporting(as_owner: Client, golden: EvaluationSet) -> None:
     as_owner.post(url("evaluation-set-rename", golden.pk), {"name": "Better name"})
     golden.refresh_from_db()
     assert golden.name == "Better name"
@@ -258,7 +258,7 @@ def test_a_set_is_renamed_filled_from_a_file_and_exported(as_owner: Client, gold
     assert [record["question"] for record in records] == ["How many ports?", "What purrs?"]
 
 
-def test_a_question_is_worded_anew_freed_of_a_passage_and_removed(as_owner: Client, golden: EvaluationSet) -> None:
+def test_editing_and_removing_a_question(as_owner: Client, golden: EvaluationSet) -> None:
     question = golden.questions.get()
     address = url("evaluation-question", question.pk)
     row = text_of(as_owner.post(address, {"text": "Ports, how many?"}, headers=HTMX))
@@ -304,7 +304,7 @@ def test_sets_of_the_passages_base_are_offered(
     assert "<html" in text_of(as_owner.get(url("evaluation-add"), {"q": "What purrs?", "chunk": chunk.pk}))
 
 
-def test_the_set_that_passages_are_sought_for_comes_first(as_owner: Client, golden: EvaluationSet) -> None:
+def test_the_preferred_set_comes_first(as_owner: Client, golden: EvaluationSet) -> None:
     make_set(golden.knowledge_base, "Newer")
     chunk = chunk_of(golden.knowledge_base, "cat")
     popover = offered(as_owner, q="x", chunk=[chunk.pk])
@@ -326,7 +326,7 @@ def test_a_question_is_added_and_a_toast_leads_to_it(as_owner: Client, golden: E
     assert "Added to “Golden”." in text_of(plain) and "Open question set</a>" in text_of(plain)
 
 
-def test_a_new_set_is_made_with_its_question_or_not_at_all(as_owner: Client, golden: EvaluationSet) -> None:
+def test_a_new_set_is_created_only_with_its_question(as_owner: Client, golden: EvaluationSet) -> None:
     chunk = chunk_of(golden.knowledge_base, "cat")
     data = {"q": "What purrs?", "chunk": chunk.pk, "set": "new", "name": "Animals"}
     as_owner.post(url("evaluation-add"), data, headers=HTMX)
@@ -338,7 +338,7 @@ def test_a_new_set_is_made_with_its_question_or_not_at_all(as_owner: Client, gol
     assert not EvaluationSet.objects.filter(name="Empty").exists()
 
 
-def test_only_ones_own_sets_take_questions(
+def test_questions_are_added_only_to_editable_sets(
     as_owner: Client, as_colleague: Client, as_stranger: Client, golden: EvaluationSet
 ) -> None:
     data = {"q": "x", "chunk": chunk_of(golden.knowledge_base, "cat").pk, "set": golden.pk}
@@ -362,7 +362,7 @@ CHANGES: list[Change] = [
 
 
 @pytest.mark.parametrize("change", CHANGES)
-def test_an_editor_of_the_base_sees_and_runs_but_does_not_change(
+def test_an_editor_of_the_base_may_view_and_run_but_not_change(
     as_colleague: Client, golden: EvaluationSet, change: Change
 ) -> None:
     make_run(golden)
@@ -375,7 +375,7 @@ def test_an_editor_of_the_base_sees_and_runs_but_does_not_change(
     assert as_colleague.post(url("evaluation-set-run", golden.pk), {"mode": "hybrid"}).status_code == 302
 
 
-def test_posts_are_guarded(owner: User, golden: EvaluationSet) -> None:
+def test_views_check_method_and_access(owner: User, golden: EvaluationSet) -> None:
     client = Client(enforce_csrf_checks=True)
     client.force_login(owner)
     for address in (url("evaluation"), url("evaluation-add"), url("evaluation-set-run", golden.pk), CHANGES[0](golden)):

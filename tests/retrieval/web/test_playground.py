@@ -1,4 +1,4 @@
-"""The playground: one query under two settings, in an address that can be shared."""
+"""The playground: one query with two sets of options, in a URL that can be shared."""
 
 from pathlib import Path
 from typing import Any
@@ -37,7 +37,7 @@ def test_without_a_base_there_is_nothing_to_search(as_stranger: Client) -> None:
     assert 'name="q"' not in page
 
 
-def test_the_page_begins_with_a_contrast(as_owner: Client, base: KnowledgeBase) -> None:
+def test_the_page_starts_with_two_modes(as_owner: Client, base: KnowledgeBase) -> None:
     page = show(as_owner)
     assert 'value="hybrid" id="id-a-mode_0" checked' in page
     assert 'value="fulltext" id="id-b-mode_2" checked' in page
@@ -51,16 +51,16 @@ def test_a_query_is_searched_on_both_sides(as_owner: Client, base: KnowledgeBase
     assert page.count("<mark>gigabit</mark> <mark>ports</mark>") == 2
     assert 'class="stage-vector"' in page and 'class="stage-bm25"' in page and 'class="stage-fuse"' in page
     assert "facts.txt" in page and "p. 2" in page
-    assert "only in A" in page  # by meaning, all passages are near; by words, one is
+    assert "only in A" in page  # by meaning, all passages are found; by words, only one
 
 
-def test_nothing_kept_is_shown_as_if_it_were_searched(as_owner: Client, base: KnowledgeBase) -> None:
+def test_the_cache_is_not_used(as_owner: Client, base: KnowledgeBase) -> None:
     result_cache.results.clear()
     show(as_owner, q="gigabit", a_mode="fulltext", b_mode="fulltext")
     assert len(result_cache.results) == 0
 
 
-def test_one_side_alone_does_not_ask_the_other(as_owner: Client, base: KnowledgeBase) -> None:
+def test_each_side_runs_only_its_retrievers(as_owner: Client, base: KnowledgeBase) -> None:
     page = show(as_owner, q="ports", a_mode="fulltext", b_mode="fulltext")
     assert 'class="stage-vector"' not in page
     assert "Both sides give the same hits in the same order." in page
@@ -72,11 +72,11 @@ def test_settings_reach_the_search(as_owner: Client, base: KnowledgeBase) -> Non
     assert "Nothing was found under these settings." in page
 
 
-def test_one_side_is_read_and_the_other_is_not(
+def test_the_reader_runs_on_one_side_only(
     as_owner: Client, base: KnowledgeBase, settings: Settings, tmp_path: Path
 ) -> None:
     settings.READER_MODEL = str(reading_model.write(tmp_path, {"ports": 4.0}))
-    settings.READER_TIMEOUT = 0  # who compares waits
+    settings.READER_TIMEOUT = 0  # comparisons wait for the reader
     page = show(as_owner, q="How many ports?", a_reader="on", b_reader="off")
     assert page.count('class="stage-reader" x=') == 1 and "Reader" in page
     assert "Default: Off" in page
@@ -84,13 +84,13 @@ def test_one_side_is_read_and_the_other_is_not(
     assert show(as_owner, q="How many ports?").count('class="stage-reader" x=') == 2
 
 
-def test_a_threshold_of_zero_is_one(as_owner: Client, settings: Settings) -> None:
+def test_a_threshold_of_zero_applies(as_owner: Client, settings: Settings) -> None:
     form = SideForm({"a-mode": "vector", "a-vector_threshold": "0", "a-reorder": "off", "a-reader": "on"}, prefix="a")
     assert form.is_valid()
     assert form.chosen() == {"mode": "vector", "vector_threshold": 0.0, "reorder": False, "reader": True}
 
 
-def test_what_is_not_a_number_is_said_beside_it_and_the_other_side_runs(as_owner: Client, base: KnowledgeBase) -> None:
+def test_invalid_numbers_are_reported_and_the_other_side_runs(as_owner: Client, base: KnowledgeBase) -> None:
     page = show(as_owner, q="ports", a_mode="fulltext", a_k="many", b_mode="fulltext")
     assert "Enter a whole number." in page
     assert "A setting of A can't be taken" in page
@@ -114,7 +114,7 @@ def test_a_base_can_be_chosen(as_owner: Client, owner: User, base: KnowledgeBase
     assert "facts.txt" in show(as_owner, q="ports", base=[empty.pk, base.pk])
 
 
-def test_a_failed_side_of_a_search_leaves_a_note(
+def test_a_failed_retriever_leaves_a_note(
     as_owner: Client, base: KnowledgeBase, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def fail(*args: object) -> None:
@@ -127,7 +127,7 @@ def test_a_failed_side_of_a_search_leaves_a_note(
     assert PASSAGES[1].split(" ")[1] in page
 
 
-def test_when_no_side_answers_it_says_so(
+def test_a_failed_search_shows_the_reason(
     as_owner: Client, base: KnowledgeBase, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async def fail(*args: object) -> None:
@@ -144,18 +144,18 @@ def test_htmx_gets_the_results_and_a_short_address(as_owner: Client, base: Knowl
     response = as_owner.get(reverse("playground"), data, headers=HTMX | {"HX-Target": "results"})
     part = response.content.decode()
     assert "<html" not in part
-    assert "A: 3 hits. B: 3 hits." in part  # said to who can't see it
+    assert "A: 3 hits. B: 3 hits." in part  # for screen readers
     assert response.headers["HX-Push-Url"] == "/playground/?q=ports&a-mode=hybrid&b-mode=vector&b-k=3"
 
 
-def test_a_set_is_what_passages_are_sought_for(as_owner: Client, as_stranger: Client, base: KnowledgeBase) -> None:
+def test_collecting_passages_for_a_set(as_owner: Client, as_stranger: Client, base: KnowledgeBase) -> None:
     made = make_set(base)
     page = show(as_owner, set=made.pk)
     assert "add them to “Golden”" in page
     assert "Golden" not in show(as_stranger, set=made.pk)
 
 
-def test_the_page_takes_the_same_queries_for_any_number_of_bases(
+def test_the_page_takes_a_constant_number_of_queries(
     as_owner: Client, owner: User, django_assert_num_queries: DjangoAssertNumQueries
 ) -> None:
     for number in range(5):
@@ -164,7 +164,7 @@ def test_the_page_takes_the_same_queries_for_any_number_of_bases(
         as_owner.get(reverse("playground"))
 
 
-def test_anonymous_people_are_asked_to_sign_in(anonymous: Client) -> None:
+def test_anonymous_users_are_redirected_to_sign_in(anonymous: Client) -> None:
     assert anonymous.get(reverse("playground")).headers["Location"].startswith("/login/")
 
 
@@ -185,7 +185,7 @@ def test_hits_are_marked_by_their_rank_on_the_other_side() -> None:
     assert [place.label for place in a.hits[0].places] == ["Words", "Fusion"]
 
 
-def test_a_merged_hit_stands_for_all_its_passages() -> None:
+def test_a_merged_hit_counts_for_all_its_passages() -> None:
     a, b = side("a", hit(1, merged=(1, 2))), side("b", hit(2), hit(1))
     agreement = compare("text", [a, b])
     assert agreement is not None and agreement.common == 2
