@@ -1,4 +1,4 @@
-"""The cast: an owner, a colleague with whom things are shared, and a stranger; staff where it matters."""
+"""Shared fixtures: an owner, a colleague with whom things are shared, a stranger, and staff."""
 
 import gc
 import os
@@ -26,10 +26,10 @@ from tests.redis_server import RedisServer
 
 pytest_plugins = ["tests.fakes.fixtures", "tests.remembered"]
 
-# Modules and tests stay to the end: to look through them for garbage again and again takes a tenth of a run.
+# Modules and tests are never garbage, and checking them again and again takes a tenth of a run.
 gc.disable()
 
-# The same examples in every run, and no limit on the time that one takes: the machine may be busy.
+# The same examples in every run, and no time limit, since the machine may be busy.
 hypothesis_settings.register_profile(
     "steady", derandomize=True, deadline=None, suppress_health_check=[HealthCheck.too_slow]
 )
@@ -42,7 +42,7 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: object) -> schedule.
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    parser.addoption("--nightly", action="store_true", help="take all cases where other runs take a sample")
+    parser.addoption("--nightly", action="store_true", help="run all cases of which other runs take a sample")
     parser.addoption("--record-durations", action="store_true", help="write tests/durations.json from this run")
 
 
@@ -53,7 +53,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_xdist_auto_num_workers() -> int:
-    """One more than there are cores, and four at most: tests of a browser and of processes wait much of their time."""
+    """Return the number of cores plus one, but at most four: tests of browsers and processes mostly wait."""
     return min(4, (os.cpu_count() or 1) + 1)
 
 
@@ -66,7 +66,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 def pytest_collection_finish(session: pytest.Session) -> None:
     if session.config.getoption("loadgroup", False):  # in a worker of pytest-xdist
         grouped = (item.nodeid for item in session.items if item.get_closest_marker("xdist_group"))
-        assert all("@" in nodeid for nodeid in grouped), "groups of tests would be torn apart"
+        assert all("@" in nodeid for nodeid in grouped), "groups of tests would be split"
     gc.freeze()
     gc.set_threshold(20_000, 20, 20)
     gc.enable()
@@ -119,7 +119,7 @@ def anonymous() -> Client:
 
 @pytest.fixture
 def redis_server(tmp_path: Path) -> Iterator[RedisServer]:
-    """A Redis of the test's own, which it may kill and start again."""
+    """A Redis server for one test, which may kill and restart it."""
     server = RedisServer(tmp_path).start()
     yield server
     server.kill()
@@ -127,15 +127,15 @@ def redis_server(tmp_path: Path) -> Iterator[RedisServer]:
 
 @pytest.fixture(autouse=True)
 def nothing_remembered() -> None:
-    """Every test begins with a database of its own, in English, and with servers at ports that others had before."""
-    translation.deactivate()  # a request leaves its language behind
+    """Clear caches and the language before each test: databases and the servers at a port differ between tests."""
+    translation.deactivate()  # a request leaves its language activated
     caches.clear_all()
     cache.clear()
 
 
 @pytest.fixture(scope="session")
 def django_db_modify_db_settings(django_db_modify_db_settings: None) -> None:
-    """Take a server's files with a migrated database, which the tests' is copied from."""
+    """Copy a server's files with a migrated database, which is the template of the test database."""
     if not settings.POSTGRES_DIR.exists():
         prepared.migrated(settings.DATA_DIR)
         with (settings.POSTGRES_DIR / "postgresql.conf").open("a", encoding="utf-8") as conf:
@@ -145,12 +145,12 @@ def django_db_modify_db_settings(django_db_modify_db_settings: None) -> None:
 
 @pytest.fixture(scope="session")
 def django_db_setup(django_db_setup: None, django_db_blocker: pytest_django.DjangoDbBlocker) -> Iterator[None]:
-    """Make the database easy to empty; before it is dropped, let go of the database threads' connections and others."""
+    """Prepare fast flushing of the database; before it is dropped, close the connections of other threads."""
     with django_db_blocker.unblock():
         flush.keep()
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(TransactionTestCase, "_fixture_teardown", flush.restore)
-        # A new connection's server process has to learn all tables anew, which takes longer than most tests.
+        # The server process of a new connection has to load its catalogues, which takes longer than most tests.
         patch.setattr(TransactionTestCase, "_should_reload_connections", lambda _: False)
         yield
     from tests import database_threads
@@ -158,7 +158,7 @@ def django_db_setup(django_db_setup: None, django_db_blocker: pytest_django.Djan
     database_threads.shut_down()
     # The thread on which asgiref runs the ORM's asynchronous methods.
     SyncToAsync.single_thread_executor.submit(connections.close_all).result()
-    # What a background thread of a test cut short still holds; each is waited for, up to two seconds.
+    # Terminate the connections of background threads left by tests, waiting up to two seconds for each.
     with django_db_blocker.unblock(), connection.cursor() as cursor:
         cursor.execute(
             "SELECT pg_terminate_backend(pid, 2000) FROM pg_stat_activity"
@@ -167,7 +167,7 @@ def django_db_setup(django_db_setup: None, django_db_blocker: pytest_django.Djan
 
 
 def _client(user: User) -> Client:
-    """Return a client with a session of the user's, as signing in leaves it: that takes longer than many a test."""
+    """Return a client with a session of the user; signing in would take longer than many tests."""
     session = SessionStore(secrets.token_hex(16))
     session[SESSION_KEY] = str(user.pk)
     session[BACKEND_SESSION_KEY] = settings.AUTHENTICATION_BACKENDS[0]

@@ -1,4 +1,4 @@
-"""The threads of `ragsite.db`, ended, so that a database can be dropped or others be counted."""
+"""Shut down the threads of `ragsite.db`, so that a database can be dropped or connections can be counted."""
 
 import threading
 
@@ -12,7 +12,7 @@ def shut_down() -> None:
     """Close the threads' connections and end the threads; the next call starts new ones."""
     if db._executor is None:
         return
-    together = threading.Barrier(settings.DATABASE_THREADS)  # so that each thread takes one, and none takes two
+    together = threading.Barrier(settings.DATABASE_THREADS)  # so that each thread runs exactly one of them
 
     def close() -> None:
         together.wait()

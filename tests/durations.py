@@ -1,6 +1,6 @@
-"""How long tests take: `tests/durations.json` has the slow ones with their seconds, as a whole run measured them.
+"""Durations of slow tests in seconds, as measured in a full run and stored in `tests/durations.json`.
 
-`make nightly` with `--record-durations` writes it. A test that is in it is marked as slow.
+`make nightly` with `--record-durations` writes the file. Tests in it are marked as slow.
 """
 
 import json
@@ -11,18 +11,18 @@ from pathlib import Path
 import pytest
 
 FILE = Path(__file__).with_suffix(".json")
-# Seconds, setup and teardown included. Four fifths of the tests take less, and run in less than two minutes.
+# Seconds, including setup and teardown. Four fifths of the tests take less; together they run in under two minutes.
 SLOW = 0.2
 
 
 def recorded() -> dict[str, float]:
-    """Return the seconds of each slow test by its id, as pytest prints it."""
+    """Return the seconds of each slow test by its pytest ID."""
     found: dict[str, float] = json.loads(FILE.read_text(encoding="utf-8"))
     return found
 
 
 def mark(items: Iterable[pytest.Item]) -> None:
-    """Mark the tests that are slow by the record."""
+    """Mark the recorded tests as slow."""
     slow = recorded()
     for item in items:
         if item.nodeid in slow:
@@ -30,17 +30,17 @@ def mark(items: Iterable[pytest.Item]) -> None:
 
 
 class Recorder:
-    """Writes the file at the end of a run; tests that the run left out keep what they had."""
+    """Writes the file at the end of a run; tests that weren't run keep their durations."""
 
     def __init__(self) -> None:
         self._seconds: dict[str, float] = defaultdict(float)
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        """Add up a test's phases; in a run by several processes, all report to the first."""
+        """Add up a test's phases; with several workers, all report to the main process."""
         self._seconds[report.nodeid.rpartition("@")[0] or report.nodeid] += report.duration
 
     def pytest_sessionfinish(self) -> None:
-        """Write the slow tests, one a line."""
+        """Write the slow tests, one per line."""
         left_out = {test: seconds for test, seconds in recorded().items() if test not in self._seconds}
         measured = {test: round(seconds, 1) for test, seconds in self._seconds.items() if seconds >= SLOW}
         text = json.dumps(left_out | measured, indent=0, sort_keys=True, ensure_ascii=False)

@@ -1,4 +1,4 @@
-"""Plain functions that make what tests need; every argument has a default that works."""
+"""Functions that create objects for tests, with useful defaults for every argument."""
 
 import hashlib
 from collections.abc import Iterable
@@ -16,7 +16,7 @@ _numbers = count(1)
 
 
 def make_user(username: str = "", **fields: Any) -> User:
-    """Make a user whose password is `password`."""
+    """Create a user with the password `password`."""
     return User.objects.create_user(username or f"user{next(_numbers)}", password="password", **fields)
 
 
@@ -31,7 +31,7 @@ def share(knowledge_base: KnowledgeBase, user: User, role: str = Membership.Role
 def make_document(
     knowledge_base: KnowledgeBase, filename: str = "notes.txt", content: bytes = b"", **fields: Any
 ) -> Document:
-    """Make a document that is ready, its bytes stored."""
+    """Create a document that is ready, with its file stored."""
     content = content or f"document {next(_numbers)}".encode()
     document = Document(
         knowledge_base=knowledge_base,
@@ -46,13 +46,13 @@ def make_document(
 
 
 def make_chunk(document: Document, content: str = "A passage.", **fields: Any) -> Chunk:
-    """Make the document's next chunk; it is not indexed."""
+    """Create the document's next chunk, without indexing it."""
     ordinal = document.chunks.count()
     return Chunk.objects.create(**({"document": document, "ordinal": ordinal, "content": content} | fields))
 
 
 def make_chunks(document: Document, contents: Iterable[str], **fields: Any) -> list[Chunk]:
-    """Make the document's next chunks, all at once; they are not indexed."""
+    """Create the document's next chunks in bulk, without indexing them."""
     numbered = enumerate(contents, document.chunks.count())
     return Chunk.objects.bulk_create(
         Chunk(document=document, ordinal=ordinal, content=content, **fields) for ordinal, content in numbered
@@ -60,7 +60,7 @@ def make_chunks(document: Document, contents: Iterable[str], **fields: Any) -> l
 
 
 def index_document(document_id: int) -> None:
-    """Index a document by its words and by its meaning, as the worker does."""
+    """Index a document's words and vectors, as the worker does."""
     indexing.index_words(document_id)
     while True:
         space = spaces.active_space()

@@ -1,7 +1,7 @@
-"""Emptying the database after a test that commits, in milliseconds.
+"""Flush the database after a test that commits, in milliseconds.
 
-Django truncates every table, touched or not, and then has every app make its first rows anew: a tenth of a second,
-for each of hundreds of tests.
+Django truncates every table, whether it was changed or not, and lets every app recreate its initial rows: a tenth of a
+second, for each of hundreds of tests.
 """
 
 import threading
@@ -11,8 +11,8 @@ from django.db import connection
 from ragsite import db
 from retrieval.engine import partitions
 
-# What the migrations and the apps put into an empty database is kept apart; `restore` empties the other tables and puts
-# back what has changed in these. Foreign keys are not looked at meanwhile, so that the tables may come in any order.
+# Initial rows of migrations and apps are copied to another schema; `restore` empties all other tables and restores
+# those rows if they have changed. Foreign keys aren't checked meanwhile, so the order of the tables doesn't matter.
 _KEEP = """
 CREATE SCHEMA pristine;
 
@@ -59,15 +59,15 @@ $$;
 
 
 def keep() -> None:
-    """Keep what is in a new database, for `restore`."""
+    """Copy the rows of a new database, for `restore`."""
     with connection.cursor() as cursor:
         cursor.execute(_KEEP)
 
 
 def restore(*_: object) -> None:
-    """Leave the database as it was kept, once nothing that a test left running on a database thread writes to it."""
+    """Restore the initial rows, once work that a test left on database threads has ended."""
     if (executor := db._executor) is not None:
-        together = threading.Barrier(executor._max_workers)  # so that each thread has come to an end
+        together = threading.Barrier(executor._max_workers)  # so that each thread has finished its work
         for ended in [executor.submit(together.wait, 60) for _thread in range(together.parties)]:
             ended.result()
     with connection.cursor() as cursor:

@@ -1,4 +1,4 @@
-"""What a nightly run takes whole, other runs take a sample of: the same in each of them."""
+"""Samples of test cases: nightly runs use all cases, other runs a fixed sample."""
 
 import random
 from collections.abc import Sequence
@@ -10,7 +10,7 @@ takes_all = False
 
 
 def sample(cases: Sequence[T], most: int) -> list[T]:
-    """Return all cases in a nightly run, else at most so many of them, in their order; the same ones in every run."""
+    """Return all cases in a nightly run, else the same sample of at most `most` in every run, in order."""
     if takes_all or len(cases) <= most:
         return list(cases)
     chosen = random.Random(len(cases)).sample(range(len(cases)), most)
@@ -18,5 +18,5 @@ def sample(cases: Sequence[T], most: int) -> list[T]:
 
 
 def examples(whole: int) -> int:
-    """Return how many examples hypothesis makes up: all in a nightly run, else a fifth."""
+    """Return the number of examples for hypothesis: all in a nightly run, else a fifth."""
     return whole if takes_all else whole // 5

@@ -1,6 +1,6 @@
-"""An OpenID Connect provider (`allauth.idp.oidc`) in a process of its own, for tests that sign in by one over HTTP.
+"""An OpenID Connect provider (`allauth.idp.oidc`) in a separate process, for tests that sign in with one over HTTP.
 
-`python -m tests.oidc_provider FOLDER CALLBACK PEOPLE` serves until it is ended. PEOPLE is JSON, a list of objects with
+`python -m tests.oidc_provider FOLDER CALLBACK PEOPLE` serves until it is killed. PEOPLE is a JSON list of objects with
 `username`, `email`, `verified` and `groups`; each has the password `PASSWORD`.
 """
 
@@ -20,7 +20,7 @@ urlpatterns: list[Any] = []
 
 
 class OIDCProvider:
-    """The process, from its start to its end."""
+    """A context manager that runs the provider's process."""
 
     def __init__(self, folder: Path, callback: str, people: Iterable[dict[str, Any]]) -> None:
         command = [sys.executable, "-m", "tests.oidc_provider", str(folder), callback, json.dumps(list(people))]
@@ -88,7 +88,7 @@ def _configure(folder: Path) -> None:
             }
         ],
         AUTHENTICATION_BACKENDS=["django.contrib.auth.backends.ModelBackend"],
-        # Cookies know no ports: the site's and the provider's would meet on the same host.
+        # Cookies don't distinguish ports, so the names must differ from the site's.
         SESSION_COOKIE_NAME="provider_session",
         CSRF_COOKIE_NAME="provider_csrf",
         LOGIN_URL="account_login",

@@ -1,4 +1,4 @@
-"""What the provider of the tests says of people: their groups, besides what is usual."""
+"""The test provider's adapter, which adds a claim with users' groups."""
 
 from typing import Any
 
@@ -7,7 +7,7 @@ from django.contrib.auth.models import User
 
 
 class Adapter(DefaultOIDCAdapter):  # type: ignore[misc]
-    """Names the groups in a claim of their own."""
+    """Adds the `groups` claim."""
 
     def get_claims(self, purpose: Any, user: User, client: Any, scopes: Any, **kwargs: Any) -> dict[str, Any]:
         claims: dict[str, Any] = super().get_claims(purpose, user, client, scopes, **kwargs)

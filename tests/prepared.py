@@ -1,8 +1,8 @@
-"""Databases whose migrations are applied once: they take a processor seconds, for each worker and each site of a run.
+"""Migrated databases that are reused: migrations take seconds for each worker and each site in a run.
 
-What the migrations make of an empty database is kept in `.prepared/` as long as they and the packages stay as they are.
-What the apps put in afterwards is not, since it comes from code that changes: who takes a copy migrates it, as one does
-a site of an earlier version.
+The result of the migrations on an empty database is stored in `.prepared/` until they or the required packages change.
+It doesn't include the rows that apps add after migrating, since that code may change: users of a copy run `migrate`,
+as for a site of an earlier version.
 """
 
 import fcntl
@@ -23,7 +23,7 @@ NAME = "ragsite"  # of the database within, as the settings have it
 
 
 def migrated(data_dir: Path) -> None:
-    """Give a new data folder a server's files, and a database with what the migrations make alone."""
+    """Copy a server's files with a migrated database to a new data folder."""
     files = [path for app in APPS for path in sorted((ROOT / app / "migrations").glob("*.py"))]
     digest = hashlib.sha256()
     for path in (ROOT / "requirements.txt", *files):
@@ -45,7 +45,7 @@ def migrated(data_dir: Path) -> None:
 
 @contextmanager
 def data_folder() -> Iterator[Path]:
-    """Yield a data folder with the database of a site that is migrated, and was never started."""
+    """Yield a data folder with the database of a site that is migrated but was never started."""
     with site.data_folder() as data_dir:
         if folder := os.environ.get("TESTS_OF_RAGSITE_DIR"):
             made = Path(folder, "prepared")
@@ -68,7 +68,7 @@ def _alone(path: Path) -> Iterator[None]:
 
 
 def _copy(made: Path, data_dir: Path) -> None:
-    """Copy the server's files, which are its user's."""
+    """Copy the server's files, preserving their owner."""
     data_dir.mkdir(mode=0o711, parents=True, exist_ok=True)
     subprocess.run(["cp", "-a", str(made / "postgres"), str(data_dir / "postgres")], check=True)
     (data_dir / "postgres" / "log").unlink()

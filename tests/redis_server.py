@@ -1,4 +1,4 @@
-"""A real Redis for tests, which can be stopped and started again."""
+"""A real Redis server for tests, which can be stopped and restarted."""
 
 import shutil
 import signal
@@ -11,7 +11,7 @@ from redis.retry import Retry
 
 
 class RedisServer:
-    """A server at a socket in a folder of the test's own; it keeps nothing."""
+    """A server on a Unix socket in the test's folder, without persistence."""
 
     def __init__(self, folder: Path) -> None:
         self.socket = folder / "socket"
@@ -19,7 +19,7 @@ class RedisServer:
         self._process: subprocess.Popen[bytes] | None = None
 
     def start(self) -> "RedisServer":
-        """Start it and wait until it answers."""
+        """Start it and wait until it responds."""
         program = shutil.which("redis-server")
         assert program, "redis-server is missing; on Debian: apt-get install redis-server"
         quiet = ["--port", "0", "--save", "", "--appendonly", "no", "--loglevel", "warning"]
@@ -29,12 +29,12 @@ class RedisServer:
         return self
 
     def freeze(self) -> None:
-        """Let it answer nobody any more, though it is there."""
+        """Make it stop responding, without closing its connections."""
         assert self._process is not None
         self._process.send_signal(signal.SIGSTOP)
 
     def kill(self) -> None:
-        """End it, as when its machine dies."""
+        """Kill it, as if its machine crashed."""
         if self._process is not None:
             self._process.kill()
             self._process.wait()

@@ -1,6 +1,6 @@
-"""The bundled model's vectors, remembered by their texts: it runs once for each of them in a process.
+"""A cache of the bundled model's vectors, so that each text is embedded only once per process.
 
-Tests search the same passages again and again, and to embed a text takes as long as the rest of a small test.
+Tests search the same passages again and again, and embedding a text takes as long as the rest of a small test.
 """
 
 from collections.abc import Iterator
@@ -32,5 +32,5 @@ def _remember() -> Iterator[None]:
 
 @pytest.fixture
 def model_itself(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let the bundled model embed every text anew; for tests of the model."""
+    """Disable the cache of vectors, for tests of the model."""
     monkeypatch.setattr(LocalEmbedder, "_embed", embed)

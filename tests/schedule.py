@@ -1,4 +1,4 @@
-"""Which worker of pytest-xdist runs what, and when."""
+"""The distribution of tests to the workers of pytest-xdist, and their order."""
 
 from collections import Counter
 
@@ -9,9 +9,9 @@ _LONG = ("browser", "site", "slow")
 
 
 def order(items: list[pytest.Item]) -> None:
-    """Begin with what a worker is busy with longest, so that none waits for another in the end.
+    """Sort the longest work first, so that workers finish at about the same time.
 
-    That is groups, then files with long tests, then the other files: the fullest first.
+    Groups come first, then files with long tests, then other files, those with most tests first.
     """
     count = Counter(item.path for item in items)
     long = {item.path for item in items if any(item.get_closest_marker(name) for name in _LONG)}
@@ -19,10 +19,10 @@ def order(items: list[pytest.Item]) -> None:
 
 
 class ByFile(LoadGroupScheduling):
-    """Keeps groups together, as `--dist loadgroup` does, and the other tests of a file too, in the order of `order`.
+    """Keeps groups together, like `--dist loadgroup`, and also the other tests of a file, in the order set by `order`.
 
-    Dealt out one by one, tests would have every worker make what those of a file share, and the scheduler count all
-    that it has given out after each.
+    If tests were distributed individually, every worker would create the fixtures that the tests of a file share, and
+    the scheduler would count all distributed tests after each one.
     """
 
     def __init__(self, config: pytest.Config, log: object) -> None:

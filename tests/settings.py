@@ -1,4 +1,4 @@
-"""The site's settings, on a data folder and a database of the test run's own."""
+"""The site's settings, with a separate data folder and database for the test run."""
 
 import atexit
 import os
@@ -6,8 +6,8 @@ import shutil
 import tempfile
 from pathlib import Path
 
-# Always a new folder, which is removed at the end; never the site's own that RAGSITE_DATA_DIR may name. Each worker of
-# pytest-xdist has its own part of it, with its own server, and shares that with the processes that its tests start.
+# Always a new folder, which is removed at the end, and never that in RAGSITE_DATA_DIR. Each worker of pytest-xdist has
+# a subfolder with its own database server, which the processes that its tests start use, too.
 _shared = os.environ.get("TESTS_OF_RAGSITE_DIR")
 _folder = _shared or tempfile.mkdtemp(prefix="ragsite-tests-")
 _owner = None if _shared else os.getpid()
@@ -33,14 +33,14 @@ from tests.benchmarks.settings import EMBEDDED_POSTGRES_CONF, MIDDLEWARE  # noqa
 POSTGRES_MEMORY_MB = 128
 EMBEDDED_POSTGRES_CONF |= {"fsync": "off", "synchronous_commit": "off", "full_page_writes": "off"}
 PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
-# It is asynchronous: every request of a test's client would wait for an event loop and threads of its own, and every
-# client look through all static files. The browser tests see them served, and so does the test of the API's page.
+# Without StaticFiles, which is asynchronous: every request of a test client would need a new event loop and threads,
+# and every client would scan all static files. Browser tests and the test of the API's page cover it.
 MIDDLEWARE = [name for name in MIDDLEWARE if not name.endswith(".StaticFiles")]
 
-# Tests ask the API more often in a minute than people do.
+# Tests send more API requests per minute than users.
 API_REQUESTS_PER_MINUTE = 0
-# What nodes declare is the truth.
+# Nodes must declare what they read and write.
 PIPELINE_CHECK_ACCESS = True
 
-# What is read depends on how busy the machine is, and takes half a second a question. Tests of the reader switch it on.
+# The reader's results depend on how busy the machine is, and take half a second per question. Its tests enable it.
 ENABLE_READER = False

@@ -1,4 +1,4 @@
-"""A running site for tests: `manage.py up` in a process of its own, on a data folder of its own."""
+"""A running site for tests: `manage.py up` in a separate process with its own data folder."""
 
 import os
 import queue
@@ -17,24 +17,24 @@ from types import TracebackType
 import psutil
 
 ROOT = Path(__file__).resolve().parent.parent
-# Seconds after which what should happen is given up; nothing here measures time, and the machine may be busy.
+# Seconds to wait for expected events; generous, since the machine may be busy.
 PATIENCE = 120.0
 
 
 @contextmanager
 def data_folder() -> Iterator[Path]:
-    """Yield a data folder apart from pytest's, which each start of pytest closes to others, as the database's user."""
+    """Yield a data folder outside pytest's, which is not accessible to other users, such as the database's."""
     with TemporaryDirectory(prefix="ragsite-site-", ignore_cleanup_errors=True) as name:
         yield Path(name) / "data"
 
 
 def run_up(data_dir: Path, *arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
-    """Run an `up` that is expected to refuse; return what it printed and its exit code."""
+    """Run an `up` that is expected to fail; return its output and exit code."""
     return run_command(data_dir, "up", *arguments, **environment)
 
 
 def run_command(data_dir: Path, command: str, *arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
-    """Run a management command to its end; return what it printed and its exit code."""
+    """Run a management command to its end; return its output and exit code."""
     return subprocess.run(
         manage(data_dir, command, *arguments),
         env=_environment(environment),
@@ -46,7 +46,7 @@ def run_command(data_dir: Path, command: str, *arguments: str, **environment: st
 
 
 def processes(data_dir: Path) -> list[psutil.Process]:
-    """Return the living processes that work on a data folder."""
+    """Return the running processes that use a data folder."""
     found = []
     for process in psutil.process_iter(["cmdline", "status"]):
         if process.info["status"] != psutil.STATUS_ZOMBIE and str(data_dir) in " ".join(process.info["cmdline"] or []):
@@ -55,13 +55,13 @@ def processes(data_dir: Path) -> list[psutil.Process]:
 
 
 class Site:
-    """`manage.py up`, or another command that serves until it is stopped, from its start to its end."""
+    """A context manager that runs `manage.py up`, or another command that runs until it is stopped."""
 
     command: tuple[str, ...] = ("up", "--port", "0")
     ready = re.compile(r"ready at (http://\S+)")
 
     def __init__(self, data_dir: Path, *arguments: str, root: Path = ROOT, **environment: str) -> None:
-        """Start it, from `root`; `environment` is added to this process's without its Ragsite and model variables."""
+        """Start it in `root`; `environment` is added to this process's, without Ragsite's and models' variables."""
         self.data_dir = data_dir
         self.output: list[str] = []
         self.url = ""
@@ -89,11 +89,11 @@ class Site:
         self.stop()
 
     def wait_until_ready(self) -> None:
-        """Wait for the address; whatever else was printed meanwhile is in `output`."""
+        """Wait until the URL is printed; all output is in `output`."""
         self.url = self.wait_for(self.ready, PATIENCE).group(1).rstrip("/")
 
     def wait_for(self, pattern: re.Pattern[str], timeout: float) -> re.Match[str]:
-        """Wait for a line that matches, printed since the last one that was waited for."""
+        """Wait for a matching line after the last one that was matched."""
         deadline = time.monotonic() + timeout
         while time.monotonic() < deadline:
             try:
@@ -123,7 +123,7 @@ class Web(Site):
     """`manage.py web`."""
 
     command = ("web", "--port", "0")
-    ready = re.compile(r"serves at (http://\S+)")
+    ready = re.compile(r"is listening at (http://\S+)")
 
 
 class Worker(Site):
@@ -143,7 +143,7 @@ def _environment(added: dict[str, str]) -> dict[str, str]:
     kept = {name: value for name, value in os.environ.items() if not name.startswith(ours)}
     # Without a model at Ollama's usual port, whatever this machine runs.
     fixed = {"OLLAMA_URL": "http://127.0.0.1:9", "PYTHONUNBUFFERED": "1"}
-    fixed["READER_TIMEOUT"] = "60"  # what is answered mustn't depend on how busy the machine is
+    fixed["READER_TIMEOUT"] = "60"  # answers mustn't depend on how busy the machine is
     if folder := os.environ.get("TESTS_OF_RAGSITE_DIR"):
         fixed["RAGSITE_STATIC_DIR"] = f"{folder}/static"  # collected once for all sites of a run
     return kept | fixed | added

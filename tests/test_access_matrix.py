@@ -1,6 +1,6 @@
-"""What is an owner's is 404 to a stranger: every route with an id in it, page, API, file, admin and socket.
+"""A stranger gets 404 for an owner's objects, on every route with an ID: pages, API, files, admin and WebSockets.
 
-The routes are read from the URL configuration. A new one fails here until the matrix knows whose ids to try on it.
+The routes are read from the URL configuration. A new one fails here until its IDs are added to the matrix.
 """
 
 import io
@@ -43,13 +43,13 @@ from tests.conversations.records import make_session, make_turn
 from tests.turns import wait_for_all
 
 METHODS = ("get", "post", "put", "patch", "delete")
-# Who isn't staff is sent to sign in before the admin looks anything up, whether the thing exists or not.
+# Non-staff users are redirected to sign in before the admin looks up an object, whether it exists or not.
 REDIRECTED = "admin/"
 
 
 @dataclass
 class World:
-    """What an owner has."""
+    """An owner's objects."""
 
     owner: User
     member: User
@@ -400,11 +400,11 @@ MATRIX: dict[str, Ids] = {
     "evaluation-run": run,
     "evaluation-run-delete": run,
 }
-# Routes that send a stranger elsewhere, with the reason; they must do the same for an id that doesn't exist.
+# Routes that redirect a stranger, with the reason; they must do the same for an ID that doesn't exist.
 ELSEWHERE: dict[str, str] = {
     "restore-session": "what can't be restored, whoever's it was, leads to the person's own latest chat",
 }
-# Routes that are there for strangers, with the reason.
+# Routes that strangers may use, with the reason.
 PUBLIC: dict[str, str] = {
     "account_confirm_email": "whoever has the link; it is signed",
     "account_reset_password_from_key": "whoever has the link; it is signed",
@@ -421,7 +421,7 @@ SOCKETS: dict[str, Callable[[World], str]] = {
 
 
 def routes(resolver: URLResolver, prefix: str = "") -> Iterator[tuple[str, str]]:
-    """Yield (route, name) of every URL pattern that takes something from the address, the admin's apart."""
+    """Yield (route, name) of every URL pattern with arguments, except the admin's."""
     for pattern in resolver.url_patterns:
         route = prefix + str(pattern.pattern)
         if route.startswith(REDIRECTED):
@@ -434,8 +434,8 @@ def routes(resolver: URLResolver, prefix: str = "") -> Iterator[tuple[str, str]]
 
 def test_the_matrix_knows_every_route_that_takes_an_id() -> None:
     found = {name for _route, name in routes(get_resolver())}
-    assert found - set(MATRIX) == set(), "new routes: say in MATRIX whose ids to try on them"
-    assert set(MATRIX) - found == set(), "routes that are gone"
+    assert found - set(MATRIX) == set(), "new routes: add the IDs to try to MATRIX"
+    assert set(MATRIX) - found == set(), "routes that no longer exist"
 
 
 def test_the_matrix_knows_every_socket() -> None:
@@ -460,7 +460,7 @@ async def send(client: AsyncClient, method: str, name: str, url: str) -> Any:
 
 
 async def told(name: str, ids: Ids, world: World, as_stranger: AsyncClient) -> tuple[list[str], list[str]]:
-    """Return the methods by which a stranger is told 404 of a route, and what is wrong with the others' answers."""
+    """Return the methods of a route that return 404 to a stranger, and the errors in the responses to others."""
     url = reverse(name, kwargs=ids(world))
     taken, found = [], []
     for method in METHODS:
@@ -479,7 +479,7 @@ async def told(name: str, ids: Ids, world: World, as_stranger: AsyncClient) -> t
 
 
 async def _there(name: str, url: str, methods: list[str], as_owner: AsyncClient) -> bool:
-    """Whether one of the methods tells the owner something else than 404."""
+    """Return whether one of the methods returns anything but 404 to the owner."""
     for method in methods:
         if (await send(as_owner, method, name, url)).status_code != 404:
             return True
@@ -494,7 +494,7 @@ async def _unknown(name: str, method: str, url: str, anonymous: AsyncClient) -> 
     return [f"{method.upper()} {url} ({name}) answers someone not signed in {response.status_code}"]
 
 
-# Several tests, for workers to share.
+# Split into several tests, so that workers can share them.
 ROUTES = [name for name in MATRIX if name not in PUBLIC]
 PARTS = [ROUTES[first::4] for first in range(4)]
 
@@ -513,7 +513,7 @@ async def test_a_stranger_gets_404_from_every_route(
         url, anonymous = reverse(name, kwargs=MATRIX[name](world)), AsyncClient()
         for method in METHODS:
             found += await _unknown(name, method, url, anonymous)
-    # Where the owner were told 404 too, a stranger's would mean nothing. What owners ask for may take the world away.
+    # If the owner got 404, too, a stranger's would mean nothing. The owner comes last, as objects may be deleted.
     for name in names:
         if await _there(name, reverse(name, kwargs=MATRIX[name](world)), taken[name], as_owner):
             continue

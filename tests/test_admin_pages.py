@@ -1,6 +1,6 @@
-"""Every list and every page of the admin, read from its registry: how much each asks, whatever there is to show.
+"""Every list and page in the admin's registry: the number of queries doesn't depend on the number of rows.
 
-The lists are those of a small site made by the same filling as the one that `bench_admin` measures.
+The data are those of a small site, generated like the one that `bench_admin` measures.
 """
 
 from typing import Any
@@ -37,11 +37,11 @@ def url(model: type[Model], page: str, *args: Any) -> str:
 
 
 def counts(client: Client) -> dict[str, int]:
-    """Open every list, as it is and searched, and the page of its newest row; return how many queries each asked."""
+    """Open every list, with and without a search, and the page of its newest row; return the numbers of queries."""
     found = {}
     for model in MODELS:
         row = model._default_manager.order_by("-pk").first()
-        assert row is not None, f"the filling makes no {model._meta.label}"
+        assert row is not None, f"no {model._meta.label} was created"
         searched = f"{url(model, 'changelist')}?{urlencode({'q': FREQUENT})}"
         for address, name in (
             (url(model, "changelist"), "list"),
@@ -55,7 +55,7 @@ def counts(client: Client) -> dict[str, int]:
     return found
 
 
-def test_no_page_asks_more_where_there_is_more_to_show(as_staff: Client) -> None:
+def test_the_number_of_queries_does_not_depend_on_the_number_of_rows(as_staff: Client) -> None:
     filling.fill(FEW)
     rows = {model: model._default_manager.count() for model in MODELS}
     few = counts(as_staff)
@@ -106,14 +106,22 @@ def test_schedules_say_how_often_and_when(as_staff: Client) -> None:
     Schedule.objects.create(name="clean", func="f", schedule_type=Schedule.MINUTES, minutes=10, task=ran.pk)
     Schedule.objects.create(name="later", func="g", schedule_type=Schedule.DAILY, repeats=3)
     page = as_staff.get(url(Schedule, "changelist")).content.decode()
-    for said in ("Every 10 minutes", "unlimited", "Daily", ">3<", "Last run", "How often", url(Failure, "change", ran.pk)):
+    for said in (
+        "Every 10 minutes",
+        "unlimited",
+        "Daily",
+        ">3<",
+        "Last run",
+        "How often",
+        url(Failure, "change", ran.pk),
+    ):
         assert said in page
     assert "Last_run" not in page and "odd-words" not in page and "Schedule Type" not in page
     added = as_staff.get(url(Schedule, "add")).content.decode()
     assert "Schedule type" in added and "Next run" in added and "Add scheduled task" in added
 
 
-def test_a_row_is_headed_by_what_people_call_it(as_staff: Client) -> None:
+def test_pages_have_the_name_of_their_row(as_staff: Client) -> None:
     filling.fill(12)
     for model, called in (
         (OrmQ, "waiting"),
@@ -129,21 +137,21 @@ def test_a_row_is_headed_by_what_people_call_it(as_staff: Client) -> None:
         assert f"<h2>{called.format(row=row)}</h2>" in page, model
 
 
-def test_only_a_narrowed_list_leads_to_all_of_it(as_staff: Client) -> None:
+def test_only_a_filtered_list_links_to_the_whole_list(as_staff: Client) -> None:
     factories.make_user("someone")
     groups = url(Limit, "changelist")
     assert "Show all" not in as_staff.get(groups).content.decode()
     assert "Show all" in as_staff.get(groups, {"q": "no"}).content.decode()
 
 
-def test_what_was_changed_is_told_in_the_reader_s_language() -> None:
+def test_changes_are_described_in_the_reader_s_language() -> None:
     with translation.override("zh-hans"):
         assert LogEntry(change_message="Answer").get_change_message() == "回答"
         assert LogEntry(change_message="").get_change_message() == ""
 
 
 @pytest.mark.parametrize("models", [MODELS[first::3] for first in range(3)], ids=range(3))
-def test_who_may_only_look_opens_every_page_and_changes_nothing(models: list[type[Model]]) -> None:
+def test_with_view_permission_every_page_opens_read_only(models: list[type[Model]]) -> None:
     filling.fill(12)
     looker = factories.make_user("looker", is_staff=True)
     looker.user_permissions.set(Permission.objects.filter(codename__startswith="view_"))

@@ -1,4 +1,4 @@
-"""The translations: whole, compiled, and with the placeholders of the original."""
+"""The translations are complete, compiled, and have the placeholders of the originals."""
 
 import gettext
 import re

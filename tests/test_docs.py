@@ -1,4 +1,4 @@
-"""What the pages for people name is there: places, links, commands, dotted paths, variables."""
+"""Paths, links, commands, dotted paths and variables in the documentation exist."""
 
 import re
 from pathlib import Path
@@ -21,7 +21,7 @@ _VARIABLE = re.compile(r"\b[A-Z]+(?:_[A-Z]+)+\b")
 
 PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), *ROOT.glob("tests/**/README.md")])
 each_page = pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
-# What has changed names what is gone.
+# The changelog mentions things that no longer exist.
 each_present_page = pytest.mark.parametrize(
     "page", [page for page in PAGES if page.name != "CHANGELOG.md"], ids=lambda page: str(page.relative_to(ROOT))
 )
@@ -56,7 +56,7 @@ def test_commands_exist(page: Path) -> None:
 
 @each_present_page
 def test_dotted_paths_exist(page: Path) -> None:
-    # What a module of the benchmarks logs, or a channel is called, has a dot too.
+    # Names of loggers in the benchmarks and of channels contain dots, too.
     for path in set(_DOTTED.findall(page.read_text(encoding="utf-8"))) - {"ragsite.qa", "ragsite.env"}:
         module = path.removesuffix(".py").replace(".", "/")
         if not ((ROOT / f"{module}.py").exists() or (ROOT / module).is_dir()):
@@ -102,6 +102,6 @@ def _commands() -> set[str]:
 
 
 def _headings(page: Path) -> set[str]:
-    """Return the headings as GitHub writes them in addresses."""
+    """Return the anchors that GitHub generates for headings."""
     found = re.findall(r"^#+ (.+)$", _FENCE.sub("", page.read_text(encoding="utf-8")), re.MULTILINE)
     return {re.sub(r"[^\w\- ]", "", heading).strip().lower().replace(" ", "-") for heading in found}

@@ -1,4 +1,4 @@
-"""The house keeps its order: imports run one way, there are no circles, and the settings alone read the environment."""
+"""The architecture: imports in one direction, no import cycles, and only the settings read environment variables."""
 
 import ast
 import functools
@@ -11,7 +11,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
 APPS = ("ragsite", "knowledge", "retrieval", "conversations")
-# The part of `ragsite` that puts the rooms together; the rest of it is what they are built on.
+# The part of `ragsite` that combines the other apps; the rest of it is what they are built on.
 TOP = (
     "ragsite.admin",
     "ragsite.api.urls",
@@ -23,7 +23,7 @@ TOP = (
     "ragsite.views",
 )
 READS_ENVIRONMENT = {"manage.py", "ragsite/env.py", "ragsite/asgi.py"}
-# The rooms of `conversations`, bottom to top. Modules beside them lie below, but for those of `STARTED_LAST`.
+# The packages of `conversations`, bottom to top. Modules beside them are below, except for those in `STARTED_LAST`.
 ROOMS = (
     ("prompts", "memory", "citations", "assistants", "files"),
     ("pipeline",),
@@ -36,7 +36,7 @@ ROOMS = (
     ("admin",),
 )
 STARTED_LAST = ("apps", "checks", "management", "retention", "schedules", "tasks")
-# Modules of a folder that a newcomer can take in at a glance.
+# The most modules in a folder, so that it is easy to survey.
 MOST_AT_TOP, MOST_IN_ROOM = 16, 15
 
 
@@ -85,13 +85,13 @@ def _rank(module: str) -> int | None:
 
 @pytest.fixture(autouse=True, scope="module")
 def _forget_trees() -> Iterator[None]:
-    """Let go of what was parsed: a hundred megabytes, which the garbage collector would look through to the end."""
+    """Free the parsed trees: a hundred megabytes, which the garbage collector would check in all later tests."""
     yield
     _tree.cache_clear()
 
 
 def _above(rank: Callable[[str], int | None], modules: Iterable[str]) -> list[str]:
-    """Tell which of these modules import what ranks above them; what has no rank may be imported by all."""
+    """Return the imports of higher-ranking modules; modules without a rank may be imported by all."""
     ranks = {module: rank(module) for module in modules}
     assert [module for module, own in ranks.items() if own is None] == []
     return [
@@ -118,7 +118,7 @@ def test_language_imports_nothing_of_the_project() -> None:
 
 
 def test_pages_are_imported_by_pages_only() -> None:
-    """What `web` holds is of use to pages and the API, and to what puts the rooms together."""
+    """Only pages, the API and the code that combines the apps may import `web`."""
     found = [
         f"{module} imports {name}"
         for module in MODULES
@@ -130,7 +130,7 @@ def test_pages_are_imported_by_pages_only() -> None:
 
 
 def test_no_circles() -> None:
-    """Nor any that only functions or annotations close: such modules can't be read one after the other."""
+    """Not even through imports in functions or for annotations, since such modules are hard to read."""
     graph = {module: {name for name in _imports(module) if name in MODULES} - {module} for module in MODULES}
     try:
         TopologicalSorter(graph).prepare()
@@ -144,14 +144,14 @@ def test_only_the_settings_read_the_environment() -> None:
         name = str(path.relative_to(ROOT))
         if name in READS_ENVIRONMENT or not re.search("environ|getenv", path.read_text(encoding="utf-8")):
             continue
-        text = ast.unparse(_tree(path))  # without comments, which may tell of it
+        text = ast.unparse(_tree(path))  # without comments, which may mention it
         words = ("os.environ", "os.getenv", "import environ", "import getenv")
         found += [f"{name} has {word}" for word in words if word in text]
     assert found == []
 
 
 def _floor(module: str) -> int | None:
-    """Return how high a module of `conversations` lies: models at the bottom, wherever they are."""
+    """Return the rank of a module of `conversations`; models are at the bottom, wherever they are."""
     app, _, rest = module.partition(".")
     if app != "conversations":
         return None

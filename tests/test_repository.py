@@ -1,4 +1,4 @@
-"""What builds, starts and checks the site elsewhere: the image, the compose file, the CI; and the marks of tests."""
+"""The image, the compose file, the CI configuration, and markers of tests."""
 
 import ast
 import hashlib
@@ -32,14 +32,14 @@ def _run(*command: str) -> subprocess.CompletedProcess[str]:
 
 
 def _last_stage() -> dict[str, str]:
-    """Return what the image ends with: the last value of each instruction of its last stage."""
+    """Return the last value of each instruction in the last stage of the image."""
     lines = DOCKERFILE.replace("\\\n", "").splitlines()
     stage = lines[max(number for number, line in enumerate(lines) if line.startswith("FROM ")) :]
     return dict(line.split(" ", 1) for line in stage if line[:1].isupper())
 
 
 def _of_manage(arguments: list[str]) -> None:
-    """Have Django's own parser read arguments of `manage.py`; it exits where one is unknown."""
+    """Parse arguments of `manage.py` with Django's own parser, which exits if one is unknown."""
     command = load_command_class(get_commands()[arguments[0]], arguments[0])
     command.create_parser("manage.py", arguments[0]).parse_args(arguments[1:])
 
@@ -106,7 +106,7 @@ def test_images_are_pinned() -> None:
 
 
 def _interpolated() -> Iterator[tuple[str, str]]:
-    """Yield each variable of the compose file, and what stands behind its name."""
+    """Yield each variable in the compose file, and the text after its name."""
     text = (ROOT / "compose.yaml").read_text(encoding="utf-8")
     found = re.findall(r"\${(\w+)([^}]*)}", text)
     assert len(found) == text.count("$")
@@ -120,7 +120,9 @@ def test_every_variable_is_known_and_no_secret_has_a_default() -> None:
     given = {name for service in OURS for name in COMPOSE["services"][service]["environment"]}
     assert documented | given <= set(env.options) | {"POSTGRES_PASSWORD", "PUBLISH"}
     assert all(rest.startswith(":?") for name, rest in _interpolated() if name != "PUBLISH")
-    assert "PUBLISH:-127.0.0.1:" in (ROOT / "compose.yaml").read_text(encoding="utf-8")  # else: to everyone
+    assert "PUBLISH:-127.0.0.1:" in (ROOT / "compose.yaml").read_text(
+        encoding="utf-8"
+    )  # otherwise the port would be public
     secrets = re.findall(r"^[# ]*(\w*(?:PASSWORD|KEY)\w*)=(.*)$", EXAMPLE, re.MULTILINE)
     assert secrets and all(not value for _, value in secrets)
 
@@ -145,11 +147,11 @@ def test_the_workflow_asks_for_what_is_there(file: str) -> None:
     assert project["requires-python"] == f">={job['strategy']['matrix']['python'][0]}"
 
 
-# --- What others wrote ----------------------------------------------------------------------------
+# --- Third-party files ----------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("name", ["pdfjs", "katex", "mermaid", "fonts"])
-def test_what_others_wrote_is_as_it_was_released(name: str) -> None:
+def test_third_party_files_are_unchanged(name: str) -> None:
     folder = ROOT / "static" / name
     told = dict(reversed(line.split("  ", 1)) for line in (folder / "SHA256SUMS").read_text("utf-8").splitlines())
     there = {
@@ -181,7 +183,7 @@ def test_the_changelog_names_settings_and_commands_that_are_there() -> None:
         "ANSWER_JUDGE",
         "PIPELINE_NODES",
         "RELEVANCE_FLOOR",
-    }  # which it tells are gone
+    }  # which were removed
     assert len(names) > 10
     there = env.options.keys() | checks.RENAMED.keys()
     assert [name for name in names if name not in there and not hasattr(settings, name)] == []
@@ -196,13 +198,13 @@ SITES = {path: path.read_text(encoding="utf-8") for path in (ROOT / "tests").rgl
 
 
 def _starts_processes(tree: ast.Module) -> bool:
-    """Return whether a module of tests takes more from what starts sites than where things are."""
+    """Return whether a test module imports more than paths from the modules that start sites."""
     taken = [node for node in ast.walk(tree) if isinstance(node, ast.ImportFrom) and node.module in _SITE]
     return bool({alias.name for node in taken for alias in node.names} - {"ROOT", "PATIENCE"})
 
 
 def test_the_record_of_durations_names_tests_that_there_are() -> None:
-    """A test that was renamed, or moved, would no longer be marked as slow."""
+    """A test that was renamed or moved would no longer be marked as slow."""
     sources: dict[str, str] = {}
     gone = []
     for test, seconds in durations.recorded().items():
@@ -212,10 +214,10 @@ def test_the_record_of_durations_names_tests_that_there_are() -> None:
             sources[file] = path.read_text(encoding="utf-8") if path.is_file() else ""
         if seconds < durations.SLOW or not all(re.search(rf"\b{name}\b", sources[file]) for name in names):
             gone.append(test)
-    assert gone == [], "record them anew: make nightly OPTIONS=--record-durations"
+    assert gone == [], "record them again: make nightly OPTIONS=--record-durations"
 
 
-def test_no_test_is_called_slow_by_hand() -> None:
+def test_no_test_is_marked_slow_by_hand() -> None:
     marked = [path for path in (ROOT / "tests").rglob("test_*.py") if ".mark.slow" in path.read_text(encoding="utf-8")]
     assert [path for path in marked if path != Path(__file__)] == []
 
@@ -244,7 +246,7 @@ def test_what_starts_a_site_is_not_quick() -> None:
 
 
 def test_a_conditional_expression_holds_no_other() -> None:
-    """Neither does its result get called: both are clearer as an `if`."""
+    """Nor is its result called: both are clearer as an `if` statement."""
     found = []
     for app in ("ragsite", "knowledge", "retrieval", "conversations", "tests", "tools"):
         for path in (ROOT / app).rglob("*.py"):

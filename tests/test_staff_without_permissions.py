@@ -1,6 +1,6 @@
-"""Permissions decide, not being staff: who is staff and has none sees no more than any stranger, wherever they go.
+"""Staff without permissions see no more than any stranger, on all pages.
 
-Routes are read from the URL configuration and the admin's registry, so that a new one is walked by itself.
+Routes are read from the URL configuration and the admin's registry, so that new ones are included automatically.
 """
 
 from collections.abc import Iterator
@@ -28,7 +28,7 @@ def powerless(db: None) -> User:
 
 
 def make_secret_world(owner: User, member: User) -> World:
-    """Return a world whose every text holds the secret."""
+    """Return a world in which every text contains the secret."""
     world = make_world(owner, member)
     for item, field in (
         (world.base, "name"),
@@ -48,7 +48,7 @@ def make_secret_world(owner: User, member: User) -> World:
 
 
 def patterns(resolver: URLResolver, names: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], URLPattern]]:
-    """Yield every URL pattern with the namespaces that it lies in."""
+    """Yield every URL pattern with its namespaces."""
     for pattern in resolver.url_patterns:
         if isinstance(pattern, URLResolver):
             yield from patterns(pattern, (*names, pattern.namespace) if pattern.namespace else names)
@@ -57,7 +57,7 @@ def patterns(resolver: URLResolver, names: tuple[str, ...] = ()) -> Iterator[tup
 
 
 def admin_routes() -> Iterator[tuple[str, type[Any] | None]]:
-    """Yield the names of the admin's routes, with the model whose object's id each takes, or None."""
+    """Yield the names of the admin's routes with the model whose ID they take, or None."""
     models = {f"{model._meta.app_label}_{model._meta.model_name}": model for model in admin.site._registry}
     for names, pattern in patterns(get_resolver()):
         if names == ("admin",) and pattern.name and pattern.name != "logout" and "password" not in pattern.name:
@@ -132,7 +132,7 @@ def test_the_admin_shows_them_nothing_and_lets_them_do_nothing(owner: User, coll
     assert found == []
 
 
-# The admin's frame, which holds nothing of anybody.
+# Pages of the admin without anyone's data.
 OPEN = ("/admin/", "/admin/jsi18n/", "/admin/login/")
 
 
@@ -171,7 +171,7 @@ def test_with_permission_traces_are_read_and_sources_only_where_their_base_may_b
 
 
 @pytest.mark.django_db
-def test_who_was_staff_once_is_refused_what_their_permissions_would_allow(owner: User, colleague: User) -> None:
+def test_former_staff_can_not_use_their_permissions(owner: User, colleague: User) -> None:
     world = make_world(owner, colleague)
     gone = factories.make_user("gone", is_staff=True, is_superuser=True, is_active=False)
     client = Client()

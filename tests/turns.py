@@ -1,4 +1,4 @@
-"""Waiting for the turns that a test starts."""
+"""Wait for the turns that a test starts."""
 
 import asyncio
 
@@ -6,7 +6,7 @@ from conversations.turns import lifecycle
 
 
 async def wait_for_all() -> None:
-    """Wait until every turn of this process has ended, and what is done after it."""
+    """Wait until every turn of this process has ended, including the work after it."""
     for runner in list(lifecycle._runners):
         await runner.wait()
     if lifecycle._afterwards:

@@ -1,4 +1,4 @@
-"""The way through the administration: every list beside every page, in the sections of the first page."""
+"""The admin's navigation: lists beside every page, in the sections of the first page."""
 
 import re
 from html import unescape

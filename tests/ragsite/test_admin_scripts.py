@@ -1,4 +1,4 @@
-"""The scripts of the administration's pages: which a page loads, and that none holds up its first paint."""
+"""Scripts of admin pages: only used ones are loaded, and all are deferred."""
 
 import re
 from typing import Any

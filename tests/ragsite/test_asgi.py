@@ -1,4 +1,4 @@
-"""The site's HTTP application: how many database connections its requests hold."""
+"""Database connections of the site's HTTP application."""
 
 import asyncio
 import runpy

@@ -1,4 +1,4 @@
-"""Database work on other threads."""
+"""Database access on other threads."""
 
 import threading
 from concurrent.futures import ThreadPoolExecutor

@@ -1,4 +1,4 @@
-"""The readers of the environment: a bad value is refused by the variable's name, never guessed around."""
+"""Readers of environment variables reject invalid values with the variable's name."""
 
 from pathlib import Path
 

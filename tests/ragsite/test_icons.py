@@ -1,4 +1,4 @@
-"""Icons within pages."""
+"""Icons in pages."""
 
 import re
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""What every answer of the site is given on its way out."""
+"""Middleware for every response."""
 
 import asyncio
 import gzip

@@ -1,4 +1,4 @@
-"""The table of settings: the documentation is made from it, it holds every variable, and its bounds are kept."""
+"""The registry of settings: the documentation is generated from it, it is complete, and bounds are enforced."""
 
 import os
 import re
@@ -57,7 +57,7 @@ def test_one_entry_is_enough_for_documentation_and_page(
         ("RAGSITE_LANGUAGE", "fr", "is 'fr'; it must be one of: en, zh-hans"),
     ],
 )
-def test_what_is_out_of_bounds_stops_the_start(name: str, value: str, takes: str, tmp_path: Path) -> None:
+def test_a_value_out_of_bounds_prevents_the_start(name: str, value: str, takes: str, tmp_path: Path) -> None:
     done = subprocess.run(
         [sys.executable, "-c", "import ragsite.options"],
         cwd=ROOT,

@@ -1,4 +1,4 @@
-"""Settings that change while the site runs: which value counts, where, and from when on."""
+"""Settings that change while the site runs: precedence, scope, and time of effect."""
 
 import logging
 
@@ -34,14 +34,14 @@ def test_variables_of_the_site_are_settings_by_their_short_names() -> None:
     assert config.MAX_UPLOAD_MB == 7
 
 
-def test_what_can_not_change_is_not_read_so() -> None:
+def test_fixed_settings_can_not_be_read_from_config() -> None:
     with pytest.raises(AttributeError, match="HNSW_M isn't a setting that can change"):
         _ = config.HNSW_M
     with pytest.raises(AttributeError):
         _ = config.NO_SUCH_THING
 
 
-def test_what_was_stored_under_wider_bounds_is_not_used(caplog: pytest.LogCaptureFixture) -> None:
+def test_a_stored_value_out_of_bounds_is_ignored(caplog: pytest.LogCaptureFixture) -> None:
     SiteSetting.objects.bulk_create(
         SiteSetting(name=name, value=value) for name, value in (("FUSED_K", "99999"), ("HNSW_M", "5"), ("GONE", "1"))
     )
@@ -50,7 +50,7 @@ def test_what_was_stored_under_wider_bounds_is_not_used(caplog: pytest.LogCaptur
     assert "FUSED_K is 99999" in caplog.text
 
 
-async def test_a_piece_of_work_goes_on_with_what_it_began_with() -> None:
+async def test_pinned_settings_do_not_change() -> None:
     with pinned():
         assert config.ANSWER_TOP_K == 5
         pin({"ANSWER_TOP_K": 3})

@@ -1,4 +1,4 @@
-"""`manage.py create_token`: a key that works, alone on the last line."""
+"""`manage.py create_token` prints a valid key on the last line."""
 
 from io import StringIO
 
@@ -33,7 +33,7 @@ def test_the_key_is_not_stored(owner: User) -> None:
     ("arguments", "words"),
     [(["nobody"], "nobody"), (["retired"], "not active"), (["owner", "--name", ""], "1 to 100")],
 )
-def test_what_cannot_be_done_is_one_line(owner: User, arguments: list[str], words: str) -> None:
+def test_errors_are_one_line(owner: User, arguments: list[str], words: str) -> None:
     User.objects.create_user("retired", is_active=False)
     with pytest.raises(CommandError, match=words) as error:
         call_command("create_token", *arguments, stdout=StringIO(), stderr=StringIO())

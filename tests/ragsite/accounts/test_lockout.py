@@ -1,4 +1,4 @@
-"""Wrong passwords and tokens meet pauses that grow; who has the right one elsewhere is not kept out."""
+"""Wrong passwords and tokens lead to growing pauses, which don't lock out users elsewhere."""
 
 import logging
 from concurrent.futures import ThreadPoolExecutor
@@ -49,7 +49,7 @@ def sign_in(name: str = "login", username: str = "staff", password: str = "wrong
 
 @pytest.mark.parametrize("name", LOGINS)
 @pytest.mark.parametrize("username", ["staff", "nobody"])
-def test_of_sixty_wrong_passwords_few_are_looked_at(staff: User, clock: Clock, name: str, username: str) -> None:
+def test_few_of_sixty_wrong_passwords_are_checked(staff: User, clock: Clock, name: str, username: str) -> None:
     statuses = [sign_in(name, username).status_code for _ in range(60)]
     assert statuses == [200] * 6 + [429] * 54
     refused = sign_in(name, username)
@@ -58,9 +58,7 @@ def test_of_sixty_wrong_passwords_few_are_looked_at(staff: User, clock: Clock, n
 
 
 @pytest.mark.parametrize("name", LOGINS)
-def test_in_a_pause_the_right_password_waits_too_and_then_all_is_forgotten(
-    staff: User, clock: Clock, name: str
-) -> None:
+def test_the_right_password_waits_for_the_pause_and_clears_the_counts(staff: User, clock: Clock, name: str) -> None:
     for _ in range(6):
         sign_in(name)
     assert sign_in(name, password="password").status_code == 429
@@ -80,13 +78,13 @@ def test_pauses_grow_up_to_the_longest(staff: User, clock: Clock) -> None:
     assert sign_in().status_code == 200 and "again in 15 minutes." in sign_in().content.decode()
 
 
-def test_guessing_elsewhere_keeps_nobody_out(staff: User, clock: Clock) -> None:
+def test_guessing_elsewhere_locks_nobody_out(staff: User, clock: Clock) -> None:
     for _ in range(60):
         sign_in(address="10.0.0.1")
     assert sign_in(password="password", address="10.0.0.2").status_code == 302
 
 
-def test_not_even_guessing_from_everywhere(staff: User, clock: Clock) -> None:
+def test_guessing_from_everywhere_locks_nobody_out(staff: User, clock: Clock) -> None:
     assert sign_in(password="password", address="192.168.0.1").status_code == 302
     for number in range(BY_ACCOUNT.free + 10):
         sign_in(address=f"10.0.{number}.1")
@@ -95,13 +93,15 @@ def test_not_even_guessing_from_everywhere(staff: User, clock: Clock) -> None:
     assert BY_ACCOUNT.longest <= 10
 
 
-def test_one_address_does_not_try_many_accounts(staff: User, clock: Clock) -> None:
+def test_one_address_can_not_try_many_accounts(staff: User, clock: Clock) -> None:
     statuses = [sign_in(username=f"user{number}").status_code for number in range(60)]
     assert statuses.count(200) == BY_ADDRESS.free + 1
     assert sign_in(address="10.0.0.2").status_code == 200
 
 
-def test_signing_in_to_one_s_own_account_wins_no_tries_at_others(staff: User, owner: User, clock: Clock) -> None:
+def test_signing_in_to_one_s_own_account_allows_no_more_guesses_at_others(
+    staff: User, owner: User, clock: Clock
+) -> None:
     made = 0
     for number in range(60):
         made += sign_in(username=f"user{number}").status_code == 200
@@ -135,7 +135,7 @@ def test_old_passwords_are_limited_with_those_of_signing_in(as_owner: Client, ow
     assert as_owner.post(reverse("change-password"), form | {"old_password": "password"}).status_code == 302
 
 
-def test_the_admin_has_its_own_users_change_passwords_where_all_do(as_staff: Client) -> None:
+def test_admins_change_their_password_on_the_account_page(as_staff: Client) -> None:
     for page in ("admin:password_change", "admin:password_change_done"):
         assert as_staff.get(reverse(page))["Location"] == reverse("account")
 
@@ -152,7 +152,7 @@ def test_wrong_tokens_are_answered_429_and_right_ones_always_pass(owner: User, c
     assert ask("wrong").status_code == 401
 
 
-def test_of_guesses_at_the_same_moment_no_more_are_made(monkeypatch: pytest.MonkeyPatch, clock: Clock) -> None:
+def test_simultaneous_guesses_are_limited_too(monkeypatch: pytest.MonkeyPatch, clock: Clock) -> None:
     monkeypatch.setattr(Guess, "_who", lambda guess: "")  # threads have no part in the test's transaction
 
     def try_once(_number: int) -> bool:
@@ -187,7 +187,7 @@ def test_no_pause_outgrows_its_limit() -> None:
     assert [Limit(2, 5, 60).pause_after(tries) for tries in (3, 4, 5, 6, 7, 1000)] == [5, 10, 20, 40, 60, 60]
 
 
-def test_many_names_do_not_push_a_count_out(staff: User, clock: Clock) -> None:
+def test_many_names_do_not_displace_a_count(staff: User, clock: Clock) -> None:
     for _ in range(6):
         sign_in()
     for number in range(2000):

@@ -1,4 +1,4 @@
-"""Signing in through an OpenID Connect provider, a real one, over HTTP: who comes in, as whom, with which groups."""
+"""Sign-in through a real OpenID Connect provider over HTTP: accounts, invitations and groups."""
 
 import re
 from collections.abc import Iterator
@@ -80,7 +80,7 @@ def test_strangers_stay_out_where_sign_up_is_closed(site: str) -> None:
     assert page.status_code == 200 and "You have no account here yet" in page.text
 
 
-def test_whom_the_provider_knows_gets_an_account_by_a_setting(site: str, settings: Any) -> None:
+def test_a_setting_lets_users_of_the_provider_sign_up(site: str, settings: Any) -> None:
     settings.OIDC_SIGN_UP = True
     browser = httpx.Client(follow_redirects=True)
     page = come(site, "ann", browser=browser)
@@ -103,7 +103,7 @@ def test_an_account_is_found_by_a_verified_address(site: str) -> None:
     assert not AuditEntry.objects.filter(action="account").exists()
 
 
-def test_a_password_that_goes_at_an_unverified_address_is_told_and_logged(site: str) -> None:
+def test_removing_a_password_with_an_unverified_address_is_shown_and_logged(site: str) -> None:
     known = factories.make_user("known", email="ann@example.org")
     browser = httpx.Client(follow_redirects=True)
     page = come(site, "ann", browser=browser)
@@ -124,7 +124,7 @@ def test_a_password_that_goes_at_an_unverified_address_is_told_and_logged(site: 
     assert "Your password was removed" not in come(site, "ann").text, "it is told once"
 
 
-def test_an_address_that_the_provider_has_not_verified_opens_nothing(site: str, settings: Any) -> None:
+def test_an_address_that_the_provider_has_not_verified_matches_no_account(site: str, settings: Any) -> None:
     factories.make_user("known", email="bob@example.org")
     come(site, "bob")
     assert not SocialAccount.objects.exists()

@@ -1,4 +1,4 @@
-"""Roles are Django's flags and permissions, given and taken as one."""
+"""Roles are Django's flags and permissions, assigned and removed together."""
 
 import pytest
 from django.contrib.auth.models import Permission, User
@@ -8,7 +8,7 @@ from ragsite.accounts.roles import CURATOR_PERMISSIONS, Role, assign, role_of
 pytestmark = pytest.mark.django_db
 
 
-def test_a_role_is_given_and_taken() -> None:
+def test_roles_are_assigned_and_removed() -> None:
     user = User.objects.create_user("mei")
     assert role_of(user) == Role.MEMBER
     for role in (Role.CURATOR, Role.ADMINISTRATOR, Role.CURATOR, Role.MEMBER):

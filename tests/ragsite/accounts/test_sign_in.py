@@ -1,4 +1,4 @@
-"""Signing in by name, address, second factor and link; and what ends it."""
+"""Sign-in by username, e-mail address, second factor and link, and the end of sessions."""
 
 import re
 from typing import Any
@@ -51,11 +51,11 @@ def test_both_ways_of_naming_an_account_share_its_pauses(owner: User) -> None:
 
 
 @pytest.mark.parametrize("page", ["login", "account_signup", "account_reset_password", "account_inactive"])
-def test_who_is_not_signed_in_chooses_the_language(anonymous: Client, page: str) -> None:
+def test_anonymous_users_choose_the_language(anonymous: Client, page: str) -> None:
     assert 'value="zh-hans"' in anonymous.get(reverse(page)).content.decode()
 
 
-def test_who_is_asked_for_the_password_again_may_go_back(owner: User) -> None:
+def test_reauthentication_can_be_cancelled(owner: User) -> None:
     client = Client()
     sign_in(client, "owner")
     page = client.get(reverse("account_reauthenticate")).content.decode()
@@ -63,7 +63,7 @@ def test_who_is_asked_for_the_password_again_may_go_back(owner: User) -> None:
     assert 'value="zh-hans"' not in page
 
 
-def test_nobody_makes_an_account_unless_the_site_is_open(anonymous: Client, settings: Any) -> None:
+def test_nobody_signs_up_unless_the_site_is_open(anonymous: Client, settings: Any) -> None:
     form = {"username": "newcomer", "password1": "a long one 17", "password2": "a long one 17"}
     anonymous.post(reverse("account_signup"), form)
     assert not User.objects.filter(username="newcomer").exists()
@@ -72,7 +72,7 @@ def test_nobody_makes_an_account_unless_the_site_is_open(anonymous: Client, sett
     assert User.objects.filter(username="newcomer").exists()
 
 
-def test_the_second_factor_is_asked_for_and_the_admin_is_no_way_around_it(staff: User, anonymous: Client) -> None:
+def test_the_second_factor_is_required_in_the_admin_too(staff: User, anonymous: Client) -> None:
     TOTP.activate(staff, SECRET)
     assert "second" not in Authenticator.objects.get().data.get("secret", "") and SECRET not in str(
         Authenticator.objects.get().data
@@ -115,7 +115,7 @@ def test_other_people_s_keys_are_nowhere(owner: User, stranger: User, anonymous:
         assert anonymous.get(reverse(name, args=[key.pk])).status_code == 404
 
 
-def test_the_account_leads_to_what_else_signs_in_where_there_is_a_provider(as_owner: Client, settings: Any) -> None:
+def test_the_account_page_links_to_connections_if_there_is_a_provider(as_owner: Client, settings: Any) -> None:
     link = f'href="{reverse("socialaccount_connections")}"'
     assert link not in as_owner.get(reverse("account")).content.decode()
     settings.SOCIALACCOUNT_PROVIDERS = oidc_providers(
@@ -175,14 +175,14 @@ def test_staff_make_no_link_to_an_administrator_s_password(owner: User, staff: U
     assert as_owner.post(reverse("admin:auth_user_password_link", args=[staff.pk])).status_code == 403
 
 
-def test_without_mail_no_link_is_said_to_be_sent(owner: User, anonymous: Client) -> None:
+def test_without_mail_no_link_is_promised(owner: User, anonymous: Client) -> None:
     address = reverse("account_reset_password")
     assert "sends no mail" in anonymous.get(address).content.decode()
     assert anonymous.post(address, {"email": "owner@example.org"})["Location"] == address
     assert mail.outbox == []
 
 
-def test_without_mail_the_account_page_says_who_changes_an_address(owner: User, as_owner: Client) -> None:
+def test_without_mail_the_account_page_points_to_the_administrator(owner: User, as_owner: Client) -> None:
     User.objects.filter(pk=owner.pk).update(email="owner@example.org")
     page = as_owner.get(reverse("account")).content.decode()
     assert "E-mail address: owner@example.org" in page and "change your e-mail address yourself" in page
@@ -202,7 +202,7 @@ def test_with_mail_the_link_leads_to_the_public_address(owner: User, anonymous: 
 
 
 @pytest.mark.parametrize("language", ["en", "zh-hans"])
-def test_an_expired_form_is_answered_in_words(owner: User, language: str) -> None:
+def test_an_expired_form_gets_a_message(owner: User, language: str) -> None:
     client = Client(enforce_csrf_checks=True, headers={"accept-language": language})
     client.force_login(owner)
     page = client.post("/account/theme/", {"theme": "dark"})
@@ -217,7 +217,7 @@ EDGE = "Mozilla/5.0 (Windows NT 10.0; Win64; x64) Chrome/140.0 Safari/537.36 Edg
 SAFARI = "Mozilla/5.0 (iPhone; CPU iPhone OS 18_0 like Mac OS X) Version/18 Safari/604.1"
 
 
-def test_browsers_are_told_by_their_names() -> None:
+def test_browsers_are_recognised() -> None:
     assert [browser_of(agent) for agent in (FIREFOX, EDGE, SAFARI, "curl/8")] == [
         ("Firefox", "Linux"), ("Edge", "Windows"), ("Safari", "iPhone"), ("", "")
     ]  # fmt: skip
@@ -240,7 +240,7 @@ def test_one_sign_in_is_ended_and_the_others_stay(owner: User, stranger: User) -
     assert here.get("/account/").status_code == 302
 
 
-def test_what_may_not_be_done_is_said_on_a_page_of_the_site(owner: User, colleague: User, as_colleague: Client) -> None:
+def test_forbidden_has_a_page_of_the_site(owner: User, colleague: User, as_colleague: Client) -> None:
     base = factories.make_knowledge_base(owner)
     factories.share(base, colleague)
     response = as_colleague.get(f"/knowledge/{base.pk}/members/")
@@ -277,7 +277,7 @@ def test_pages_without_a_form_lead_back_to_signing_in(name: str) -> None:
     assert f'href="{reverse("login")}"' in page
 
 
-def test_a_link_that_is_too_old_leads_to_a_new_one() -> None:
+def test_an_expired_link_leads_to_a_new_one() -> None:
     page = Client().get("/account/password/reset/1-x-y/", follow=True).text
     assert "works once and for some time" in page
     assert f'href="{reverse("account_reset_password")}"' in page
@@ -289,7 +289,7 @@ def test_labels_are_not_repeated_in_their_fields(owner: User, client: Client) ->
     assert 'name="password"' in page and "placeholder" not in page
 
 
-def test_what_a_password_has_to_be_is_said_in_the_language_of_the_page(owner: User, client: Client) -> None:
+def test_password_rules_are_in_the_language_of_the_page(owner: User, client: Client) -> None:
     client.force_login(owner)
     passwords = {"old_password": "password", "new_password1": "x7", "new_password2": "x7"}
     page = client.post(reverse("change-password"), passwords).text

@@ -1,4 +1,4 @@
-"""Pages and mails of allauth are in the site's words: it is called by its name, and each page leads on."""
+"""Allauth's pages and e-mails have the site's own wording and name, and pages link onwards."""
 
 import re
 from collections.abc import Iterator
@@ -48,7 +48,7 @@ def mailing(settings: Any) -> None:
     settings.ACCOUNT_EMAIL_VERIFICATION, settings.ACCOUNT_EMAIL_NOTIFICATIONS = "optional", True
 
 
-def test_a_changed_address_is_confirmed_and_told_of_in_the_site_s_words(owner: User, mailing: None) -> None:
+def test_e_mails_about_a_changed_address_have_the_site_s_wording(owner: User, mailing: None) -> None:
     EmailAddress.objects.create(user=owner, email="old@example.org", verified=True, primary=True)
     client = Client()
     client.post(reverse("login"), {"username": "owner", "password": "password"})
@@ -97,6 +97,6 @@ def test_the_forms_have_our_labels(owner: User, anonymous: Client, settings: Any
     assert "Passkeys and security keys need JavaScript." in page and "This functionality" not in page
 
 
-def test_a_wrong_code_or_password_is_told_in_our_words(owner: User, anonymous: Client) -> None:
+def test_a_wrong_code_or_password_has_our_message(owner: User, anonymous: Client) -> None:
     page = anonymous.post(reverse("login"), {"username": "owner", "password": "wrong"}).content.decode()
     assert "The username or the password is wrong." in page

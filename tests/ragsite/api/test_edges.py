@@ -1,4 +1,4 @@
-"""What programs meet at the edges: bodies too large or malformed, limits, folders, other sites, and privacy."""
+"""Edge cases of the API: large or malformed bodies, limits, folders, other origins, and privacy."""
 
 import gzip
 import json
@@ -86,7 +86,7 @@ def test_a_malformed_body_gets_the_error_in_json(as_owner: Client, content_type:
 
 @pytest.mark.parametrize("address", ["/api/search", "/api/chat/conversation", "/api/knowledge-bases/{}/documents"])
 @pytest.mark.parametrize("content_type", ["application/json", MULTIPART_CONTENT])
-def test_a_compressed_body_is_refused_in_words(
+def test_a_compressed_body_is_rejected_with_a_message(
     as_owner: Client, base: KnowledgeBase, address: str, content_type: str
 ) -> None:
     body, headers = gzip.compress(b"{}"), {"content-encoding": "gzip"}
@@ -100,21 +100,19 @@ def test_a_compressed_body_is_refused_in_words(
     ["[" * 100_000, '{"a": %s}' % ("9" * 400), '{"a": %s}' % ("9" * 5000)],
     ids=["deep", "too large", "too many digits"],
 )
-def test_fields_of_an_upload_that_cant_be_read_are_refused(
-    as_owner: Client, base: KnowledgeBase, metadata: str
-) -> None:
+def test_invalid_fields_of_an_upload_are_rejected(as_owner: Client, base: KnowledgeBase, metadata: str) -> None:
     body = form("a.md", metadata=metadata)
     response = as_owner.post(f"/api/knowledge-bases/{base.pk}/documents", body, content_type=MULTIPART_CONTENT)
     assert response.status_code == 400 and list(response.json()["errors"]) == ["metadata"]
 
 
 @pytest.mark.parametrize("body", ['{"query": "x", "mode": "\\uD800"}', '{"query": "\\udc00"}', '{"\\ud800": 1}'])
-def test_halves_of_characters_are_no_json(as_owner: Client, body: str) -> None:
+def test_unpaired_surrogates_are_rejected(as_owner: Client, body: str) -> None:
     response = as_owner.post("/api/search", body, content_type="application/json")
     assert response.status_code == 400 and response.json()["code"] == "parse_error"
 
 
-def test_a_form_is_read_by_what_its_texts_spell(as_owner: Client) -> None:
+def test_values_in_a_form_are_parsed(as_owner: Client) -> None:
     form = {"query": "x", "k": "3", "merge_neighbours": "true", "mode": "fulltext", "vector_weight": "0.5"}
     assert as_owner.post("/api/search", form).status_code == 200
     assert as_owner.post("/api/search", form, content_type="application/json").status_code == 400
@@ -128,7 +126,7 @@ def test_unknown_routes_answer_in_json(as_owner: Client, anonymous: Client, addr
 
 
 @override_settings(ALLOWED_HOSTS=["ask.example.com"])
-def test_an_unknown_host_is_told_in_the_shape_of_errors() -> None:
+def test_an_unknown_host_gets_the_error_in_json() -> None:
     response = Client().get("/api/knowledge-bases", headers={"host": "evil.example.com"})
     assert response.status_code == 400 and response.json()["code"] == "bad_request"
 
@@ -220,14 +218,14 @@ def test_questions_in_a_file_whose_name_is_not_in_utf8_are_taken(
 
 
 @pytest.mark.parametrize("address", ["/api/evaluation-sets", "/evaluation/"])
-def test_a_file_without_a_usable_name_is_not_passed_over(as_owner: Client, base: KnowledgeBase, address: str) -> None:
+def test_a_file_without_a_usable_name_is_rejected(as_owner: Client, base: KnowledgeBase, address: str) -> None:
     response = as_owner.post(address, questions_named(b"..", base), content_type=MULTIPART_CONTENT)
     assert response.status_code == 400
     assert not EvaluationSet.objects.exists()
 
 
 @pytest.mark.parametrize("size", [1, 7, 64, 100_000])
-def test_headers_are_mended_wherever_a_read_cuts_them_and_nothing_else_is(size: int) -> None:
+def test_only_headers_are_converted_wherever_a_read_splits_them(size: int) -> None:
     part = b'--edge\r\nContent-Disposition: form-data; name="file"; filename="%b"\r\n\r\n%b\r\n'
     content = bytes(range(256)) * 30 + b"\r\n--edg\r\n\r\n\xe9"
     sent = part % ("é.md".encode("latin-1"), content) + part % ("文.md".encode("gbk"), content) + b"--edge--\r\n"
@@ -258,12 +256,12 @@ def test_a_page_is_counted_from_one(as_owner: Client, query: str) -> None:
 @pytest.mark.parametrize(
     "address", ["/", "/account/", "/login/", "/api/knowledge-bases", "/api/nonsense", "/api/docs/", "/api/docs/try/"]
 )
-def test_private_answers_are_kept_by_nobody(as_owner: Client, address: str) -> None:
+def test_private_responses_are_not_cached(as_owner: Client, address: str) -> None:
     response = as_owner.get(address, follow=True)
     assert {"private", "no-store"} <= set(response["Cache-Control"].split(", "))
 
 
-def test_exports_and_chats_are_kept_by_nobody(owner: Any, as_owner: Client) -> None:
+def test_exports_and_chats_are_not_cached(owner: Any, as_owner: Client) -> None:
     session = make_session(owner)
     make_turn(session)
     for address in (f"/api/chat/sessions/{session.pk}/export.json", f"/api/chat/sessions/{session.pk}/export.md"):
@@ -296,7 +294,7 @@ def test_a_refusal_is_logged_without_a_traceback(as_colleague: Client, base: Kno
     assert records and not any(record.exc_info for record in records)
 
 
-def test_other_sites_scripts_are_let_in_by_setting_only(settings: Settings) -> None:
+def test_other_origins_are_allowed_by_setting_only(settings: Settings) -> None:
     asked = {"origin": "https://app.example.com", "access-control-request-method": "POST"}
     asked["access-control-request-headers"] = "authorization,content-type,last-event-id"
     client = Client()
@@ -312,7 +310,7 @@ def test_other_sites_scripts_are_let_in_by_setting_only(settings: Settings) -> N
 
 
 @pytest.mark.parametrize("value", ["app.example.com", "https://app.example.com/", "ftp://a.b", "https://a.b/c"])
-def test_an_origin_that_is_none_is_named_at_start(monkeypatch: pytest.MonkeyPatch, value: str) -> None:
+def test_an_invalid_origin_is_reported_at_start(monkeypatch: pytest.MonkeyPatch, value: str) -> None:
     monkeypatch.setenv("RAGSITE_CORS_ORIGINS", value)
     with pytest.raises(ImproperlyConfigured, match="RAGSITE_CORS_ORIGINS"):
         env.origins("RAGSITE_CORS_ORIGINS")

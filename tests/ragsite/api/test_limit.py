@@ -1,4 +1,4 @@
-"""The API answers so many requests of a person in a minute, and says when to come back."""
+"""The API limits a user's requests per minute, and says when to try again."""
 
 from typing import Any
 
@@ -14,7 +14,9 @@ def forgotten() -> None:
     cache.clear()
 
 
-def test_more_requests_than_allowed_are_refused_in_words(as_owner: Client, as_colleague: Client, settings: Any) -> None:
+def test_requests_above_the_limit_are_rejected_with_a_message(
+    as_owner: Client, as_colleague: Client, settings: Any
+) -> None:
     settings.API_REQUESTS_PER_MINUTE = 3
     for _request in range(3):
         assert as_owner.get("/api/knowledge-bases").status_code == 200

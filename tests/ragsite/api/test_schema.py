@@ -1,4 +1,4 @@
-"""The API describes itself: OpenAPI 3.1 without warnings, and its page without a CDN."""
+"""The OpenAPI document is generated without warnings, and its page needs no CDN."""
 
 import re
 from typing import Any
@@ -91,7 +91,7 @@ def test_streams_are_declared_as_such(schema: Any) -> None:
         assert "text/event-stream" in schema["paths"][path]["post"]["responses"]["200"]["content"]
 
 
-def test_whatever_is_referred_to_is_described(schema: Any) -> None:
+def test_all_references_resolve(schema: Any) -> None:
     described = {f"#/components/schemas/{name}" for name in schema["components"]["schemas"]}
     referred = set(re.findall(r"'\$ref': '([^']+)'", str(schema)))
     streams = {f"#/components/schemas/{name}" for name in ("StepStreamEvent", "ConversationStreamEvent", "StepFrame")}
@@ -191,14 +191,14 @@ def test_the_page_lists_every_operation_and_loads_nothing_to_try_them(schema: An
     assert anonymous.post("/api/docs/").status_code == 405
 
 
-def test_an_unknown_address_is_told_in_the_shape_of_errors(as_owner: Client) -> None:
+def test_an_unknown_url_gets_the_error_in_json(as_owner: Client) -> None:
     response = as_owner.get("/api/nonsense")
     assert response.status_code == 404
     assert response.json() == {"detail": "There is nothing at /api/nonsense.", "code": "not_found"}
     assert b"<main" in as_owner.get("/nonsense").content
 
 
-def test_the_schema_and_its_page_stand_odd_questions(as_owner: Client) -> None:
+def test_the_schema_and_its_page_handle_odd_requests(as_owner: Client) -> None:
     assert "\0" not in as_owner.get("/api/schema/?version=%00")["Content-Disposition"]
     for address, status in (("/api/docs/try/?script=", 405), ("/api/schema/", 405), ("/api/schema/?format=x", 404)):
         answer = as_owner.delete(address)

@@ -1,4 +1,4 @@
-"""Hard cases of mixed Chinese and English text."""
+"""Terms of mixed Chinese and English text, including hard cases."""
 
 import pytest
 from hypothesis import given
@@ -114,13 +114,13 @@ FORMS = [
 
 
 @pytest.mark.parametrize(("written", "typed", "telling"), FORMS, ids=[f"{a} by {b}" for a, b, _ in FORMS])
-def test_a_thing_is_found_by_the_form_that_people_type(written: str, typed: str, telling: str) -> None:
+def test_documents_are_found_by_the_form_that_people_type(written: str, typed: str, telling: str) -> None:
     assert telling in terms(f"see {written} here")
     assert telling in terms(typed)
 
 
 @pytest.mark.parametrize("written", sorted({form[0] for form in FORMS} | {case[0] for case in CASES}))
-def test_what_is_copied_from_a_passage_finds_all_its_terms(written: str) -> None:
+def test_text_copied_from_a_passage_has_its_terms(written: str) -> None:
     around = f"前文 before, {written}, after 后文"
     assert set(terms(written)) <= set(terms(around))
 
@@ -165,7 +165,7 @@ def test_pieces_are_those_that_share_a_character_with_the_words() -> None:
     assert pieces("用油漆桶", {"paint"}) == set()
 
 
-def test_pieces_are_short_and_none_only_asks() -> None:
+def test_pieces_are_short_and_not_stop_words() -> None:
     found = pieces("请问一二三四五六七八九十", {"五"})
     assert {"五六七八", "二三四五"} <= found
     assert max(map(len, found)) == 4
@@ -173,7 +173,7 @@ def test_pieces_are_short_and_none_only_asks() -> None:
 
 
 @given(st.text(st.sampled_from("aB1é.,-_/@:'’#+ 中的あ&%()vx0\n")))
-def test_a_token_is_of_the_same_kind_wherever_it_stands(text: str) -> None:
+def test_the_kind_of_a_token_does_not_depend_on_its_context(text: str) -> None:
     folded = analysis._folded(text)
     kinds = [(match.lastgroup, match.group()) for match in analysis._TOKEN.finditer(folded)]
     assert analysis._SPLIT.findall(folded) == [token for _kind, token in kinds]
@@ -187,7 +187,7 @@ def test_a_token_is_of_the_same_kind_wherever_it_stands(text: str) -> None:
 @pytest.mark.parametrize(
     "unit", ["क", "മ", "_", "-", ".", "1.", "v1.", "a_", "a@b.", "+", "'a", "http://", "111,", "x/y-z.q_", "é", "#a"]
 )
-def test_words_without_an_end_are_read_in_passing(unit: str) -> None:
+def test_endless_words_are_tokenised_quickly(unit: str) -> None:
     text = (unit * 50_000)[:50_000]
     assert set(terms(f"{text} switch")) >= {"switch"}
 

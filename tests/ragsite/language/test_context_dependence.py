@@ -1,4 +1,4 @@
-"""Which questions point at what was said before."""
+"""Questions that refer to something said before."""
 
 import pytest
 from hypothesis import given
@@ -37,7 +37,7 @@ from ragsite.language.context_dependence import dependence_on_context, introduce
         ("多久？", "fragment"),
     ],
 )
-def test_questions_that_lean_on_what_came_before(question: str, reason: str) -> None:
+def test_dependent_questions(question: str, reason: str) -> None:
     assert dependence_on_context(question) == reason
 
 
@@ -91,7 +91,7 @@ def test_any_text_has_one_of_the_known_reasons(text: str) -> None:
         "请问什么叫数据透视表",
     ],
 )
-def test_what_names_by_itself_what_it_asks_of(question: str) -> None:
+def test_questions_that_name_their_subject(question: str) -> None:
     assert introduces(question)
 
 
@@ -110,5 +110,5 @@ def test_what_names_by_itself_what_it_asks_of(question: str) -> None:
         "怎么取消？",
     ],
 )
-def test_what_may_be_asked_of_something_named_before(question: str) -> None:
+def test_questions_that_may_refer_to_an_earlier_subject(question: str) -> None:
     assert not introduces(question)

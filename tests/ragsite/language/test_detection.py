@@ -1,4 +1,4 @@
-"""Telling Chinese from English, mixed as they come."""
+"""Language detection in mixed text."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Which questions by themselves don't name what they ask about."""
+"""Questions that don't name the thing they ask about."""
 
 import pytest
 from hypothesis import given
@@ -88,10 +88,10 @@ def test_questions_that_lack_their_object(question: str) -> None:
         "Wie lange dauert es?",
     ],
 )
-def test_questions_that_have_one(question: str) -> None:
+def test_questions_that_have_an_object(question: str) -> None:
     assert not lacks_object(question)
 
 
 @given(st.text(max_size=60))
-def test_any_text_can_be_looked_at(text: str) -> None:
+def test_any_text_is_accepted(text: str) -> None:
     assert lacks_object(text) in (True, False)

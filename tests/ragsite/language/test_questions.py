@@ -1,4 +1,4 @@
-"""What the words of a question tell of it."""
+"""Broad questions, and the distinction between questions and statements."""
 
 import pytest
 
@@ -27,7 +27,7 @@ def test_overviews_and_comparisons_are_broad(question: str) -> None:
     "question",
     ["How many ports has the TL-SE2109?", "Is it all right to open it?", "交换机有多少个端口？", "保修期有多长？", ""],
 )
-def test_a_question_for_one_fact_is_not(question: str) -> None:
+def test_a_question_for_one_fact_is_not_broad(question: str) -> None:
     assert not is_broad(question)
 
 
@@ -46,7 +46,7 @@ def test_a_question_for_one_fact_is_not(question: str) -> None:
         "",
     ],
 )
-def test_questions_requests_and_key_words_ask(text: str) -> None:
+def test_questions_requests_and_keywords(text: str) -> None:
     assert asks(text)
 
 
@@ -59,5 +59,5 @@ def test_questions_requests_and_key_words_ask(text: str) -> None:
         "本合同自双方签字盖章之日起生效，有效期为三年。",
     ],
 )
-def test_long_statements_do_not(text: str) -> None:
+def test_long_statements_are_not_questions(text: str) -> None:
     assert not asks(text)

@@ -1,4 +1,4 @@
-"""Where sentences end, how long ones are cut, and how some are joined."""
+"""Splitting text into sentences, cutting long ones, and joining sentences."""
 
 import pytest
 from hypothesis import given
@@ -40,7 +40,7 @@ def test_chinese_sentences() -> None:
     ]
 
 
-def test_a_numbers_full_stop_at_the_start_ends_nothing() -> None:
+def test_the_full_stop_of_a_list_number_ends_no_sentence() -> None:
     assert split_sentences("1. First step. Then more.") == ["1. First step. ", "Then more."]
 
 
@@ -49,17 +49,17 @@ def test_sentences_join_to_the_text(text: str) -> None:
     assert "".join(split_sentences(text)) == text
 
 
-def test_a_long_sentence_may_begin_with_what_no_token_stands_for() -> None:
+def test_a_long_sentence_may_begin_with_text_without_tokens() -> None:
     text = "\u200b " + "word " * 500
     pieces = cut_long(text, 100, lambda piece: len(piece.replace("\u200b", "").split()))
     assert "".join(pieces) == text and max(len(piece.split()) for piece in pieces) <= 101
 
 
-def test_leaders_without_an_end_are_read_in_passing() -> None:
+def test_endless_leaders_are_split_quickly() -> None:
     assert split_sentences("Contents " + "." * 200_000 + "7") == ["Contents " + "." * 200_000 + "7"]
 
 
-def test_a_paragraph_ends_its_last_sentence_also_before_a_lower_case_letter() -> None:
+def test_a_paragraph_ends_its_last_sentence_even_before_a_lower_case_letter() -> None:
     text = "This can only be set at server start.\n\nport (integer): The port the server listens on."
     assert split_sentences(text) == [
         "This can only be set at server start.\n\n",

@@ -1,4 +1,4 @@
-"""A cross-encoder small enough to be made in a test: its logit counts the words that a passage shares with a query."""
+"""A tiny cross-encoder for tests: its logit counts the words that a passage shares with a query."""
 
 import json
 from pathlib import Path
@@ -45,13 +45,13 @@ def _model(weights: tuple[float, ...]) -> onnx.ModelProto:
         helper.make_node("Cast", ["token_type_ids"], ["second"], to=TensorProto.BOOL),
         helper.make_node("Not", ["second"], ["first"]),
         helper.make_node("And", ["word", "first"], ["asked"]),
-        helper.make_node("And", ["word", "second"], ["told"]),
+        helper.make_node("And", ["word", "second"], ["compared"]),
         helper.make_node("Unsqueeze", ["input_ids", "axis_2"], ["rows"]),
         helper.make_node("Unsqueeze", ["input_ids", "axis_1"], ["columns"]),
         helper.make_node("Equal", ["rows", "columns"], ["equal"]),
         helper.make_node("Unsqueeze", ["asked", "axis_2"], ["asked_rows"]),
-        helper.make_node("Unsqueeze", ["told", "axis_1"], ["told_columns"]),
-        helper.make_node("And", ["asked_rows", "told_columns"], ["across"]),
+        helper.make_node("Unsqueeze", ["compared", "axis_1"], ["compared_columns"]),
+        helper.make_node("And", ["asked_rows", "compared_columns"], ["across"]),
         helper.make_node("And", ["equal", "across"], ["shared"]),
         helper.make_node("Cast", ["shared"], ["numbers"], to=TensorProto.FLOAT),
         helper.make_node("ReduceSum", ["numbers", "both"], ["count"], keepdims=0),

@@ -1,4 +1,4 @@
-"""An embedding model small enough to be made in a test: its vectors tell which of a few words a text holds."""
+"""A tiny embedding model for tests: its vectors show which of a few words a text contains."""
 
 import json
 from collections.abc import Sequence
@@ -13,10 +13,10 @@ _SPECIAL = ["[PAD]", "[UNK]", "[CLS]", "[SEP]"]
 WORDS = ("switch", "nine", "ports", "lunch", "noon", "cat", "dog", "the", "is")
 
 
-def write(folder: Path, *, dimension: int = 16, words: Sequence[str] = WORDS, told: int | None = None) -> Path:
+def write(folder: Path, *, dimension: int = 16, words: Sequence[str] = WORDS, stated: int | None = None) -> Path:
     """Write model, tokenizer and description into a folder and return it.
 
-    Words that mean the same are written as one: `cat|feline`. `told` is a dimension that isn't true.
+    Words that mean the same are written as one: `cat|feline`. `stated` is a wrong dimension for its configuration.
     """
     folder.mkdir(parents=True, exist_ok=True)
     groups = [word.split("|") for word in words]
@@ -42,6 +42,6 @@ def write(folder: Path, *, dimension: int = 16, words: Sequence[str] = WORDS, to
     tokenizer.save(str(folder / "tokenizer.json"))
     (folder / "tokenizer_config.json").write_text(json.dumps({"model_max_length": 64, "pad_token": "[PAD]"}))
     (folder / "special_tokens_map.json").write_text(json.dumps({"pad_token": "[PAD]", "unk_token": "[UNK]"}))
-    (folder / "config.json").write_text(json.dumps({"hidden_size": told or dimension, "pad_token_id": 0}))
+    (folder / "config.json").write_text(json.dumps({"hidden_size": stated or dimension, "pad_token_id": 0}))
     (folder / "README.md").write_text("---\nlicense: mit\nlanguage: en\n---\n# Words\n")
     return folder

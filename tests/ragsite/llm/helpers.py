@@ -1,4 +1,4 @@
-"""Short words for what the tests of the clients do over and over."""
+"""Helpers for the tests of the clients."""
 
 from collections.abc import Sequence
 from contextlib import aclosing

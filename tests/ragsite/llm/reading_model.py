@@ -1,4 +1,4 @@
-"""A reader small enough to be made in a test: some words of a pair weigh something, wherever they stand."""
+"""A tiny reader for tests: some words of a pair have weights, wherever they are."""
 
 import json
 from collections.abc import Mapping
@@ -11,7 +11,7 @@ from onnx import TensorProto, helper, numpy_helper
 from tokenizers import Tokenizer, models, normalizers, pre_tokenizers
 
 _SPECIAL = ["[CLS]", "[PAD]", "[SEP]", "[UNK]"]
-# What the first token says for "no place".
+# The output of the first token, which means "no place".
 NONE = 1.0
 
 

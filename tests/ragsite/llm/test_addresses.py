@@ -1,4 +1,4 @@
-"""Whom an address belongs to, by what its name resolves to."""
+"""The networks of addresses that a name resolves to."""
 
 import socket
 from typing import Any

@@ -1,4 +1,4 @@
-"""The chat client against a server that behaves."""
+"""The chat client with a well-behaved server."""
 
 import asyncio
 import gc

@@ -1,4 +1,4 @@
-"""The chat client against a server that misbehaves: what came stays, and the error says what happened."""
+"""The chat client with a faulty server: received text is kept, and errors say what happened."""
 
 import asyncio
 import json

@@ -1,4 +1,4 @@
-"""The model of the settings, and a local Ollama that is noticed."""
+"""The model in the settings, and detection of a local Ollama."""
 
 import asyncio
 

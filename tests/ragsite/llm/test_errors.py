@@ -1,4 +1,4 @@
-"""Errors that a person can act on."""
+"""Errors say what to do."""
 
 import ssl
 import time
@@ -62,7 +62,7 @@ def test_when_to_come_back_is_said_in_a_unit_that_fits(seconds: float, words: st
     assert error.message == f"The language model is busy: too many requests. {words}"
 
 
-def test_the_tree_is_drawn_as_it_is() -> None:
+def test_the_documented_tree_is_correct() -> None:
     for kind in KINDS:
         line = next(line for line in str(errors.__doc__).splitlines() if f" {kind.__name__} " in line)
         assert ("↻" in line) is kind.retryable

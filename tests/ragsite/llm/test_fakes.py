@@ -1,4 +1,4 @@
-"""The fakes keep to the interface of what they stand for."""
+"""The fakes have the same interfaces as the originals."""
 
 import inspect
 from contextlib import aclosing

@@ -1,4 +1,4 @@
-"""What requests share: connections that outlive those who ask, and places that are given out in turn."""
+"""Shared connections of an event loop, and limits on concurrent requests."""
 
 import asyncio
 from contextlib import aclosing
@@ -177,12 +177,12 @@ class TestPlaces:
     async def test_a_retry_waits_without_a_place(self, provider: FakeProvider, one_place: Endpoint) -> None:
         provider.fail(429, headers={"Retry-After": "20"})
         provider.reply("First to come.")
-        told = asyncio.create_task(ask(one_place))
+        task = asyncio.create_task(ask(one_place))
         while not provider.requests:
             await asyncio.sleep(0.01)
         assert await ask(one_place) == "First to come."
-        assert not told.done()
-        told.cancel()
+        assert not task.done()
+        task.cancel()
 
     async def test_another_limit_applies_to_the_next_request(self, provider: FakeProvider, one_place: Endpoint) -> None:
         provider.reply("word " * 1000, delay=0.02)

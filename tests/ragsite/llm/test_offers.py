@@ -1,4 +1,4 @@
-"""What endpoints say of their models, in the ways of several servers."""
+"""Lists of models in the formats of several servers."""
 
 from decimal import Decimal
 from typing import Any
@@ -73,6 +73,6 @@ async def test_what_is_no_list_is_an_error(body: Any, status: int, error: type[E
         await offers(Endpoint("https://example.org/v1"), answering(body, status))
 
 
-def test_kinds_are_told_by_names() -> None:
+def test_kinds_are_recognised_by_names() -> None:
     names = {"text-embedding-3-small": "embedding", "bge-reranker-v2-m3": "rerank", "whisper-1": "other", "o4": "chat"}
     assert {name: str(kind_of(name)) for name in names} == names

@@ -1,4 +1,4 @@
-"""Counting tokens and cutting texts by them."""
+"""Counting tokens of passages, and truncation."""
 
 from concurrent.futures import ThreadPoolExecutor
 

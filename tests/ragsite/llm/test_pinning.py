@@ -1,4 +1,4 @@
-"""Requests go to the addresses that were checked, under their own name."""
+"""Requests go to the addresses that were checked, under the original name."""
 
 import asyncio
 import socket
@@ -25,8 +25,8 @@ Resolver = Callable[..., list[list[str]]]
 
 @pytest.fixture
 def resolver(monkeypatch: pytest.MonkeyPatch) -> Resolver:
-    def tell(*told: list[str]) -> list[list[str]]:
-        answers = list(told)
+    def tell(*addresses: list[str]) -> list[list[str]]:
+        answers = list(addresses)
 
         def look_up(host: Any, port: Any, *args: Any, **kwargs: Any) -> Any:
             if not (numbers := answers.pop(0) if len(answers) > 1 else answers[0]):

@@ -1,4 +1,4 @@
-"""Counting prompts with a model's own vocabulary, and shortening texts by it."""
+"""Counting tokens of prompts, and shortening texts."""
 
 from concurrent.futures import ThreadPoolExecutor
 

@@ -1,4 +1,4 @@
-"""Code in colours: what is marked as what, what stays plain, and that its colours can be read."""
+"""Highlighting of code: classes, code that stays plain, and contrast."""
 
 import re
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Formulas of Office documents and of web pages become TeX that says the same."""
+"""Conversion of formulas in Office documents and web pages to TeX."""
 
 import pytest
 from lxml import etree

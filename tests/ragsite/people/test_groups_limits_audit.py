@@ -1,4 +1,4 @@
-"""Groups share bases, limits end what is asked, and the audit log tells who did what."""
+"""Groups share knowledge bases, limits apply, and the audit log records actions."""
 
 import re
 
@@ -104,7 +104,7 @@ def test_who_comes_into_a_group_in_the_administration_is_recorded(owner: User, a
     assert entry.object_name == "owner" and entry.details["names"] == ["Readers"]
 
 
-def test_the_list_tells_in_words_what_was_done(owner: User, staff: User, as_staff: Client) -> None:
+def test_the_list_describes_actions_in_words(owner: User, staff: User, as_staff: Client) -> None:
     record(AuditEntry.Action.ACCOUNT, owner, actor=staff, what="changed", fields=["first_name", "is_active"])
     record(AuditEntry.Action.ROLE, owner, actor=staff, role="curator")
     AuditEntry.objects.create(action="deleted", object_type="gone.thing", details={"later": 3})
@@ -128,13 +128,13 @@ def test_what_the_log_says_itself_is_kept_in_no_reader_s_language(owner: User, s
     assert {"to this site", "audit log"} <= set(AuditEntry.objects.values_list("object_name", flat=True))
     assert AuditEntry.objects.get(details__kind="permissions").details["names"] == ["conversations.add_assistant"]
     page = as_staff.get("/admin/ragsite/auditentry/").content.decode()
-    told = set(re.findall(r'"field-told">(.*?)</td>', page))
+    recorded = set(re.findall(r'"field-told">(.*?)</td>', page))
     assert {
         "added · role: curator",
         "added · second factor · authenticator app",
         "added · groups · totp",
         "added · permissions · assistant: add",
-    } <= told
+    } <= recorded
     assert ">to this site<" in page and ">audit log<" in page
     assert all(isinstance(words, Promise) for words in (AUDIT_WORDS | CALLED).values()), "each is translated"
 
@@ -145,10 +145,10 @@ def test_who_comes_by_an_invitation_has_made_the_account_and_got_the_role(staff:
     assert anonymous.post(f"/invitations/{key}/", form).status_code == 302
     entries = AuditEntry.objects.filter(object_type="auth.user", object_name="newcomer").order_by("pk")
     assert {entry.actor_name for entry in entries} == {"newcomer"}
-    told = [(entry.action, entry.details) for entry in entries]
-    assert told[0] == ("account", {"what": "added", "invited_by": "staff"})
-    assert ("role", {"role": "administrator"}) in told
-    assert not any(details.get("kind") == "permissions" for _action, details in told), "none was there to be taken"
+    recorded = [(entry.action, entry.details) for entry in entries]
+    assert recorded[0] == ("account", {"what": "added", "invited_by": "staff"})
+    assert ("role", {"role": "administrator"}) in recorded
+    assert not any(details.get("kind") == "permissions" for _action, details in recorded), "none was there to be taken"
 
 
 def test_who_gets_a_base_by_an_invitation_is_said_to_have_taken_it(owner: User, anonymous: Client) -> None:
@@ -179,17 +179,17 @@ def test_documents_that_go_and_bulk_work_are_recorded(owner: User, as_owner: Cli
     document, other = factories.make_document(base, "a.txt"), factories.make_document(base, "b.txt")
     as_owner.post(f"/knowledge/documents/{document.pk}/delete/")
     as_owner.post(f"/knowledge/{base.pk}/bulk/", {"action": "tag", "tags": "x", "document": [other.pk]})
-    told = list(AuditEntry.objects.order_by("pk").values_list("action", "object_name", "details"))
-    assert ("deleted", "a.txt", {"base": "Rules"}) in told
-    assert ("bulk", "Rules", {"what": "tag", "documents": 1}) in told
+    recorded = list(AuditEntry.objects.order_by("pk").values_list("action", "object_name", "details"))
+    assert ("deleted", "a.txt", {"base": "Rules"}) in recorded
+    assert ("bulk", "Rules", {"what": "tag", "documents": 1}) in recorded
 
 
 def test_roles_owners_settings_and_second_factors_are_recorded(owner: User, staff: User, as_staff: Client) -> None:
     services.transfer_ownership(factories.make_knowledge_base(owner), staff)
     assign(owner, Role.CURATOR)
     as_staff.post(reverse("pipeline-settings"), {"MAX_CONCURRENT_TURNS": "3"})
-    told = {(entry.action, entry.object_name): entry.details for entry in AuditEntry.objects.all()}
-    assert told["role", "owner"] == {"role": "curator"}
-    assert ("setting", "MAX_CONCURRENT_TURNS") in told
-    owners = next(details for (action, _name), details in told.items() if action == "owner")
+    recorded = {(entry.action, entry.object_name): entry.details for entry in AuditEntry.objects.all()}
+    assert recorded["role", "owner"] == {"role": "curator"}
+    assert ("setting", "MAX_CONCURRENT_TURNS") in recorded
+    owners = next(details for (action, _name), details in recorded.items() if action == "owner")
     assert owners == {"before": "owner", "after": "staff"}

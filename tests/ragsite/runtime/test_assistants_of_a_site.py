@@ -1,4 +1,4 @@
-"""Three assistants, each by other people's rights, asked at the same time of two web processes."""
+"""Three assistants with different permissions, asked concurrently in two web processes."""
 
 import asyncio
 import re

@@ -1,4 +1,4 @@
-"""What a process remembers, and forgets at once."""
+"""Clearing all caches of a process."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""The system checks of the site: what is misspelt or too old is named, with what to do."""
+"""System checks: unknown variables and outdated versions, with hints."""
 
 from io import StringIO
 from typing import Any
@@ -13,7 +13,7 @@ from ragsite.runtime import checks, startup
 from ragsite.runtime.supervisor import Options, Supervisor
 
 
-def test_a_variable_that_nothing_reads_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_unknown_variables_are_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     assert checks.variables_are_known(None) == []
     monkeypatch.setenv("RAGSITE_ALOWED_HOSTS", "ask.example.com")
     monkeypatch.setenv("RAGSITE_XYZ", "1")
@@ -28,20 +28,20 @@ def test_a_variable_that_nothing_reads_is_named(monkeypatch: pytest.MonkeyPatch)
 
 @pytest.mark.django_db
 @pytest.mark.parametrize(
-    ("name", "oldest", "told"),
+    ("name", "oldest", "expected"),
     [
         ("OLDEST_POSTGRESQL", 99, "Ragsite needs 99 or newer"),
         ("OLDEST_PGVECTOR", (99, 1), "The database server has pgvector .*; Ragsite needs 99.1 or newer"),
     ],
 )
 def test_a_database_that_is_too_old_is_refused(
-    monkeypatch: pytest.MonkeyPatch, name: str, oldest: object, told: str
+    monkeypatch: pytest.MonkeyPatch, name: str, oldest: object, expected: str
 ) -> None:
     startup.check_database()
     monkeypatch.setattr(checks, name, oldest)
-    with pytest.raises(startup.CannotStart, match=told):
+    with pytest.raises(startup.CannotStart, match=expected):
         startup.check_database()
-    with pytest.raises(SystemCheckError, match=told):
+    with pytest.raises(SystemCheckError, match=expected):
         call_command("migrate", skip_checks=False, verbosity=0)
 
 
@@ -68,7 +68,7 @@ class Server:
 
 
 @pytest.mark.parametrize(
-    ("number", "vector", "told"),
+    ("number", "vector", "expected"),
     [
         (150_000, ("0.8.0", None), None),
         (180_001, ("0.8.1", "0.8.0"), None),
@@ -80,17 +80,17 @@ class Server:
     ],
 )
 def test_the_oldest_versions(
-    monkeypatch: pytest.MonkeyPatch, number: int, vector: tuple[str, str | None] | None, told: str | None
+    monkeypatch: pytest.MonkeyPatch, number: int, vector: tuple[str, str | None] | None, expected: str | None
 ) -> None:
     monkeypatch.setattr(checks, "connections", {"default": Server(number, vector)})
     found = checks.database_is_new_enough(None, databases=["default"])
-    assert [(message.msg, message.is_serious()) for message in found] == ([(told, True)] if told else [])
+    assert [(message.msg, message.is_serious()) for message in found] == ([(expected, True)] if expected else [])
 
 
 @pytest.mark.django_db
 def test_nothing_starts_on_a_database_that_is_too_old(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(checks, "OLDEST_POSTGRESQL", 99)
-    monkeypatch.setattr("ragsite.runtime.supervisor.migrations_wait", lambda: pytest.fail("told too late"))
+    monkeypatch.setattr("ragsite.runtime.supervisor.migrations_wait", lambda: pytest.fail("checked too late"))
     supervisor = Supervisor(Options(), OutputWrapper(StringIO()))
     # Of `up`, and of `web` and `worker`.
     for prepare in (supervisor._prepare_database, startup.expect_database):

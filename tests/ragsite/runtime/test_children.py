@@ -1,4 +1,4 @@
-"""The processes of a site: when one that died is started again."""
+"""Child processes of a site, and when they are restarted."""
 
 from ragsite.runtime.children import Child
 
@@ -7,7 +7,7 @@ def _child(started: float) -> Child:
     return Child("web server", lambda: None, started=started)
 
 
-def test_a_child_that_was_up_is_back_at_once() -> None:
+def test_a_child_that_ran_long_is_restarted_at_once() -> None:
     child = _child(started=100.0)
     assert child.pause(now=111.0) == 0.0
 
@@ -17,7 +17,7 @@ def test_a_child_that_keeps_dying_waits_longer_each_time_but_never_long() -> Non
     assert [child.pause(now=101.0) for _ in range(6)] == [1.0, 2.0, 4.0, 8.0, 10.0, 10.0]
 
 
-def test_a_child_that_recovered_begins_anew() -> None:
+def test_a_child_that_recovered_starts_counting_again() -> None:
     child = _child(started=100.0)
     child.pause(now=101.0)
     child.pause(now=102.0)

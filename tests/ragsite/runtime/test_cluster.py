@@ -1,4 +1,4 @@
-"""The cluster of workers when one of them is killed."""
+"""The cluster of workers after one of them is killed."""
 
 import multiprocessing
 import os

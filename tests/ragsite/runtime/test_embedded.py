@@ -1,4 +1,4 @@
-"""The embedded PostgreSQL: one server per data folder, whatever a crash left behind."""
+"""The embedded PostgreSQL: one server per data folder, also after a crash."""
 
 import os
 import stat
@@ -57,7 +57,7 @@ def test_the_data_folder_has_one_holder(folder: Path) -> None:
     assert (folder / "up.lock").read_text() == str(os.getpid())
 
 
-def test_what_is_held_is_its_users_alone(folder: Path, settings: Settings) -> None:
+def test_folders_are_private(folder: Path, settings: Settings) -> None:
     folder.chmod(0o755)
     embedded.hold_data_folder()
     assert not folder.stat().st_mode & (stat.S_IRWXG | stat.S_IRWXO) & ~(stat.S_IXGRP | stat.S_IXOTH)
@@ -73,7 +73,7 @@ def test_a_dead_holder_is_waited_for(folder: Path) -> None:
     assert (folder / "up.lock").read_text() == str(os.getpid())
 
 
-def test_a_number_that_went_to_another_process_is_no_server(folder: Path) -> None:
+def test_a_reused_process_id_is_no_server(folder: Path) -> None:
     pgdata = folder / "postgres"
     pgdata.mkdir()
     _left_by_a_crash(pgdata, os.getpid())
@@ -104,7 +104,7 @@ def test_a_copy_of_a_running_site_has_a_server_of_its_own(folder: Path, settings
         embedded.stop()
 
 
-def test_of_another_users_server_its_own_words_tell_where_it_works(tmp_path: Path) -> None:
+def test_the_folder_of_another_users_server_is_read_from_its_file(tmp_path: Path) -> None:
     class Process:
         def cwd(self) -> str:
             raise psutil.AccessDenied
@@ -172,7 +172,7 @@ def test_the_server_keeps_an_eighth_of_the_memory_within_bounds(
     assert embedded._shared_buffers_mb() == kept
 
 
-def test_what_is_no_cluster_is_told_in_words(folder: Path, settings: Settings) -> None:
+def test_a_folder_without_a_cluster_is_reported(folder: Path, settings: Settings) -> None:
     settings.POSTGRES_DIR.mkdir()
     (settings.POSTGRES_DIR / "PG_VERSION").write_text("nonsense")
     with pytest.raises(embedded.DatabaseBroken, match=r"The embedded PostgreSQL in .* can't be started"):

@@ -1,4 +1,4 @@
-"""Log records know their request, and lines for programs are JSON."""
+"""Log records have a request ID, and JSON lines are complete."""
 
 import asyncio
 import json

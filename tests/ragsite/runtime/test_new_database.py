@@ -1,4 +1,4 @@
-"""The tables of a new database are those that all migrations leave, whichever way they come about."""
+"""The tables of a new database equal those after all migrations."""
 
 import pytest
 from django.db import connection

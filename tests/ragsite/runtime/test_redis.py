@@ -1,4 +1,4 @@
-"""A site with Redis: its layer and its cache while Redis is there, while it is away, and once it is back."""
+"""The channel layer and the cache of a site with Redis, before, during and after an outage."""
 
 import asyncio
 import logging
@@ -82,7 +82,7 @@ async def test_all_members_hear_a_message_once(redis_server: RedisServer) -> Non
             ]
 
 
-async def test_who_leaves_a_group_hears_no_more_of_it(redis_server: RedisServer) -> None:
+async def test_after_leaving_a_group_no_messages_are_received(redis_server: RedisServer) -> None:
     async with processes(redis_server) as (here, there):
         left, stays = await member(there, "a"), await member(there, "b")
         await until_heard(here, there, left, "a")
@@ -196,7 +196,7 @@ async def test_a_layer_can_be_closed_whose_cancellation_meets_a_time_out(
     assert layer._listener is not None and layer._listener.done() and len(met) == 1
 
 
-async def test_who_only_sends_listens_to_nothing(redis_server: RedisServer) -> None:
+async def test_a_sender_does_not_listen(redis_server: RedisServer) -> None:
     """A command's event loop ends with its message, and would wait for a listener."""
     layer = RedisLayer(redis_server.url)
     await layer.group_send("a", {"type": "changed"})
@@ -302,9 +302,7 @@ def test_the_api_counts_by_itself_while_redis_is_away_and_the_probe_says_so(
     assert as_owner.get("/api/knowledge-bases").status_code == 200
 
 
-def test_who_asks_whether_redis_is_there_does_not_wait_for_one_that_hangs(
-    redis_server: RedisServer, shared_cache: None
-) -> None:
+def test_the_probe_does_not_wait_for_a_hanging_redis(redis_server: RedisServer, shared_cache: None) -> None:
     cache = caches["default"]
     assert not cache.is_away()
     redis_server.freeze()

@@ -1,4 +1,4 @@
-"""The whole site with a Redis that dies and comes back: sockets stay, the API answers, and the probe tells."""
+"""A whole site during an outage of Redis: WebSockets stay open, the API responds, and the probe reports it."""
 
 import asyncio
 import re

@@ -1,4 +1,4 @@
-"""The site's own secrets: whole or not there, and one for all processes."""
+"""The site's own secrets are complete, and the same for all processes."""
 
 import secrets
 import stat

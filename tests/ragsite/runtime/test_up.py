@@ -1,4 +1,4 @@
-"""The one-command site: it starts, says what is wrong in one line, and leaves nothing behind."""
+"""`manage.py up` starts, reports errors in one line, and leaves no processes behind."""
 
 import re
 import signal
@@ -65,7 +65,7 @@ def _loopback() -> str:
         return "127.0.0.1"
 
 
-def test_a_first_start_answers_and_tells_the_password(site: Site) -> None:
+def test_a_first_start_responds_and_prints_the_password(site: Site) -> None:
     assert _get(f"{site.url}/healthz") == "ok"
     assert _get(f"{site.url}/readyz") == "ok"
     site.wait_for(re.compile("Press Ctrl-C"), PATIENCE)
@@ -143,7 +143,7 @@ def test_stopping_and_being_killed_leave_nothing_behind_and_the_data_stay(site: 
     _wait_until_gone(site.data_dir)
 
 
-def test_a_port_in_use_is_told(tmp_path: Path) -> None:
+def test_a_port_in_use_is_reported(tmp_path: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
         ended = run_up(tmp_path / "data", "--port", str(port))
@@ -152,14 +152,14 @@ def test_a_port_in_use_is_told(tmp_path: Path) -> None:
     _wait_until_gone(tmp_path)
 
 
-def test_a_folder_that_cannot_be_written_is_told(tmp_path: Path) -> None:
+def test_a_folder_that_cannot_be_written_is_reported(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("not a folder")
     ended = run_up(tmp_path / "file" / "data")
     assert ended.returncode == 1
     assert "can't be written: Not a directory" in _one_line(ended.stderr)
 
 
-def test_a_broken_cluster_is_told(tmp_path: Path) -> None:
+def test_a_broken_cluster_is_reported(tmp_path: Path) -> None:
     cluster = tmp_path / "postgres"
     cluster.mkdir(mode=0o700)
     (cluster / "PG_VERSION").write_text("18\n")
@@ -169,19 +169,19 @@ def test_a_broken_cluster_is_told(tmp_path: Path) -> None:
     _wait_until_gone(tmp_path)
 
 
-def test_a_database_out_of_reach_is_told(tmp_path: Path) -> None:
+def test_an_unreachable_database_is_reported(tmp_path: Path) -> None:
     ended = run_up(tmp_path, "--port", "0", DATABASE_URL="postgres://nobody@127.0.0.1:9/nothing")
     assert ended.returncode == 1
     assert "The database at DATABASE_URL can't be used" in _one_line(ended.stderr)
 
 
-def test_a_bad_variable_is_told(tmp_path: Path) -> None:
+def test_an_invalid_variable_is_reported(tmp_path: Path) -> None:
     ended = run_up(tmp_path, RAGSITE_MAX_UPLOAD_MB="much")
     assert ended.returncode == 1
     assert "RAGSITE_MAX_UPLOAD_MB is 'much'" in _one_line(ended.stderr)
 
 
-def test_a_bad_port_and_a_bad_time_zone_are_told(tmp_path: Path) -> None:
+def test_an_invalid_port_and_time_zone_are_reported(tmp_path: Path) -> None:
     ended = run_up(tmp_path, "--port", "65536")
     assert ended.returncode != 0
     assert "'65536' isn't a port" in ended.stderr and "Traceback" not in ended.stderr
@@ -190,6 +190,6 @@ def test_a_bad_port_and_a_bad_time_zone_are_told(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("url", ["postgres://me:s3/cret@127.0.0.1:9/name", "postgres://me:12/s3cret@127.0.0.1:9/name"])
 def test_a_password_is_not_shown(tmp_path: Path, url: str) -> None:
-    told = run_up(tmp_path, "--port", "0", DATABASE_URL=url).stderr
-    assert "DATABASE_URL can't be read" in _one_line(told)
-    assert "cret" not in told
+    output = run_up(tmp_path, "--port", "0", DATABASE_URL=url).stderr
+    assert "DATABASE_URL can't be read" in _one_line(output)
+    assert "cret" not in output

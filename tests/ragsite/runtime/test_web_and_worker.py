@@ -1,4 +1,4 @@
-"""The processes of a site of several machines, each by itself: `manage.py web` and `manage.py worker`."""
+"""The processes of a site with several machines: `manage.py web` and `manage.py worker`."""
 
 import json
 import os
@@ -197,7 +197,7 @@ def test_a_document_survives_the_death_of_the_database_while_vectors_are_written
     text = "\n\n".join(" ".join(turns[n : n + 35]) for n in range(0, len(turns), 35))
     with Worker(data_dir) as worker:
         path = _upload(api, "long.txt", text)
-        _wait_for(lambda: (told := api.get(path).json())["status"] == "indexing" and told["progress"] > 40)
+        _wait_for(lambda: (document := api.get(path).json())["status"] == "indexing" and document["progress"] > 40)
         os.kill(int((data_dir / "postgres" / "postmaster.pid").read_text().split()[0]), signal.SIGKILL)
         worker.wait_for(LOST, PATIENCE)
         _wait_for(lambda: api.get(path).status_code == 200)  # the next to ask starts it again
@@ -220,7 +220,7 @@ def test_a_document_survives_the_death_of_the_database_while_vectors_are_written
 
 
 @pytest.mark.nightly
-def test_evaluations_of_a_killed_worker_are_told_as_failed_or_taken_up(data_dir: Path, api: httpx.Client) -> None:
+def test_evaluations_of_a_killed_worker_fail_or_are_taken_over(data_dir: Path, api: httpx.Client) -> None:
     """One was running; the other had left the queue, and waited in the worker for its turn."""
 
     def make_set() -> int:
@@ -235,22 +235,22 @@ def test_evaluations_of_a_killed_worker_are_told_as_failed_or_taken_up(data_dir:
         assert started.status_code == 202, started.text
         return f"/evaluation-runs/{started.json()['id']}"
 
-    def told(run: str) -> str:
+    def status_of(run: str) -> str:
         return str(api.get(run).json()["status"])
 
     with Worker(data_dir, RAGSITE_INGEST_WORKERS="1") as worker:
         assert _becomes_searchable(api, "fans.txt")
         golden = make_set()
         first = start()
-        _wait_for(lambda: told(first) == "running")
+        _wait_for(lambda: status_of(first) == "running")
         second = start(reorder=False)
         waiting = "SELECT count(*) FROM django_q_ormq WHERE lock <= now()"
         with _database(data_dir) as database:
             _wait_for(lambda: database.execute(waiting).fetchone() == (0,))
         worker.stop(signal.SIGKILL)
-    assert (told(first), told(second)) == ("running", "queued")
+    assert (status_of(first), status_of(second)) == ("running", "queued")
     with Worker(data_dir):
-        _wait_for(lambda: told(first) == "failed" and told(second) != "queued")
+        _wait_for(lambda: status_of(first) == "failed" and status_of(second) != "queued")
     assert "Start it again" in api.get(first).json()["error"]
 
 
@@ -300,7 +300,7 @@ def test_the_web_process_ends_answers_when_it_is_asked_to_stop(
     assert (last["step"], last["status"]) == ("done", "interrupted"), frames[-3:]
 
 
-def test_a_database_that_is_not_prepared_is_told() -> None:
+def test_unapplied_migrations_are_reported() -> None:
     for command, *options in (("web", "--port", "0"), ("worker",)):
         with data_folder() as data_dir:
             refused = run_command(data_dir, command, *options)

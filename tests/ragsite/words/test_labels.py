@@ -1,4 +1,4 @@
-"""What the administration calls fields, and what its scripts say in Chinese."""
+"""Labels in the admin, and the Chinese texts of its scripts."""
 
 import gettext
 import json
@@ -38,7 +38,7 @@ def test_migrations_do_not_notice() -> None:
 
 
 @pytest.mark.django_db
-def test_permissions_are_told_in_the_reader_s_language(as_staff: Client) -> None:
+def test_permissions_are_shown_in_the_reader_s_language(as_staff: Client) -> None:
     page = as_staff.get(reverse("admin:auth_group_add"), HTTP_ACCEPT_LANGUAGE="zh-hans").content.decode()
     assert ">对话 | 消息 | 查看</option>" in page and ">知识库 | 知识库 | 管理全部</option>" in page
     assert " | Can " not in page
@@ -66,8 +66,8 @@ def test_no_page_of_a_token_joins_words_of_two_scripts(as_staff: Client, owner: 
 
 @pytest.mark.django_db
 def test_scripts_speak_chinese(as_staff: Client) -> None:
-    told = as_staff.get(reverse("admin:jsi18n"), HTTP_ACCEPT_LANGUAGE="zh-hans").content.decode()
-    assert json.dumps("移除全部%s") in told
+    catalogue = as_staff.get(reverse("admin:jsi18n"), HTTP_ACCEPT_LANGUAGE="zh-hans").content.decode()
+    assert json.dumps("移除全部%s") in catalogue
 
 
 def test_the_scripts_catalogue_is_compiled() -> None:

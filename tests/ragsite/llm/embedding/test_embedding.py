@@ -1,4 +1,4 @@
-"""Embedders: the bundled model in this process, and an endpoint."""
+"""Embedders: the bundled model in this process, and endpoints."""
 
 import json
 import ssl

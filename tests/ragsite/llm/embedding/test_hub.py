@@ -1,4 +1,4 @@
-"""Downloads, from a server on this machine that plays the hub: whole, broken off, damaged, refused."""
+"""Downloads from a fake hub: complete, interrupted, damaged and rejected."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -34,8 +34,8 @@ def ranges(server: FakeHub, name: str) -> list[str]:
 
 
 def test_a_model_is_fetched_checked_and_works(fake_hub: FakeHub, settings: Settings) -> None:
-    told: list[tuple[int, int]] = []
-    folder, revision = hub.download(NAME, lambda done, total: told.append((done, total)))
+    progress: list[tuple[int, int]] = []
+    folder, revision = hub.download(NAME, lambda done, total: progress.append((done, total)))
     assert revision == REVISION
     digests = model_files.digests(folder)
     assert digests["model.onnx"] == model_files.sha256_of(Path(settings.BUNDLED_MODEL_DIR) / "model.onnx")
@@ -43,9 +43,9 @@ def test_a_model_is_fetched_checked_and_works(fake_hub: FakeHub, settings: Setti
         "LICENSE", "README.md", "calibration.json", "config.json", "config_sentence_transformers.json", "model.onnx",
         "special_tokens_map.json", "tokenizer.json", "tokenizer_config.json",
     }  # fmt: skip
-    assert told == sorted(told)
-    assert len({total for _done, total in told}) == 1
-    assert told[-1][0] == told[-1][1] > 43_000_000
+    assert progress == sorted(progress)
+    assert len({total for _done, total in progress}) == 1
+    assert progress[-1][0] == progress[-1][1] > 43_000_000
     assert model_check.check(folder, NAME) == 384
     model_files.install_checked_files(folder, NAME)
     fake_hub.repositories.clear()
@@ -59,7 +59,7 @@ def test_the_token_of_the_hub_goes_along(fake_hub: FakeHub, monkeypatch: pytest.
     assert [path for path, _range in fake_hub.asked if "/resolve/" not in path] == [f"/api/models/{REPOSITORY}"]
 
 
-def test_what_broke_off_is_gone_on_with_at_once(fake_hub: FakeHub) -> None:
+def test_an_interrupted_file_is_continued_at_once(fake_hub: FakeHub) -> None:
     fake_hub.break_after = [9_000_000, 5_000_000]
     fetch()
     asked = [int(each.removeprefix("bytes=").rstrip("-") or 0) for each in ranges(fake_hub, "model.onnx")]
@@ -68,7 +68,7 @@ def test_what_broke_off_is_gone_on_with_at_once(fake_hub: FakeHub) -> None:
     assert 8_000_000 < asked[1] < asked[2] <= 14_000_000
 
 
-def test_a_download_that_was_stopped_goes_on_where_it_was(fake_hub: FakeHub) -> None:
+def test_a_stopped_download_is_continued(fake_hub: FakeHub) -> None:
     def stop(done: int, total: int) -> None:
         if done > 9_000_000:
             raise KeyboardInterrupt

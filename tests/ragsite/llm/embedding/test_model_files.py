@@ -1,4 +1,4 @@
-"""Models that are brought as a folder or archive: what is taken, and what is refused before anything is replaced."""
+"""Models from folders and archives: accepted files, and rejection without side effects."""
 
 import hashlib
 import io
@@ -57,8 +57,8 @@ def tarred(folder: Path) -> Path:
 @pytest.mark.parametrize("made", [lambda folder: folder, zipped, tarred], ids=["folder", "zip", "tar.gz"])
 def test_a_model_comes_as_folder_or_archive_and_works(folder: Path, made: Callable[[Path], Path]) -> None:
     (folder / "pytorch_model.bin").write_bytes(b"not needed")
-    told: list[tuple[int, int]] = []
-    staging = model_files.gather(made(folder), "words", lambda done, total: told.append((done, total)))
+    progress: list[tuple[int, int]] = []
+    staging = model_files.gather(made(folder), "words", lambda done, total: progress.append((done, total)))
     assert model_files.added("words") is None
     assert model_check.check(staging, "words") == 16
     placed = model_files.install_checked_files(staging, "words")
@@ -66,7 +66,7 @@ def test_a_model_comes_as_folder_or_archive_and_works(folder: Path, made: Callab
     assert "pytorch_model.bin" not in model_files.digests(placed)
     assert model_files.digests(placed)["model.onnx"] == model_files.sha256_of(folder / "model.onnx")
     assert model_files.licence_of(placed) == "mit"
-    assert told[-1][0] <= told[-1][1]
+    assert progress[-1][0] <= progress[-1][1]
     near, far = LocalEmbedder("words").embed_documents(["the switch ports", "lunch"])
     query = LocalEmbedder("words").embed_query("switch ports")
     assert query @ near > query @ far
@@ -123,9 +123,9 @@ def test_files_that_cannot_be_loaded(folder: Path, file: str, content: bytes) ->
     assert model_files.added("words") is None
 
 
-def test_a_dimension_that_is_not_what_is_told(tmp_path: Path) -> None:
+def test_a_wrong_dimension_in_the_configuration(tmp_path: Path) -> None:
     with pytest.raises(Refused, match="dimension stated"):
-        add(embedder.write(tmp_path / "liar", told=12))
+        add(embedder.write(tmp_path / "liar", stated=12))
 
 
 def test_a_checksum_that_came_along(folder: Path) -> None:

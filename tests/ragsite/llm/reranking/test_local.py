@@ -1,4 +1,4 @@
-"""A cross-encoder in this process, from a folder, and what may be wrong with it."""
+"""Cross-encoders in this process, loaded from a folder, and their failures."""
 
 import asyncio
 import threading

@@ -1,4 +1,4 @@
-"""The reader: what it makes of passages, alone and beside others, and what it does when it is wanted too often."""
+"""The reader: scores of passages, caching, and its limit on concurrent questions."""
 
 import asyncio
 import json
@@ -64,7 +64,7 @@ async def test_a_reading_ranks_judges_and_points(folder: Path) -> None:
     assert ports.related is not None and lunch.related is not None and ports.related > lunch.related
 
 
-async def test_the_sentence_that_answers_is_told_without_what_stands_around_it(folder: Path) -> None:
+async def test_the_answering_sentence_is_located(folder: Path) -> None:
     found = passage("It is grey.  ", "\n It has nine ports.\n\n", "It has ports.", head="Nine ports")
     (reading,) = await Reader("tiny", FourHeads(folder)).read("how many?", [found])
     assert found.content[reading.start : reading.end] == "It has nine ports."
@@ -105,8 +105,8 @@ async def test_what_seems_to_answer_is_read_once_more_with_its_neighbours_alone(
 
 
 async def test_the_calibration_moves_what_counts_as_an_answer(tmp_path: Path) -> None:
-    told = {"answers": [2, -12.5], "blend": 3}
-    reader = get_reader(str(reading_model.write(tmp_path, WEIGHTS, calibration=told)))
+    calibration = {"answers": [2, -12.5], "blend": 3}
+    reader = get_reader(str(reading_model.write(tmp_path, WEIGHTS, calibration=calibration)))
     (reading,) = await reader.read("how many?", [PORTS])
     assert reading.answers == pytest.approx(2 * 6.0 - 12.5)
     assert (reading.start, reader.calibration.blend) == (None, 3)
@@ -216,11 +216,11 @@ async def test_a_larger_cross_encoder_takes_the_place_by_its_folder(tmp_path: Pa
     assert without == [Reading(5.0), Reading(-1.0)]
     folder = cross_encoder.write(tmp_path / "with")
     (folder / "calibration.json").write_text(json.dumps({"reader": {"answers": [0.5, -2]}}))
-    told = await get_reader(str(folder)).read("reset the switch", pairs)
-    assert [reading.answers for reading in told] == pytest.approx([0.5, -2.5])
+    readings = await get_reader(str(folder)).read("reset the switch", pairs)
+    assert [reading.answers for reading in readings] == pytest.approx([0.5, -2.5])
 
 
-async def test_what_can_not_be_loaded_or_run_is_said(tmp_path: Path) -> None:
+async def test_failures_to_load_or_run_are_reported(tmp_path: Path) -> None:
     with pytest.raises(LocalModelNotFound):
         get_reader("/no/such/folder")
     broken = reading_model.write(tmp_path / "broken", WEIGHTS)

@@ -1,4 +1,4 @@
-"""Rerank endpoints in their three shapes, over a real socket, and all the ways they may go wrong."""
+"""Rerank endpoints in their three formats, over a real socket, and their failures."""
 
 import asyncio
 import json
@@ -104,7 +104,7 @@ class TestShapes:
             assert await make(server, "tei").score(QUERY, texts) == SCORES * 3
             assert [len(request["texts"]) for request in server.requests] == [9, 4, 5, 2, 3]
 
-    async def test_a_single_text_that_is_too_long_is_told(self, make: Make) -> None:
+    async def test_a_single_text_that_is_too_long_raises_an_error(self, make: Make) -> None:
         with FakeReranker("tei", limit=0) as server, pytest.raises(ContextTooLong):
             await make(server, "tei").score(QUERY, TEXTS)
 

@@ -1,4 +1,4 @@
-"""Scores from what language models write."""
+"""Scores in the replies of language models."""
 
 import json
 

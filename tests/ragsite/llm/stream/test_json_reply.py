@@ -1,4 +1,4 @@
-"""JSON out of what language models write."""
+"""JSON in the replies of language models."""
 
 import json
 import math

@@ -1,4 +1,4 @@
-"""Decoding server-sent events, wherever the network cuts them."""
+"""Decoding of server-sent events, wherever the network splits them."""
 
 from itertools import pairwise
 

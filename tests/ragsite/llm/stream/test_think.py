@@ -1,4 +1,4 @@
-"""Telling thinking from the answer, wherever the text is cut."""
+"""Separation of thinking from the answer, wherever the text is split."""
 
 import pytest
 from hypothesis import given
