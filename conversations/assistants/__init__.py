@@ -1,1 +1,1 @@
-"""Assistants: stored configurations of how questions are answered, of which several stand side by side."""
+"""Assistants: stored configurations for answering questions; a site can have several."""

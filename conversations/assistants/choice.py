@@ -1,4 +1,4 @@
-"""Which assistant answers a question, who may use it, and what comes of its configuration for a turn."""
+"""Choice of the assistant for a question, access to assistants, and the setup that results for a turn."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -19,13 +19,13 @@ from conversations.prompts.endpoints import WRITING
 from conversations.turn_store import TurnRefused
 from ragsite.llm.default import default_endpoint
 
-# What a default assistant is called where a site has none yet; people may rename it.
+# The name of the default assistant that a new site gets; it can be renamed.
 DEFAULT_NAME = "Ragsite"
 
 
 @dataclass(frozen=True, slots=True)
 class Chosen:
-    """An assistant's configuration, in the version that a turn runs with; None where a site has no assistant."""
+    """The version of an assistant that answers a turn, with its configuration; None on a site without assistants."""
 
     version: AssistantVersion | None = None
     configuration: Configuration = field(default_factory=Configuration)
@@ -33,7 +33,7 @@ class Chosen:
 
 @dataclass(frozen=True, slots=True)
 class Listed:
-    """An assistant as people choose it, with what an empty chat says: its greeting and suggested questions."""
+    """An assistant as offered to users, with the greeting and suggested questions of an empty chat."""
 
     id: int
     name: str
@@ -41,16 +41,16 @@ class Listed:
     is_default: bool
     greeting: str
     questions: list[str]
-    profile_id: int | None  # of the model that writes, where it has one of its own
+    profile_id: int | None  # the profile of its answer model, if it has its own
 
 
 @dataclass(frozen=True, slots=True)
 class Choices:
-    """What is asked for beside a question's words; None and empty leave it to the session, its assistant and the site.
+    """Options of a single question; None and empty values follow the session, its assistant and the site.
 
-    The assistant, or with `version_id` one of its versions; a configuration to try in its place, of an assistant that
-    the caller has checked; by their names the model that writes, and the one that judges each hit; whether the model
-    is asked to think; the mode, as `ANSWER_MODE`; and how many hits are kept after fusion.
+    They are the assistant, or with `version_id` one of its versions; `tried`, a configuration to use instead, for an
+    assistant that the caller may use; the names of the models that write the answer and filter the hits; whether the
+    model should think; the mode, as `ANSWER_MODE`; and `k`, the number of hits kept after fusion.
     """
 
     assistant_id: int | None = None
@@ -64,15 +64,15 @@ class Choices:
 
 
 def for_turn(user: Any, session: ChatSession | None, asked: Choices) -> Chosen:
-    """Return how a question of a session, or of none, is answered, and pin the setup that comes of it.
+    """Return the assistant version for a question, in a session or without one, and pin the resulting setup.
 
-    Raises `TurnRefused` for an assistant that the person may not use (any more) or that can't be used, and for a model
-    that is not offered to them.
+    Raises `TurnRefused` for an assistant that the user may not use or whose configuration is invalid, and for a model
+    that is not offered.
     """
     chosen = _version(user, session, asked)
-    asked_for = {name: value for name, value in (("ANSWER_MODE", asked.mode), ("FUSED_K", asked.k)) if value}
+    overrides = {name: value for name, value in (("ANSWER_MODE", asked.mode), ("FUSED_K", asked.k)) if value}
     try:
-        setup = setup_of(chosen.configuration, read_settings(asked_for))
+        setup = setup_of(chosen.configuration, read_settings(overrides))
     except ConfigurationError as error:
         raise TurnRefused("bad_choice", str(error)) from error
     profiles = dict(setup.profiles)
@@ -88,8 +88,10 @@ def for_turn(user: Any, session: ChatSession | None, asked: Choices) -> Chosen:
 
 
 def offered_models(setup: active.Setup, purpose: str = WRITING[0]) -> dict[str, ModelProfile | None]:
-    """Return the models that people may choose, by their names, that of the setup first; it has no profile of its own
-    where the environment names it."""
+    """Return the profiles of the models that users may choose, by name, starting with the setup's own model.
+
+    The profile of that one is None if the environment names it.
+    """
     found = {own: setup.profiles.get(purpose)} if (own := own_model(setup, purpose)) else {}
     for profile in offered_profiles():
         found.setdefault(profile.model, profile)
@@ -97,27 +99,27 @@ def offered_models(setup: active.Setup, purpose: str = WRITING[0]) -> dict[str, 
 
 
 def offered_profiles() -> QuerySet[ModelProfile]:
-    """Return the profiles of models that chat, and that people may choose."""
+    """Return the profiles of chat models that users may choose."""
     return ModelProfile.objects.filter(offered=True).exclude(purpose__in=("rerank", "embedding")).order_by("model")
 
 
 def own_model(setup: active.Setup, purpose: str = WRITING[0]) -> str:
-    """Return the name of the model of a purpose where nobody chooses one; empty where that is none, or not named."""
+    """Return the name of the default model for a purpose; empty if there is none or it has no name."""
     profile, endpoint = setup.profiles.get(purpose), default_endpoint()
     return getattr(profile or endpoint, "model", "")
 
 
 def set_assistant(user: Any, session: ChatSession, pk: int | None) -> None:
-    """Have an assistant answer in a session from now on, None for the default; raises `Http404`."""
+    """Set the assistant of a session, None for the default; raises `Http404`."""
     session.assistant = get_usable(user, pk) if pk is not None else None
     session.save(update_fields=["assistant"])
     notify_pages(session.pk, "session.scope")
 
 
 def set_model(session: ChatSession, name: str) -> None:
-    """Have a model write in a session from now on, empty for the one of its assistant or the site.
+    """Set the answer model of a session, empty for that of its assistant or the site.
 
-    Raises `TurnRefused` for one that is not offered.
+    Raises `TurnRefused` for a model that is not offered.
     """
     session.model = _named(name, active.site_setup(), WRITING[0]) if name else None
     session.save(update_fields=["model"])
@@ -125,38 +127,38 @@ def set_model(session: ChatSession, name: str) -> None:
 
 
 def listed(user: Any) -> list[Listed]:
-    """Return the assistants that a person may choose, the default first."""
+    """Return the assistants that a user may choose, the default first."""
     newest = AssistantVersion.objects.filter(assistant=OuterRef("pk")).order_by("-number").values("configuration")[:1]
-    rows = usable(user).annotate(said=Coalesce(Subquery(newest), Value({}, JSONField())))
-    names = "pk", "name", "description", "is_default", "said"
+    rows = usable(user).annotate(configuration=Coalesce(Subquery(newest), Value({}, JSONField())))
+    names = "pk", "name", "description", "is_default", "configuration"
     return [
         Listed(
             pk,
             name,
             description,
             default,
-            said.get("greeting", ""),
-            said.get("questions", []),
-            said.get("models", {}).get("answer"),
+            configuration.get("greeting", ""),
+            configuration.get("questions", []),
+            configuration.get("models", {}).get("answer"),
         )
-        for pk, name, description, default, said in rows.values_list(*names)
+        for pk, name, description, default, configuration in rows.values_list(*names)
     ]
 
 
 def _named(model: str, setup: active.Setup, purpose: str) -> ModelProfile | None:
-    """Return the profile of a model that people may choose, None for the environment's; raises `TurnRefused`."""
+    """Return the profile of a model that users may choose, None for the environment's; raises `TurnRefused`."""
     offered = offered_models(setup, purpose)
     if model not in offered:
         raise TurnRefused(
             "unknown_model",
-            _("There is no model “%(name)s” to choose; there are: %(known)s.")
+            _("The model “%(name)s” is not available. Available models: %(known)s.")
             % {"name": model, "known": ", ".join(offered) or _("none")},
         )
     return offered[model]
 
 
 def _version(user: Any, session: ChatSession | None, asked: Choices) -> Chosen:
-    """Return the version that answers: the one asked for, or the newest of the assistant asked for, of the session's,
+    """Return the version that answers: the requested one, or the newest of the requested assistant, of the session's
     or of the default; raises `TurnRefused`."""
     versions = AssistantVersion.objects.select_related("assistant").order_by("-number")
     assistant_id = asked.assistant_id or (session.assistant_id if session is not None else None)
@@ -178,27 +180,27 @@ def _version(user: Any, session: ChatSession | None, asked: Choices) -> Chosen:
     except ConfigurationError as error:
         raise TurnRefused(
             "assistant_unusable",
-            _("The assistant “%(name)s” can't answer as it is set up: %(why)s")
+            _("The assistant “%(name)s” can't answer because its configuration is invalid: %(why)s")
             % {"name": version.assistant, "why": error},
         ) from error
 
 
 def usable(user: Any) -> QuerySet[Assistant]:
-    """Return the assistants that a person may use, the default first; those who make them may use all."""
+    """Return the enabled assistants that a user may use, the default first; users who may edit assistants get all."""
     enabled = Assistant.objects.filter(enabled=True)
     if user.is_superuser:
         return enabled
-    makes = Permission.objects.filter(content_type__app_label="conversations", codename="change_assistant")
+    may_change = Permission.objects.filter(content_type__app_label="conversations", codename="change_assistant")
     return enabled.filter(
         Q(everyone=True)
         | Exists(User.objects.filter(pk=user.pk, assistants=OuterRef("pk")))
         | Exists(User.objects.filter(pk=user.pk, groups__assistants=OuterRef("pk")))
-        | Exists(makes.filter(Q(user=user.pk) | Q(group__user=user.pk)))
+        | Exists(may_change.filter(Q(user=user.pk) | Q(group__user=user.pk)))
     )
 
 
 def get_usable(user: Any, pk: int) -> Assistant:
-    """Return an assistant that a person may use; raises `Http404`."""
+    """Return an assistant that a user may use; raises `Http404`."""
     found = usable(user).filter(pk=pk).first()
     if found is None:
         raise Http404(_("There is no such assistant."))
@@ -206,15 +208,15 @@ def get_usable(user: Any, pk: int) -> Assistant:
 
 
 def require_curator(user: Any) -> None:
-    """Raise `Http404` for those who may not make assistants."""
+    """Raise `Http404` unless the user may edit assistants."""
     if not user.has_perm("conversations.change_assistant"):
         raise Http404
 
 
 def setup_of(configuration: Configuration, overrides: Mapping[str, Any]) -> active.Setup:
-    """Return the site's setup with what an assistant has of its own, and over it what a request asks for.
+    """Return the site's setup with the configuration of an assistant and `overrides`, the settings of a request.
 
-    `overrides` are settings. Where a prompt or a profile is gone, the site's counts.
+    If a prompt or profile no longer exists, the site's is used.
     """
     site = active.site_setup()
     prompts, profiles = dict(site.prompts), dict(site.profiles)
@@ -234,7 +236,7 @@ def setup_of(configuration: Configuration, overrides: Mapping[str, Any]) -> acti
 
 @transaction.atomic
 def save_version(assistant: Assistant, configuration: Configuration, user: Any) -> AssistantVersion:
-    """Store how an assistant answers from now on, and return the version: the newest one where nothing differs."""
+    """Store a configuration as an assistant's new version, or return the newest version if it is the same."""
     Assistant.objects.select_for_update().get(pk=assistant.pk)
     newest = assistant.versions.order_by("-number").first()
     data = configuration.to_dict()
@@ -246,7 +248,7 @@ def save_version(assistant: Assistant, configuration: Configuration, user: Any) 
 
 @transaction.atomic
 def keep_default(**_kwargs: Any) -> None:
-    """Make the default assistant, which answers as the site is set to, where there is none."""
+    """Create the default assistant, which follows the site's settings, if there is none."""
     if Assistant.objects.filter(is_default=True).exists():
         return
     assistant, _made = Assistant.objects.update_or_create(

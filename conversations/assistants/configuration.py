@@ -1,4 +1,4 @@
-"""What a version of an assistant says: read from JSON, checked, and written back; what it leaves open follows the site.
+"""The configuration of an assistant version, read from JSON and validated; missing entries follow the site.
 
 {
   "knowledge_bases": [3, 7],
@@ -25,21 +25,21 @@ from ragsite import env
 LONGEST_GREETING = 1000
 LONGEST_QUESTION = 200
 MOST_QUESTIONS = 8
-# The purposes that an assistant may give a model of its own: all but that of the vectors, which are the site's.
+# The purposes for which an assistant may have its own model: all but embedding, because vectors are the site's.
 PURPOSES = tuple(purpose for purpose in ModelProfile.Purpose.values if purpose != "embedding")
 
 
 class ConfigurationError(ValueError):
-    """A configuration that can't be used; the message names the entry and what it takes."""
+    """An invalid configuration; the message names the entry and its valid values."""
 
 
 @dataclass(frozen=True, slots=True)
 class Configuration:
-    """How an assistant answers.
+    """The configuration of an assistant.
 
-    `knowledge_bases` are what it is asked about, none for whatever the person may read; `settings` are those of the
-    table of settings by their names, as values; `prompts` are ids of versions by (purpose, language), and `models` ids
-    of model profiles by purpose.
+    `knowledge_bases` are the ids of the bases it searches, empty for all that the user may read; `settings` are parsed
+    values by name; `prompts` are ids of prompt versions by (purpose, language), and `models` ids of model profiles by
+    purpose.
     """
 
     knowledge_bases: tuple[int, ...] = ()
@@ -52,24 +52,24 @@ class Configuration:
 
     @classmethod
     def from_dict(cls, data: Any) -> "Configuration":
-        """Return what JSON says; raises `ConfigurationError`."""
+        """Return the configuration from parsed JSON; raises `ConfigurationError`."""
         if not isinstance(data, dict):
-            raise ConfigurationError(_("A configuration is an object with members."))
+            raise ConfigurationError(_("A configuration must be a JSON object."))
         known = set(cls.__dataclass_fields__)
         if unknown := sorted(set(data) - known):
             raise ConfigurationError(
-                _("“%(name)s” is none of the entries: %(known)s.")
+                _("“%(name)s” is not a valid entry. Valid entries: %(known)s.")
                 % {"name": unknown[0], "known": ", ".join(sorted(known))}
             )
         pipeline = _text(data, "pipeline", 60)
         if pipeline and pipeline not in settings.PIPELINES:
             raise ConfigurationError(
-                _("There is no pipeline “%(name)s”; there are: %(known)s.")
+                _("There is no pipeline “%(name)s”. Available pipelines: %(known)s.")
                 % {"name": pipeline, "known": ", ".join(settings.PIPELINES)}
             )
         questions = data.get("questions", [])
         if not isinstance(questions, list) or len(questions) > MOST_QUESTIONS:
-            raise ConfigurationError(_("“questions” takes a list of up to %(most)d.") % {"most": MOST_QUESTIONS})
+            raise ConfigurationError(_("“questions” must be a list of at most %(most)d.") % {"most": MOST_QUESTIONS})
         return cls(
             knowledge_bases=_ids(data.get("knowledge_bases", [])),
             pipeline=pipeline,
@@ -81,7 +81,7 @@ class Configuration:
         )
 
     def to_dict(self) -> dict[str, Any]:
-        """Return it as JSON, without what is left open."""
+        """Return the configuration as JSON-safe data, without empty entries."""
         found = {
             "knowledge_bases": list(self.knowledge_bases),
             "pipeline": self.pipeline,
@@ -95,17 +95,17 @@ class Configuration:
 
 
 def read_settings(given: Any) -> dict[str, Any]:
-    """Return settings that an assistant may have by their names, as values; raises `ConfigurationError`.
+    """Return an assistant's settings as parsed values by name; raises `ConfigurationError`.
 
-    They are given as JSON has them (`8`, `true`), or as the environment's variables would.
+    Values are those of JSON (`8`, `true`), or strings as in environment variables.
     """
     if not isinstance(given, dict):
-        raise ConfigurationError(_("“settings” takes an object of settings by their names."))
+        raise ConfigurationError(_("“settings” must be an object with the names and values of settings."))
     found = {}
     for name, value in given.items():
         option = env.option_of(name)
         if option is None or option.live != "assistant":
-            raise ConfigurationError(_("“%(name)s” is no setting that an assistant may have.") % {"name": name})
+            raise ConfigurationError(_("“%(name)s” is not a setting that assistants can change.") % {"name": name})
         try:
             found[name] = option.parse(value.strip() if isinstance(value, str) else env.written(value))
         except ImproperlyConfigured as error:
@@ -117,14 +117,14 @@ def _text(data: Mapping[str, Any], name: str, longest: int) -> str:
     value = data.get(name, "")
     if not isinstance(value, str) or len(value) > longest or "\x00" in value:
         raise ConfigurationError(
-            _("“%(name)s” takes a text of up to %(longest)d characters.") % {"name": name, "longest": longest}
+            _("“%(name)s” must be a text of at most %(longest)d characters.") % {"name": name, "longest": longest}
         )
     return value.strip()
 
 
 def _ids(given: Any) -> tuple[int, ...]:
     if not isinstance(given, list) or not all(type(each) is int and each > 0 for each in given):
-        raise ConfigurationError(_("“knowledge_bases” takes a list of ids."))
+        raise ConfigurationError(_("“knowledge_bases” must be a list of ids."))
     return tuple(dict.fromkeys(given))
 
 
@@ -133,7 +133,9 @@ def _prompts(given: Any) -> dict[tuple[str, str], int]:
     for name, pk in given.items() if isinstance(given, dict) else [("", 0)]:
         purpose, _dot, language = name.partition(".")
         if purpose not in PromptTemplate.Purpose.values or language not in ("en", "zh") or type(pk) is not int:
-            raise ConfigurationError(_("“prompts” takes ids of versions by purpose and language, as “answer.en”."))
+            raise ConfigurationError(
+                _("“prompts” must contain ids of prompt versions by purpose and language, such as “answer.en”.")
+            )
         found[purpose, language] = pk
     return found
 
@@ -141,6 +143,6 @@ def _prompts(given: Any) -> dict[tuple[str, str], int]:
 def _models(given: Any) -> dict[str, int]:
     if not isinstance(given, dict) or not all(name in PURPOSES and type(pk) is int for name, pk in given.items()):
         raise ConfigurationError(
-            _("“models” takes ids of model profiles by purpose: %(known)s.") % {"known": ", ".join(PURPOSES)}
+            _("“models” must contain ids of model profiles by purpose: %(known)s.") % {"known": ", ".join(PURPOSES)}
         )
     return dict(given)

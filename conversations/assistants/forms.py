@@ -1,4 +1,4 @@
-"""The form of an assistant: who it is for, and a version of how it answers. Empty fields follow the site."""
+"""The form of an assistant: its users, and a version of its configuration. Empty fields follow the site."""
 
 from typing import Any
 
@@ -20,14 +20,14 @@ from retrieval.evaluation.access import visible_sets
 from retrieval.evaluation.models import EvaluationSet
 
 _OPTION, _MODEL = "option_", "model_"
-# Settings that everyone who makes an assistant looks for, with their values in words.
+# The settings that the form shows first, with labels for their values.
 _WORDS: dict[str, tuple[Any, dict[str, Any]]] = {
     "ANSWER_MODE": (
         gettext_lazy("Answers come from"),
         {
-            "documents": gettext_lazy("documents alone"),
-            "general": gettext_lazy("documents, then general knowledge where the knowledge bases allow it"),
-            "chat": gettext_lazy("the model alone, without documents"),
+            "documents": gettext_lazy("documents only"),
+            "general": gettext_lazy("documents, then general knowledge if the knowledge bases allow it"),
+            "chat": gettext_lazy("the model only, without documents"),
         },
     ),
     "ANSWER_LENGTH": (
@@ -37,7 +37,7 @@ _WORDS: dict[str, tuple[Any, dict[str, Any]]] = {
     "ANSWER_LANGUAGE": (
         gettext_lazy("Language of answers"),
         {
-            "question": gettext_lazy("that of the question"),
+            "question": gettext_lazy("the language of the question"),
             "en": gettext_lazy("always English"),
             "zh": gettext_lazy("always Chinese"),
         },
@@ -47,9 +47,9 @@ _FIRST = tuple(_OPTION + name for name in _WORDS)
 
 
 class AssistantForm(forms.ModelForm[Assistant]):
-    """An assistant with its newest version; saving one that differs adds a version.
+    """An assistant and its newest version; saving a different configuration adds a version.
 
-    `user` is who fills it in: they choose among the knowledge bases that they may read.
+    `user` is the user who fills in the form, and may choose the knowledge bases that they may read.
     """
 
     user: Any = None
@@ -58,14 +58,14 @@ class AssistantForm(forms.ModelForm[Assistant]):
         label=gettext_lazy("Knowledge bases"),
         queryset=KnowledgeBase.objects.none(),
         required=False,
-        help_text=gettext_lazy("Of these, people are answered from those that they may read. None chosen means all."),
+        help_text=gettext_lazy("Answers use those that the user may read. If none are chosen, all are used."),
     )
     pipeline = forms.ChoiceField(label=gettext_lazy("Pipeline"), required=False)
     prompts = forms.ModelMultipleChoiceField(
         label=gettext_lazy("Prompts"),
         queryset=PromptTemplate.objects.order_by("purpose", "language", "-version"),
         required=False,
-        help_text=gettext_lazy("Versions in place of those that the site uses; one per purpose and language."),
+        help_text=gettext_lazy("Versions to use instead of the site's; one per purpose and language."),
     )
     greeting = forms.CharField(
         label=gettext_lazy("Greeting"),
@@ -82,18 +82,18 @@ class AssistantForm(forms.ModelForm[Assistant]):
     )
 
     class Meta:
-        """Who it is for."""
+        """The fields of the assistant itself."""
 
         model = Assistant
         fields = ["name", "description", "enabled", "everyone", "groups", "people", "question_set"]
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        if not self.fields:  # of someone who may only look
+        if not self.fields:  # the user may only view it
             return
         newest = self.instance.versions.first() if self.instance.pk else None
         now = configured(newest)
-        as_set = _("as the site")
+        as_set = _("same as the site")
         self.fields["pipeline"].choices = [("", as_set), *((name, name) for name in settings.PIPELINES)]  # type: ignore[attr-defined]
         for option in of_assistants():
             field = self.fields[_OPTION + option.setting] = field_of(option, as_set)
@@ -115,12 +115,12 @@ class AssistantForm(forms.ModelForm[Assistant]):
             )
         seen = visible_sets(self.user) if self.user is not None else EvaluationSet.objects.all()
         if self.instance.question_set_id and not seen.filter(pk=self.instance.question_set_id).exists():
-            self.fields.pop("question_set", None)  # it stays
+            self.fields.pop("question_set", None)  # keep it
         elif "question_set" in self.fields:
             self.fields["question_set"].queryset = seen.order_by("name")  # type: ignore[attr-defined]
         readable = access.readable(self.user) if self.user is not None else KnowledgeBase.objects.all()
         self.fields["knowledge_bases"].queryset = readable.order_by("name")  # type: ignore[attr-defined]
-        # Those that this person can't see stay chosen.
+        # Bases that this user can't see stay chosen.
         ids = set(readable.values_list("pk", flat=True))
         self._unseen = [pk for pk in now.knowledge_bases if pk not in ids]
         self.initial.update(
@@ -132,7 +132,7 @@ class AssistantForm(forms.ModelForm[Assistant]):
         )
 
     def further_options(self) -> list[forms.BoundField]:
-        """Return the fields of settings that the page does not show by themselves, in the order of their table."""
+        """Return the fields of the other settings, in the order of the settings table."""
         return [self[name] for name in self.fields if name.startswith(_OPTION) and name not in _FIRST]
 
     @property
@@ -142,15 +142,15 @@ class AssistantForm(forms.ModelForm[Assistant]):
 
     @property
     def settings_used(self) -> bool:
-        """Whether one of these holds something."""
+        """Whether one of the other settings is set."""
         return any(field.value() or field.errors for field in self.further_options())
 
     def models(self) -> list[forms.BoundField]:
-        """Return the fields of models."""
+        """Return the fields for choosing models."""
         return [self[name] for name in self.fields if name.startswith(_MODEL)]
 
     def clean(self) -> dict[str, Any]:
-        """Check that the fields make a configuration, and that everyone may use the default assistant."""
+        """Check that the configuration is valid, and that everyone may use the default assistant."""
         data = super().clean() or self.cleaned_data
         chosen: dict[str, Any] = {}
         for option in of_assistants():
@@ -179,21 +179,21 @@ class AssistantForm(forms.ModelForm[Assistant]):
         except ConfigurationError as error:
             self.add_error(None, str(error))
         if self.instance.is_default and not (data.get("enabled") and data.get("everyone")):
-            self.add_error("everyone", _("The default assistant is enabled, and for everyone."))
+            self.add_error("everyone", _("The default assistant must be enabled and available to everyone."))
         return data
 
     def save_version(self, user: Any) -> AssistantVersion:
-        """Store how the assistant, which is saved, answers from now on."""
+        """Store the configuration as a version of the assistant, which must be saved."""
         return save_version(self.instance, self.configuration, user)
 
 
 def of_assistants() -> list[env.Option]:
-    """Return the settings that an assistant may have of its own."""
+    """Return the settings that assistants can change."""
     return [option for option in env.options.values() if option.live == "assistant"]
 
 
 def configured(version: AssistantVersion | None) -> Configuration:
-    """Return what a version says, as far as it can still be used."""
+    """Return a version's configuration, or an empty one if it is no longer valid."""
     if version is None:
         return Configuration()
     try:

@@ -1,4 +1,4 @@
-"""Assistants and their versions."""
+"""Models of assistants, their versions and their rehearsals."""
 
 from django.conf import settings
 from django.db import models
@@ -7,7 +7,7 @@ from django.utils.translation import gettext_lazy as _
 
 
 class Assistant(models.Model):
-    """A way of answering that people choose by its name; how it answers is in its newest version."""
+    """An assistant that users choose by name; its newest version contains its configuration."""
 
     name = models.CharField(_("name"), max_length=120, unique=True)
     description = models.CharField(
@@ -34,7 +34,7 @@ class Assistant(models.Model):
     created_at = models.DateTimeField(_("created"), auto_now_add=True)
 
     class Meta:
-        """By name, the default first."""
+        """The default first, then by name."""
 
         verbose_name = _("assistant")
         verbose_name_plural = _("assistants")
@@ -51,7 +51,7 @@ class Assistant(models.Model):
 
 
 class AssistantVersion(models.Model):
-    """How an assistant answers, as `configuration.Configuration` reads it; versions are added, never changed."""
+    """A version of an assistant's configuration, read by `configuration.Configuration`; versions are never changed."""
 
     assistant = models.ForeignKey(
         Assistant, on_delete=models.CASCADE, related_name="versions", verbose_name=_("assistant")
@@ -78,9 +78,9 @@ class AssistantVersion(models.Model):
 
 
 class Rehearsal(models.Model):
-    """A change of an assistant, run on its question set beside the version that was in use then, and not live itself.
+    """A change of an assistant that is not live, run on a question set for comparison with the live version.
 
-    `form` is the whole form of the change, as it was sent (`application/x-www-form-urlencoded`).
+    `form` contains the submitted form of the change (`application/x-www-form-urlencoded`).
     """
 
     assistant = models.ForeignKey(Assistant, on_delete=models.CASCADE, related_name="rehearsals")
@@ -89,7 +89,7 @@ class Rehearsal(models.Model):
     configuration = models.JSONField(default=dict)
     form = models.TextField()
     run = models.ForeignKey("retrieval.EvaluationRun", on_delete=models.SET_NULL, null=True, related_name="+")
-    # What the answers depend on beside the assistant, as one short text.
+    # A hash of everything besides the assistant that the answers depend on.
     state = models.CharField(max_length=64)
     beside = models.ForeignKey("retrieval.EvaluationRun", on_delete=models.SET_NULL, null=True, related_name="+")
     created_at = models.DateTimeField(auto_now_add=True)

@@ -1,4 +1,4 @@
-"""Rehearsing a change of an assistant: both what is live and the change answer a question set, before it goes live."""
+"""Rehearsals of a change of an assistant: the change and the live version both answer a question set."""
 
 import hashlib
 import json
@@ -15,14 +15,14 @@ from retrieval.evaluation import runs
 from retrieval.evaluation.models import EvaluationRun, EvaluationSet
 from retrieval.evaluation.options import RunOptions
 
-# Of each assistant; older ones go, their runs stay with the set.
+# Rehearsals kept per assistant; older ones are deleted, but the question set keeps their runs.
 KEPT = 20
 
 
 def rehearse(
     assistant: Assistant, configuration: Configuration, form: str, question_set: EvaluationSet, user: Any
 ) -> Rehearsal:
-    """Have a change answer a set, and the version in use beside it, unless that has since nothing changed.
+    """Run a change on a question set, and the live version too, unless an earlier run of it is still valid.
 
     Raises `retrieval.evaluation.sets.SetRefused`.
     """
@@ -47,7 +47,7 @@ def rehearse(
 
 
 def gone_live(rehearsal: Rehearsal, version: AssistantVersion) -> None:
-    """Have the run of a change that was made live count as that of its version, which answers just so."""
+    """Attribute the run of a change that has gone live to its new version, which has the same configuration."""
     if rehearsal.run is not None and version.configuration == rehearsal.configuration:
         options = RunOptions(
             assistant=version.assistant_id, assistant_version=version.number, assistant_name=str(version)
@@ -56,7 +56,7 @@ def gone_live(rehearsal: Rehearsal, version: AssistantVersion) -> None:
 
 
 def _known_run(made: Rehearsal, question_set: EvaluationSet, live: RunOptions) -> EvaluationRun | None:
-    """Return the newest run of the live version that an earlier rehearsal has, if the answers would be the same now."""
+    """Return the newest run of the live version in an earlier rehearsal, if its answers would be the same today."""
     earlier = Rehearsal.objects.filter(assistant=made.assistant_id, state=made.state).exclude(pk=made.pk)
     ids = {pk for pair in earlier.values_list("run", "beside") for pk in pair if pk is not None}
     found = question_set.runs.filter(pk__in=ids, status=EvaluationRun.Status.DONE).order_by("-pk")
@@ -65,9 +65,9 @@ def _known_run(made: Rehearsal, question_set: EvaluationSet, live: RunOptions) -
 
 
 def _state(question_set: EvaluationSet, user: Any) -> str:
-    """Return what answers depend on beside the assistant: who asks what, the index, and what the site has in force."""
+    """Return a hash of the other inputs of the answers: the user, the questions, the index and the site's setup."""
     site = active.site_setup()
-    told = [
+    facts = [
         user.pk,
         list(question_set.questions.order_by("pk").values_list("key", "text", "relevant")),
         index_state([question_set.knowledge_base_id]),
@@ -76,4 +76,4 @@ def _state(question_set: EvaluationSet, user: Any) -> str:
         dict(site.settings),
         settings.PIPELINES,
     ]
-    return hashlib.sha256(json.dumps(told, default=str).encode()).hexdigest()
+    return hashlib.sha256(json.dumps(facts, default=str).encode()).hexdigest()

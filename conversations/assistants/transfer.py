@@ -1,7 +1,7 @@
-"""An assistant as one readable file: written out with what it names, and read in on this site or another.
+"""Export of an assistant to a readable file, and import on this site or another.
 
-Knowledge bases, prompts and models are written by their names and texts, since their ids differ from site to site. Keys
-of models are not written. What the reading site does not have is left out, and told.
+Knowledge bases, prompts and models are written as names and texts, because their ids differ between sites. API keys of
+models are not exported. An import skips what the site does not have, and returns a list of it.
 """
 
 import json
@@ -20,11 +20,11 @@ from knowledge.models import KnowledgeBase
 
 FORMAT = "ragsite-assistant/1"
 MOST_BYTES = 1024 * 1024
-_OF_A_PROMPT = ("purpose", "language", "system", "user")
+_PROMPT_FIELDS = ("purpose", "language", "system", "user")
 
 
 def written(version: AssistantVersion) -> str:
-    """Return an assistant in one of its versions as JSON; raises `ConfigurationError` where that can't be used."""
+    """Return a version of an assistant as JSON; raises `ConfigurationError` if its configuration is invalid."""
     found = Configuration.from_dict(version.configuration)
     bases = KnowledgeBase.objects.in_bulk(found.knowledge_bases)
     prompts = PromptTemplate.objects.in_bulk(found.prompts.values())
@@ -52,16 +52,18 @@ def written(version: AssistantVersion) -> str:
 
 @transaction.atomic
 def read(text: str, user: Any) -> tuple[Assistant, list[str]]:
-    """Make an assistant of a file, disabled and of another name where its own is taken; also return what is missing.
+    """Create a disabled assistant from a file, under another name if its name is taken; also return what is missing.
 
-    Raises `ConfigurationError` for what is no such file; then nothing is stored.
+    Raises `ConfigurationError` if the file is invalid; nothing is stored then.
     """
     try:
         data = json.loads(text)
     except (ValueError, RecursionError) as error:
-        raise ConfigurationError(_("This is no JSON: %(why)s") % {"why": error}) from None
+        raise ConfigurationError(_("The file is not valid JSON: %(why)s") % {"why": error}) from None
     if not isinstance(data, dict) or data.pop("format", None) != FORMAT:
-        raise ConfigurationError(_("This is no assistant: “format” is not “%(format)s”.") % {"format": FORMAT})
+        raise ConfigurationError(
+            _("The file does not contain an assistant: “format” is not “%(format)s”.") % {"format": FORMAT}
+        )
     name, description = data.pop("name", ""), data.pop("description", "")
     data.pop("version", None)
     if not isinstance(name, str) or not name.strip() or not isinstance(description, str):
@@ -81,7 +83,7 @@ def read(text: str, user: Any) -> tuple[Assistant, list[str]]:
 
 
 def free_name(name: str) -> str:
-    """Return a name that no assistant has: the one given, or with a number after it."""
+    """Return a name that no assistant has: the given name, or the name followed by a number."""
     name, number = name[:110], 1
     made = name
     while Assistant.objects.filter(name=made).exists():
@@ -103,14 +105,14 @@ def _models(given: Any, missing: list[str]) -> dict[str, int]:
 
 
 def _prompts(given: Any) -> dict[str, int]:
-    """Return ids of prompts with these texts, stored as versions that the site does not use where they are new."""
+    """Return the ids of prompts with these texts; new texts are stored as inactive versions."""
     found: dict[str, int] = {}
     for each in given if isinstance(given, list) else [given]:
-        if not isinstance(each, dict) or not all(isinstance(each.get(name), str) for name in _OF_A_PROMPT):
+        if not isinstance(each, dict) or not all(isinstance(each.get(name), str) for name in _PROMPT_FIELDS):
             raise ConfigurationError(
-                _("“prompts” takes a list of texts with “purpose”, “language”, “system” and “user”.")
+                _("“prompts” must be a list of prompts with “purpose”, “language”, “system” and “user”.")
             )
-        texts: dict[str, str] = {name: each[name] for name in _OF_A_PROMPT}
+        texts: dict[str, str] = {name: each[name] for name in _PROMPT_FIELDS}
         purpose, language = texts["purpose"], texts["language"]
         if problems := templates.problems(purpose, texts["system"], texts["user"]):
             raise ConfigurationError(next(iter(problems.values())))

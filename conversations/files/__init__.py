@@ -1,1 +1,1 @@
-"""Files that belong to one chat: put in, read, removed, kept in a knowledge base."""
+"""Files attached to a chat: adding, processing, removing, and moving them to a knowledge base."""

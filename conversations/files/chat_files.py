@@ -1,4 +1,4 @@
-"""The files of a chat: documents in a base of the chat's own, which only its owner reads and nothing else searches."""
+"""The files of a chat: documents in a knowledge base of the chat, which only its owner can read and search."""
 
 import uuid
 from dataclasses import dataclass
@@ -19,21 +19,21 @@ from knowledge.queries import with_chunk_count
 from knowledge.services import AddedDocument, UploadRefused
 from ragsite.exceptions import Refused
 
-# More belong into a knowledge base.
+# More files belong in a knowledge base.
 MOST_FILES = 50
 SEARCHABLE = (Document.Status.CHUNKED, Document.Status.INDEXING, Document.Status.READY)
 
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """How far a chat's files are: those still to be read, with the percentages reached, and those that can't be."""
+    """The files of a chat that can't be searched: those being processed, with their progress in %, and the failed."""
 
     unread: tuple[tuple[str, int], ...] = ()
     failed: tuple[str, ...] = ()
 
 
 def files_of(session: ChatSession) -> QuerySet[Document]:
-    """Return a chat's files, in the order in which they were put in; what came with a mail goes with the mail."""
+    """Return a chat's files in the order they were added; attachments of emails are left out."""
     if session.files_id is None:
         return Document.objects.none()
     found = Document.objects.filter(knowledge_base=session.files_id, knowledge_base__of_chat=True)
@@ -49,32 +49,32 @@ def get_file(session: ChatSession, pk: int) -> Document:
 
 
 def check_room(session: ChatSession, more: int) -> None:
-    """Raise `UploadRefused` where a chat has no room for so many more files."""
+    """Raise `UploadRefused` if a chat has no room for this many more files."""
     if files_of(session).count() + more > MOST_FILES:
-        message = _("A chat takes {most} files at most. Put more into a knowledge base.")
+        message = _("A chat can have at most {most} files. Add more to a knowledge base instead.")
         raise UploadRefused("too_many", message.format(most=MOST_FILES))
 
 
 def attach(user: Any, session: ChatSession, filename: str, file: "File[bytes]") -> AddedDocument:
-    """Put a file into a chat and queue its reading; raises `UploadRefused`.
+    """Add a file to a chat and queue its processing; raises `UploadRefused`.
 
-    The same bytes are in a chat once, see `services.add_document`.
+    A file with the same bytes is added only once, see `services.add_document`.
     """
     services.check_size(filename, file.size or 0)
-    services.check_format(filename, file)  # before a base is made for it
+    services.check_format(filename, file)  # before a base is created for it
     added = services.add_document(_base_of(session), user, filename, file)
     notify_pages(session.pk, "session.file", document_id=added.document.pk)
     return added
 
 
 def remove(session: ChatSession, pk: int) -> None:
-    """Take a file out of a chat, for good; raises `Http404`."""
+    """Delete a file of a chat; raises `Http404`."""
     services.delete_document(get_file(session, pk))
     notify_pages(session.pk, "session.file", document_id=pk)
 
 
 def retry(session: ChatSession, pk: int) -> Document:
-    """Read a file of a chat anew; raises `Http404`."""
+    """Process a file of a chat again; raises `Http404`."""
     services.reingest_document(get_file(session, pk))
     notify_pages(session.pk, "session.file", document_id=pk)
     return get_file(session, pk)
@@ -82,21 +82,21 @@ def retry(session: ChatSession, pk: int) -> Document:
 
 @transaction.atomic
 def keep(session: ChatSession, pk: int, target: KnowledgeBase) -> Document:
-    """Move a file of a chat into a base that the user may add to, as it is; where the chat asks some only, it is added.
+    """Move a processed file of a chat to a base that the user may add to, and add it to the chat's scope if limited.
 
-    Raises `Http404`, and `Refused`: "busy" while it is being read, "already_there" where the base has these bytes,
-    "storage_full" where it is more than the base's owner may store.
+    Raises `Http404`, and `Refused`: "busy" while the file is being processed, "already_there" if the base has a file
+    with the same bytes, "storage_full" if it exceeds the storage of the base's owner.
     """
     get_file(session, pk)
     document = Document.objects.select_for_update().get(pk=pk)
-    told = move([document], target)
-    if "busy" in told:
-        raise Refused("busy", _("“{name}” is still being read. It can be kept when it is ready.").format(
+    refused = move([document], target)
+    if "busy" in refused:
+        raise Refused("busy", _("“{name}” is still being processed. Try again when it is ready.").format(
             name=document.name
         ))  # fmt: skip
-    if "already_there" in told:
-        raise Refused("already_there", _("“{base}” holds this file already.").format(base=target.name))
-    if "storage_full" in told and (left := services.room(target.owner_id)) is not None:
+    if "already_there" in refused:
+        raise Refused("already_there", _("“{base}” already contains this file.").format(base=target.name))
+    if "storage_full" in refused and (left := services.room(target.owner_id)) is not None:
         raise UploadRefused("storage_full", left.message.format(name=document.name))
     if session.documents.exists():
         session.documents.add(document)
@@ -109,16 +109,16 @@ def keep(session: ChatSession, pk: int, target: KnowledgeBase) -> Document:
 
 
 def reading_of(files_id: int, turn_id: int) -> Reading:
-    """Return how far the files of a chat are, of mails what they carry, too: as a turn is to be told.
+    """Return the files of a chat, including attachments of emails, that a turn can't search.
 
-    What failed before the turn that came before it, has been told.
+    Files that failed before the previous turn are left out, because that turn has reported them.
     """
     rows = Document.objects.filter(knowledge_base=files_id).exclude(status__in=SEARCHABLE)
     unread, failed = [], []
     for document in with_chunk_count(rows).order_by("created_at", "pk"):
         if document.status not in Document.UNFINISHED:
             failed.append(document)
-        elif not getattr(document, "chunk_count", 0):  # else its scanned pages are read, and its words are found
+        elif not getattr(document, "chunk_count", 0):  # else only scanned pages are missing, and its text is searchable
             unread.append((document.name, document.progress))
     if failed:
         session = Turn.objects.filter(pk=turn_id).values("session")
@@ -129,7 +129,7 @@ def reading_of(files_id: int, turn_id: int) -> Reading:
 
 
 def session_deleted(sender: Any, instance: ChatSession, **kwargs: Any) -> None:
-    """Remove the files of a chat that is removed."""
+    """Delete the files of a deleted chat."""
     if instance.files_id is None:
         return
     base = KnowledgeBase.objects.filter(pk=instance.files_id, of_chat=True).first()
@@ -138,14 +138,14 @@ def session_deleted(sender: Any, instance: ChatSession, **kwargs: Any) -> None:
 
 
 def _base_of(session: ChatSession) -> KnowledgeBase:
-    """Return the base of a chat's files, made where there is none; raises `UploadRefused` where it is full."""
+    """Return the base of a chat's files, creating it if needed; raises `UploadRefused` if it is full."""
     with transaction.atomic():
-        held = ChatSession.objects.select_for_update().get(
-            pk=session.pk
-        )  # of files that come at once, the first makes it
-        if held.files is None:
-            held.files = KnowledgeBase.objects.create(owner_id=held.owner_id, name=f"chat {uuid.uuid4()}", of_chat=True)
-            held.save(update_fields=["files"])
-        session.files = held.files
+        # Lock the session, so that only one of several simultaneous uploads creates the base.
+        locked = ChatSession.objects.select_for_update().get(pk=session.pk)
+        if locked.files is None:
+            name = f"chat {uuid.uuid4()}"
+            locked.files = KnowledgeBase.objects.create(owner_id=locked.owner_id, name=name, of_chat=True)
+            locked.save(update_fields=["files"])
+        session.files = locked.files
     check_room(session, 1)
-    return held.files
+    return locked.files

@@ -1,1 +1,1 @@
-"""What is remembered: facts that people asked to be kept, summaries of conversations, earlier turns like a question."""
+"""Memory: facts that users asked the site to remember, summaries of chats, and earlier turns similar to a question."""

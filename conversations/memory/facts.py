@@ -1,4 +1,4 @@
-"""Facts that a person told the site to remember: written and read here, and only for that person."""
+"""Facts that a user asked the site to remember, stored and read only for that user."""
 
 from typing import Any
 
@@ -17,22 +17,22 @@ class FactRefused(Refused):
 
 
 def is_memory_on(user_id: int) -> bool:
-    """Whether the person has switched their memory on."""
+    """Return whether the user has switched their memory on."""
     return MemorySwitch.objects.filter(user_id=user_id, enabled=True).exists()
 
 
 def switch(user_id: int, on: bool) -> None:
-    """Switch a person's memory on or off; what is remembered stays, unused while it is off."""
+    """Switch a user's memory on or off; facts are kept, but not used while it is off."""
     MemorySwitch.objects.update_or_create(user_id=user_id, defaults={"enabled": on})
 
 
 def facts_of(user: Any) -> QuerySet[MemoryFact]:
-    """Return the person's facts, oldest first."""
+    """Return the user's facts, oldest first."""
     return MemoryFact.objects.filter(user_id=user.pk) if user.is_authenticated else MemoryFact.objects.none()
 
 
 def get_fact(user: Any, pk: int) -> MemoryFact:
-    """Return one of the person's facts; raises `Http404`."""
+    """Return one of the user's facts; raises `Http404`."""
     fact = facts_of(user).filter(pk=pk).first()
     if fact is None:
         raise Http404(_("There is no such fact."))
@@ -40,16 +40,16 @@ def get_fact(user: Any, pk: int) -> MemoryFact:
 
 
 def known(user_id: int) -> list[str]:
-    """Return what a model is told of the person, oldest first: nothing while their memory is off. One query."""
+    """Return the facts that models get about the user, oldest first; none while their memory is off. One query."""
     facts = MemoryFact.objects.filter(user_id=user_id, user__memory_switch__enabled=True)
     return list(facts.values_list("content", flat=True))
 
 
 @transaction.atomic
 def remember(user_id: int, text: str) -> MemoryFact:
-    """Store a fact, or return the one that says the same; raises `FactRefused` over a limit."""
+    """Store a fact, or return an existing one with the same text; raises `FactRefused` if a limit is reached."""
     content = validated_fact(text)
-    # The person's row is held, so that two requests can't pass the limit together.
+    # Lock the user's row, so that two requests can't exceed the limit together.
     MemorySwitch.objects.select_for_update().get_or_create(user_id=user_id)
     existing = MemoryFact.objects.filter(user_id=user_id, content=content).first()
     if existing is not None:
@@ -57,7 +57,7 @@ def remember(user_id: int, text: str) -> MemoryFact:
     if MemoryFact.objects.filter(user_id=user_id).count() >= settings.MEMORY_MAX_FACTS:
         raise FactRefused(
             "memory_full",
-            _("At most %(limit)d facts can be remembered. Delete one in your account first.")
+            _("Your memory is full: it can contain %(limit)d facts. Delete one in your account first.")
             % {"limit": settings.MEMORY_MAX_FACTS},
         )
     return MemoryFact.objects.create(user_id=user_id, content=content)
@@ -65,34 +65,34 @@ def remember(user_id: int, text: str) -> MemoryFact:
 
 @transaction.atomic
 def change(fact: MemoryFact, text: str) -> MemoryFact:
-    """Replace a fact's words; raises `FactRefused` for words that can't be stored, or that another fact has."""
+    """Change a fact's text; raises `FactRefused` if it can't be stored or another fact has the same text."""
     content = validated_fact(text)
     if MemoryFact.objects.filter(user_id=fact.user_id, content=content).exclude(pk=fact.pk).exists():
-        raise FactRefused("fact_known", _("This is remembered already."))
+        raise FactRefused("fact_known", _("This fact is already remembered."))
     fact.content = content
     fact.save(update_fields=["content", "updated_at"])
     return fact
 
 
 def delete_fact(user: Any, pk: int) -> None:
-    """Delete one of the person's facts; raises `Http404`."""
+    """Delete one of the user's facts; raises `Http404`."""
     get_fact(user, pk).delete()
 
 
 def delete_all_facts(user: Any) -> int:
-    """Delete all of the person's facts; return how many."""
+    """Delete all of the user's facts; return how many."""
     return facts_of(user).delete()[0]
 
 
 def validated_fact(text: str) -> str:
-    """Return a fact's words as they are stored; raises `FactRefused`."""
+    """Return a fact's text as it is stored; raises `FactRefused`."""
     content = " ".join(text.replace("\x00", "").split())
     if not content:
-        raise FactRefused("empty_fact", _("Please write what is to be remembered."))
+        raise FactRefused("empty_fact", _("Enter a fact to remember."))
     if len(content) > settings.MEMORY_FACT_CHARACTERS:
         raise FactRefused(
             "fact_too_long",
-            _("A fact has at most %(limit)d characters; this one has %(length)d.")
+            _("A fact can have at most %(limit)d characters; this one has %(length)d.")
             % {"limit": settings.MEMORY_FACT_CHARACTERS, "length": len(content)},
         )
     return content

@@ -1,4 +1,4 @@
-"""Facts that people told the site to remember, and the switch that lets it."""
+"""Models of facts that users asked the site to remember, and of the switch that enables memory."""
 
 from django.conf import settings
 from django.db import models
@@ -7,7 +7,7 @@ from django.utils.translation import gettext_lazy as _
 
 
 class MemorySwitch(models.Model):
-    """Whether a person's facts are learned and given to the model. Without a row they are not."""
+    """Whether a user's facts are stored and sent to models. Without a row, memory is off."""
 
     user = models.OneToOneField(
         settings.AUTH_USER_MODEL, on_delete=models.CASCADE, primary_key=True, related_name="memory_switch"
@@ -15,7 +15,7 @@ class MemorySwitch(models.Model):
     enabled = models.BooleanField(_("enabled"), default=False)
 
     class Meta:
-        """One per person."""
+        """One per user."""
 
         verbose_name = _("memory switch")
         verbose_name_plural = _("memory switches")
@@ -25,7 +25,7 @@ class MemorySwitch(models.Model):
 
 
 class MemoryFact(models.Model):
-    """One fact, in the words of the person it belongs to; nobody else reads it."""
+    """A fact in its user's words; no other user can read it."""
 
     user = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="memory_facts")
     content = models.TextField(_("content"))

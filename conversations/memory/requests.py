@@ -1,4 +1,4 @@
-"""Reading a message that asks for something to be remembered. Pure."""
+"""Recognition of messages that ask the site to remember something. Pure."""
 
 import re
 from dataclasses import dataclass
@@ -24,7 +24,7 @@ _THANKS = re.compile(
     re.IGNORECASE,
 )
 _QUESTION = re.compile(r"[?？]\W*$|[吗嘛呢]\W*$")
-# What English asks so is told by its mark alone: "remember what I said" is no question.
+# English needs its question mark: "remember what I said" is not a question.
 _ASKING = re.compile(f"{INTERROGATIVES_ZH}|几个")
 _SENTENCE_END = re.compile(r"(?<=[.!?])\s+|(?<=[。！？])|\n+")
 
@@ -38,9 +38,9 @@ class Request:
 
 
 def read_request(message: str) -> Request | None:
-    """Return what a message asks to be remembered, or None. A question about what is remembered asks for nothing.
+    """Return the fact that a message asks to remember, or None, also for a question about what is remembered.
 
-    Of a message that goes on with a question, the fact is the first sentence.
+    If the message ends with a question, the fact is its first sentence.
     """
     match = _ASKED.match(message.strip())
     if match is None:

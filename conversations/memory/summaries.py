@@ -1,8 +1,8 @@
-"""Summaries of what of a conversation no longer fits: context entries that follow its branches.
+"""Summaries of the turns of a chat that no longer fit into the prompt, stored as context entries of its branches.
 
-A summary stands at the turn up to which it tells of its branch, so that a branch that forks later shares it. It is made
-after an answer, when turns have left the recent window or were cut from the prompt, and reaches a little further, so
-that most answers need none. The next one goes on from it as it then is, edited or cleared by the user.
+A summary belongs to the last turn that it covers, so branches that fork later share it. It is written after an answer,
+once turns have left the recent window or were cut from the prompt, and covers a few turns more, so that most answers
+need no new one. The next summary continues it, including any edits by the user.
 """
 
 import asyncio
@@ -32,22 +32,22 @@ from ragsite.site_settings.config import config
 
 logger = logging.getLogger(__name__)
 
-# Tokens of a summary, and characters of one that a person writes.
+# The most tokens of a summary, and the most characters of one that a user has edited.
 LONGEST = 400
 LONGEST_EDIT = 4000
-# How many turns a summary reaches beyond what it has to, and how many it takes in at once.
+# How many turns a summary covers beyond those it must, and the most that are added at once.
 AHEAD = 2
 AT_ONCE = 20
-# Seconds for a model to write one; nobody waits for it.
+# Seconds for a model to write a summary; no user waits for it.
 PATIENCE = 120.0
-# Characters of a summary by rules, and of each question and answer in it.
+# The most characters of a summary made by rules, and of each question and answer in it.
 LONGEST_EXTRACT = 1600
 _QUESTION, _ANSWER = 100, 160
 
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """What a summary is made from: the one before it, and the turns since."""
+    """The input of a summary: the previous summary, and the turns since."""
 
     session_id: int
     previous: ContextEntry | None
@@ -57,22 +57,22 @@ class Draft:
 
 
 def summary_of(session_id: int, branch: Sequence[int]) -> str:
-    """Return the summary of a branch's beginning; empty when there is none, or it was cleared."""
+    """Return the summary of a branch's beginning; empty if there is none or it was cleared."""
     entry = entry_of(session_id, branch)
     return entry.content if entry is not None else ""
 
 
 def entry_of(session_id: int, branch: Sequence[int]) -> ContextEntry | None:
-    """Return the summary that reaches furthest along a branch."""
+    """Return the summary that covers the most of a branch, or None."""
     place = {turn: number for number, turn in enumerate(branch)}
     return max(_entries(session_id, branch), key=lambda entry: place.get(entry.turn_id or 0, -1), default=None)
 
 
 def due(branch: Sequence[int], covered: int | None, cut: Collection[int]) -> list[int]:
-    """Return the turns that the branch's next summary takes in, oldest first; none while nothing is missing.
+    """Return the turns that the branch's next summary adds, oldest first; none while all turns are covered or recent.
 
-    `covered` is the last turn of the present summary, `cut` are turns that the last prompt had no room for. The newest
-    turn is never summarised: a follow-up needs it as it is.
+    `covered` is the last turn of the current summary, `cut` are turns that did not fit into the last prompt. The newest
+    turn is never summarised, because follow-up questions need its full text.
     """
     recent = min(config.MAX_RECENT_TURNS, settings.MAX_HISTORY_MESSAGES // 2)
     missing = [place for place, turn in enumerate(branch) if place < len(branch) - recent or turn in cut]
@@ -83,9 +83,9 @@ def due(branch: Sequence[int], covered: int | None, cut: Collection[int]) -> lis
 
 
 async def keep_up(session_id: int, branch: Sequence[int], cut: Collection[int], language: str) -> bool:
-    """Make the next summary of a branch where one is due, by a model or else by rules; return whether there is one."""
+    """Write the next summary of a branch if it is due, by a model or else by rules; return whether one was stored."""
     if not due(branch, None, cut):
-        return False  # whatever there is already
+        return False  # even without looking up the current summary
     draft = await in_database(_draft, session_id, branch, cut)
     if draft is None:
         return False
@@ -93,7 +93,7 @@ async def keep_up(session_id: int, branch: Sequence[int], cut: Collection[int], 
 
 
 def extract(draft: Draft) -> str:
-    """Return a summary by rules: each question with the beginning of its answer; the oldest go for want of room."""
+    """Return a summary made by rules: each question with the beginning of its answer, dropping the oldest to fit."""
     before = draft.previous.content.splitlines() if draft.previous is not None else []
     lines = before + [f"- {_line(turn.question, _QUESTION)} → {_line(turn.answer, _ANSWER)}" for turn in draft.turns]
     while len(lines) > 1 and len("\n".join(lines)) > LONGEST_EXTRACT:
@@ -102,7 +102,7 @@ def extract(draft: Draft) -> str:
 
 
 def edit(entry: ContextEntry, text: str) -> None:
-    """Store what its user makes of a summary; an empty text clears it. Raises `ValueError` over `LONGEST_EDIT`."""
+    """Store a user's edit of a summary; an empty text clears it. Raises `ValueError` for more than `LONGEST_EDIT`."""
     text = text.replace("\x00", "").strip()
     if len(text) > LONGEST_EDIT:
         raise ValueError(LONGEST_EDIT)
@@ -112,7 +112,7 @@ def edit(entry: ContextEntry, text: str) -> None:
 
 @transaction.atomic
 def clear(session_id: int, branch: Sequence[int]) -> None:
-    """Delete the summaries along a branch. An empty one stays, so that the turns are not summarised again."""
+    """Delete the summaries of a branch. An empty one is kept, so that the turns are not summarised again."""
     entry = entry_of(session_id, branch)
     if entry is not None:
         _entries(session_id, branch).exclude(pk=entry.pk).delete()
@@ -134,7 +134,7 @@ def _draft(session_id: int, branch: Sequence[int], cut: Collection[int]) -> Draf
 
 
 async def _written(draft: Draft, language: str) -> str:
-    """Return a model's summary; empty without a model, or when it failed."""
+    """Return a model's summary; empty without a model or if it fails."""
     try:
         async with asyncio.timeout(PATIENCE):
             client = await endpoints.client_for("summary")
@@ -166,7 +166,7 @@ def _messages(draft: Draft, language: str, window: Window) -> list[ChatMessage]:
 
 @transaction.atomic
 def _store(draft: Draft, text: str) -> bool:
-    """Store a summary, unless the one before it, or a turn in it, was changed or removed meanwhile."""
+    """Store a summary, unless the previous one or one of its turns was changed or removed in the meantime."""
     before = draft.previous
     if before is not None:
         unchanged = ContextEntry.objects.select_for_update().filter(pk=before.pk, content=before.content)

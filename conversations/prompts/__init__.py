@@ -1,1 +1,1 @@
-"""What a model is sent, and which model: templates and their versions, composing within a window, endpoints."""
+"""Prompts and models: templates and their versions, composing messages within a model's window, and endpoints."""

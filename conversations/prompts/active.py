@@ -1,6 +1,6 @@
-"""The prompts, model profiles and settings that are in force: a query each, so that a change counts at once.
+"""The active prompts, model profiles and settings, one query each, so that a change applies at once.
 
-A turn asks once, with what its assistant has of its own, and goes on as it began.
+A turn reads them once, with the configuration of its assistant, and keeps them to its end.
 """
 
 from collections.abc import Iterator, Mapping
@@ -16,18 +16,18 @@ from ragsite.site_settings import config
 
 @dataclass(frozen=True, slots=True)
 class Setup:
-    """Active prompts by purpose and language, enabled profiles by purpose, and settings that differ from the start."""
+    """Active prompts by purpose and language, enabled profiles by purpose, and settings that override the defaults."""
 
     prompts: Mapping[tuple[str, str], PromptTemplate]
     profiles: Mapping[str, ModelProfile]
     settings: Mapping[str, Any] = field(default_factory=dict)
-    # Whether the model that writes is asked to think first; None leaves that to it.
+    # Whether the answer model is asked to think first; None leaves it to the model.
     think: bool | None = None
 
 
 @dataclass(slots=True)
 class _Pinned:
-    """The setup of one piece of work, once it is known."""
+    """The setup within `pinned_setup`, once it is known."""
 
     found: Setup | None = None
 
@@ -37,7 +37,7 @@ _pinned: ContextVar[_Pinned | None] = ContextVar("pinned_setup", default=None)
 
 @contextmanager
 def pinned_setup() -> Iterator[None]:
-    """Within, also in tasks and on database threads, the setup is the one that was first asked for, or pinned."""
+    """Keep the setup that is first read or pinned within this context, including its tasks and database threads."""
     token = _pinned.set(_Pinned())
     try:
         with config.pinned():
@@ -47,16 +47,16 @@ def pinned_setup() -> Iterator[None]:
 
 
 def pin(found: Setup) -> None:
-    """Have this setup, with its settings, in force within `pinned_setup`."""
+    """Use this setup, with its settings, within the current `pinned_setup`."""
     holder = _pinned.get()
     if holder is None:
-        raise RuntimeError("A setup is pinned within `pinned_setup()` only.")
+        raise RuntimeError("A setup can be pinned only within `pinned_setup()`.")
     holder.found = found
     config.pin(found.settings)
 
 
 def setup() -> Setup:
-    """Return what is in force. Asks the database."""
+    """Return the current setup. Queries the database."""
     holder = _pinned.get()
     if holder is None:
         return site_setup()
@@ -67,7 +67,7 @@ def setup() -> Setup:
 
 
 def profile_of(purpose: str) -> ModelProfile | None:
-    """Return the profile in force for a purpose, or None. Asks the database where no setup is pinned."""
+    """Return the current profile for a purpose, or None. Queries the database unless a setup is pinned."""
     holder = _pinned.get()
     if holder is None:
         return ModelProfile.objects.filter(purpose=purpose, enabled=True).first()
@@ -75,13 +75,13 @@ def profile_of(purpose: str) -> ModelProfile | None:
 
 
 async def asetup() -> Setup:
-    """Return what is in force, at once where it is known already."""
+    """Return the current setup, without a query if it is pinned already."""
     holder = _pinned.get()
     return holder.found if holder is not None and holder.found is not None else await in_database(setup)
 
 
 def site_setup() -> Setup:
-    """Return what the site has in force, whatever an assistant has. Asks the database."""
+    """Return the setup of the site, without any assistant. Queries the database."""
     return Setup(
         {(row.purpose, row.language): row for row in PromptTemplate.objects.filter(active=True)},
         {row.purpose: row for row in ModelProfile.objects.filter(enabled=True)},

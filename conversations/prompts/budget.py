@@ -1,10 +1,10 @@
 """Fitting a prompt into a model's window. Pure.
 
-The question and the system prompt always stay. Of what is left of 95 % of the window after the answer's
-reserve, evidence claims first, then the summary, then the facts that the user asked to be remembered, then relevant
-history, then recent history from the newest; whatever does not fit is left out whole, and why is said. Of facts and
-recent history nothing is kept before one that was left out: a conversation with a hole misleads. A follow-up means
-nothing without the turn before it: a share of what the passages after the best one may claim can be kept for that turn.
+The question and the system prompt are always kept. The rest of 95 % of the window, less the answer's reserve, goes to
+the evidence first, then to the summary, the remembered facts, relevant history, and recent history from the newest
+turn. A piece that does not fit is left out as a whole and recorded. Of facts and recent history, everything older than
+a piece that was left out is left out too, because a conversation with gaps misleads. A follow-up question makes no
+sense without the turn before it, so tokens can be reserved for that turn that only the best passage may use.
 """
 
 import math
@@ -14,16 +14,16 @@ from dataclasses import dataclass, field
 from ragsite.llm.prompt_tokens import count_prompt_tokens
 
 SAFETY = 0.95
-# What a chat format adds around each message (role, separators).
+# Tokens that a chat format adds around each message (role, separators).
 MESSAGE_OVERHEAD = 4
-# In the order in which they claim, and those of which the newest, the last in their list, claims first.
+# In the order in which they are fitted. Of the kinds in the second set, the last piece, which is the newest, is first.
 KINDS = ("evidence", "summary", "facts", "relevant", "recent")
 _FROM_THE_NEWEST = {"facts", "recent"}
 
 
 @dataclass(frozen=True, slots=True)
 class Window:
-    """What a model reads at once, in tokens; `factor` is how many of its tokens one of our count makes."""
+    """A model's context window in tokens; `factor` is the model's tokens per token of the site's own count."""
 
     size: int
     reserve: int
@@ -31,7 +31,7 @@ class Window:
 
     @classmethod
     def of(cls, size: int, answer_tokens: int, factor: float = 1.0) -> "Window":
-        """Return the window with the answer's reserve, which takes half of it at most."""
+        """Return a window with a reserve for the answer, of at most half the window."""
         return cls(size, min(answer_tokens, size // 2), factor)
 
     @property
@@ -40,20 +40,20 @@ class Window:
         return max(0, int(self.size * SAFETY) - self.reserve)
 
     def measure(self, text: str) -> int:
-        """Return the tokens that a text takes as a message, or as a part of one."""
+        """Return the tokens that a text takes as a message or as part of one."""
         return math.ceil(count_prompt_tokens(text) * self.factor) + MESSAGE_OVERHEAD
 
     def room(self, tokens: int) -> int:
-        """Return how long, in tokens of our count, a text may be to measure at most `tokens`."""
+        """Return the longest text, in tokens of the site's own count, that measures at most `tokens`."""
         tokens = max(0, tokens - MESSAGE_OVERHEAD)
         room = int(tokens / self.factor)
-        # Floats: 187 / 1.1 is 170, and 170 * 1.1 more than 187.
+        # Because of float rounding: 187 / 1.1 is 170, but 170 * 1.1 is more than 187.
         return room - 1 if math.ceil(room * self.factor) > tokens else room
 
 
 @dataclass(frozen=True, slots=True)
 class Cut:
-    """Something that was left out. `tokens` is its size, `left` what was left for it."""
+    """A piece that was left out; `tokens` is its size, `left` the tokens that were left for it."""
 
     kind: str
     position: int
@@ -63,7 +63,7 @@ class Cut:
 
 @dataclass(slots=True)
 class Fitted:
-    """What fits: positions into the lists that were offered, in their order, and the tokens they take."""
+    """The pieces that fit, as positions in the offered lists, in order, and the tokens that they take."""
 
     evidence: list[int] = field(default_factory=list)
     summary: list[int] = field(default_factory=list)
@@ -77,7 +77,7 @@ class Fitted:
 
     @property
     def left(self) -> int:
-        """The tokens that nobody has claimed."""
+        """The tokens that are still free."""
         return max(0, self.limit - self.tokens)
 
 
@@ -88,12 +88,12 @@ def fit(
     measure: Callable[[str], int],
     reserved: int = 0,
 ) -> Fitted:
-    """Choose what goes into a prompt of at most `limit` tokens.
+    """Choose the pieces of a prompt of at most `limit` tokens.
 
-    `fixed` are the tokens of what always stays (system prompt, question), also where they alone are over the limit;
-    `offered` maps `KINDS` to what is offered of each, history oldest first, every piece as its texts (a turn is two
-    messages); `measure` returns the tokens of a text. `reserved` tokens are for recent history: the others leave them
-    free, apart from the best passage.
+    `fixed` are the tokens of the parts that are always kept (system prompt, question), even if they exceed the limit.
+    `offered` maps `KINDS` to their pieces, history oldest first; each piece is a sequence of texts (a turn has two
+    messages). `measure` returns the tokens of a text. `reserved` tokens are kept for recent history; of the other
+    pieces, only the best passage may use them.
     """
     result = Fitted(limit=limit, tokens=fixed, reserved=reserved)
     for kind in KINDS:

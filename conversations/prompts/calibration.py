@@ -1,7 +1,7 @@
-"""How many tokens a model makes of one of the site's own count, learned from what its provider reports.
+"""Calibration of the site's own token count to each model, learned from the usage that providers report.
 
-The factor rises quickly and falls slowly, since a prompt over the window fails while one that is a little too short
-only leaves something out. It lies in the database, so that every process has it, also after a restart.
+The factor rises quickly and falls slowly, because a prompt over the window fails, while one that is a little too short
+only leaves something out. It is stored in the database, so all processes share it, and it survives a restart.
 """
 
 from collections.abc import Sequence
@@ -13,29 +13,29 @@ from conversations.prompts.models import TokenCalibration
 from ragsite.llm.prompt_tokens import count_prompt_tokens
 from ragsite.llm.types import ChatMessage
 
-# What lies outside is no tokenizer: providers that leave out cached tokens, or cut prompts without saying so.
+# No tokenizer differs more than this; such reports leave out cached tokens, or the provider cut the prompt silently.
 LOWEST, HIGHEST = 0.5, 4.0
-# How far the factor moves towards what one answer reported.
+# The share of the way that the factor moves towards a report.
 RISE, FALL = 0.5, 0.1
-# Of a short prompt the chat format is too great a part.
+# In shorter prompts, the chat format takes too large a share.
 LEAST_TOKENS = 200
-# Before the first report: the vocabulary counted with is DeepSeek's; GPT's counts up to 19 % more (Chinese).
+# Until the first report. The site counts with DeepSeek's vocabulary; with GPT's, Chinese takes up to 19 % more tokens.
 FIRST = 1.15
 
 
 def factor_of(model: str) -> float:
-    """Return how many of a model's tokens one of the site's own count makes."""
+    """Return the number of a model's tokens per token of the site's own count."""
     known = TokenCalibration.objects.filter(model=model).values_list("factor", flat=True).first()
     return known if known is not None else first_guess(model)
 
 
 def first_guess(model: str) -> float:
-    """Return the factor of a model that has not reported yet."""
+    """Return the factor of a model without reports."""
     return 1.0 if "deepseek" in model.lower() else FIRST
 
 
 def updated_factor(factor: float, estimated: int, reported: int) -> float | None:
-    """Return the factor after one more report, or None where the report says nothing. Tokens are whole prompts'."""
+    """Return the factor after another report, or None if the report is unusable. Both counts are of whole prompts."""
     if estimated < LEAST_TOKENS or not LOWEST <= reported / estimated <= HIGHEST:
         return None
     ratio = reported / estimated
@@ -43,13 +43,13 @@ def updated_factor(factor: float, estimated: int, reported: int) -> float | None
 
 
 def learn(model: str, messages: Sequence[ChatMessage], reported: int) -> None:
-    """Learn from a prompt that its provider counted as `reported` tokens."""
+    """Update a model's factor from a prompt that its provider counted as `reported` tokens."""
     report(model, sum(count_prompt_tokens(message.content) + MESSAGE_OVERHEAD for message in messages), reported)
 
 
 @transaction.atomic
 def report(model: str, estimated: int, reported: int) -> None:
-    """Learn from a prompt of `estimated` tokens by the site's own count that its provider counted as `reported`."""
+    """Update a model's factor from a prompt's tokens by the site's own count and by its provider's."""
     if updated_factor(1.0, estimated, reported) is None:
         return
     rows = TokenCalibration.objects.select_for_update().filter(model=model[:200])

@@ -1,4 +1,4 @@
-"""Which model serves which purpose: a profile from the admin, else the `LLM_*` settings, else none."""
+"""The model for each purpose: that of a profile from the admin, else of the `LLM_*` settings, else none."""
 
 from dataclasses import replace
 
@@ -13,9 +13,9 @@ from ragsite.llm.chat import ChatClient
 from ragsite.llm.default import default_endpoint, resolve_model
 from ragsite.llm.types import Endpoint
 
-# The purposes whose replies people read.
+# The purposes whose replies are shown to users.
 WRITING = ("answer", "chat", "clarify")
-# Purposes that another's model serves where they have none: notes are taken by who writes the answer.
+# Purposes without a profile that use the profile of another purpose: the answer model also takes notes.
 _SERVED_BY = {"notes": "answer"}
 
 
@@ -26,12 +26,12 @@ def profile_endpoint(purpose: str) -> Endpoint | None:
 
 
 async def has_model(purpose: str) -> bool:
-    """Whether a model is configured for a purpose; no server is asked."""
+    """Return whether a model is configured for a purpose, without asking any server."""
     return bool((await active.asetup()).profiles.get(purpose)) or default_endpoint() is not None
 
 
 async def endpoint_for(purpose: str) -> Endpoint | None:
-    """Return where the model of a purpose is; None means that no model is configured for it."""
+    """Return the endpoint of a purpose, or None if no model is configured for it."""
     setup = await active.asetup()
     profile = setup.profiles.get(purpose) or setup.profiles.get(_SERVED_BY.get(purpose, ""))
     found = await default_endpoint_for(purpose) if profile is None else endpoint_of(profile)
@@ -39,22 +39,22 @@ async def endpoint_for(purpose: str) -> Endpoint | None:
 
 
 async def default_endpoint_for(purpose: str) -> Endpoint | None:
-    """Return the endpoint of the `LLM_*` settings as a purpose uses it, or None when none is set."""
+    """Return the endpoint of the `LLM_*` settings with the reply settings of a purpose, or None if it isn't set."""
     endpoint = default_endpoint()
     if endpoint is None:
         return None
     if not endpoint.model:
         endpoint = await resolve_model(endpoint)
-    asked = reply_settings(purpose)
-    return replace(endpoint, temperature=asked.temperature, max_tokens=asked.max_tokens or endpoint.max_tokens)
+    reply = reply_settings(purpose)
+    return replace(endpoint, temperature=reply.temperature, max_tokens=reply.max_tokens or endpoint.max_tokens)
 
 
 def warm_up() -> None:
-    """Where a model is configured, load what prompts are counted with, so that the first one does not wait for it."""
+    """Load the tokenizer if a model is configured, so that the first prompt doesn't wait for it."""
     try:
         configured = bool(settings.LLM_BASE_URL) or ModelProfile.objects.filter(enabled=True).exists()
     except DatabaseError:
-        return  # those who ask a question will be told
+        return  # questions will report the error
     finally:
         connection.close()
     if configured:
@@ -62,6 +62,6 @@ def warm_up() -> None:
 
 
 async def client_for(purpose: str) -> ChatClient | None:
-    """Return a chat client for a purpose, to be closed after use; None when no model is configured."""
+    """Return a chat client for a purpose, to be closed after use; None if no model is configured."""
     endpoint = await endpoint_for(purpose)
     return ChatClient(endpoint) if endpoint is not None else None

@@ -1,4 +1,4 @@
-"""How models are asked: prompts, and where the models are. Administrators write these."""
+"""Models of prompts, model profiles and token calibrations."""
 
 from django.db import models
 from django.db.models import Q
@@ -7,10 +7,10 @@ from django.utils.translation import gettext_lazy as _
 
 
 class PromptTemplate(models.Model):
-    """A prompt of one purpose and language; saving an edit makes a new version."""
+    """A prompt for a purpose and language; saving an edit creates a new version."""
 
     class Purpose(models.TextChoices):
-        """What the prompt is for."""
+        """The purpose of a prompt."""
 
         UNDERSTAND = "understand", _("Understand the question")
         REWRITE = "rewrite", _("Rewrite for retrieval")
@@ -34,12 +34,12 @@ class PromptTemplate(models.Model):
     system = models.TextField(_("system prompt"))
     user = models.TextField(_("user prompt"), blank=True)
     active = models.BooleanField(_("active"), default=True)
-    # Written by a release of the site, not by its administrators.
+    # Whether it came with a release, rather than from an administrator.
     shipped = models.BooleanField(_("default"), default=False)
     created_at = models.DateTimeField(_("created"), auto_now_add=True)
 
     class Meta:
-        """One active version per purpose and language."""
+        """Newest versions first; one version per purpose and language is active."""
 
         verbose_name = _("prompt template")
         verbose_name_plural = _("prompt templates")
@@ -54,10 +54,10 @@ class PromptTemplate(models.Model):
 
 
 class ModelProfile(models.Model):
-    """Which model serves a purpose; without one, the `LLM_*` settings do."""
+    """The model for a purpose; without a profile, the `LLM_*` settings are used."""
 
     class Purpose(models.TextChoices):
-        """What the model is asked to do."""
+        """The purpose of a model."""
 
         UNDERSTAND = "understand", _("Understand")
         REWRITE = "rewrite", _("Rewrite")
@@ -75,7 +75,7 @@ class ModelProfile(models.Model):
         EMBEDDING = "embedding", _("Embedding")
 
     class Thinking(models.TextChoices):
-        """How the endpoint is asked to think before it answers, or not to; empty where it can't be."""
+        """The parameter that switches the endpoint's thinking on or off; empty if it has none."""
 
         EFFORT = "reasoning_effort", _("reasoning_effort (OpenAI, Ollama)")
         TEMPLATE = "enable_thinking", _("chat_template_kwargs.enable_thinking (vLLM, Qwen)")
@@ -84,7 +84,7 @@ class ModelProfile(models.Model):
     purpose = models.CharField(_("purpose"), max_length=20, choices=Purpose.choices)
     base_url = models.URLField(_("base URL"), max_length=500)
     model = models.CharField(_("model"), max_length=200)
-    # Where it is not set, requests to such an address are refused, whatever its name has led to before.
+    # Otherwise requests to such addresses are refused, whatever the host name resolved to before.
     own_network = models.BooleanField(
         _("our own server"), default=False, help_text=_("Its address may be on this machine or in its local network.")
     )
@@ -102,7 +102,7 @@ class ModelProfile(models.Model):
     enabled = models.BooleanField(
         _("enabled"), default=True, help_text=_("The site uses it for its purpose; assistants may name others.")
     )
-    # In the site's currency; they only serve to tell what the answers cost.
+    # In the site's currency; used only to report the cost of answers.
     input_price = models.DecimalField(
         _("price of a million tokens read"), max_digits=12, decimal_places=4, null=True, blank=True
     )
@@ -115,7 +115,7 @@ class ModelProfile(models.Model):
     created_at = models.DateTimeField(_("created"), auto_now_add=True)
 
     class Meta:
-        """One enabled profile per purpose."""
+        """Ordered by purpose; one profile per purpose is enabled."""
 
         verbose_name = _("model profile")
         verbose_name_plural = _("model profiles")
@@ -132,7 +132,7 @@ class ModelProfile(models.Model):
 
 
 class TokenCalibration(models.Model):
-    """A model's tokens for each token of the site's own count, smoothed over its answers."""
+    """The number of a model's tokens per token of the site's own count, smoothed over its answers."""
 
     model = models.CharField(_("model"), max_length=200, unique=True)
     factor = models.FloatField(_("factor"), default=1.0)
@@ -140,7 +140,7 @@ class TokenCalibration(models.Model):
     updated_at = models.DateTimeField(_("changed"), auto_now=True)
 
     class Meta:
-        """By name."""
+        """Ordered by name."""
 
         verbose_name = _("token calibration")
         verbose_name_plural = _("token calibrations")

@@ -1,11 +1,11 @@
-"""That a model was asked something small in vain. Pure."""
+"""The exception for a side call that got no usable reply. Pure."""
 
 
 class NoReply(Exception):
-    """A small question that got no answer, or none that can be used.
+    """A side call that got no reply, or an unusable one.
 
-    `reason` is a stable slug: `no model`, `paused`, `timed out`, `failed`, `empty`, or what is wrong with the reply;
-    `detail` is for a person.
+    `reason` is a stable slug: `no model`, `paused`, `timed out`, `failed`, `empty`, or the problem with the reply;
+    `detail` is a message for people.
     """
 
     def __init__(self, reason: str, detail: str = "") -> None:

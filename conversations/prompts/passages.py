@@ -1,4 +1,4 @@
-"""Passages as a model reads them and as an answer cites them. Pure."""
+"""Passages in the form for models, and in the form for citations. Pure."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -8,13 +8,13 @@ from retrieval.snippets import snippet
 
 
 def numbered_passage(number: int, hit: Hit) -> str:
-    """Return a passage under its number and with its place, fenced so that its end can't be forged from within."""
+    """Return a passage with its number and place, in a tag that its text can't close."""
     parts = (hit.filename, hit.heading, hit.page and f"p. {hit.page}", hit.picture and "picture")
     return fenced(number, hit.content, " · ".join(str(part) for part in parts if part))
 
 
 def fenced(number: int, content: str, place: str = "") -> str:
-    """Return a text as a numbered passage; `place` says where it is from."""
+    """Return a text as a numbered passage; `place` is its source."""
     content = content.replace("</passage", "<​/passage")
     place = place.replace('"', "'").replace("\n", " ")
     source = f' from="{place}"' if place else ""
@@ -26,8 +26,8 @@ def citations(
 ) -> list[dict[str, Any]]:
     """Return hits as the entries of a `sources` event, numbered from 1.
 
-    A hit's snippet is the passage that answers, where it is known, and its reason why it does, where a model judged
-    that; both are given by chunk id.
+    `key_passages` and `reasons` are by chunk id: the part of the hit that contains the answer, which becomes the
+    snippet, and the filter model's reason for keeping the hit.
     """
     return [
         {

@@ -1,4 +1,4 @@
-"""A prompt filled with a stored turn, as it would be sent now."""
+"""Preview of a prompt: filled with a stored turn, as it would be sent now."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -22,13 +22,13 @@ from ragsite.llm.types import ChatMessage
 from ragsite.site_settings.config import config
 from retrieval.search import Hit
 
-# The purposes whose messages hold the conversation as turns; the others are given it as a text, where they are.
+# The purposes whose prompts contain the conversation as messages; the others get it as text, if at all.
 _WRITES = ("answer", "chat", "general", "clarify")
 
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """A message with its tokens, as the model counts them as far as known."""
+    """A message with its tokens, estimated for the model."""
 
     role: str
     content: str
@@ -36,13 +36,13 @@ class Shown:
 
     @property
     def said_by(self) -> str:
-        """Its role in words."""
+        """The label of its role."""
         return str(ROLES.get(self.role, self.role))
 
 
 @dataclass(frozen=True, slots=True)
 class Preview:
-    """The messages, their tokens together, and how many may be sent. `problem` says why there are none."""
+    """The messages, their total tokens, and the most that may be sent. `problem` says why there are no messages."""
 
     messages: Sequence[Shown] = ()
     tokens: int = 0
@@ -52,9 +52,9 @@ class Preview:
 
 
 def preview(purpose: str, prompt: Prompt, turn: Turn, language: str, reader: Any) -> Preview:
-    """Return the messages of a prompt for a stored turn, without what its user had remembered: it is theirs alone.
+    """Return the messages of a prompt for a stored turn, without the remembered facts, which are the user's alone.
 
-    Of somebody else's turn, passages that the reader may not read are left out.
+    For another user's turn, passages that the reader may not read are left out.
     """
     endpoint = endpoints.profile_endpoint("chat" if purpose == "general" else purpose) or default_endpoint()
     if endpoint is None:
@@ -64,7 +64,7 @@ def preview(purpose: str, prompt: Prompt, turn: Turn, language: str, reader: Any
     question = turn.messages.filter(role=Message.Role.USER).values_list("content", flat=True).first() or ""
     if purpose not in _WRITES:
         past = past_turns(turn.session_id, branch_of(turn.session_id, turn.parent_turn_id), config.MAX_RECENT_TURNS)
-        # As a judge of them is given them: all, or, one by one, the first.
+        # Purposes that get the passages one by one are shown with the first.
         hits = _hits(turn, reader)[: 1 if purpose in ("filter", "judge") else None]
         evidence = "\n\n".join(fenced(number, hit.content) for number, hit in enumerate(hits, 1))
         checks = turn.messages.filter(role=Message.Role.ASSISTANT).values_list("checks", flat=True).first()
@@ -98,7 +98,7 @@ def _shown(messages: Sequence[ChatMessage], window: Window, left_out: int = 0) -
 
 
 def _hits(turn: Turn, reader: Any) -> list[Hit]:
-    """Return the passages that the turn's answer was given; of one deleted since, what was quoted."""
+    """Return the passages of the turn's answer; for those deleted since, their snippets."""
     citations = Citation.objects.filter(message__turn=turn).select_related("chunk__picture", "document")
     if turn.session.owner_id != reader.pk:
         citations = citations.filter(chunk__in=access.readable_chunks(reader))

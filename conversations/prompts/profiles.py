@@ -1,4 +1,4 @@
-"""Model profiles: where their models are, how purposes ask them, and trying one with a short question."""
+"""Model profiles: their endpoints, the reply settings of purposes, and a short test of a profile."""
 
 import asyncio
 import time
@@ -15,13 +15,13 @@ from ragsite.llm.types import ChatMessage, Endpoint
 from ragsite.site_settings.config import config
 from retrieval.models import EmbeddingSpace
 
-# Seconds that an administrator waits for an answer.
+# Seconds that an administrator waits for the result of a test.
 PATIENCE = 20.0
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """Whether the endpoint answered, and what to tell the administrator."""
+    """Whether the endpoint answered, and a message for the administrator."""
 
     works: bool
     message: str
@@ -29,13 +29,13 @@ class Outcome:
 
 @dataclass(frozen=True, slots=True)
 class ReplySettings:
-    """How a purpose asks: its temperature, and the most tokens of a reply (None: as many as the model may write)."""
+    """The temperature for a purpose, and the most tokens of a reply; None means as many as the model may write."""
 
     temperature: float
     max_tokens: int | None = None
 
 
-# Where a profile doesn't say otherwise. What is read by a program, or is one line, needs no long reply.
+# Without a profile. Replies that are parsed, or that are a single line, don't need to be long.
 REPLY_SETTINGS: dict[str, ReplySettings] = {
     "understand": ReplySettings(0.3, 1024),
     "rewrite": ReplySettings(0.3, 50),
@@ -53,14 +53,14 @@ REPLY_SETTINGS: dict[str, ReplySettings] = {
 
 
 def reply_settings(purpose: str) -> ReplySettings:
-    """Return how a purpose asks; an answer from evidence as `LLM_TEMPERATURE` and `LLM_MAX_TOKENS` say."""
+    """Return the reply settings of a purpose, by default `LLM_TEMPERATURE` and `LLM_MAX_TOKENS`."""
     found = REPLY_SETTINGS.get(purpose, ReplySettings(config.LLM_TEMPERATURE))
     most = config.LLM_MAX_TOKENS
     return replace(found, max_tokens=min(found.max_tokens or most, most))
 
 
 def endpoint_of(profile: ModelProfile) -> Endpoint:
-    """Return where a profile's model is; raises `LLMError` when its key can't be read."""
+    """Return the endpoint of a profile; raises `LLMError` if its key can't be decrypted."""
     return Endpoint(
         base_url=profile.base_url.rstrip("/"),
         api_key=secrets.decrypt(bytes(profile.encrypted_key)),
@@ -78,7 +78,7 @@ def endpoint_of(profile: ModelProfile) -> Endpoint:
 
 
 def embedding_model() -> EmbeddingModel | None:
-    """Return the model of the enabled profile for embedding, or None; raises `LLMError` when its key can't be read."""
+    """Return the model of the enabled embedding profile, or None; raises `LLMError` if its key can't be decrypted."""
     profile = ModelProfile.objects.filter(purpose=ModelProfile.Purpose.EMBEDDING, enabled=True).first()
     if profile is None:
         return None
@@ -89,19 +89,19 @@ def embedding_model() -> EmbeddingModel | None:
 
 
 def what_search_uses(profile: ModelProfile) -> str:
-    """Tell what a saved profile for embedding does, and how to have the search change to its model."""
+    """Return a message for a saved embedding profile: whether search uses it, and how to switch to its model."""
     space = EmbeddingSpace.objects.filter(active=True).first()
     if space is not None and (space.provider, space.model) == (EmbeddingSpace.Provider.OPENAI, profile.model):
-        return _("Search uses %(space)s, and reaches it as this profile says.") % {"space": space}
-    told = _(
-        "Search uses %(space)s. To change it to this model, run “manage.py reembed --provider openai” on the server; "
-        "search goes on meanwhile."
+        return _("Search uses %(space)s with the connection of this profile.") % {"space": space}
+    message = _(
+        "Search uses %(space)s. To switch to this model, run “manage.py reembed --provider openai” on the server. "
+        "Search stays available in the meantime."
     )
-    return told % {"space": space or settings.EMBEDDING_MODEL}
+    return message % {"space": space or settings.EMBEDDING_MODEL}
 
 
 async def try_profile(profile: ModelProfile) -> Outcome:
-    """Ask the profile's model for one word, or to judge two passages; an embedding model gets a word to compute."""
+    """Test the profile's model: ask for one word, score two passages, or embed a word, depending on its purpose."""
     began = time.monotonic()
     try:
         endpoint = endpoint_of(profile)
@@ -117,12 +117,12 @@ async def try_profile(profile: ModelProfile) -> Outcome:
     except LLMError as error:
         return Outcome(False, f"{profile}: {error}")
     seconds = time.monotonic() - began
-    told = _("%(profile)s answered in %(seconds).1f s: %(reply)s")
-    return Outcome(True, told % {"profile": profile, "seconds": seconds, "reply": reply[:80]})
+    message = _("%(profile)s answered in %(seconds).1f s: %(reply)s")
+    return Outcome(True, message % {"profile": profile, "seconds": seconds, "reply": reply[:80]})
 
 
 async def ask(endpoint: Endpoint, purpose: str) -> str:
-    """Ask a model what suits a purpose, briefly, and return what came of it in words. Raises `LLMError`."""
+    """Send a short request that suits the purpose to a model, and describe its reply. Raises `LLMError`."""
     if purpose == ModelProfile.Purpose.RERANK and config.RERANK_METHOD != "llm":
         from ragsite.llm.reranking.remote import RemoteReranker
 
@@ -132,11 +132,11 @@ async def ask(endpoint: Endpoint, purpose: str) -> str:
             good, bad = await reranker.score("How many ports has the switch?", passages)
         finally:
             await reranker.aclose()
-        return _("a passage that answers scored %(good).2f, another one %(bad).2f") % {"good": good, "bad": bad}
+        return _("a relevant passage scored %(good).2f, an unrelated one %(bad).2f") % {"good": good, "bad": bad}
     if purpose == ModelProfile.Purpose.EMBEDDING:
         vector = await asyncio.to_thread(lambda: OpenAIEmbedder(endpoint).embed_query("ready"))
         return _("a vector of %(count)d numbers") % {"count": len(vector)}
-    from ragsite.llm.chat import ChatClient  # HTTP is loaded when it is wanted, not with the admin
+    from ragsite.llm.chat import ChatClient  # imports the HTTP client only when needed, not with the admin
 
     client = ChatClient(endpoint)
     try:

@@ -1,7 +1,7 @@
-"""The rerankers that a site is set up with; `settings.RERANKERS` names them, so that retrieval needn't know of them.
+"""The site's rerankers, named in `settings.RERANKERS` so that retrieval doesn't depend on this module.
 
-An enabled model profile for reranking comes before the `RERANK_*` settings. It names a rerank endpoint or, where
-`RERANK_METHOD` is `llm`, a chat model.
+An enabled model profile for reranking takes precedence over the `RERANK_*` settings. It names a rerank endpoint, or a
+chat model if `RERANK_METHOD` is `llm`.
 """
 
 from collections.abc import Sequence
@@ -31,7 +31,7 @@ _TAGS = 16
 
 
 async def endpoint() -> Reranker:
-    """Return the rerank endpoint of the profile, else of the settings. Raises `NotConfigured` when there is none."""
+    """Return the rerank endpoint of the profile, or else of the settings. Raises `NotConfigured` without either."""
     found = None if profile_chats() else await in_database(profile_endpoint, "rerank")
     if found is None and settings.RERANK_BASE_URL:
         found = Endpoint(settings.RERANK_BASE_URL, settings.RERANK_API_KEY, settings.RERANK_MODEL)
@@ -46,7 +46,7 @@ async def local() -> Reranker:
 
 
 async def language_model() -> Reranker:
-    """Return the chat model for reranking: a profile's, else that of the `LLM_*` settings. Raises `NotConfigured`."""
+    """Return the chat model for reranking: a profile's, or that of the `LLM_*` settings. Raises `NotConfigured`."""
     found = await (endpoint_for("rerank") if profile_chats() else default_endpoint_for("rerank"))
     if found is None:
         raise NotConfigured("An administrator can set one with LLM_BASE_URL.")
@@ -54,18 +54,18 @@ async def language_model() -> Reranker:
 
 
 def profile_chats() -> bool:
-    """Whether a model profile for reranking names a chat model rather than a rerank endpoint."""
+    """Return whether model profiles for reranking name a chat model rather than a rerank endpoint."""
     return bool(config.RERANK_METHOD == "llm")
 
 
 class PromptedReranker:
-    """A chat model that is given all passages at once, numbered and fenced, and asked for their scores as JSON."""
+    """A chat model that gets all passages at once, numbered and tagged, and returns their scores as JSON."""
 
     def __init__(self, client: ChatClient) -> None:
         self._client = client
 
     async def score(self, query: str, texts: Sequence[str]) -> Scores:
-        """Return each text's score from 0 to 1, in the order of the texts; None where the reply has none for it."""
+        """Return each text's score from 0 to 1, in the order of the texts; None for those missing in the reply."""
         if not texts:
             return []
         prompt = await in_database(get_prompt, "rerank", language_of(query) or "en")
@@ -80,10 +80,10 @@ class PromptedReranker:
         return parse_scores(reply.text, len(texts))
 
     async def aclose(self) -> None:
-        """Close the connections that are kept open."""
+        """Close the client's connections."""
         await self._client.aclose()
 
 
 def _hurried(endpoint: Endpoint) -> Endpoint:
-    """Return the endpoint with no more time than a reranking has, so that it is not retried in vain."""
+    """Return the endpoint with its time limited to `RERANK_TIMEOUT`, so that it isn't retried in vain."""
     return replace(endpoint, total_timeout=min(endpoint.total_timeout, config.RERANK_TIMEOUT))

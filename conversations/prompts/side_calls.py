@@ -1,7 +1,7 @@
-"""Small questions to a model on the way to an answer: how to understand, how to search, what to keep.
+"""Side calls: short requests to a model while answering, such as how to understand or search for a question.
 
-Nobody waits long for them: each is asked once, within seconds, and the caller goes on without an answer. A model that
-kept one waiting in vain isn't asked the next ones for a minute, so that a slow one costs a turn its seconds once.
+They must not delay the answer: each is sent once, with a timeout of seconds, and the caller goes on without a reply. A
+model that times out gets no side calls for a minute, so a slow model delays a turn only once.
 """
 
 import asyncio
@@ -26,19 +26,19 @@ from ragsite.runtime import caches
 
 logger = logging.getLogger(__name__)
 
-# Seconds for which a model that was too slow or away is left alone.
+# Seconds without side calls for a model that was too slow or unreachable.
 PAUSE = 60.0
-# Tokens that a model which thinks before it answers may take for that, beside those of its answer.
+# Tokens for thinking, in addition to those of the reply, for models that think first.
 THINKING_ROOM = 2048
-# Tokens of a past question or answer, of the summary of those before, and of the question, that are quoted to a model.
+# The most tokens quoted of a past question or answer, of the summary of those before, and of the question.
 _PAST_TOKENS = 200
 _SUMMARY_TOKENS = 400
 _QUESTION_TOKENS = 1000
-# Before what is quoted of a question, an answer, and the summary of what was before them.
+# The labels of questions, answers, and the summary of earlier turns.
 SPEAKERS = {"en": ("User", "Assistant", "Summary so far"), "zh": ("用户", "助手", "此前的摘要")}
-# What stands for an answer that failed, or was stopped before it was whole.
+# Replaces an answer that failed or was stopped before it was complete.
 _UNANSWERED = {"en": "(this was not answered)", "zh": "（未得到回答）"}
-# What stands for a conversation that has not begun.
+# Replaces an empty history.
 _NOTHING = "-"
 
 _paused: dict[tuple[str, str], float] = {}
@@ -47,9 +47,9 @@ _thinkers: set[tuple[str, str]] = set()
 
 @dataclass(frozen=True, slots=True)
 class Answered:
-    """What the model wrote, its thinking left out; `cut` tells that its limit of tokens ended it.
+    """A model's reply without its thinking; `cut` is true if the token limit ended it.
 
-    `usage` is what its provider counted, if it did.
+    `usage` is the token usage that the provider reported, if any.
     """
 
     text: str
@@ -59,9 +59,9 @@ class Answered:
 
 
 class SideModel:
-    """A model and its prompt for one purpose; each question is bounded by `seconds`.
+    """A model and its prompt for one purpose; each call takes at most `seconds`.
 
-    One that is `patient` asks a slow model again, since somebody waits for what it says.
+    If it is `patient`, slow models are asked again instead of being paused, because the reply is essential.
     """
 
     def __init__(self, purpose: str, client: ChatClient, prompt: Prompt, seconds: float, patient: bool = False) -> None:
@@ -78,13 +78,13 @@ class SideModel:
 
     @property
     def prompt_version(self) -> int:
-        """The version of the prompt; 0 for the one that the site came with."""
+        """The version of the prompt; 0 for the default of the release."""
         return self._prompt.version
 
     async def ask(self, turns: Sequence[tuple[str, str]] = (), also: str = "", **variables: str) -> Answered:
-        """Fill the prompt, and return the answer. Raises `NoReply`.
+        """Fill the prompt, send it, and return the reply. Raises `NoReply`.
 
-        `turns` are past questions and answers, and `also` is put at the end of the prompt's instructions.
+        `turns` are past questions and answers; `also` is appended to the prompt's instructions.
         """
         prompt = replace(self._prompt, system="\n\n".join(filter(None, (self._prompt.system, also))))
         key = _key(self._client.endpoint)
@@ -96,7 +96,7 @@ class SideModel:
         except (TimeoutError, TimedOut):
             if not self._patient:
                 _paused[key] = time.monotonic() + PAUSE
-            logger.warning("The model for %s gave no answer within %g s", self._purpose, self._seconds)
+            logger.warning("The model for %s did not reply within %g s", self._purpose, self._seconds)
             raise NoReply("timed out", _("No answer within %(seconds)g s.") % {"seconds": self._seconds}) from None
         except LLMError as error:
             if isinstance(error, Unreachable):
@@ -108,12 +108,12 @@ class SideModel:
         return Answered(reply.text, reply.finish_reason == "length", self.model, reply.usage)
 
     def _fitted(self, prompt: Prompt, turns: Sequence[tuple[str, str]], variables: dict[str, str]) -> tuple[str, str]:
-        """Return the filled prompt with as much of the history's end as the model's window has room for."""
+        """Return the filled prompt with as much of the history's end as fits into the model's window."""
         history = variables.get("history", "")
         window = Window.of(self._client.endpoint.context_window, self._client.endpoint.max_tokens)
         whole = prompt.fill(turns, **variables)
         if not history and not turns:
-            return whole  # of which nothing may be left out
+            return whole  # nothing can be left out
         if sum(len(text.encode()) for text in whole) < window.limit:  # no token is less than a byte
             return whole
         taken = sum(map(window.measure, prompt.fill(turns, **variables | {"history": ""})))
@@ -132,7 +132,7 @@ class SideModel:
         return prompt.fill(turns, **variables | {"history": "\n".join(reversed(kept)) or _NOTHING})
 
     async def _complete(self, prompt: tuple[str, str]) -> Reply:
-        """Return the reply; a model found to have spent its tokens on thinking gets room for it, now and later."""
+        """Return the reply; a model that spends its tokens on thinking gets more, in this and later calls."""
         endpoint = self._client.endpoint
         messages = [ChatMessage("system", prompt[0]), ChatMessage("user", prompt[1])]
         roomy = min(endpoint.max_tokens + THINKING_ROOM, endpoint.context_window // 2)
@@ -147,11 +147,11 @@ class SideModel:
 
 @asynccontextmanager
 async def model_for(purpose: str, language: str, seconds: float, patient: bool = False) -> AsyncIterator[SideModel]:
-    """Yield the model of a purpose with its prompt in a language, each question bounded by `seconds`.
+    """Yield the model of a purpose with its prompt in a language; each call takes at most `seconds`.
 
-    A patient one is asked even if it was slow a moment ago, and is not left alone afterwards.
+    With `patient`, the model is called even if it was slow just before, and is not paused afterwards.
 
-    Raises `NoReply` when there is none or it can't be told.
+    Raises `NoReply` if there is no model or it can't be resolved.
     """
     try:
         async with asyncio.timeout(seconds):
@@ -159,7 +159,7 @@ async def model_for(purpose: str, language: str, seconds: float, patient: bool =
     except TimeoutError:
         raise NoReply("timed out") from None
     except LLMError as error:
-        logger.warning("The model for %s can't be asked: %s %s", purpose, error.code, error.details)
+        logger.warning("The model for %s can't be used: %s %s", purpose, error.code, error.details)
         raise NoReply("failed", error.message) from error
     if client is None:
         raise NoReply("no model")
@@ -179,13 +179,13 @@ async def ask(
 
 @caches.register
 def forget_slow_models() -> None:
-    """Forget which models were slow and which think."""
+    """Clear the records of which models were slow and which think."""
     _paused.clear()
     _thinkers.clear()
 
 
 def transcript(turns: Sequence[PastTurn], language: str, summary: str = "") -> str:
-    """Return past turns as a model is shown them, oldest first, long answers cut; `summary` is of those before.
+    """Return past turns as text for a prompt, oldest first, with long answers cut; `summary` is of earlier turns.
 
     `language` is that of the prompt, `"zh"` or `"en"`.
     """
@@ -197,7 +197,7 @@ def transcript(turns: Sequence[PastTurn], language: str, summary: str = "") -> s
 
 
 def spoken(turns: Sequence[PastTurn], language: str) -> list[tuple[str, str]]:
-    """Return the questions and answers of past turns as a model is shown them, long ones cut, missing ones marked."""
+    """Return the questions and answers of past turns for a prompt, with long ones cut and missing answers marked."""
     return [
         (_short(turn.question, _PAST_TOKENS), _short(turn.answer, _PAST_TOKENS) or _UNANSWERED[language])
         for turn in turns
@@ -205,12 +205,12 @@ def spoken(turns: Sequence[PastTurn], language: str) -> list[tuple[str, str]]:
 
 
 def quoted(question: str) -> str:
-    """Return a question, the end of a very long one left out."""
+    """Return a question for a prompt, cut if it is very long."""
     return _short(question, _QUESTION_TOKENS)
 
 
 def _short(text: str, tokens: int) -> str:
-    """Return a text of at most `tokens` tokens; of a very long one only the beginning is counted."""
+    """Return a text cut to `tokens` tokens; only the beginning of a very long text is counted."""
     return text if len(text) <= tokens else shorten(text[: 6 * tokens], tokens)
 
 

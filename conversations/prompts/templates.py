@@ -1,4 +1,4 @@
-"""Prompt templates: `{{ name }}` variables and a loop over earlier turns, checked when saved, filled when used."""
+"""Prompt templates with `{{ name }}` variables and a loop over earlier turns: validation and filling."""
 
 import re
 from collections.abc import Sequence
@@ -11,7 +11,7 @@ from conversations.prompts import active
 from conversations.prompts.defaults import DEFAULTS
 from ragsite.site_settings.config import config
 
-# What each purpose's prompt may use, beside `date` and `time`.
+# The variables of each purpose's prompt, besides `date` and `time`.
 VARIABLES: dict[str, set[str]] = {
     "understand": {"question", "history"},
     "rewrite": {"question", "history"},
@@ -29,26 +29,26 @@ VARIABLES: dict[str, set[str]] = {
     "title": {"question", "history"},
     "blocks": set(),
 }
-# What its user text can't do without. It is the user text that has to hold it: what people and documents say does not
-# belong among the instructions of the system text.
+# The variables that the user prompt must contain. They belong there because text from users and documents must not be
+# among the instructions of the system prompt.
 NEEDED: dict[str, set[str]] = VARIABLES | {"title": {"question"}}
-# Today, as in 2026-01-31, and now, as in 2026-01-31 14:05 CET; both where the site is.
+# The date, such as 2026-01-31, and the time, such as 2026-01-31 14:05 CET, in the site's time zone.
 _EVERYWHERE = {"date", "time"}
-# The purposes that follow on a conversation: their prompts may write its turns in a form of their own.
+# The purposes that use the conversation's history: their prompts may format its turns with a loop.
 LOOPING = {"understand", "rewrite", "split", "answer", "chat", "general", "clarify"}
 LOOP = "{% for turn in turns %}{{ turn.question }} {{ turn.answer }}{% endfor %}"
-# What a loop may use beside the variables.
+# The additional variables inside a loop.
 _OF_A_TURN = {"turn.question", "turn.answer"}
-# The purposes whose replies are shown, and so may be asked for as blocks.
+# The purposes whose replies are shown to users, and can be requested as blocks.
 _SHOWN = {"answer", "chat", "general"}
 
-# What an answer's prompt ends with where sources are not to be cited.
+# Appended to the answer prompt if sources are not to be cited.
 _NO_MARKERS = {
     "en": "Unlike what was said above, write no citations such as [n]: the passages are listed below the answer.",
     "zh": "与上述要求不同：不要写 [n] 之类的引用标注，段落会列在回答下方。",
 }
 
-# What a shown reply's prompt ends with where it is to be shorter or longer than usual, or in one language always.
+# Appended to prompts of shown replies if a length or a fixed language is set.
 _LENGTHS = {
     ("short", "en"): "Keep the answer short: at most three sentences, unless a list or a table is asked for.",
     ("short", "zh"): "回答要简短：除非要求列表或表格，否则不超过三句话。",
@@ -65,7 +65,7 @@ _LANGUAGES = {
 }
 
 _VARIABLE = re.compile(r"\{\{\s*(.*?)\s*\}\}", re.DOTALL)
-# A line break after either end belongs to it, so that they may stand on lines of their own.
+# A line break after either tag belongs to the tag, so that tags can be on lines of their own.
 _LOOP = re.compile(r"\{%\s*for\s+turn\s+in\s+turns\s*%\}(?:\r?\n)?(?P<body>.*?)\{%\s*endfor\s*%\}(?:\r?\n)?", re.DOTALL)
 _LOOP_OR_VARIABLE = re.compile(f"{_LOOP.pattern}|{_VARIABLE.pattern}", re.DOTALL)
 
@@ -80,17 +80,17 @@ class Prompt:
 
     @property
     def repeats(self) -> bool:
-        """Whether a variable stands in it more than once."""
+        """Whether a variable occurs more than once."""
         names = _VARIABLE.findall(self.system) + _VARIABLE.findall(self.user)
         return len(names) != len(set(names))
 
     @property
     def loops(self) -> bool:
-        """Whether it writes the turns of the conversation itself."""
+        """Whether it contains a loop over the turns of the conversation."""
         return bool(_LOOP.search(self.system) or _LOOP.search(self.user))
 
     def fill(self, turns: Sequence[tuple[str, str]] = (), **variables: str) -> tuple[str, str]:
-        """Return the system and the user text with their variables replaced; `date` and `time` fill themselves.
+        """Return the system and user texts with their variables replaced; `date` and `time` are filled automatically.
 
         `turns` are questions with their answers, oldest first.
         """
@@ -105,7 +105,7 @@ def variables_of(purpose: str) -> list[str]:
 
 
 def validate(purpose: str, text: str) -> None:
-    """Check a template's variables; raises `ValueError` saying what is wrong and what is allowed."""
+    """Check a template's variables and tags; raises `ValueError` with the problem and the allowed variables."""
     allowed = variables_of(purpose)
     bodies = [found["body"] for found in _LOOP.finditer(text)] if purpose in LOOPING else []
     outside = _LOOP.sub("", text) if purpose in LOOPING else text
@@ -121,14 +121,14 @@ def validate(purpose: str, text: str) -> None:
                 )
         if "{{" in rest or "{%" in rest:
             raise ValueError(
-                _("A “{{” has no matching “}}”, or a template tag is used; only {{ variables }} are known.")
+                _("A “{{” has no matching “}}”, or a template tag is used; only {{ variables }} are allowed.")
             )
 
 
 def require(purpose: str, user: str) -> None:
-    """Check that a user text uses what its purpose can't do without; raises `ValueError` naming what is missing.
+    """Check that a user prompt uses the variables that its purpose needs; raises `ValueError` naming those missing.
 
-    A loop over the turns tells the history too.
+    A loop over the turns counts as the history.
     """
     missing = NEEDED.get(purpose, set()) - set(_VARIABLE.findall(user))
     if purpose in LOOPING and _LOOP.search(user):
@@ -136,12 +136,12 @@ def require(purpose: str, user: str) -> None:
     if missing:
         names = ", ".join(f"{{{{ {name} }}}}" for name in sorted(missing))
         raise ValueError(
-            _("The user prompt has to use %(names)s: without it the model is not told.") % {"names": names}
+            _("The user prompt must contain %(names)s; otherwise the model doesn't get this text.") % {"names": names}
         )
 
 
 def problems(purpose: str, system: str, user: str) -> dict[str, str]:
-    """Return what is wrong with the texts of a prompt, by field."""
+    """Return the errors in the texts of a prompt, by field."""
     found: dict[str, str] = {}
     for name, text in (("system", system), ("user", user)):
         try:
@@ -154,24 +154,24 @@ def problems(purpose: str, system: str, user: str) -> dict[str, str]:
 
 
 def get_prompt(purpose: str, language: str) -> Prompt:
-    """Return the active prompt of a purpose in a language (`"en"` or `"zh"`), or the one the site came with.
+    """Return the active prompt of a purpose in a language (`"en"` or `"zh"`), or the default of the release.
 
-    That of an answer ends with what `ANSWER_DIALECT` and `ENABLE_SOURCE_CITATION` ask for.
+    Instructions that the settings require are appended, see `as_set`.
     """
     return as_set(_active(purpose, language), purpose, language)
 
 
 async def aget_prompt(purpose: str, language: str) -> Prompt:
-    """Return what `get_prompt` does, of a purpose that is not asked for blocks; no one waits who knows the setup."""
+    """Return a prompt without the instructions of `as_set`; doesn't query if the setup is pinned."""
     return _prompt(await active.asetup(), purpose, language)
 
 
 def as_set(prompt: Prompt, purpose: str, language: str) -> Prompt:
-    """Return a prompt with what the settings ask of answers: length, language, blocks as JSON, and no citations."""
+    """Return a prompt with the instructions that the settings require: length, language, JSON blocks, no citations."""
     added: list[str] = []
     if purpose in _SHOWN:
-        asked = (_LENGTHS.get((config.ANSWER_LENGTH, language)), _LANGUAGES.get((config.ANSWER_LANGUAGE, language)))
-        added += [text for text in asked if text]
+        texts = (_LENGTHS.get((config.ANSWER_LENGTH, language)), _LANGUAGES.get((config.ANSWER_LANGUAGE, language)))
+        added += [text for text in texts if text]
     if purpose in _SHOWN and config.ANSWER_DIALECT == "json":
         added.append(_active("blocks", language).system)
     if purpose == "answer" and not config.ENABLE_SOURCE_CITATION:
@@ -192,7 +192,7 @@ def _prompt(setup: active.Setup, purpose: str, language: str) -> Prompt:
 
 
 def _fill(template: str, variables: dict[str, str], turns: Sequence[tuple[str, str]]) -> str:
-    """Replace loops and variables in one pass, so that what a document says is never read as a template."""
+    """Replace loops and variables in one pass, so that text from documents is never treated as a template."""
 
     def filled(match: re.Match[str]) -> str:
         body = match["body"]

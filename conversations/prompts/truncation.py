@@ -1,4 +1,4 @@
-"""What of a prompt did not fit the model's window, counted, and in words for a reader."""
+"""Counts and descriptions of the parts of a prompt that did not fit into the model's window."""
 
 from collections import Counter
 from collections.abc import Mapping
@@ -15,14 +15,14 @@ _NAMES = {"evidence": "passages", "summary": "summaries", "facts": "facts", "rel
 
 
 def left_out(composed: Composed, window: int) -> dict[str, int]:
-    """Return how many pieces of each kind were left out or shortened, and the window; empty when everything fitted."""
+    """Return how many pieces of each kind were left out or shortened, and the window; empty if everything fitted."""
     counts = Counter(f"{_NAMES[cut.kind]}_left_out" for cut in composed.fitted.cuts)
     counts.update(f"{_NAMES[item['kind']]}_shortened" for item in composed.shortened)
     return {**counts, "window": window} if counts else {}
 
 
 def sentence(counts: Mapping[str, Any]) -> str:
-    """Say what was left out and why; an empty string when nothing was. `counts` may hold other things too."""
+    """Describe what was left out and why; empty if nothing was. `counts` may contain other keys too."""
     passages, turns = counts.get("passages_left_out", 0), counts.get("turns_left_out", 0)
     summaries, facts = counts.get("summaries_left_out", 0), counts.get("facts_left_out", 0)
     left_out = [
@@ -42,7 +42,7 @@ def sentence(counts: Mapping[str, Any]) -> str:
         parts.append(_("Left out: %(what)s.") % {"what": _(", ").join(filter(None, left_out))})
     if any(shortened):
         parts.append(_("Shortened: %(what)s.") % {"what": _(", ").join(filter(None, shortened))})
-    reads = _("The model reads %(tokens)s tokens at once.") % {
+    window = _("The context window is %(tokens)s tokens.") % {
         "tokens": number_format(counts["window"], force_grouping=True)
     }
-    return join_sentences(*parts, reads)
+    return join_sentences(*parts, window)

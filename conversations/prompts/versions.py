@@ -1,4 +1,4 @@
-"""Writing prompt templates: versions are added and activated, never changed."""
+"""Storing versions of prompt templates: they are added and activated, never changed."""
 
 from typing import Any
 
@@ -11,17 +11,17 @@ from conversations.prompts.defaults import DEFAULTS
 
 @transaction.atomic
 def save_version(purpose: str, language: str, system: str, user: str) -> PromptTemplate:
-    """Store a prompt as the newest version of its purpose and language, make it the active one, and return it."""
+    """Store a prompt as the newest version of its purpose and language, activate it, and return it."""
     _lock()
     return _add(PromptTemplate(purpose=purpose, language=language, system=system, user=user))
 
 
 @transaction.atomic
 def keep_defaults(**_kwargs: Any) -> None:
-    """Store the prompts of this release that the database lacks, each as a version.
+    """Store the default prompts of this release that are not in the database yet, each as a new version.
 
-    One takes the place of the release's before it. Where a site has a prompt of its own in use, or went back to an
-    older one, that stays, and the admin says that there is a newer one to take up.
+    A new default is activated if the previous default is active. If the site uses a prompt of its own or an older
+    version, that stays active, and the admin points out the new one.
     """
     _lock()
     last = {(row.purpose, row.language): row for row in PromptTemplate.objects.filter(shipped=True).order_by("version")}
@@ -35,7 +35,7 @@ def keep_defaults(**_kwargs: Any) -> None:
 
 
 def _add(template: PromptTemplate) -> PromptTemplate:
-    """Store a prompt as the newest version of its purpose and language; an active one replaces the one in use."""
+    """Store a prompt as the newest version of its purpose and language, deactivating the others if it is active."""
     family = PromptTemplate.objects.filter(purpose=template.purpose, language=template.language)
     template.version = (family.aggregate(newest=Max("version"))["newest"] or 0) + 1
     if template.active:
@@ -56,6 +56,6 @@ def activate(template: PromptTemplate) -> PromptTemplate:
 
 
 def _lock() -> None:
-    """Let two administrators who save together have their versions one after the other."""
+    """Lock prompt versions until the end of the transaction, so that simultaneous saves run one after the other."""
     with connection.cursor() as cursor:
         cursor.execute("SELECT pg_advisory_xact_lock(%s)", [0x70726F6D])

@@ -1,4 +1,4 @@
-"""The prompts that a new site starts with; administrators edit them as `PromptTemplate` rows.
+"""The default prompts of the release; administrators edit them as `PromptTemplate` rows.
 
 `{{ name }}` is replaced by a variable; `templates.VARIABLES` lists those of each purpose.
 """
@@ -11,5 +11,5 @@ DEFAULTS: dict[tuple[str, str], tuple[str, str]] = {
     for language, prompts in (("en", en.PROMPTS), ("zh", zh.PROMPTS))
     for purpose, texts in prompts.items()
 }
-# What the prompt to understand a question ends with, in its language, where documents are in another than the question.
+# Appended to the prompt for understanding a question if documents are in another language than the question.
 TRANSLATIONS = {"en": en.TRANSLATIONS, "zh": zh.TRANSLATIONS}

@@ -151,7 +151,7 @@ async def test_a_model_that_people_may_choose_writes(
             refused = await client.post("/api/chat/conversation", body, content_type="application/json")
             assert refused.status_code == 404
             assert refused.json()["code"] == "unknown_model"
-            assert f"no model “{name}” to choose; there are: usual, large" in refused.json()["detail"]
+            assert f"model “{name}” is not available. Available models: usual, large" in refused.json()["detail"]
     assert served.requests == []
     put = await client.put(f"/api/chat/sessions/{session}", {"model_id": "large"}, content_type="application/json")
     assert put.status_code == 200
@@ -274,7 +274,9 @@ async def test_what_was_stored_and_can_not_be_used_is_told(
     assistant = await in_database(make_assistant, "Old", {"pipeline": "quick"})
     await in_database(choice.set_assistant, owner, session, assistant.pk)
     settings.PIPELINES = {"default": settings.PIPELINES["default"]}
-    with pytest.raises(TurnRefused, match="“Old” can't answer as it is set up: There is no pipeline “quick”"):
+    with pytest.raises(
+        TurnRefused, match="“Old” can't answer because its configuration is invalid: There is no pipeline “quick”"
+    ):
         await run_turn(owner, session, PORTS)
 
 

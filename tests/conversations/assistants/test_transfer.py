@@ -73,13 +73,13 @@ def test_what_another_site_lacks_is_made_or_told(written: str, stranger: User) -
 @pytest.mark.parametrize(
     ("change", "says"),
     [
-        ({"format": "other"}, "This is no assistant"),
+        ({"format": "other"}, "does not contain an assistant"),
         ({"name": " "}, "has no name"),
         ({"name": 5}, "has no name"),
         ({"settings": {"ANSWER_TOP_K": 0}}, "ANSWER_TOP_K is 0"),
-        ({"prompts": {"answer": "x"}}, "“prompts” takes a list"),
+        ({"prompts": {"answer": "x"}}, "“prompts” must be a list"),
         ({"prompts": [{"purpose": "answer", "language": "en", "system": "{{ gone }}", "user": "x"}]}, "gone"),
-        ({"tempo": 3}, "“tempo” is none of the entries"),
+        ({"tempo": 3}, "“tempo” is not a valid entry"),
     ],
 )
 def test_what_is_no_assistant_leaves_nothing(written: str, owner: User, change: dict[str, Any], says: str) -> None:
@@ -87,6 +87,6 @@ def test_what_is_no_assistant_leaves_nothing(written: str, owner: User, change: 
     with pytest.raises(ConfigurationError, match=says):
         transfer.read(json.dumps(json.loads(written) | change), owner)
     for text in ("", "{", "[" * 100_000):
-        with pytest.raises(ConfigurationError, match="no JSON"):
+        with pytest.raises(ConfigurationError, match="not valid JSON"):
             transfer.read(text, owner)
     assert (Assistant.objects.count(), PromptTemplate.objects.count()) == before

@@ -57,7 +57,7 @@ class TestFacts:
     def test_the_memory_has_an_end(self, owner: User) -> None:
         for text in ("one", "two", "two"):
             facts.remember(owner.pk, text)
-        with pytest.raises(FactRefused, match="At most 2 facts") as refused:
+        with pytest.raises(FactRefused, match="it can contain 2 facts") as refused:
             facts.remember(owner.pk, "three")
         assert refused.value.code == "memory_full"
         facts.delete_fact(owner, MemoryFact.objects.earliest("id").pk)
@@ -66,7 +66,7 @@ class TestFacts:
     def test_a_fact_can_not_become_another(self, owner: User) -> None:
         facts.remember(owner.pk, "one")
         two = facts.remember(owner.pk, "two")
-        with pytest.raises(FactRefused, match="remembered already"):
+        with pytest.raises(FactRefused, match="already remembered"):
             facts.change(two, "one")
         assert facts.change(two, " three ").content == "three"
 

@@ -147,7 +147,7 @@ def test_the_best_passage_is_shortened_where_not_one_fits() -> None:
     assert content.endswith("ports. …") and long.startswith(content.removesuffix(" …"))
     assert composed.tokens <= 370
     words = truncation.sentence(truncation.left_out(composed, 600))
-    assert words == "Left out: 1 passage. Shortened: the best passage. The model reads 600 tokens at once."
+    assert words == "Left out: 1 passage. Shortened: the best passage. The context window is 600 tokens."
 
 
 def test_a_few_words_of_a_passage_are_not_given() -> None:
@@ -168,7 +168,7 @@ def test_the_newest_answer_is_shortened_before_all_history_goes() -> None:
     assert composed.messages[1].content == "second"
     assert composed.messages[2].content.endswith("ports. …")
     words = truncation.sentence(truncation.left_out(composed, 600))
-    assert words == "Left out: 1 earlier turn. Shortened: the last answer. The model reads 600 tokens at once."
+    assert words == "Left out: 1 earlier turn. Shortened: the last answer. The context window is 600 tokens."
 
 
 def test_the_newest_turn_has_its_share_before_the_last_passages() -> None:
@@ -237,14 +237,17 @@ def test_a_prompt_that_loops_over_the_turns_has_them_in_it_alone() -> None:
 
 def test_what_was_left_out_is_said_in_words() -> None:
     many = {"passages_left_out": 2, "turns_left_out": 3, "window": 4096, "prompt_tokens": 1}
-    assert truncation.sentence(many) == "Left out: 2 passages, 3 earlier turns. The model reads 4,096 tokens at once."
+    assert (
+        truncation.sentence(many)
+        == "Left out: 2 passages, 3 earlier turns. The context window is 4,096 tokens."
+    )
     assert truncation.sentence({"prompt_tokens": 30}) == ""
 
 
 def test_a_question_longer_than_the_window_is_refused_in_words() -> None:
     long = Material(prompt=PROMPT, question="why " * 900)
     with pytest.raises(
-        PromptTooLong, match=r"Your question is about \d+ tokens long, and the language model can read 3\d\d"
+        PromptTooLong, match=r"Your question is about \d+ tokens long, but the language model can read only 3\d\d"
     ) as error:
         compose(long, Window(600, 200))
     assert error.value.code == "question_too_long"

@@ -77,7 +77,7 @@ def test_the_profile_s_key_goes_nowhere_else(provider: FakeProvider) -> None:
 
 def test_without_a_profile_an_address_is_asked_for(provider: FakeProvider) -> None:
     make_profile(provider, enabled=False)
-    with pytest.raises(CommandError, match="profile for embedding"):
+    with pytest.raises(CommandError, match="embedding profile"):
         reembed("--provider", "openai")
     assert not provider.requests
 
@@ -110,4 +110,4 @@ def test_saving_says_which_model_is_searched(as_staff: Client, provider: FakePro
     assert "Search uses bundled (384)" in page and "manage.py reembed --provider openai" in page
     reembed("--provider", "openai")
     address = reverse("admin:conversations_modelprofile_change", args=[ModelProfile.objects.get().pk])
-    assert "reaches it as this profile says" in as_staff.post(address, form, follow=True).content.decode()
+    assert "with the connection of this profile" in as_staff.post(address, form, follow=True).content.decode()

@@ -229,7 +229,7 @@ class TestWhichModel:
 
     async def test_the_test_button_judges_two_passages(self, server: FakeReranker) -> None:
         outcome = await try_profile(await self.profile(server.root_url))
-        assert outcome.works and "a passage that answers scored 0.67, another one 0.00" in outcome.message
+        assert outcome.works and "a relevant passage scored 0.67, an unrelated one 0.00" in outcome.message
         server.fail(401)
         assert not (await try_profile(await ModelProfile.objects.aget())).works
 

@@ -73,7 +73,7 @@ def test_a_curator_makes_changes_and_takes_back(as_curator: Client, curator: Use
         ({"option_RERANK_BLEND": "magic:1"}, "the names are"),
         ({"pipeline": "magic"}, "magic is not one of the available choices"),
         ({"name": "Ragsite"}, "already exists"),
-        ({"questions": "\n".join("abcdefghi")}, "takes a list of up to 8"),
+        ({"questions": "\n".join("abcdefghi")}, "must be a list of at most 8"),
     ],
 )
 def test_what_can_not_be_taken_is_told_and_nothing_stored(

@@ -65,7 +65,7 @@ async def test_what_was_cut_is_reported(
     client = AsyncClient()
     await client.aforce_login(owner)
     page = (await client.get(reverse("session", args=[session.pk]))).content.decode()
-    note = f"Left out: {4 - kept} earlier turns. The model reads 2,000 tokens at once."
+    note = f"Left out: {4 - kept} earlier turns. The context window is 2,000 tokens."
     assert note in page
     facts = dict(ComposePrompt().describe(detail).facts)
     assert facts["Did not fit"] == note
@@ -116,7 +116,7 @@ async def test_a_question_longer_than_the_window_reaches_no_model(
     await run_turn(owner, session, QUESTION + " Ports? 端口？" * 700)
     answer = await Message.objects.aget(role="assistant")
     assert (answer.status, answer.error_code) == ("failed", "question_too_long")
-    assert "Please shorten it, or ask in several steps." in answer.error_message
+    assert "Shorten it, or ask it in several steps." in answer.error_message
     assert fake_llm.calls == []
 
 
