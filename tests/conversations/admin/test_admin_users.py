@@ -191,7 +191,7 @@ def new_person(**changed: Any) -> dict[str, Any]:
 def test_a_person_is_added_on_one_page_and_sets_the_password_by_a_link(admin_client: Client) -> None:
     group, at = Group.objects.create(name="Pilots"), reverse("admin:auth_user_add")
     page = admin_client.get(at).content.decode()
-    assert "Member: asks, and has knowledge bases" in page and "edit more user options" not in page
+    assert "Member: asks questions and has their own knowledge bases" in page and "edit more user options" not in page
     page = admin_client.post(at, new_person(groups=[group.pk])).content.decode()
     mei = User.objects.get(username="mei")
     assert (mei.get_full_name(), mei.email) == ("Mei Lin", "mei@example.org")

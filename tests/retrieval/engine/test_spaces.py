@@ -82,7 +82,7 @@ def test_a_space_keeps_its_endpoint_if_the_settings_name_another_model(
     assert provider.headers[-1]["Authorization"] == "Bearer my-key"
     (warning,) = warnings()
     assert "'bundled' (local)" in warning
-    assert "'first' (openai, 32 numbers)" in warning
+    assert "'first' (openai, 32 dimensions)" in warning
     assert "manage.py reembed" in warning
 
 
