@@ -81,7 +81,7 @@ async def test_the_hook_of_the_page_reports_slow_nodes(
 
     ticks = count(0, 2)  # the clock advances two seconds per reading
     monkeypatch.setattr(slow_nodes, "time", SimpleNamespace(monotonic=lambda: next(ticks)))
-    settings.PIPELINE_HOOKS = ["slow_nodes.tell"]
+    settings.PIPELINE_HOOKS = ["slow_nodes.log"]
     lifecycle.pipeline.cache_clear()
     await run_turn(owner, session, QUESTION)
     assert any(record.message.startswith("glossary took ") for record in caplog.records)
