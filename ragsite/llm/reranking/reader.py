@@ -253,7 +253,7 @@ class FourHeads:
         answers = slope * strength + intercept
         if not len(units):
             return Reading(float(rank), answers, related)
-        # Of each sentence, the greatest logit of a short answer's start and that of its end.
+        # For each sentence, the sum of the highest logits of a short answer's start and end.
         firsts = np.flatnonzero(np.diff(units, prepend=-1))
         strengths = np.maximum.reduceat(span[begin + head : -1], firsts, axis=0).sum(axis=1) - span[0].sum()
         sentences = zip((passage.starts[unit] for unit in units[firsts]), map(float, strengths), strict=True)
