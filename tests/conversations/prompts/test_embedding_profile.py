@@ -1,4 +1,4 @@
-"""The admin's profile for embedding: where search and `manage.py reembed` reach the endpoint."""
+"""The admin's embedding profile: where search and `manage.py reembed` reach the endpoint."""
 
 from io import StringIO
 from typing import Any

@@ -70,7 +70,7 @@ def test_a_curator_makes_changes_and_takes_back(as_curator: Client, curator: Use
     ("fields", "says"),
     [
         ({"option_ANSWER_TOP_K": "101"}, "less than or equal to 100"),
-        ({"option_RERANK_BLEND": "magic:1"}, "the names are"),
+        ({"option_RERANK_BLEND": "magic:1"}, "Valid names are"),
         ({"pipeline": "magic"}, "magic is not one of the available choices"),
         ({"name": "Ragsite"}, "already exists"),
         ({"questions": "\n".join("abcdefghi")}, "must be a list of at most 8"),
@@ -103,7 +103,7 @@ def test_bases_that_a_curator_can_not_read_are_not_shown_and_stay(
 def test_the_default_one_stays_everyones(as_curator: Client) -> None:
     default = Assistant.objects.get(is_default=True)
     answer = as_curator.post(reverse("assistant", args=[default.pk]), {"name": "Ragsite", "enabled": "on"})
-    assert answer.status_code == 422 and "The default assistant is enabled" in answer.content.decode()
+    assert answer.status_code == 422 and "The default assistant must be enabled" in answer.content.decode()
     as_curator.post(reverse("delete-assistant", args=[default.pk]))
     assert Assistant.objects.filter(pk=default.pk).exists()
 
@@ -121,7 +121,7 @@ def test_copying_exporting_importing_deleting(as_curator: Client, make_assistant
     assert Assistant.objects.get(name="Help desk").versions.get().configuration == {"pipeline": "quick"}
     for wrong in (SimpleUploadedFile("a.json", b"nothing"), SimpleUploadedFile("a.json", b" " * 1_100_000), ""):
         answer = as_curator.post(reverse("import-assistant"), {"file": wrong}, follow=True)
-        assert "no JSON" in answer.content.decode() or "at most 1 MB" in answer.content.decode()
+        assert "not valid JSON" in answer.content.decode() or "at most 1 MB" in answer.content.decode()
     page = as_curator.get(reverse("assistants")).content.decode()
     assert page.count('class="card"') >= 3 and "disabled" in page
 
@@ -141,12 +141,12 @@ def test_an_assistant_is_chosen_below_the_question(
 ) -> None:
     session = make_session(owner)
     address = reverse("session", args=[session.pk])
-    assert "Who answers" not in as_owner.get(address).content.decode(), "there is nothing to choose"
+    assert "Assistant" not in as_owner.get(address).content.decode(), "there is nothing to choose"
     says = {"greeting": "Ask me about leave.", "questions": ["How many days off are there?"]}
     desk = make_assistant("Help desk", says, description="For staff")
     hidden = make_assistant("Hidden", everyone=False)
     page = as_owner.get(address).content.decode()
-    assert "Who answers" in page and "For staff" in page and "Hidden" not in page
+    assert "Assistant" in page and "For staff" in page and "Hidden" not in page
     chosen = as_owner.post(
         reverse("choose-assistant", args=[session.pk]), {"assistant": desk.pk}, headers={"HX-Request": "true"}
     )
@@ -170,7 +170,7 @@ def test_a_model_is_chosen_below_the_question(as_owner: Client, owner: User) -> 
     as_owner.post(address, {"model": "large"})
     assert ChatSession.objects.get(pk=session.pk).model == ModelProfile.objects.get(model="large")
     refused = as_owner.post(address, {"model": "secret"})
-    assert refused.status_code == 409 and "there are: usual, large" in refused.content.decode()
+    assert refused.status_code == 409 and "Available models: usual, large" in refused.content.decode()
     as_owner.post(address, {"model": ""})
     assert ChatSession.objects.get(pk=session.pk).model is None
 

@@ -124,7 +124,7 @@ def test_an_administrator_changes_settings_and_takes_them_back(as_staff: Client,
     [
         ("ANSWER_TOP_K", "101", "less than or equal to 100"),
         ("ANSWER_TOP_K", "many", "Enter a whole number"),
-        ("RERANK_BLEND", "magic:1", "the names are: fused, endpoint, local, llm"),
+        ("RERANK_BLEND", "magic:1", "Valid names are: fused, endpoint, local, llm"),
         ("ANSWER_DIALECT", "xml", "xml is not one of the available choices"),
     ],
 )
