@@ -173,7 +173,7 @@ class Conversation(AsyncAPIView):
         if data.get("session_id") is not None:
             session = await sync_to_async(access.get_session)(request.user, data["session_id"])
         elif data.get("parent_turn_id") is not None:
-            raise Http404(_("The turn to go on from is not in this chat."))
+            raise Http404(_("The turn to continue from is not in this chat."))
         else:
             session = await sync_to_async(services.create_session)(request.user)
         question = given.ask(session_id=session.pk, language=language())

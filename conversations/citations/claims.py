@@ -1,4 +1,4 @@
-"""The sentences of an answer that carry citation markers. Pure."""
+"""The sentences of an answer and their citation markers. Pure."""
 
 import re
 from collections.abc import Iterator
@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from conversations.citations.markers import MARKER, numbers_in
 from ragsite.language.sentences import split_sentences
 
-# Markers right at the beginning of a sentence belong to the one before: "It has nine ports. [1] It is red.",
-# unless the first sentence has them there, too.
+# Markers at the beginning of a sentence belong to the previous one, as in "It has nine ports. [1] It is red.", unless
+# the first sentence begins with markers too.
 _LEADING = re.compile(rf"(?:\s*(?:{MARKER.pattern}))+[\s.。;；,，]*")
 _CODE = re.compile(r"(?<!`)(`{1,3}+)(?!`).{1,300}?(?<!`)\1(?!`)")
 _FENCE = re.compile(r"^(`{3,}|~{3,}).*?^\1[^\n]*$", re.MULTILINE | re.DOTALL)
-# Markdown's marks of emphasis, headings, quotations, list items and links, as far as they aren't what is said.
+# Markdown's syntax for emphasis, code, headings, block quotes and list items.
 _MARKUP = re.compile(
     r"^\s{0,3}(?:#{1,6}\s+|>\s?|[-*+]\s+|\d{1,3}[.)]\s+)|\*\*|__|`|(?<!\w)[*_](?=\w)|(?<=\w)[*_](?!\w)", re.MULTILINE
 )
@@ -23,36 +23,33 @@ _ESCAPED = re.compile(r"\\([\\`*_\[\]<>|~$#])")
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """A sentence of an answer, plain and without its markers, and the numbers of the sources that it names.
-
-    A source is named as often as the sentence has its marker.
-    """
+    """A sentence of an answer as plain text without markers, and the numbers of its markers, with repeats."""
 
     text: str
     sources: tuple[int, ...]
 
 
 def claims(markdown: str) -> Iterator[Claim]:
-    """Yield the sentences of an answer that carry markers, in order."""
+    """Yield the sentences of an answer that have markers, in order."""
     return (claim for claim in statements(markdown) if claim.sources)
 
 
 def statements(markdown: str) -> Iterator[Claim]:
-    """Yield the sentences of an answer, in order, but for headings and questions that carry no marker.
+    """Yield the sentences of an answer, in order, except headings and questions without markers.
 
-    A marker stands for the sentence that it ends or stands in; code is not looked into.
+    A marker belongs to the sentence that it is in or follows; code is skipped.
     """
     for paragraph in re.split(r"\n\s*\n|\n(?=\s{0,3}(?:[-*+]|\d{1,3}[.)])\s)", _FENCE.sub("\n\n", markdown)):
         for sentence in sentences(paragraph):
-            sources, said = tuple(numbers_in(_CODE.sub(" ", sentence))), plain(sentence)
-            if re.search(r"\w", said) and (sources or not (_HEADING.match(sentence) or said.endswith(("?", "？")))):
-                yield Claim(said, sources)
+            sources, text = tuple(numbers_in(_CODE.sub(" ", sentence))), plain(sentence)
+            if re.search(r"\w", text) and (sources or not (_HEADING.match(sentence) or text.endswith(("?", "？")))):
+                yield Claim(text, sources)
 
 
 def sentences(paragraph: str) -> Iterator[str]:
-    """Yield the sentences of a paragraph, each with the markers right after it; joined they are the paragraph.
+    """Yield the sentences of a paragraph, each with the markers right after it; joined, they are the paragraph.
 
-    Where a paragraph begins with a marker, its markers stand before their sentences.
+    If a paragraph begins with a marker, its markers are taken to precede their sentences.
     """
     text = ""
     before = _LEADING.match(paragraph)
@@ -68,7 +65,7 @@ def sentences(paragraph: str) -> Iterator[str]:
 
 
 def plain(markdown: str) -> str:
-    """Return a sentence without markers and Markdown's marks."""
+    """Return a sentence without markers and Markdown syntax."""
     text = _LINK.sub(r"\1", MARKER.sub("", markdown))
     text = _ESCAPED.sub(r"\1", _MARKUP.sub("", text))
     return re.sub(r"\s+([.,;:!?。，；：！？])", r"\1", " ".join(text.split()))

@@ -1,4 +1,4 @@
-"""What the check of an answer's citations found, in words for a reader."""
+"""Texts for the results of the citation check."""
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
@@ -11,13 +11,13 @@ from django.utils.translation import ngettext
 from conversations.citations.underline import SentenceMark
 from ragsite.language.facts import letters_and_digits
 
-# Reasons that stand beside a sentence; the list of all has the rest.
+# The most reasons shown next to a sentence; the full list has all of them.
 _SHOWN = 3
 
 
 @dataclass(frozen=True, slots=True)
 class Doubt:
-    """A cited sentence that its sources support only partly, or not at all, and why."""
+    """A sentence that its sources don't fully support, and the reasons."""
 
     text: str
     status: str
@@ -27,7 +27,7 @@ class Doubt:
 
 
 def label(status: str) -> str:
-    """Return a verdict's name."""
+    """Return the label of a status."""
     names = {
         "supported": _("Supported"),
         "partly": _("Partly supported"),
@@ -54,7 +54,7 @@ def doubts(checks: Iterable[dict[str, Any]]) -> list[Doubt]:
 
 
 def rows(checks: Iterable[dict[str, Any]]) -> list[tuple[str, str, str, str]]:
-    """Return verdict, sentence, markers and reasons of every sentence, for a list of all."""
+    """Return label, text, markers and reasons of every sentence, for a full list."""
     return [
         (
             label(item["status"]),
@@ -67,29 +67,29 @@ def rows(checks: Iterable[dict[str, Any]]) -> list[tuple[str, str, str, str]]:
 
 
 def reason(problem: Mapping[str, str], status: str = "") -> str:
-    """Return why a sentence of a status is doubted."""
+    """Return the text of a problem of a sentence with a status."""
     kind, what, says = problem["kind"], problem["what"], problem.get("says", "")
     if says:
         return _("“%(what)s” is contradicted: the source says %(says)s.") % {"what": what, "says": says}
     if status == "uncited":
-        return _("“%(what)s” stands in none of the sources, and none is named.") % {"what": what}
+        return _("“%(what)s” is not in any of the sources, and no source is cited.") % {"what": what}
     match kind:
         case "quotation":
-            return _("The source does not say “%(what)s” in these words.") % {"what": what}
+            return _("The source does not contain the quotation “%(what)s” word for word.") % {"what": what}
         case "number" | "name" | "word":
-            return _("“%(what)s” does not stand so in the source.") % {"what": what}
+            return _("“%(what)s” is not in the source in this context.") % {"what": what}
         case "polarity":
             return _("The source seems to say the opposite.")
         case "model":
             if what:
-                return _("A model does not find “%(what)s” in the source.") % {"what": what}
-            return _("A model does not find it in the source.")
+                return _("A model did not find “%(what)s” in the source.") % {"what": what}
+            return _("A model did not find this in the source.")
         case "language":
             return _("The source is in another language and could not be compared.")
         case "source":
-            return _("The source can't be read any more.")
+            return _("The source is no longer available.")
         case _:
-            return _("Little of it stands in the source.")
+            return _("Little of this is in the source.")
 
 
 def _first_reasons(item: Mapping[str, Any]) -> tuple[str, ...]:
@@ -99,7 +99,7 @@ def _first_reasons(item: Mapping[str, Any]) -> tuple[str, ...]:
 
 
 def summary(checks: Sequence[dict[str, Any]]) -> str:
-    """Return the verdicts in one line, or nothing where nothing was checked."""
+    """Return the number of sentences by status in one line; empty if nothing was checked."""
     if not checks:
         return ""
     counts = Counter(item["status"] for item in checks)
@@ -113,7 +113,7 @@ def summary(checks: Sequence[dict[str, Any]]) -> str:
         return text % {"n": total}
     parts = (
         ("supported", _("%(n)d supported")),
-        ("partly", _("%(n)d partly")),
+        ("partly", _("%(n)d partly supported")),
         ("not_found", _("%(n)d not found")),
         ("contradicted", _("%(n)d contradicted")),
         ("uncited", _("%(n)d uncited")),
@@ -124,7 +124,7 @@ def summary(checks: Sequence[dict[str, Any]]) -> str:
 
 
 def by_marker(checks: Iterable[dict[str, Any]]) -> dict[int, list[SentenceMark]]:
-    """Return for each source the verdicts of its markers, in the order in which they stand in the answer."""
+    """Return the verdicts for the markers of each source, in their order in the answer."""
     found: dict[int, list[SentenceMark]] = defaultdict(list)
     for item in checks:
         for number in item["sources"]:
@@ -133,7 +133,7 @@ def by_marker(checks: Iterable[dict[str, Any]]) -> dict[int, list[SentenceMark]]
 
 
 def uncited(checks: Iterable[dict[str, Any]]) -> dict[str, SentenceMark]:
-    """Return the verdicts on sentences without a source, by their letters and digits."""
+    """Return the verdicts on uncited sentences, by the sentences' letters and digits."""
     return {letters_and_digits(item["text"]): _verdict(item) for item in checks if item["status"] == "uncited"}
 
 

@@ -1,4 +1,4 @@
-"""The passages that a claim is held against, by clauses. Pure."""
+"""The passages that a claim is compared with, split into clauses. Pure."""
 
 import re
 from collections import Counter
@@ -15,23 +15,23 @@ from ragsite.language.sentences import split_sentences
 from ragsite.language.word_tokens import WordToken, is_han, word_tokens
 from retrieval.engine.bm25 import inverse_document_frequency
 
-# Within a sentence, where one statement ends and the next begins; commas within numbers don't count.
+# Boundaries between the clauses of a sentence; commas within numbers don't count.
 _CLAUSE = re.compile(
     r"(?<=[;；，])\s*|(?<=[,:：])\s+(?=\S)|(?<=[,:：])(?=[\u3400-\u9fff])|(?<=[\u3400-\u9fff][,:：])(?=\S)"
 )
-# Shorter than this, a clause is an aside or an item of a list, and stays with its neighbour. In terms.
+# Fewer terms than this are an aside or a list item, and are joined to the neighbouring clause.
 _SHORTEST = 2
-# A clause speaks of the same as a claim's from this share of its words on.
+# A clause with this share of a claim's words is about the same subject.
 ABOUT = 0.2
 
 
 def terms_without_numbers(text: str) -> set[str]:
-    """Return a text's terms without its numbers, which are judged by themselves."""
+    """Return a text's terms without its numbers, which are compared separately."""
     return {term for term in terms(text) if not term[0].isdigit()}
 
 
 def split_clauses(text: str) -> list[str]:
-    """Return the clauses of a text, each of at least a few terms."""
+    """Return the clauses of a text, joining those with too few terms."""
     return [clause for sentence in split_sentences(text) for clause in _clauses_of(sentence)]
 
 
@@ -47,7 +47,7 @@ def _clauses_of(sentence: str) -> list[str]:
 
 @dataclass(frozen=True)
 class Clause:
-    """A clause or sentence of the source with what it holds, and the sentence that it stands in."""
+    """A clause or sentence of the source, its terms, and for a clause its sentence and that sentence's first clause."""
 
     text: str
     terms: Set[str]
@@ -56,12 +56,12 @@ class Clause:
 
     @cached_property
     def words(self) -> list[WordToken]:
-        """Its words in their order."""
+        """Its words in order."""
         return word_tokens(self.text)
 
     @cached_property
     def terms_and_numbers(self) -> Set[str]:
-        """Its terms, and the numbers that `terms` leaves out."""
+        """Its terms, including the numbers that `terms` omits."""
         return frozenset(terms(self.text))
 
     @cached_property
@@ -71,7 +71,7 @@ class Clause:
 
     @cached_property
     def quantities(self) -> list[Quantity]:
-        """Its numbers."""
+        """Its quantities."""
         return quantities(self.text)
 
     @cached_property
@@ -81,7 +81,7 @@ class Clause:
 
 
 class Source:
-    """Passages as one text: what it holds as a whole, and clause by clause."""
+    """Passages as one text, with its sentences, clauses and terms."""
 
     def __init__(self, text: str) -> None:
         self.text = text
@@ -99,34 +99,34 @@ class Source:
 
     @cached_property
     def quantities(self) -> list[Quantity]:
-        """All numbers."""
+        """All quantities."""
         return [quantity for clause in self.clauses for quantity in clause.quantities]
 
     def has_in_code(self, quantity: Quantity) -> bool:
-        """Whether a bare number stands within a code or a version: 5.3 in V5.3."""
+        """Return whether a number without a unit is part of a code or version in the source, such as 5.3 in V5.3."""
         number = re.escape(f"{quantity.value:f}")
         return not quantity.unit and re.search(rf"[A-Za-z]-?{number}(?!\d|\.\d)", self.text) is not None
 
     def is_foreign(self, language: str) -> bool:
-        """Whether nothing of the source is in a language, though it is in another."""
+        """Return whether the source is in another language, with no clause in this one."""
         languages = {language_of(clause.text) for clause in self.clauses} - {""}
         return bool(language and languages) and language not in languages
 
     def coverage(self, wanted: Set[str], numbers: int) -> float:
-        """Return the share of some terms that the source holds, from 0 to 1; `numbers` more are known to be there.
+        """Return the share, from 0 to 1, of some terms that the source contains; `numbers` more count as found.
 
-        A Chinese word may be within another.
+        A Chinese word may be part of another.
         """
         found = sum(term in self.terms or (is_han(term[0]) and term in self.text) for term in wanted)
         return (found + numbers) / (len(wanted) + numbers) if wanted or numbers else 1.0
 
     def share(self, wanted: Set[str], clause: Clause) -> float:
-        """Return the share of some terms that a clause holds, each weighed by its rarity among the clauses."""
+        """Return the share of some terms that a clause contains, weighted by their rarity among the clauses."""
         whole = sum(map(self.weight, wanted)) or 1.0
         return sum(self.weight(term) for term in wanted if term in clause.terms) / whole
 
     def basis(self, wanted: Set[str], whole: bool = False) -> Clause | None:
-        """Return the clause, or the `whole` sentence, that holds most of some terms, or None where none holds any."""
+        """Return the clause, or the `whole` sentence, that contains most of some terms, or None if none does."""
         best = max(self.units(whole), key=lambda clause: (self.share(wanted, clause), -len(clause.text)), default=None)
         return best if best is not None and self.share(wanted, best) > 0 else None
 
@@ -135,17 +135,17 @@ class Source:
         return self.sentences if whole else self.clauses
 
     def nearest(self, clause: str) -> Clause:
-        """Return the sentence that has most of a clause's terms and numbers."""
+        """Return the sentence that contains most of a clause's terms and numbers."""
         wanted = set(terms(clause))
         return max(self.sentences, key=lambda other: (len(wanted & other.terms_and_numbers), -len(other.text)))
 
     def about(self, wanted: Set[str]) -> list[Clause]:
-        """Return the clauses of the sentences that share enough of some terms to speak of the same."""
+        """Return the clauses of the sentences that share enough of some terms to be about the same subject."""
         near = {sentence.text for sentence in self.sentences if self.share(wanted, sentence) >= ABOUT}
         return [clause for clause in self.clauses if clause.sentence in near]
 
     def weight(self, term: str) -> float:
-        """Return how rare a term is among the clauses."""
+        """Return the rarity of a term among the clauses."""
         return self._weights.get(term, self._weight_of_others)
 
     def _rarity(self, frequency: int) -> float:

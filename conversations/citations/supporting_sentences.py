@@ -1,4 +1,4 @@
-"""Which sentences of a passage an answer stands on, for a reader to see at once. Pure."""
+"""The sentences of a passage that support an answer, for highlighting. Pure."""
 
 from collections import Counter
 from collections.abc import Iterable, Sequence, Set
@@ -10,23 +10,23 @@ from conversations.citations.source import split_clauses
 from ragsite.language.analysis import terms
 from retrieval.engine.bm25 import inverse_document_frequency
 
-# A clause stands on a sentence that holds this share of its words, each weighed by its rarity in the passage.
+# A sentence supports a clause if it contains this share of its words, weighted by their rarity in the passage.
 ENOUGH = 0.5
 
 
 def grounds(claims: Iterable[str], sentences: Sequence[str]) -> set[int]:
-    """Return the places, from 0, of the sentences that hold most of the words of each clause of some claims."""
-    held = [set(terms(sentence)) for sentence in sentences]
-    frequencies = Counter(term for words in held for term in words)
+    """Return the indexes of the sentences that contain most of the words of each clause of some claims."""
+    found = [set(terms(sentence)) for sentence in sentences]
+    frequencies = Counter(term for words in found for term in words)
 
     def weight(term: str) -> float:
-        return inverse_document_frequency(len(held), frequencies[term])
+        return inverse_document_frequency(len(found), frequencies[term])
 
     def place(wanted: Set[str]) -> int | None:
-        """Return the sentence that holds most; among equals the shortest, then the first."""
+        """Return the index of the sentence that contains most; among equals the shortest, then the first."""
         whole = sum(map(weight, wanted))
-        shares = [sum(weight(term) for term in wanted & words) for words in held]
-        best = max(range(len(held)), key=lambda at: (shares[at], -len(held[at])), default=None)
+        shares = [sum(weight(term) for term in wanted & words) for words in found]
+        best = max(range(len(found)), key=lambda at: (shares[at], -len(found[at])), default=None)
         return best if best is not None and whole and shares[best] >= ENOUGH * whole else None
 
     clauses = (set(terms(clause)) for claim in claims for clause in split_clauses(claim))
@@ -34,9 +34,9 @@ def grounds(claims: Iterable[str], sentences: Sequence[str]) -> set[int]:
 
 
 def quoted_lines(blocks: Iterable[dict[str, Any]], number: int) -> list[str]:
-    """Return what an answer of mere quotations takes from a source, line by line.
+    """Return the lines that an answer made only of quotations takes from a source.
 
-    All that stands before a marker is quoted from its source, and the rows of a table from that of the title above.
+    All text before a marker is quoted from its source; the rows of a table are from the source of the title above.
     """
     found: list[str] = []
     last = 0
@@ -46,7 +46,7 @@ def quoted_lines(blocks: Iterable[dict[str, Any]], number: int) -> list[str]:
         elif block["kind"] == "text":
             end = 0
             for marker in MARKER.finditer(block["text"]):
-                said, last = block["text"][end : marker.start()], numbers_of(marker)[-1]
-                found += filter(None, map(plain, said.splitlines())) if last == number else ()
+                text, last = block["text"][end : marker.start()], numbers_of(marker)[-1]
+                found += filter(None, map(plain, text.splitlines())) if last == number else ()
                 end = marker.end()
     return found

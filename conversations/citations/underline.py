@@ -1,4 +1,4 @@
-"""The sentences of an answer that their sources don't fully support, underlined where they stand. Pure."""
+"""Underlining of the sentences of an answer that their sources don't fully support. Pure."""
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -10,13 +10,13 @@ from conversations.citations.claims import sentences
 from conversations.citations.markers import MARKER
 from ragsite.language.facts import letters_and_digits
 
-# A full stop after a marker is not worth a line of its own.
+# Text without this, such as a full stop after a marker, is not underlined.
 _WORDS = re.compile(r"\w")
 
 
 @dataclass(frozen=True, slots=True)
 class SentenceMark:
-    """What the check made of a sentence (`verdict.Status`), that in words, and why it is doubted."""
+    """The verdict on a sentence: its `verdict.Status`, the status's label, and the reasons."""
 
     status: str = ""
     label: str = ""
@@ -31,10 +31,10 @@ class SentenceMark:
 def underlined(
     tokens: Sequence[Token], verdict: Callable[[int], SentenceMark], uncited: Mapping[str, SentenceMark]
 ) -> list[Token]:
-    """Return the tokens of a line of Markdown with doubted sentences within `doubt_open` and `doubt_close`.
+    """Return the inline tokens of a Markdown block with doubtful sentences between `doubt_open` and `doubt_close`.
 
-    `verdict` is asked once for each citation, in their order; they keep the answer in their `meta`. `uncited` has the
-    sentences without any by their `letters_and_digits`; `doubt_end` follows them.
+    `verdict` is called once for each citation, in order; its result is stored in the token's `meta`. `uncited` maps the
+    `letters_and_digits` of sentences without citations to their verdicts; `doubt_end` follows such sentences.
     """
     found: list[tuple[int, SentenceMark]] = []
     text = ""
@@ -44,7 +44,7 @@ def underlined(
             if judged.doubtful:
                 found.append((len(text), judged))
         text += _text_of(token)
-    doubts: list[tuple[int, int, SentenceMark]] = []  # where a sentence starts and ends in the text, and its verdict
+    doubts: list[tuple[int, int, SentenceMark]] = []  # start and end of a sentence in the text, and its verdict
     end = 0
     for sentence in sentences(text) if found or uncited else ():
         start, end = end, end + len(sentence)
@@ -66,7 +66,7 @@ def underlined(
 def _text_of(token: Token) -> str:
     match token.type:
         case "citation":
-            # With the space that was taken from before it: without one, a full stop ends no sentence.
+            # With the space that was removed before it: a full stop ends a sentence only before a space.
             return f" [{token.meta['number']}]"
         case "softbreak" | "hardbreak":
             return "\n"
@@ -77,7 +77,7 @@ def _text_of(token: Token) -> str:
 
 
 def _cut(token: Token, start: int, doubts: Sequence[tuple[int, int, SentenceMark]]) -> Iterator[Token]:
-    """Yield a token, what is doubted of its text between tokens that mark it; code and formulas stay whole."""
+    """Yield a token, with the doubtful parts of its text between marking tokens; code and formulas are not split."""
     if token.type not in ("text", "code_inline", "math_inline"):
         yield token
         return

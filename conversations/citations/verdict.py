@@ -1,8 +1,8 @@
-"""Judging a claim by its passages. Pure, deterministic.
+"""Judging a claim by its passages. Pure and deterministic.
 
-A sentence is held against the union of its passages. Quotations must be there verbatim; numbers with their units,
-names and codes must be there, and not only in clauses about something else; the clauses that it rests on must have its
-polarity, and nothing else in a word's place; and enough of its other words must be covered.
+A sentence is compared with all of its passages together. They must contain its quotations literally, and its numbers
+with their units, its names and its codes, and not only in clauses about something else. The clauses about its subject
+must have the same polarity and no other word in place of one of its words. Enough of its other words must occur.
 """
 
 import re
@@ -13,7 +13,7 @@ from typing import Any, Literal
 
 from conversations.citations.claims import Claim, statements
 from conversations.citations.rules.attribution import counterpart, misplaced
-from conversations.citations.rules.derived import is_worked_out
+from conversations.citations.rules.derived import is_derived
 from conversations.citations.rules.polarity import contradicts, exceptions, read
 from conversations.citations.rules.substitutions import exchanged
 from conversations.citations.source import Source, split_clauses, terms_without_numbers
@@ -24,9 +24,9 @@ from ragsite.language.quantities import fold, is_rough, quantities
 Status = Literal["supported", "partly", "not_found", "contradicted", "uncited"]
 Problem = Literal["quotation", "number", "name", "word", "polarity", "words", "language", "source", "model"]
 
-# Share of a claim's words that its passages must hold to be supported, and to be found at all.
+# The shares of a claim's words that its passages must contain for "supported", and otherwise for "partly".
 ENOUGH, SOME = 0.35, 0.25
-# What says that something isn't known states nothing, and what announces a list only how many items it has.
+# Sentences that say that something is unknown state no fact, and the number that announces a list counts its items.
 _NOT_KNOWN = re.compile(
     r"\b(?:do|does|did|is|are|can)(?:n['’]t| not)\b.{0,40}\b(?:say|know|tell|mention|state|specif|cover|found)|"
     r"(?:没有|未|不)(?:提到|提及|说明|知道|涉及|写明|清楚)|没有(?:说|写)",
@@ -35,7 +35,7 @@ _NOT_KNOWN = re.compile(
 _ANNOUNCED = re.compile(
     r"\b\d{1,2}\s+(?:points|things|steps|ways|reasons|items)\b|\d{1,2}\s*(?:点|项|步|个方面|种方法)(?=[^\d钟]|$)"
 )
-# Of a longer sentence, no more is judged: the time grows with its length times the passages'. In characters.
+# The most characters of a sentence that are judged: the time grows with its length times that of the passages.
 LONGEST = 1_000
 
 
@@ -43,8 +43,8 @@ LONGEST = 1_000
 class Verdict:
     """The verdict on a sentence; `uncited` means that it cites nothing and no given passage contains it.
 
-    `problems` are pairs of a kind and of what is missing, such as ("number", "45"); `says` has what the source says in
-    its place where that is sure, by what is missing. `coverage` is the share of its words found there, from 0 to 1.
+    `problems` are pairs of a kind and the missing text, such as ("number", "45"). `says` maps missing texts to what the
+    source says instead, if that is certain. `coverage` is the share of the sentence's words in the source, 0 to 1.
     """
 
     text: str
@@ -55,7 +55,7 @@ class Verdict:
     says: Mapping[str, str] = field(default_factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return it as it is stored and as the API shows it."""
+        """Return the verdict as it is stored and shown by the API."""
         return {
             "text": self.text,
             "sources": list(self.sources),
@@ -66,10 +66,10 @@ class Verdict:
 
 
 def check(markdown: str, passages: Mapping[int, str], known: Sequence[str] | None = None) -> Iterator[Verdict]:
-    """Judge the sentences of an answer that carry markers by the passages of these numbers, one after the other.
+    """Yield the verdicts on the sentences of an answer that have markers; `passages` are by number.
 
-    Of the others yield those that state a number, name or quotation that stands in no passage, nor in what is `known`
-    without one, such as the question; none of them where `known` is None.
+    Also yield verdicts on uncited sentences with a number, name or quotation that is in no passage and in no text of
+    `known`, such as the question; not if `known` is None.
     """
     source_of = lru_cache(_source_of)  # sentences in a row often have the same passages
     for claim in statements(markdown):
@@ -77,12 +77,12 @@ def check(markdown: str, passages: Mapping[int, str], known: Sequence[str] | Non
             cited = tuple(passages[number] for number in dict.fromkeys(claim.sources) if number in passages)
             yield _judge(claim, source_of(cited))
         elif known is not None and passages:
-            said = fold(_beginning(claim.text))
-            if _NOT_KNOWN.search(said):
+            text = fold(_beginning(claim.text))
+            if _NOT_KNOWN.search(text):
                 continue
             everything = source_of((*passages.values(), *known))
-            missing = tuple(dict.fromkeys(_missing(_ANNOUNCED.sub(" ", said), everything)))
-            if everything.is_foreign(language_of(said)):  # names and quotations may be there in another language
+            missing = tuple(dict.fromkeys(_missing(_ANNOUNCED.sub(" ", text), everything)))
+            if everything.is_foreign(language_of(text)):  # names and quotations may be there in another language
                 missing = tuple(problem for problem in missing if problem[0] == "number")
             if missing:
                 yield Verdict(claim.text, (), "uncited", 0.0, missing)
@@ -95,11 +95,11 @@ def _source_of(passages: Sequence[str]) -> Source:
 def _judge(claim: Claim, source: Source) -> Verdict:
     if not source.text.strip():
         return Verdict(claim.text, claim.sources, "not_found", 0.0, (("source", ""),))
-    said = fold(_beginning(claim.text))
-    if source.is_foreign(language_of(said)):
-        return _across_languages(claim, said, source)
-    clauses = split_clauses(said)
-    problems = list(dict.fromkeys(_missing(said, source))) or list(dict.fromkeys(misplaced(said, source)))
+    text = fold(_beginning(claim.text))
+    if source.is_foreign(language_of(text)):
+        return _across_languages(claim, text, source)
+    clauses = split_clauses(text)
+    problems = list(dict.fromkeys(_missing(text, source))) or list(dict.fromkeys(misplaced(text, source)))
     for clause in clauses if not problems else ():
         ways = exceptions(clause)
         about = [other.signs for other in source.about(terms_without_numbers(clause)) if exceptions(other.text) == ways]
@@ -109,56 +109,56 @@ def _judge(claim: Claim, source: Source) -> Verdict:
     if not problems:
         found = (what for clause in clauses for what in exchanged(clause, source.nearest(clause).words))
         problems += [("word", what) for what in dict.fromkeys(found)]
-    mine = [quantity for quantity in quantities(said) if not quantity.spelled]  # others may count nothing
+    mine = [quantity for quantity in quantities(text) if not quantity.spelled]  # number words may not be quantities
     found_numbers = sum(any(map(quantity.agrees, source.quantities)) for quantity in mine)
-    covered = source.coverage(terms_without_numbers(said), found_numbers)
+    covered = source.coverage(terms_without_numbers(text), found_numbers)
     if covered < ENOUGH:
         problems.append(("words", ""))
     status: Status = "supported"
     if problems:
         status = "partly" if covered >= SOME else "not_found"
     says = {}
-    if {kind for kind, _what in problems} == {"number"}:  # it is right otherwise
-        says = {what: instead for _kind, what in problems if (instead := counterpart(said, what, source))}
+    if {kind for kind, _what in problems} == {"number"}:  # everything else is right
+        says = {what: instead for _kind, what in problems if (instead := counterpart(text, what, source))}
         if len(set(says.values())) < len(says):
             says = {}
     return Verdict(claim.text, claim.sources, "contradicted" if says else status, covered, tuple(problems), says)
 
 
 def _beginning(text: str) -> str:
-    """Return as much of a sentence as is judged, without half a word or number at the end."""
+    """Return the part of a sentence that is judged, without a cut word or number at its end."""
     return text if len(text) <= LONGEST else re.sub(r"[A-Za-z\d.,]+$", "", text[:LONGEST])
 
 
-def _across_languages(claim: Claim, said: str, source: Source) -> Verdict:
-    """Judge a sentence in another language than its source: only by what is written alike in both.
+def _across_languages(claim: Claim, text: str, source: Source) -> Verdict:
+    """Judge a sentence in another language than its source, by the parts that are written alike in both.
 
-    Where that is little of the sentence, it doesn't show whether the rest is true.
+    If these are a small part of the sentence, the verdict is "partly", because the rest can't be compared.
     """
-    problems = [problem for problem in _missing(said, source) if problem[0] != "quotation"]
+    problems = [problem for problem in _missing(text, source) if problem[0] != "quotation"]
     if problems:
         return Verdict(claim.text, claim.sources, "not_found", 0.0, tuple(problems))
-    alike = names(said)
-    rest = terms_without_numbers(said) - terms_without_numbers(" ".join(alike))
-    comparable = len(quantities(said)) + len(alike) + len(rest & source.terms)
+    alike = names(text)
+    rest = terms_without_numbers(text) - terms_without_numbers(" ".join(alike))
+    comparable = len(quantities(text)) + len(alike) + len(rest & source.terms)
     covered = comparable / (comparable + len(rest - source.terms) or 1)
     if covered < ENOUGH:
         return Verdict(claim.text, claim.sources, "partly", covered, (("language", ""),))
     return Verdict(claim.text, claim.sources, "supported", covered)
 
 
-def _missing(said: str, source: Source) -> Iterator[tuple[Problem, str]]:
-    """Yield the quotations, numbers and names that the source doesn't have."""
-    for quotation in quotations(said):
+def _missing(text: str, source: Source) -> Iterator[tuple[Problem, str]]:
+    """Yield the quotations, numbers and names that the source doesn't contain."""
+    for quotation in quotations(text):
         if not is_quoted(quotation, source.text):
             yield "quotation", quotation
-    mine = quantities(said)
+    mine = quantities(text)
     for quantity in mine:
-        bears_out = quantity.nears if is_rough(said, quantity) else quantity.agrees
-        if quantity.spelled or any(map(bears_out, source.quantities)) or source.has_in_code(quantity):
+        matches = quantity.nears if is_rough(text, quantity) else quantity.agrees
+        if quantity.spelled or any(map(matches, source.quantities)) or source.has_in_code(quantity):
             continue
-        if not is_worked_out(quantity, said, mine, source):
-            yield "number", said[quantity.start : quantity.end].strip()
-    for name in names(said):
+        if not is_derived(quantity, text, mine, source):
+            yield "number", text[quantity.start : quantity.end].strip()
+    for name in names(text):
         if not is_named(name, source.text):
             yield "name", name.strip("“”")

@@ -1,1 +1,1 @@
-"""The life of a turn: it is started, run, checkpointed, sent to its listeners, and ended."""
+"""The life cycle of a turn: starting, running, checkpoints, delivery to listeners, and the end."""

@@ -58,24 +58,24 @@ running: dict[int, LiveLog] = {}
 
 
 async def announce(started: turn_store.Started) -> None:
-    """Tell the open pages of a session that a question was asked in it."""
-    news = {"type": "session.asked", "turn_id": started.turn_id, "parent_turn_id": started.parent_turn_id}
+    """Notify the open pages of a session that a question was asked in it."""
+    message = {"type": "session.asked", "turn_id": started.turn_id, "parent_turn_id": started.parent_turn_id}
     try:
-        await get_channel_layer().group_send(session_group(started.session_id), news)
-    except Exception:  # each layer has its own; the pages find the turn when they connect again
+        await get_channel_layer().group_send(session_group(started.session_id), message)
+    except Exception:  # exceptions differ between layers; the pages find the turn when they reconnect
         logger.warning("Turn %d could not be announced", started.turn_id, exc_info=True)
 
 
 async def relay(message_id: int, log: LiveLog) -> None:
     """Send the events of a turn that runs here to listeners in other processes, until its log is closed."""
     layer = get_channel_layer()
-    if type(layer) is InMemoryChannelLayer:  # which doesn't reach other processes
+    if type(layer) is InMemoryChannelLayer:  # doesn't reach other processes
         return
     async for events in log.follow():
-        news = {"type": "turn.events", "events": [event.to_dict() for event in events]}
+        message = {"type": "turn.events", "events": [event.to_dict() for event in events]}
         try:
-            await layer.group_send(message_group(message_id), news)
-        except Exception:  # each layer has its own; listeners will find the events in the database
+            await layer.group_send(message_group(message_id), message)
+        except Exception:  # exceptions differ between layers; listeners will find the events in the database
             logger.warning("Events of message %d could not be sent to other processes", message_id, exc_info=True)
 
 
@@ -88,7 +88,7 @@ async def listen(message_id: int, after_seq: int = 0) -> AsyncIterator[Event]:
 
 
 async def follow(message_id: int, after_seq: int = 0, silence: float | None = None) -> AsyncGenerator[list[Event]]:
-    """Yield the same events in lists of all that are available, and an empty list after `silence` seconds without."""
+    """Yield the same events in batches of all available ones, and an empty list after `silence` seconds without any."""
     seq = after_seq
     followed = message_id in running
     if followed:
@@ -97,14 +97,14 @@ async def follow(message_id: int, after_seq: int = 0, silence: float | None = No
             if events and isinstance(events[-1], DoneEvent):
                 return
             seq = events[-1].seq if events else seq
-    rest = _follow_from_afar(message_id, seq, followed)
+    rest = _follow_remotely(message_id, seq, followed)
     async with aclosing(rest if silence is None else with_silences(rest, silence)) as batches:
         async for events in batches:
             yield events
 
 
-async def _follow_from_afar(message_id: int, seq: int, followed: bool) -> AsyncGenerator[list[Event]]:
-    """Yield the events after `seq`. `followed`: the listener followed the log here, and wasn't sent the end."""
+async def _follow_remotely(message_id: int, seq: int, followed: bool) -> AsyncGenerator[list[Event]]:
+    """Yield the events after `seq`. With `followed`, the listener followed a local log but didn't get the end."""
     layer = get_channel_layer()
     channel = await layer.new_channel("turn")
     await layer.group_add(message_group(message_id), channel)
@@ -128,7 +128,7 @@ async def _follow_from_afar(message_id: int, seq: int, followed: bool) -> AsyncG
 
 
 async def snapshot(message_id: int) -> Answer:
-    """Return the answer as it stands: the fold of its events so far."""
+    """Return the current state of an answer: the fold of its events so far."""
     return fold((await _log(message_id)).events)
 
 
@@ -137,8 +137,8 @@ async def _next(layer: Any, channel: str, seq: int) -> list[Event]:
     try:
         async with asyncio.timeout(PATIENCE):
             while True:
-                news = await layer.receive(channel)
-                if events := [event for event in map(Event.from_dict, news["events"]) if event.seq > seq]:
+                message = await layer.receive(channel)
+                if events := [event for event in map(Event.from_dict, message["events"]) if event.seq > seq]:
                     return events
     except TimeoutError:
         return []
@@ -149,7 +149,7 @@ async def _missing(message_id: int, seq: int, until: int = 0, heard: Iterable[Ev
     while True:
         try:
             log = await _log(message_id, seq, tuple(heard))
-        except DATABASE_UNAVAILABLE:  # restarting, as a rule; the turn waits for it too
+        except DATABASE_UNAVAILABLE:  # usually restarting; the turn waits for it too
             await asyncio.sleep(PATIENCE)
             continue
         found = [event for event in log.events if event.seq > seq]
@@ -175,7 +175,7 @@ def _stored_log(message_id: int, seen: int, heard: Sequence[Event]) -> Log:
     final = message.status != Message.Status.STREAMING
     events = [Event.from_dict(item) for item in message.stream_log] or (_replay(message) if final else [])
     if final and not (events and isinstance(events[-1], DoneEvent)):
-        # Ended by another process; the turn's runner has not stored its last events yet, or lost them.
+        # Another process ended the answer, and the turn's runner has not stored its last events yet or has lost them.
         last = events[-1].seq if events else 0
         state = message.answer_state or None
         events.append(DoneEvent(seq=last + 1, status=message.status, answer_state=state))  # type: ignore[arg-type]
@@ -222,8 +222,8 @@ def _replay(message: Message) -> list[Event]:
             events.append(BlockUpdate(id=name, url=block["url"], width=block.get("width"), height=block.get("height")))
         events.append(BlockEnd(id=name))
     if message.error_code:
-        told = failures.shown(message.error_code, message.error_message)
-        events.append(ErrorEvent(code=message.error_code, message=told))
+        text = failures.shown(message.error_code, message.error_message)
+        events.append(ErrorEvent(code=message.error_code, message=text))
     events.append(
         DoneEvent(
             status=message.status,  # type: ignore[arg-type]

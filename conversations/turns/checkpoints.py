@@ -1,6 +1,6 @@
-"""Checkpoints: the state of answers that are being written, stored by one statement for all at the same tick.
+"""Checkpoints: the state of running answers, stored in one statement for all answers of a tick.
 
-Each answer is stored about once a second; a statement for each would cost more than storing its row.
+Each answer is stored about once a second; the overhead of a separate statement would exceed the cost of its row.
 """
 
 import asyncio
@@ -35,7 +35,7 @@ async def next_tick() -> None:
 
 
 async def save(message_id: int, answer: Answer, new_events: list[Event]) -> bool:
-    """Store the current state of an answer and its heartbeat; False if it is no longer streaming.
+    """Store the current state of an answer and its heartbeat; return False if it is no longer streaming.
 
     Raises `DatabaseError` if it can't be stored, or if the database is away, see `ragsite.db.is_away`.
     """
@@ -52,7 +52,7 @@ async def save(message_id: int, answer: Answer, new_events: list[Event]) -> bool
     batch = _batches.get(loop)
     if batch is None:
         batch = _batches[loop] = _Batch()
-    text = json.dumps(row)  # now, since the answer changes meanwhile
+    text = json.dumps(row)  # now, because the answer goes on changing
     batch.rows.append(text)
     try:
         return message_id in await asyncio.shield(batch.stored)

@@ -1,4 +1,4 @@
-"""Joins text deltas that follow each other closely, so that a fast model does not flood its readers."""
+"""Joins text deltas that follow each other closely, so that a fast model does not flood its listeners."""
 
 import asyncio
 import time
@@ -10,7 +10,7 @@ from conversations.events import DELTA_INTERVAL, Delta, Event, ThinkEvent
 def joined(events: Iterable[Event]) -> list[Event]:
     """Return the events with adjacent text deltas of one block, and adjacent thinking events, joined.
 
-    A joined event has the `seq` of its last part. So a listener that has fallen behind catches up with few events.
+    A joined event has the `seq` of its last part, so a listener that has fallen behind catches up with few events.
     """
     result: list[Event] = []
     for event in events:
@@ -53,13 +53,13 @@ class Coalescer:
             self._timer = asyncio.get_running_loop().call_later(self._due - now, self._give_due)
 
     def flush(self) -> None:
-        """Pass on what is held back."""
+        """Send the pending delta, if any."""
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
         if self._pending is not None:
-            held, self._pending = self._pending, None
-            self._send(held)
+            pending, self._pending = self._pending, None
+            self._send(pending)
 
     def _give_due(self) -> None:
         now = time.monotonic()

@@ -1,4 +1,4 @@
-"""Assistants as evaluations ask them: named for people, and answering without a session."""
+"""Assistants for evaluations: finding them, and answering questions without a session."""
 
 import time
 from collections.abc import Sequence
@@ -21,17 +21,17 @@ from ragsite.language.detection import language_of
 from retrieval.evaluation import answering
 from retrieval.evaluation.answering import Answered, AnswererRefused, Step
 
-# Versions of each assistant that are offered.
+# The versions offered of each assistant.
 _OFFERED = 5
-# Refusals of a question itself; others are of who answers, whatever is asked.
-_OF_THE_QUESTION = {"empty_question", "question_too_long"}
+# The refusals that are about the question; all others are about the assistant, whatever the question.
+_ABOUT_QUESTION = {"empty_question", "question_too_long"}
 
 
 class AssistantAnswerer:
-    """Has assistants answer the questions of evaluations, as `retrieval.evaluation.answering.Answerer`."""
+    """An implementation of `retrieval.evaluation.answering.Answerer` by assistants."""
 
     def offered(self, user: Any) -> list[answering.Assistant]:
-        """Return the assistants that a person may use, the default first, each in its newest versions."""
+        """Return the newest versions of the assistants that a user may use, the default first."""
         versions = AssistantVersion.objects.filter(assistant__in=_measurable(user)).select_related("assistant")
         found: dict[int, list[answering.Assistant]] = {}
         for version in versions.order_by("-assistant__is_default", "assistant__name", "-number").defer("configuration"):
@@ -43,14 +43,14 @@ class AssistantAnswerer:
     def find(
         self, user: Any, assistant: int | str, version: int | None = None, rehearsal: int | None = None
     ) -> answering.Assistant:
-        """Return an assistant that a person may use; raises `AnswererRefused`."""
+        """Return an assistant that a user may use; raises `AnswererRefused`."""
         found = _version(user, assistant, version)
         return answering.Assistant(found.assistant_id, found.number, str(found), rehearsal)
 
     async def answer(
         self, user: Any, question: str, knowledge_base_ids: Sequence[int], by: answering.Assistant
     ) -> Answered:
-        """Answer as in an empty chat of the person, in the question's language, without what is remembered of them."""
+        """Answer as in an empty chat of the user, in the question's language, without the user's remembered facts."""
         began = time.perf_counter()
         choices = await in_database(_choices, user, by)
         try:
@@ -63,14 +63,14 @@ class AssistantAnswerer:
                 memory=False,
             )
         except TurnRefused as refused:
-            if refused.code not in _OF_THE_QUESTION:
+            if refused.code not in _ABOUT_QUESTION:
                 raise AnswererRefused(refused.code, refused.message) from refused
             return Answered(error=refused.message)
         return _answered(state, (time.perf_counter() - began) * 1000)
 
 
 def _measurable(user: Any) -> QuerySet[Assistant]:
-    """Return the assistants that a person may use; for those who make them also the disabled ones."""
+    """Return the assistants that a user may use, and for users who may edit assistants also the disabled ones."""
     if user is None:
         return Assistant.objects.none()
     return Assistant.objects.all() if user.has_perm("conversations.change_assistant") else choice.usable(user)
@@ -81,7 +81,7 @@ def _version(user: Any, assistant: int | str, number: int | None) -> AssistantVe
     versions = AssistantVersion.objects.filter(assistant__in=_measurable(user), **named).select_related("assistant")
     found = versions.filter(**{} if number is None else {"number": number}).order_by("-number").first()
     if found is None:
-        raise AnswererRefused("no_assistant", _("This assistant is not there for you, or not in this version."))
+        raise AnswererRefused("no_assistant", _("This assistant or version doesn't exist, or you may not use it."))
     return found
 
 
@@ -91,7 +91,7 @@ def _choices(user: Any, by: answering.Assistant) -> Choices:
     if by.rehearsal is not None:
         rehearsal = Rehearsal.objects.filter(pk=by.rehearsal, assistant=version.assistant_id).first()
         if rehearsal is None:
-            raise AnswererRefused("no_assistant", _("The change that was to be rehearsed is not there any more."))
+            raise AnswererRefused("no_assistant", _("The change to rehearse no longer exists."))
         configuration = rehearsal.configuration
     try:
         return Choices(version_id=version.pk, tried=Configuration.from_dict(configuration))
@@ -100,7 +100,7 @@ def _choices(user: Any, by: answering.Assistant) -> Choices:
 
 
 def _answered(state: State, took_ms: float) -> Answered:
-    told, steps = state.answer, []
+    answer, steps = state.answer, []
     for ran in sorted(state.trace, key=lambda entry: entry.started_at):
         if ran.status != "skipped":
             node = find_node(ran.key)
@@ -108,7 +108,7 @@ def _answered(state: State, took_ms: float) -> Answered:
             steps.append(Step(ran.key, label, ran.ms))
     return Answered(
         hits=state.found.hits,
-        answer=plain_text(told.blocks),
+        answer=plain_text(answer.blocks),
         answer_state=state.found.answer_state,
         citations=[
             {
@@ -118,12 +118,12 @@ def _answered(state: State, took_ms: float) -> Answered:
                 "title": citation.get("title") or citation["filename"],
                 "page": citation.get("page"),
             }
-            for citation in told.citations
+            for citation in answer.citations
             if citation["index"] in state.prompt.cited
         ],
-        usage={name: count for name, count in told.usage.items() if name.endswith("_tokens")},
+        usage={name: count for name, count in answer.usage.items() if name.endswith("_tokens")},
         took_ms=took_ms,
-        error=str(told.error["message"]) if told.error else "",
+        error=str(answer.error["message"]) if answer.error else "",
         queries=[query.text for query in state.plan.queries],
         steps=steps,
     )

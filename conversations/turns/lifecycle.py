@@ -1,4 +1,4 @@
-"""Starting, stopping and repeating turns; knows neither HTTP nor WebSockets."""
+"""Starting, stopping and repeating turns, independently of HTTP and WebSockets."""
 
 import asyncio
 import re
@@ -30,7 +30,7 @@ from ragsite.llm.stream.unicode_repair import whole
 
 __all__ = ["Ask", "Started", "TurnRefused", "continue_answer", "edit", "regenerate", "start_turn", "stop_turn"]
 
-# Spaces, controls, and characters that only join, part or turn others: what regular expressions call a class.
+# Whitespace, control characters, and invisible formatting characters, as a character class of regular expressions.
 INVISIBLE = (
     r"\s\x00-\x1f\x7f-\xa0\xad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufe00-\ufe0f\ufeff\ufff9-\ufffb"
 )
@@ -38,13 +38,13 @@ INVISIBLE = (
 
 @dataclass(frozen=True, slots=True)
 class Ask:
-    """A question to a session. Without a parent it goes on from the session's newest turn, unless `as_root`.
+    """A question in a session. Without a parent, it follows the session's newest turn, unless `as_root`.
 
-    `from_newest`: where the parent was gone on from meanwhile, it goes on from the newest turn of that branch.
-    The same `request_id` twice is one turn. `continues`: the answer goes on with its parent's, which was cut.
-    `use_filter` has a model judge each hit, or not, and `top_n` passages are given to the answer at most; None is what
-    is set. `labels` are tags, fields and folder of the documents that this question is asked of, None as `scope` has
-    it: what another turn was asked of, None as the session is set.
+    With `from_newest`, if the parent has got children in the meantime, the question follows the newest turn of that
+    branch. The same `request_id` twice is one turn. With `continues`, the answer continues that of its parent, which
+    was cut. `use_filter` switches the relevance filter on or off, and `top_n` is the most passages for the answer; None
+    means the setting. `labels` are tags, metadata fields and folder of the documents to search, by default those of
+    `scope`, which is the scope of another turn and by default that of the session.
     """
 
     session_id: int
@@ -63,18 +63,18 @@ class Ask:
 
 
 _runners: set[TurnRunner] = set()
-# What is done after answers, for which nobody waits.
+# Work after answers, for which nobody waits.
 _afterwards: set[asyncio.Task[None]] = set()
 
 
 @cache
 def pipeline(name: str = "default") -> Graph:
-    """Return a graph of `PIPELINES`, assembled once."""
+    """Return a graph of `PIPELINES`, which is assembled once."""
     return Graph.from_settings(name)
 
 
 def find_node(key: str) -> Node | None:
-    """Return the node that has a key, or reports a step by it, in the first pipeline where there is one."""
+    """Return the node with a key, or that reports a step with it, from the first pipeline that has one."""
     for name in settings.PIPELINES:
         for node in pipeline(name).nodes.values():
             if key == node.key or key in node.reports:
@@ -85,22 +85,22 @@ def find_node(key: str) -> Node | None:
 async def start_turn(user: Any, ask: Ask) -> Started:
     """Start a turn and return once its question is stored.
 
-    Raises `Http404` for a session that is not the user's, and `TurnRefused` for a question that can't be asked
-    or a user who has too many answers running. The same `request_id` again returns the turn that it started.
+    Raises `Http404` for a session that is not the user's, and `TurnRefused` for an invalid question or if the user has
+    too many answers running. A repeated `request_id` returns the turn that it started.
     """
-    with active.pinned_setup():  # by the turn, which is a task begun within
+    with active.pinned_setup():  # applies to the turn too, because its task starts here
         name, state = await in_database(_prepare, user, ask)
         runner = TurnRunner(pipeline(name), state, on_end=_ended)
         _runners.add(runner)
         try:
-            # The client may leave at this moment; the turn goes on.
+            # The turn goes on even if the client disconnects now.
             return await asyncio.shield(runner.started)
         except turn_store.AlreadyAsked as asked:
             return asked.started
 
 
 async def stop_turn(user: Any, message_id: int) -> bool:
-    """End a running answer, keeping what came; False when it had ended. Raises `Http404`."""
+    """Stop a running answer and keep its text so far; return False if it had ended. Raises `Http404`."""
     await in_database(access.get_message, user, message_id)
     for runner in list(_runners):
         if runner.message_id == message_id:
@@ -111,9 +111,7 @@ async def stop_turn(user: Any, message_id: int) -> bool:
 
 
 async def regenerate(user: Any, message_id: int, language: str = "en", request_id: uuid.UUID | None = None) -> Started:
-    """Answer the question of an answer again, as a sibling turn, by the version of the assistant that answered it.
-
-    It is asked of what it was asked of then, whatever the session is set to now.
+    """Answer a question again in a sibling turn, with the same version of the assistant and the same scope.
 
     Raises `Http404`, `TurnRefused`.
     """
@@ -135,7 +133,7 @@ async def regenerate(user: Any, message_id: int, language: str = "en", request_i
 async def edit(
     user: Any, turn_id: int, question: str, language: str = "en", request_id: uuid.UUID | None = None
 ) -> Started:
-    """Ask another question in the place of a turn's, as a sibling turn. Raises `Http404`, `TurnRefused`."""
+    """Ask an edited question in a sibling turn of the original. Raises `Http404`, `TurnRefused`."""
     turn = await in_database(_own_turn, user, turn_id)
     return await _sibling(user, turn, question, language, request_id)
 
@@ -143,7 +141,7 @@ async def edit(
 async def continue_answer(
     user: Any, message_id: int, language: str = "en", request_id: uuid.UUID | None = None
 ) -> Started:
-    """Go on with an answer that was cut, as the turn after it with its question. Raises `Http404`, `TurnRefused`."""
+    """Continue a cut answer in a turn after it, with the same question. Raises `Http404`, `TurnRefused`."""
     message = await in_database(_cut_answer, user, message_id)
     question = await in_database(_question_of, message.turn_id)
     return await start_turn(
@@ -162,7 +160,7 @@ async def continue_answer(
 
 
 async def interrupt_all(seconds: float = 3.0) -> None:
-    """End every turn of this process because it stops; what came is stored as interrupted. Waits so long at most."""
+    """Interrupt every turn of this process before it exits, storing the text so far; wait at most `seconds`."""
     for task in _afterwards:
         task.cancel()
     runners = list(_runners)
@@ -174,7 +172,7 @@ async def interrupt_all(seconds: float = 3.0) -> None:
 
 
 def running() -> int:
-    """Return how many turns this process is running."""
+    """Return the number of turns that run in this process."""
     return len(_runners)
 
 
@@ -217,28 +215,28 @@ def _ended(runner: TurnRunner) -> None:
 
 
 def _prepare(user: Any, ask: Ask) -> tuple[str, State]:
-    """Return the name of the pipeline and the state that a turn begins with; its setup is pinned."""
+    """Return the name of the pipeline and the initial state of a turn, and pin its setup."""
     session = access.get_session(user, ask.session_id)
     chosen = choice.for_turn(user, session, ask.choices)
     parent = None if ask.as_root else ask.parent_turn_id
     if parent is not None and not session.turns.filter(pk=parent).exists():
-        raise TurnRefused("unknown_parent", _("The turn to go on from is not in this chat."))
+        raise TurnRefused("unknown_parent", _("The turn to continue from is not in this chat."))
     continued = None
     if ask.continues and ask.parent_turn_id:
-        # The turn in which the cut answer began, with all that came of it, also in those that went on with it.
-        turn, came = Turn.objects.get(pk=ask.parent_turn_id), ""
+        # The turn in which the cut answer began, with its text so far, including that of turns that continued it.
+        turn, text = Turn.objects.get(pk=ask.parent_turn_id), ""
         while continued is None:
             stored = Message.objects.values_list("content", flat=True).get(turn=turn, role=Message.Role.ASSISTANT)
             part = without_ending(stored)
-            came = joined(part, came) if part and came else part or came
+            text = joined(part, text) if part and text else part or text
             if turn.continues and turn.parent_turn is not None:
                 turn = turn.parent_turn
             else:
-                continued = PastTurn(turn.pk, _question_of(turn.pk), came)
-    asked = services.scope_of(session) if ask.scope is None else ask.scope
+                continued = PastTurn(turn.pk, _question_of(turn.pk), text)
+    scope = services.scope_of(session) if ask.scope is None else ask.scope
     labels = ask.labels
     if labels is None:
-        labels = LabelFilter.read(asked["tags"], asked["metadata"], asked["folder"])
+        labels = LabelFilter.read(scope["tags"], scope["metadata"], scope["folder"])
     request = Request(
         user_id=user.pk,
         session_id=session.pk,
@@ -250,8 +248,8 @@ def _prepare(user: Any, ask: Ask) -> tuple[str, State]:
         use_filter=ask.use_filter,
         top_n=ask.top_n,
         knowledge_base_ids=chosen.configuration.knowledge_bases,
-        asked_knowledge_base_ids=tuple(asked["knowledge_bases"]),
-        asked_document_ids=tuple(asked["documents"]),
+        asked_knowledge_base_ids=tuple(scope["knowledge_bases"]),
+        asked_document_ids=tuple(scope["documents"]),
         labels=labels,
         files_id=session.files_id,
         thinking=ask.choices.thinking,
@@ -263,31 +261,31 @@ def _prepare(user: Any, ask: Ask) -> tuple[str, State]:
 
 
 def validated_question(question: str) -> str:
-    """Return a question as it is stored; raises `TurnRefused` for one that can't be asked."""
+    """Return a question as it is stored; raises `TurnRefused` if it is empty or too long."""
     question = whole(question).strip()
     if not re.search(f"[^{INVISIBLE}]", question):
-        raise TurnRefused("empty_question", _("Please write a question."))
+        raise TurnRefused("empty_question", _("Enter a question."))
     limit = settings.MAX_QUESTION_CHARACTERS
     if len(question) > limit:
         raise TurnRefused(
             "question_too_long",
-            _("The question has %(length)d characters; at most %(limit)d can be asked.")
+            _("The question has %(length)d characters, but can have at most %(limit)d. Shorten it.")
             % {"length": len(question), "limit": limit},
         )
     return question
 
 
 def _cut_answer(user: Any, message_id: int) -> Message:
-    """Return an answer that can be gone on with; raises `Http404`, `TurnRefused`."""
+    """Return an answer that can be continued; raises `Http404`, `TurnRefused`."""
     turn_store.interrupt_stale(message_id=access.get_message(user, message_id).pk)
     message = access.get_message(user, message_id)
     if message.can_continue:
         return message
     if message.status == Message.Status.COMPLETED or message.role == Message.Role.USER:
-        raise TurnRefused("not_cut", _("This answer was not cut; there is nothing to continue."))
+        raise TurnRefused("not_cut", _("This answer is complete, so there is nothing to continue."))
     if message.status == Message.Status.STREAMING:
         raise TurnRefused("not_cut", _("This answer is still being written."))
-    raise TurnRefused("nothing_came", _("This answer has no content yet; ask again instead."))
+    raise TurnRefused("nothing_came", _("This answer is empty. Ask the question again instead."))
 
 
 def _question_of(turn_id: int) -> str:

@@ -1,4 +1,4 @@
-"""The events of a turn that runs in this process, for its listeners in the same process: none is lost or delayed."""
+"""The events of a turn that runs in this process, for listeners in the same process, without loss or delay."""
 
 import asyncio
 import contextlib
@@ -26,9 +26,9 @@ class LiveLog:
         self._wake()
 
     async def follow(self, after_seq: int = 0, silence: float | None = None) -> AsyncIterator[list[Event]]:
-        """Yield the events after `after_seq` in lists of all that are available; ends when the log is closed.
+        """Yield the events after `after_seq` in batches of all available ones, until the log is closed.
 
-        After `silence` seconds without an event it yields an empty list.
+        After `silence` seconds without an event, yield an empty list.
         """
         while True:
             if new := self.events[after_seq:]:
@@ -44,12 +44,12 @@ class LiveLog:
                     yield []
 
     def _wake(self) -> None:
-        self._news.set()  # wakes all that wait, although it is cleared at once
+        self._news.set()  # wakes all waiting followers, although it is cleared at once
         self._news.clear()
 
 
 async def with_silences(batches: AsyncIterator[list[Event]], seconds: float) -> AsyncGenerator[list[Event]]:
-    """Yield the batches, and an empty one after each `seconds` of silence; closing it cancels the wait for the next."""
+    """Yield the batches, and an empty one after each `seconds` of silence; closing the generator cancels the wait."""
     waiting: asyncio.Future[list[Event]] | None = None
     try:
         while True:

@@ -1,4 +1,4 @@
-"""Ends answers whose process has died, even if nobody opens them: every web process watches all answers."""
+"""Ends answers whose process has died, even if no client reads them: every web process watches all answers."""
 
 import logging
 import threading
@@ -23,8 +23,8 @@ LOOKS = 5
 class Watch:
     """The heartbeats of answers that other processes write, remembered from check to check.
 
-    It compares heartbeats with earlier ones and not with the clock: the clocks of machines may differ, and after a
-    database outage every heartbeat is old.
+    Heartbeats are compared with earlier ones rather than with the clock, because the clocks of machines may differ and
+    every heartbeat is old after a database outage.
     """
 
     def __init__(self) -> None:

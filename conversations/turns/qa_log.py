@@ -1,4 +1,4 @@
-"""One structured line per turn in the log `ragsite.qa`: what was done, how long it took, what it cost.
+"""One structured line per turn in the log `ragsite.qa`, with its steps, times and token usage.
 
 It contains no text of questions, answers or documents unless `RAGSITE_LOG_TEXTS` is true.
 """
@@ -16,12 +16,12 @@ logger = logging.getLogger("ragsite.qa")
 
 
 def write(state: State, done: DoneEvent, error: ErrorEvent | None) -> None:
-    """Log how a turn ended."""
+    """Log a turn that has ended."""
     logger.info("turn", extra={"fields": fields(state, done, error)})
 
 
 def fields(state: State, done: DoneEvent, error: ErrorEvent | None) -> dict[str, Any]:
-    """Return the line's fields; times in milliseconds, `nodes` only for those that ran."""
+    """Return the line's fields; times are in milliseconds, and `nodes` has only those that ran."""
     started = state.started
     # The ids of the passages that each retriever found.
     found: dict[str, set[int]] = {}

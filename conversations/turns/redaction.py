@@ -1,4 +1,4 @@
-"""A turn's trace as a reader may see it: without passages they may not read, and without messages of servers."""
+"""Redaction of a turn's trace for a reader: passages they may not read, and error messages of servers, are removed."""
 
 import copy
 import re
@@ -13,14 +13,14 @@ from django.utils.translation import ngettext
 from conversations.models import ROLES, Citation, TraceStep, Turn
 from knowledge import access
 
-# As `passages.fenced` writes them; a passage can't hold its own end.
+# The format of `passages.fenced`; a passage can't contain its own end.
 _BEGIN = re.compile(r'<passage number="(\d{1,9})"')
 _END = "\n</passage>"
 
 
 @dataclass(frozen=True, slots=True)
 class ShownMessage:
-    """One message: its speaker, its length ("17 characters") and its text."""
+    """A message: its speaker, its size ("17 characters") and its text."""
 
     speaker: str
     size: str
@@ -29,9 +29,9 @@ class ShownMessage:
 
 @dataclass(frozen=True, slots=True)
 class TraceVisibility:
-    """What a reader may see of a turn: ids of passages, and numbers of those given to the answer.
+    """The parts of a trace that a reader may see: ids of passages, and their numbers in the answer's prompt.
 
-    `servers`: whether to show which server failed and what it answered, which is for staff.
+    `servers` is whether to show details of server errors, which are for staff.
     """
 
     chunk_ids: frozenset[int]
@@ -48,7 +48,7 @@ class TraceVisibility:
         return "".join([*parts, text[place:]])
 
     def detail(self, detail: dict[str, Any]) -> dict[str, Any]:
-        """Return what a node noted, without quotations of passages and messages of servers that may not be seen."""
+        """Return the detail of a node, without hidden passages and server errors."""
         seen = copy.deepcopy(detail)
         if not self.servers:
             seen.pop("error_detail", None)
@@ -78,11 +78,11 @@ def _passages(text: str) -> Iterator[tuple[int, int, int]]:
 
 
 def trace_visibility(turn: Turn, rows: list[TraceStep], user: Any) -> TraceVisibility:
-    """Return what the user may see of a turn; passages in messages have the numbers of the answer's citations."""
-    given = dict(Citation.objects.filter(message__turn=turn, chunk__isnull=False).values_list("index", "chunk_id"))
-    asked = named_passages(rows, None) | set(given.values())
-    readable = frozenset(access.readable_chunks(user).filter(pk__in=asked).values_list("pk", flat=True))
-    numbers = frozenset(number for number, chunk in given.items() if chunk in readable)
+    """Return the parts of a trace that the user may see; the numbers of passages are those of the citations."""
+    cited = dict(Citation.objects.filter(message__turn=turn, chunk__isnull=False).values_list("index", "chunk_id"))
+    ids = named_passages(rows, None) | set(cited.values())
+    readable = frozenset(access.readable_chunks(user).filter(pk__in=ids).values_list("pk", flat=True))
+    numbers = frozenset(number for number, chunk in cited.items() if chunk in readable)
     return TraceVisibility(readable, numbers, servers=user.has_perm("conversations.view_tracestep"))
 
 
@@ -98,7 +98,7 @@ def named_passages(rows: list[TraceStep], most: int | None) -> set[int]:
 
 
 def withhold(turn: Turn, user: Any) -> None:
-    """Remove from a turn's trace in memory, not in the database, what the user may not see."""
+    """Redact a turn's trace for the user, in memory but not in the database."""
     prefetch_related_objects([turn], "trace")
     rows = list(turn.trace.all())
     visible = trace_visibility(turn, rows, user)
@@ -107,7 +107,7 @@ def withhold(turn: Turn, user: Any) -> None:
 
 
 def messages(detail: dict[str, Any], visible: TraceVisibility) -> list[ShownMessage]:
-    """Return the messages of a node's detail, in the order in which they were sent."""
+    """Return the messages in a node's detail, in order."""
     sent = []
     for item in detail.get("messages", []):
         count = len(item["content"])

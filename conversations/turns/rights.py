@@ -1,7 +1,7 @@
-"""Ends answers whose person has lost the right to what they are written from, while they are being written.
+"""Stops running answers whose user loses access to their sources.
 
-Receivers of signals, so that it doesn't matter which page, program or command took the right away. What is to end is
-looked up once the change is committed; answers end as if their person had stopped them.
+These are signal receivers, so every way of removing access is covered. The affected answers are looked up once the
+change is committed, and end as if the user had stopped them.
 """
 
 from collections.abc import Collection
@@ -18,18 +18,18 @@ from knowledge.models import KnowledgeBase, Membership
 
 
 def user_saved(sender: Any, instance: User, created: bool, **kwargs: Any) -> None:
-    """End the answers of someone who was deactivated."""
+    """Stop the answers of a user who was deactivated."""
     if not created and not instance.is_active:
         transaction.on_commit(partial(turn_store.stop_answers_of, [instance.pk]))
 
 
 def share_deleted(sender: Any, instance: Membership, **kwargs: Any) -> None:
-    """End the answers of those with whom a knowledge base is shared no more."""
+    """Stop the answers of users with whom a knowledge base is no longer shared."""
     transaction.on_commit(partial(_end, instance.knowledge_base_id))
 
 
 def base_saved(sender: Any, instance: KnowledgeBase, created: bool, **kwargs: Any) -> None:
-    """End the answers of those who may read a knowledge base no more that was open to the site."""
+    """Stop the answers of users who lose access to a knowledge base that becomes private."""
     if not created and instance.visibility == KnowledgeBase.Visibility.PRIVATE:
         transaction.on_commit(partial(_end, instance.pk))
 
@@ -37,7 +37,7 @@ def base_saved(sender: Any, instance: KnowledgeBase, created: bool, **kwargs: An
 def groups_changed(
     sender: Any, instance: User | Group, action: str, pk_set: Collection[int] | None, **kwargs: Any
 ) -> None:
-    """End the answers of those who left a group with which knowledge bases are shared."""
+    """Stop the answers of users who left a group with shared knowledge bases."""
     if action not in ("post_remove", "post_clear"):
         return
     shared = Membership.objects.filter(group__isnull=False)
@@ -49,7 +49,7 @@ def groups_changed(
 
 
 def _end(base_id: int) -> None:
-    """End the running answers of those who may not read a knowledge base, where they may rest on it."""
+    """Stop the running answers of users who may not read a knowledge base, if the answers may be based on it."""
     running = Message.objects.filter(status=Message.Status.STREAMING)
     owners = User.objects.filter(pk__in=running.values("turn__session__owner_id"))
     lost = [user.pk for user in owners if not access.readable(user).filter(pk=base_id).exists()]

@@ -1,6 +1,6 @@
-"""Runs one turn: numbers, folds, checkpoints and publishes the pipeline's events.
+"""Runs a turn: numbers, folds, checkpoints and publishes the pipeline's events.
 
-The task belongs to the process, not to a connection: it continues when no client is connected.
+The task belongs to the process, not to a connection, so it continues without connected clients.
 """
 
 import asyncio
@@ -36,7 +36,7 @@ RELAY_TIMEOUT = 5.0
 
 
 class TurnRunner:
-    """One running turn. `started` resolves when the question is stored, or raises the reason why it was refused."""
+    """A running turn. `started` resolves when the question is stored, or raises the reason for a refusal."""
 
     def __init__(self, graph: Graph, state: State, on_end: Callable[["TurnRunner"], None]) -> None:
         self.graph = graph
@@ -67,12 +67,12 @@ class TurnRunner:
         return self.state.answer.status == "completed"
 
     def stop(self) -> bool:
-        """End the turn and keep the partial answer; False if it is ending already."""
+        """Stop the turn and keep the partial answer; return False if it is ending already."""
         self._stop_requested = True
         return self.interrupt()
 
     def interrupt(self) -> bool:
-        """End the turn because the server stops, and keep the partial answer; False if it is ending already."""
+        """Interrupt the turn because the server stops, and keep the partial answer; return False if it is ending."""
         if self._ending:
             return False
         self._task.cancel()
@@ -83,7 +83,7 @@ class TurnRunner:
         await asyncio.wait({self._task})
 
     async def do_later(self) -> None:
-        """Run the work that nodes deferred until after the answer; failures are logged and stop nothing else."""
+        """Run the work that nodes deferred until after the answer; failures are logged."""
         with self._about():
             for work in self.state.later if self.state.answer.status != "interrupted" else ():
                 try:
@@ -108,7 +108,7 @@ class TurnRunner:
                 await asyncio.wait({self._relay}, timeout=RELAY_TIMEOUT)
 
     async def _run(self) -> None:
-        """Drive the pipeline. No exception leaves it: each becomes a final status that the user sees."""
+        """Run the pipeline. Exceptions don't propagate: each becomes a final status that the user sees."""
         keeper = asyncio.create_task(self._keep())
         status: FinalStatus = "completed"
         error: ErrorEvent | None = None
@@ -138,11 +138,11 @@ class TurnRunner:
             with suppress(asyncio.CancelledError):
                 await keeper
         if self.state.started is not None:
-            # In a task of its own, so that a cancellation doesn't reach what the end awaits.
+            # In a separate task, so that a cancellation doesn't interrupt it.
             await asyncio.shield(asyncio.ensure_future(self._end(status, error)))
 
     def _refuse(self, error: BaseException) -> None:
-        """Raise the error for the callers that wait for the turn to start."""
+        """Raise the error for callers that wait for the turn to start."""
         if not self.started.done():
             self.started.set_exception(error)
 
@@ -150,26 +150,26 @@ class TurnRunner:
         self._coalescer.take(event)
 
     def _publish(self, event: Event) -> None:
-        """Number an event, fold it and send it; events before the turn has ids wait until it has."""
+        """Number an event, fold it and send it; events wait until the turn has ids."""
         if not self._log.events:
             if self.state.started is None:
                 self._early.append(event)
                 return
-            # The stream begins now, since the turn has ids.
+            # The turn has ids, so the stream begins.
             broker.running[self.message_id] = self._log
-            self._relay = asyncio.create_task(self._tell_others(self.state.started))
+            self._relay = asyncio.create_task(self._notify_others(self.state.started))
             self._send(self.state.started.event())
             self.started.set_result(self.state.started)
             for early in self._early:
                 self._send(early)
         self._send(event)
 
-    async def _tell_others(self, started: turn_store.Started) -> None:
+    async def _notify_others(self, started: turn_store.Started) -> None:
         await broker.announce(started)
         await broker.relay(started.assistant_message_id, self._log)
 
     def _close(self) -> None:
-        """End the stream; later listeners read what is stored."""
+        """End the stream; later listeners read from the database."""
         broker.running.pop(self.message_id, None)
         self._log.close()
 
@@ -194,11 +194,11 @@ class TurnRunner:
                 continue
             last = time.monotonic()
             try:
-                # A checkpoint that has begun is finished even if this is cancelled; the end waits for it.
+                # A checkpoint that has begun is completed even if this task is cancelled; the end waits for it.
                 alive = await asyncio.shield(self._checkpoint())
             except Exception as error:
                 if is_away(error):
-                    logger.warning("The database is away; the answer waits to be stored")
+                    logger.warning("The database is unavailable; the answer will be stored later")
                     continue
                 logger.exception("The answer can't be stored")
                 self._unstorable = True
@@ -210,7 +210,7 @@ class TurnRunner:
                 return
 
     async def _checkpoint(self) -> bool:
-        """Store the events that are not stored yet; False if the answer was ended by another process."""
+        """Store the events since the last checkpoint; return False if another process ended the answer."""
         async with self._writing:
             new = self._log.events[self._written :]
             alive = await checkpoints.save(self.message_id, self.state.answer, new)
@@ -247,9 +247,9 @@ class TurnRunner:
         qa_log.write(self.state, done, error)
 
     async def _stored(self, done: DoneEvent) -> bool:
-        """Store the end, once the database is back; False if it had to be stored as failed, without the last events.
+        """Store the end, once the database is available; return False if the answer had to be stored as failed.
 
-        If the database stays away, the next reader or `orphans` ends the answer as interrupted.
+        If the database stays unavailable, the next reader or `orphans` ends the answer as interrupted.
         """
         for store_end in (self._store, self._give_up):
             try:
@@ -259,7 +259,7 @@ class TurnRunner:
                 if is_away(error):
                     logger.exception("The end of the answer could not be stored")
                     break
-                logger.exception("The answer can't be stored as it is")
+                logger.exception("The answer can't be stored in full")
         return True
 
     def _give_up(self, done: DoneEvent) -> None:

@@ -1,4 +1,4 @@
-"""Chat titles written by a model, which is asked after the first answer, so that nobody waits for them."""
+"""Chat titles written by a model after the first answer, so that nobody waits for them."""
 
 import logging
 import re
@@ -16,23 +16,23 @@ from ragsite.db import in_database
 logger = logging.getLogger(__name__)
 
 SECONDS = 30.0
-# Characters of a reply that are read: it may be long, but the marks around a title are short.
-_LOOKED_AT = 1000
+# The most characters read of a reply, which may be long.
+_READ = 1000
 _AROUND = re.compile(r"""^[\s"'“”‘’「」《》*#`]+|[\s"'“”‘’「」《》*`.。!！]+$""")
 _LABEL = re.compile(r"^(title|标题)\s*[:：]\s*", re.IGNORECASE)
 
 
 async def improve(state: State) -> None:
-    """Replace a title that was taken from a question by a model's, and notify the pages.
+    """Replace a title taken from a question with one written by a model, and notify the pages.
 
-    Without a model, or if somebody has renamed the chat meanwhile, the title stays.
+    The title stays if there is no model or the chat has been renamed in the meantime.
     """
     request, started = state.request, state.started
-    if started is None or state.past.turns:  # only the first question has named the chat
+    if started is None or state.past.turns:  # only the first question names the chat
         return
-    made = title_from_question(request.question)[:TITLE_LENGTH]
-    session = ChatSession.objects.filter(pk=started.session_id, title=made)
-    if not made or not await in_database(session.exists):
+    current = title_from_question(request.question)[:TITLE_LENGTH]
+    session = ChatSession.objects.filter(pk=started.session_id, title=current)
+    if not current or not await in_database(session.exists):
         return
     try:
         answered = await side_calls.ask("title", request.question_language, SECONDS, question=request.question)
@@ -49,5 +49,5 @@ async def improve(state: State) -> None:
 
 def cleaned(reply: str) -> str:
     """Return a model's reply as a title: its first line without quotation marks, label and markup, cut to size."""
-    line = next((line for line in reply.splitlines() if line.strip()), "").strip()[:_LOOKED_AT]
+    line = next((line for line in reply.splitlines() if line.strip()), "").strip()[:_READ]
     return shortened(_AROUND.sub("", _LABEL.sub("", _AROUND.sub("", line))))[:TITLE_LENGTH]

@@ -1,4 +1,4 @@
-"""Answering without a session: nothing is stored, and the conversation is what the caller tells."""
+"""Answering without a session: nothing is stored, and the caller passes the history of the conversation."""
 
 import time
 from collections.abc import Sequence
@@ -32,14 +32,14 @@ async def answer(
     memory: bool = True,
     emit: Emit | None = None,
 ) -> State:
-    """Answer a question as an assistant would in a chat, and return the state of the turn with the whole answer.
+    """Answer a question as an assistant would in a chat, and return the state of the turn with the complete answer.
 
-    `history` are earlier questions with their answers, oldest first, an answer empty where there was none. Without
-    knowledge bases and documents all are asked that the person may read; what they may not read is never asked. Without
-    `memory` nothing is recalled of what they asked to be remembered, and nothing kept. Events go to `emit` as they
-    come, numbered, the last a `done`. A node's failure is `state.answer.error`.
+    `history` are earlier questions with their answers, oldest first; missing answers are empty. Without knowledge bases
+    and documents, everything that the user may read is searched; anything else is never searched. Without `memory`,
+    remembered facts are neither used nor stored. Events are passed to `emit` as they occur, numbered, ending with
+    `done`. The failure of a node is in `state.answer.error`.
 
-    Raises `TurnRefused` for a question that can't be asked, or choices that are not to be had.
+    Raises `TurnRefused` for an invalid question or unavailable choices.
     """
     began = time.perf_counter()
     request = Request(
@@ -65,28 +65,28 @@ async def answer(
         await pipeline(name).run(state, send)
         for block in sorted(state.answer.open):
             await send(BlockEnd(id=block))
-        told = state.answer
-        status: FinalStatus = "failed" if told.error else "completed"
+        answer = state.answer
+        status: FinalStatus = "failed" if answer.error else "completed"
         ms = round((time.perf_counter() - began) * 1000)
         answer_state = state.found.answer_state or None
         await send(
             DoneEvent(
                 status=status,
                 answer_state=answer_state,
-                usage=told.usage,
+                usage=answer.usage,
                 ms=ms,
-                checks=told.checks,
-                finish_reason=told.finish_reason or None,
+                checks=answer.checks,
+                finish_reason=answer.finish_reason or None,
             )
         )
-        await in_database(use.add_tokens, user.pk, told.usage)
+        await in_database(use.add_tokens, user.pk, answer.usage)
         for work in state.later:
             await work()
     return state
 
 
 def _prepared(user: Any, request: Request, choices: Choices) -> tuple[str, Request]:
-    """Return the name of the pipeline, and the request with what its assistant says; its setup is pinned."""
+    """Return the name of the pipeline and the request with its assistant's configuration, and pin the setup."""
     chosen = choice.for_turn(user, None, choices)
     try:
         with transaction.atomic():

@@ -1,1 +1,1 @@
-"""The rules by which a claim is held against its passages, a family a file. Pure."""
+"""The rules that compare a claim with its passages, one family per module. Pure."""

@@ -10,23 +10,23 @@ from ragsite.language.word_tokens import cut, is_han, key_of
 
 @dataclass(frozen=True, slots=True)
 class Side:
-    """One side of pairs of opposites: what names the pairs, and whether it is their second side."""
+    """A side of pairs of opposites: the ids of the pairs, and whether it is their second side."""
 
     pairs: frozenset[str]
     second: bool
 
 
 def side_of(word: str) -> Side | None:
-    """Return the side on which a word stands, or None for a word without an opposite."""
+    """Return the side of a word, or None for a word without an opposite."""
     return None if word.endswith("ingly") else _sides().get(_key(word))
 
 
 @cache
 def phrases() -> re.Pattern[str]:
-    """Return what finds the opposites that are more than one word, of which the longest counts."""
+    """Return the pattern of opposites of more than one word; the longest match is preferred."""
     longest_first = sorted(_sides(), key=len, reverse=True)
     english = "|".join(item.replace(" ", "(?:s|es|ed|ing)? ") for item in longest_first if " " in item)
-    # What isn't one word to jieba, or would be taken for a negation.
+    # Those that jieba splits, or that would be taken for a negation.
     chinese = "|".join(
         item for item in longest_first if is_han(item[0]) and (item[0] in "不无" or len(list(cut(item))) > 1)
     )

@@ -1,4 +1,4 @@
-"""Numbers that a sentence works out from what its source says. Pure."""
+"""Numbers that a sentence derives from those in its source. Pure."""
 
 import re
 from collections.abc import Sequence
@@ -10,19 +10,19 @@ _TOTAL = re.compile(r"\b(?:total(?:l?ing|s)?|altogether|in all|overall|combined|
 _NEXT_YEAR = re.compile(r"\b(?:next|following) year\b|\b(?:a|one) year later\b|\byear after\b|[次翌]年|第二年", re.I)
 _BETWEEN_ITEMS = re.compile(r"\s*[,、]\s*(?:and\s+|or\s+)?|\s+(?:and|or)\s+|\s*(?:以及|和|与|及)\s*")
 _END_OF_LIST = re.compile(r"[.;。；:：]\s*$|[.;。；]\s")
-# What a sentence may count by listing it.
+# The numbers of items that a sentence may announce before listing them.
 _COUNTED = range(2, 13)
 
 
-def is_worked_out(quantity: Quantity, said: str, mine: Sequence[Quantity], source: Source) -> bool:
-    """Whether a number of a sentence follows from others there or from its source.
+def is_derived(quantity: Quantity, text: str, mine: Sequence[Quantity], source: Source) -> bool:
+    """Return whether a number of a sentence follows from other numbers in the sentence or its source.
 
-    It counts what the sentence goes on to list; or it is the year after one, the years between two, the sum of two
-    numbers where the sentence speaks of a total, or the percentage that makes up a factor.
+    It may count the items that the sentence lists, be the year after another, the number of years between two, the sum
+    of two numbers if the sentence mentions a total, or the percentage of a factor.
     """
     # "two parameters, a and b", "三种颜色：红、黄和蓝"
     if quantity.value in _COUNTED and quantity.kind in ("", "count"):
-        rest = _END_OF_LIST.split(said[quantity.end :].rstrip(".。 "), maxsplit=1)[0]
+        rest = _END_OF_LIST.split(text[quantity.end :].rstrip(".。 "), maxsplit=1)[0]
         for lead in (":", "：", ",", "，", "(", "（", " - ", "—"):
             _, found, listed = rest.partition(lead)
             if found and len([item for item in _BETWEEN_ITEMS.split(listed) if item.strip()]) == quantity.value:
@@ -32,7 +32,7 @@ def is_worked_out(quantity: Quantity, said: str, mine: Sequence[Quantity], sourc
             ends = {other.value for other in numbers if other.may_be_a_year}
             if any(year + quantity.value in ends for year in ends):
                 return True
-    is_total = bool(quantity.unit) and _TOTAL.search(said) is not None
+    is_total = bool(quantity.unit) and _TOTAL.search(text) is not None
     for sentence in source.sentences:
         years = (other.value for other in sentence.quantities if other.may_be_a_year)
         if quantity.may_be_a_year and quantity.value - 1 in years and _NEXT_YEAR.search(sentence.text):
@@ -40,7 +40,7 @@ def is_worked_out(quantity: Quantity, said: str, mine: Sequence[Quantity], sourc
         like = {other.value for other in sentence.quantities if is_total and other.unit == quantity.unit}
         if any(quantity.value - one in like and quantity.value != 2 * one for one in like):
             return True
-    # 38 % more are 1.38 times as much.
+    # 38 % more is 1.38 times as much.
     return quantity.unit == "%" and any(
         other.unit == "times" and other.value == 1 + quantity.value / 100 for other in source.quantities
     )

@@ -1,7 +1,7 @@
-"""What turns a sentence into its opposite, word by word: negations and opposites, aligned by their neighbours. Pure.
+"""Contradictions by polarity: negations and opposites, compared word by word. Pure.
 
-Each word of a clause has a sign: negated or not, and of two opposites the one or the other. A claim's word is held
-against the same word of the source where it has the same neighbours; where the signs differ, they disagree.
+Each word of a clause has a sign, from being negated or not and from being the first or second of two opposites. A
+claim's word is compared with the same word of the source in the most similar context; different signs contradict.
 """
 
 import re
@@ -26,9 +26,9 @@ _NEGATIONS = re.compile(
     r"|禁止|严禁",
     re.IGNORECASE,
 )
-# These negate what stands before them, too.
+# These also negate the words before them.
 _FORBIDDING = re.compile(r"\b(?:banned|forbidden|prohibited|refused|denied|forfeit\w*)\b|作废", re.IGNORECASE)
-# In which ways a text excepts something from what it says, or lets it not be so.
+# The ways in which a text makes an exception, or keeps something from happening.
 _EXCEPTIONS = re.compile(
     r"(?P<only>\b(?:only|just|solely|merely|exclusively|nothing but|as long as|provided)\b"
     r"|\b(?:not|n[’']t|cannot|never)\b[^.;]{0,60}\b(?:until|unless|before)\b"
@@ -39,27 +39,27 @@ _EXCEPTIONS = re.compile(
     r"|忽略|抑制|跳过|绕过|避免|防止)",
     re.IGNORECASE,
 )
-# Behind these, something else is said of the same.
+# A negation does not reach past these, which begin another statement about the same subject.
 _GOES_ON = re.compile(
     r"\b(?:and|but)\s+(?:must|should|can|may|will|is|are|was|were|has|have)\b|但|而(?!且)", re.IGNORECASE
 )
-# "No traces of deleted content" denies the traces only.
+# "No traces of deleted content" negates only the traces.
 _NO_MORE = re.compile(r"\bno\s+\w+\s+(of|from|in|for|to|at|by|with)\b", re.IGNORECASE)
 _TOKEN = re.compile(r"[\u3400-\u9fff]+|[^\W\u3400-\u9fff]+(?:[.'’/-][^\W\u3400-\u9fff]+)*|[()\[\]（）,;:，；：、]")
-# Words that a negation reaches, and those on each side that are a word's neighbours.
+# The number of words that a negation reaches, and of neighbours on each side of a word.
 REACH = 3
 NEAR = 4
-# How many words must have the other sign in a clause of the source; of a pair of opposites, one is enough.
+# The number of words that must have the other sign in a clause of the source; one word with an opposite is enough.
 ENOUGH = 2
 
 
 @dataclass(frozen=True, slots=True)
 class Word:
-    """A word of a clause: its terms and those of its neighbours, and its sign.
+    """A word of a clause: its terms, the terms of its neighbours, and its sign.
 
-    It may be the `second` of two opposites, `denied` by a negation that reaches it, and the `first` that it reaches.
-    It is `unsure` whether the negation is meant for a word behind an opposite: what isn't open in March is closed in
-    March.
+    It may be the `second` of two opposites, `denied` by a negation that reaches it, and the `first` word reached. It is
+    `unsure` if an opposite comes between it and the negation, which may apply only to the opposite: what isn't open in
+    March is closed in March.
     """
 
     terms: frozenset[str]
@@ -77,7 +77,7 @@ class Word:
 
     @property
     def negative(self) -> bool:
-        """Its sign: whether it is either denied or the second of two opposites."""
+        """Its sign: whether it is either denied or the second of two opposites, but not both."""
         return self.denied != self.second
 
     @property
@@ -88,7 +88,7 @@ class Word:
 
 @dataclass(slots=True)
 class _Token:
-    """A word, a negation (`reaches` forth only, or both ways), or what a negation ends at: punctuation, and 的."""
+    """A word, a negation with the directions that it `reaches`, or a boundary of negations: punctuation and 的."""
 
     start: int
     terms: frozenset[str] = frozenset()
@@ -120,27 +120,27 @@ def read(clause: str) -> tuple[Word, ...]:
                 reached.first = reached.first or distance == 1
                 reached.unsure = reached.unsure or spent
                 spent = spent or reached.opposite
-    said = [token for token in tokens if token.terms or not (token.reaches or clause[token.start] == "的")]
+    kept = [token for token in tokens if token.terms or not (token.reaches or clause[token.start] == "的")]
     return tuple(
-        Word(word.terms, word.second, word.denied, word.first, word.unsure, *_neighbours(said, place))
-        for place, word in enumerate(said)
+        Word(word.terms, word.second, word.denied, word.first, word.unsure, *_neighbours(kept, place))
+        for place, word in enumerate(kept)
         if any(not term[0].isdigit() for term in word.terms)
     )
 
 
 def exceptions(text: str) -> set[str | None]:
-    """Return in which ways a text excepts something from what it says, or lets it not be so.
+    """Return the ways in which a text makes an exception, or keeps something from happening.
 
-    "Only on the terrace" is "nowhere but on the terrace": where the ways differ, signs can't be compared.
+    "Only on the terrace" means "nowhere but on the terrace": if the ways differ, signs can't be compared.
     """
     return {match.lastgroup for match in _EXCEPTIONS.finditer(text)}
 
 
 def contradicts(claim: Sequence[Word], source: Sequence[Sequence[Word]], weight: Callable[[str], float]) -> bool:
-    """Whether the words of a claim's clause have the other sign in a clause of the source.
+    """Return whether enough words of a claim's clause have the other sign in a clause of the source.
 
-    Each is held against the same word where its neighbours are most alike. A clause that negates any as the claim does
-    agrees with it. `weight` is how much a term tells.
+    Each is compared with the same word in the most similar context. A clause of the source that negates a word like the
+    claim agrees with it. `weight` returns the rarity of a term.
     """
 
     def negations(clause: Sequence[Word]) -> int:
@@ -152,12 +152,12 @@ def contradicts(claim: Sequence[Word], source: Sequence[Sequence[Word]], weight:
         if other.score > max(alike.score, 0.0) and not (
             _has_both(word, claim) and _has_both(word, source[other.clause])
         ):
-            # "A is larger than B" and "B is smaller than A" say the same.
+            # "A is larger than B" and "B is smaller than A" mean the same.
             straight = len(word.before & other.word.before) + len(word.after & other.word.after)
             crossed = len(word.before & other.word.after) + len(word.after & other.word.before)
             if other.word.unsure or (word.opposite and crossed > straight):
                 continue
-            # Far from a negation, another sign tells least.
+            # A different sign far from the negation is weaker evidence.
             turned[other.clause] += ENOUGH if word.opposite or word.first or other.word.first else 1
         elif word.denied and alike.score > 0 and negations(claim) >= negations(source[alike.clause]):
             turned[alike.clause] -= 2 * ENOUGH
@@ -165,13 +165,13 @@ def contradicts(claim: Sequence[Word], source: Sequence[Sequence[Word]], weight:
 
 
 def _has_both(word: Word, clause: Sequence[Word]) -> bool:
-    """Whether a clause has a pair of opposites, of which the word is one: off at first, and on later."""
+    """Return whether a clause has both of the opposites of which the word is one, such as off at first and on later."""
     return word.opposite and len({other.negative for other in clause if word.terms & other.terms}) == 2
 
 
 @dataclass(frozen=True, slots=True)
 class _Match:
-    """A word of the source, in which clause, and how much its neighbours are those of a claim's word."""
+    """A word of the source, its clause's index, and the similarity of its neighbours to those of a claim's word."""
 
     score: float
     clause: int
@@ -179,7 +179,7 @@ class _Match:
 
 
 def _nearest(word: Word, source: Sequence[Sequence[Word]], weight: Callable[[str], float], alike: bool) -> _Match:
-    """Return the same word of the source, with the same sign or the other, where its neighbours are most alike."""
+    """Return the same word of the source, with the same or the other sign, whose neighbours are most similar."""
     found = (
         _Match(fsum(map(weight, word.neighbours & other.neighbours)), place, other)
         for place, clause in enumerate(source)
@@ -190,7 +190,7 @@ def _nearest(word: Word, source: Sequence[Sequence[Word]], weight: Callable[[str
 
 
 def _neighbours(words: Sequence[_Token], place: int) -> tuple[frozenset[str], frozenset[str]]:
-    """Return the terms of the words before and after one, as far as no punctuation stands between."""
+    """Return the terms of the words before and after a word, up to the nearest punctuation."""
     before = takewhile(attrgetter("terms"), reversed(words[max(0, place - NEAR) : place]))
     after = takewhile(attrgetter("terms"), words[place + 1 : place + 1 + NEAR])
     one, other = (frozenset(term for word in side for term in word.terms) for side in (before, after))
@@ -198,7 +198,7 @@ def _neighbours(words: Sequence[_Token], place: int) -> tuple[frozenset[str], fr
 
 
 def _tokens(clause: str) -> Iterator[_Token]:
-    """Yield the phrases among the opposites, the negations, and then what else stands in a clause."""
+    """Yield the opposites of several words, the negations, and then the other tokens of a clause."""
     rest = clause
     for pattern, reaches in ((phrases(), ()), (_FORBIDDING, (-1, 1)), (_NEGATIONS, (1,))):
         for match in pattern.finditer(rest):

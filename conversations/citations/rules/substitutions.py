@@ -1,8 +1,7 @@
-"""What stands in another's place: words of a claim where its source, in the same words around it, has others. Pure.
+"""Exchanged words: a claim has other words than its source, between the same words. Pure.
 
-A paraphrase too has other words for the same thing. So what is in the place of another counts only where the two can't
-be the same: two numbers; two names; two words that the claim or its source tells apart by using both; two nouns without
-anything in common.
+A paraphrase also uses other words for the same thing. So exchanged words count only if they can't mean the same: two
+numbers, two names, two words of which the claim or its source uses both, or two nouns with nothing in common.
 """
 
 from collections.abc import Iterator, Sequence
@@ -13,25 +12,25 @@ from ragsite.language.quantities import quantities
 from ragsite.language.word_lists import words_of
 from ragsite.language.word_tokens import WordToken, word_tokens
 
-# The share of a clause's words that must stand in a sentence of the source for the two to be laid side by side, and
-# that for what may be but another word for the same.
+# The share of a clause's words that a sentence of the source must contain for the two to be aligned, and the share for
+# words that might be synonyms.
 ALIKE, NEARLY_THE_SAME = 0.5, 0.75
-# Of more pairs of words, a clause and a sentence aren't laid side by side: the time grows with them, and faster.
+# With more pairs of words, a clause and a sentence aren't aligned: the time grows faster than their number.
 MOST_PAIRS = 40_000
-# In how many words in a row, on both sides together, the frame of a slot must be the same.
+# The number of equal words next to a slot, on both sides together, for a frame and for a wide frame.
 FRAME, WIDE_FRAME = 2, 3
-# More words than these are said in another way rather than exchanged.
+# More words than these are a rewording rather than an exchange.
 LONGEST = 3
-# Before these, an English noun phrase begins.
+# The words that an English noun can follow.
 _BEFORE_NOUNS = frozenset(words_of("words_before_nouns"))
 
 
 @dataclass(frozen=True, slots=True)
 class Slot:
-    """The content words in which a claim and its source differ between the same words.
+    """The content words in which a claim and its source differ, between the same words.
 
-    `around` them are the claim's next words; `before` and `after` are how many words on each side are the same, and
-    `share` is the share of the whole clause that is.
+    `around` are the claim's words next to them. `before` and `after` are the numbers of equal words on each side, and
+    `share` is the share of equal words in the whole clause.
     """
 
     mine: Sequence[WordToken]
@@ -43,7 +42,7 @@ class Slot:
 
     @property
     def is_framed(self) -> bool:
-        """Whether enough words around it are the same, on both sides unless it begins or ends the clause."""
+        """Whether enough words around it are equal, on both sides or more of them on one."""
         if self.before and self.after:
             return self.before + self.after >= FRAME
         return max(self.before, self.after) >= WIDE_FRAME
@@ -52,8 +51,8 @@ class Slot:
     def is_of_nouns(self) -> bool:
         """Whether both are nouns.
 
-        In English, a word after an article or a preposition and not before a content word; in Chinese, what jieba tags
-        as a noun, if the two have no character in common.
+        In English, this is a word after an article or a preposition and not before a content word; in Chinese, a word
+        that jieba tags as a noun, if the two have no character in common.
         """
         (mine,), (theirs,) = self.mine, self.theirs
         if mine.is_chinese != theirs.is_chinese:
@@ -65,7 +64,7 @@ class Slot:
 
 
 def exchanged(clause: str, sentence: Sequence[WordToken]) -> Iterator[str]:
-    """Yield what of a claim's clause stands in the place of another thing, by the sentence of the source next to it."""
+    """Yield the words of a claim's clause that replace others of a sentence of the source."""
     claim = word_tokens(clause)
     if len(claim) * len(sentence) > MOST_PAIRS:
         return
@@ -91,19 +90,19 @@ def _content_words(words: Sequence[WordToken]) -> list[WordToken]:
 
 
 def _length(codes: Sequence[tuple[str, int, int, int, int]], place: int) -> int:
-    """Return how many words are the same in a stretch next to a slot; none beyond either end."""
+    """Return the number of equal words in the stretch next to a slot; 0 beyond either end."""
     if not 0 <= place < len(codes) or codes[place][0] != "equal":
         return 0
     return codes[place][2] - codes[place][1]
 
 
 def _is_another(slot: Slot, claim: Sequence[WordToken], sentence: Sequence[WordToken]) -> bool:
-    """Whether what stands in the slot can't be another word for what the source has there."""
+    """Return whether the words of a slot can't mean the same as those of the source."""
     if not slot.is_framed:
         return False
     mine, theirs = ("".join(word.text for word in side) for side in (slot.mine, slot.theirs))
     if slot.mine[0].is_chinese and (mine in theirs or theirs in mine):
-        return False  # jieba has only cut it in another way: 没有 and 障碍, 无障碍
+        return False  # jieba has only split it differently: 没有 and 障碍, 无障碍
     are_numbers = [word.is_number for word in (*slot.mine, *slot.theirs)]
     if any(are_numbers):
         if slot.before + slot.after < WIDE_FRAME or not all(are_numbers):
@@ -112,13 +111,13 @@ def _is_another(slot: Slot, claim: Sequence[WordToken], sentence: Sequence[WordT
         return not any(one.agrees(other) for one in ours for other in others)
     if slot.mine[0].is_chinese != slot.theirs[0].is_chinese:
         return False
-    if _holds(claim, slot.theirs) or _holds(sentence, slot.mine):
+    if _contains(claim, slot.theirs) or _contains(sentence, slot.mine):
         return True
     if all(word.is_name for word in (*slot.mine, *slot.theirs)):
         return True
     return slot.share >= NEARLY_THE_SAME and len(slot.mine) == 1 and slot.is_of_nouns
 
 
-def _holds(words: Sequence[WordToken], wanted: Sequence[WordToken]) -> bool:
+def _contains(words: Sequence[WordToken], wanted: Sequence[WordToken]) -> bool:
     keys = {word.key for word in words}
     return all(word.key in keys for word in wanted)

@@ -1,4 +1,4 @@
-"""Verifiers of an answer's citations: the setting `CITATION_VERIFIER` names one of these, or one of your own."""
+"""Verifiers of an answer's citations; the setting `CITATION_VERIFIER` names one of these or a custom class."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -12,9 +12,9 @@ from conversations.citations.verdict import Verdict
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """An answer that is complete: its texts in the order of the page, and its passages by their numbers.
+    """A complete answer: its texts in the order of the page, and its passages by number.
 
-    `known` is what it may say without a passage, such as the question; None where it need not stand in passages at all.
+    `known` are texts whose facts need no citation, such as the question; None if uncited facts are allowed.
     `language` ("en", "zh") is that of the question.
     """
 
@@ -33,14 +33,14 @@ class Verified:
 
 
 class Verifier(Protocol):
-    """Judges the citations of an answer. It is made once, without arguments, and bounds its own time."""
+    """The interface of verifiers. They are created once, without arguments, and limit their own time."""
 
     async def verify(self, written: Written) -> Verified:
-        """Return a verdict on each sentence that carries markers, and on those that lack one."""
+        """Return a verdict on each sentence that has markers, and on those that lack one."""
 
 
 def configured(path: str | None = None) -> Verifier:
-    """Return the verifier of a dotted path, that of the settings when None; raises `ImportError`, `TypeError`."""
+    """Return the verifier at a dotted path, by default `CITATION_VERIFIER`; raises `ImportError`, `TypeError`."""
     path = path or settings.CITATION_VERIFIER
     found = import_string(path)
     if not hasattr(found, "verify"):
@@ -50,7 +50,7 @@ def configured(path: str | None = None) -> Verifier:
 
 
 def texts_of(blocks: Sequence[Mapping[str, Any]]) -> Iterator[str]:
-    """Yield what of an answer's blocks may carry markers: running text, and tables row by row."""
+    """Yield the parts of an answer's blocks that can contain markers: text, and tables row by row."""
     for block in blocks:
         if block["kind"] == "table":
             yield from (" | ".join(map(str, row)) for row in [block["columns"], *block["rows"]])

@@ -1,4 +1,4 @@
-"""Judging citations by a cross-encoder for entailment, which runs in this process."""
+"""Judging citations by a cross-encoder for entailment that runs in this process."""
 
 import asyncio
 from collections.abc import Iterator
@@ -15,15 +15,15 @@ from ragsite.llm.passage_tokens import count_tokens
 from ragsite.llm.reranking.entailment import local_entailment
 from ragsite.site_settings.config import config
 
-# Tokens of a passage that are read with a sentence: most such models read 512 of both.
+# Tokens of a passage that are read with a sentence: most such models read 512 for both together.
 WINDOW = 320
 
 
 class Entailment(Rules):
-    """What a model says of each cited sentence and its passages, in the place of the rules' verdict.
+    """Replaces the rules' verdict on each cited sentence with that of an entailment model.
 
-    `CITATION_ENTAILMENT_MODEL` names the model. Sentences beyond `CITATION_MODEL_CLAIMS`, and all of them where it
-    fails or `CITATION_MODEL_TIMEOUT` is over, keep the verdicts of the rules.
+    `CITATION_ENTAILMENT_MODEL` names the model. Sentences beyond `CITATION_MODEL_CLAIMS`, and all sentences if the
+    model fails or exceeds `CITATION_MODEL_TIMEOUT`, keep the verdicts of the rules.
     """
 
     async def verify(self, written: Written) -> Verified:
@@ -47,7 +47,7 @@ class Entailment(Rules):
             found = [relation for (at, _window, _text), relation in zip(pairs, relations, strict=True) if at == place]
             if not found:
                 continue
-            # One piece that bears a sentence out is enough.
+            # One piece that entails the sentence is enough.
             verdict, problems = verdicts[place], verdicts[place].problems
             status: Status = "partly" if verdict.coverage >= SOME else "not_found"
             if max(relation.entails for relation in found) >= least:
@@ -61,7 +61,7 @@ class Entailment(Rules):
 
 
 def _windows(passage: str) -> Iterator[str]:
-    """Yield a passage in pieces of whole sentences that the model reads at once; the last sentence is read twice."""
+    """Yield a passage in windows of whole sentences; each window repeats the last sentence of the one before."""
     piece: list[str] = []
     size = 0
     for sentence in split_sentences(passage):

@@ -13,12 +13,12 @@ from conversations.prompts.passages import fenced
 from ragsite.llm.stream.json_reply import line, objects
 from ragsite.site_settings.config import config
 
-# What a model may say of a sentence with markers.
+# The verdicts that a model may give on a sentence with markers.
 _STATUSES = frozenset(get_args(Status)) - {"uncited"}
 
 
 class Judge(Rules):
-    """The model of the purpose *judge* is asked for each cited sentence, some side by side.
+    """Asks the model of the purpose *judge* about each cited sentence, `FILTER_CONCURRENCY` of them at a time.
 
     Sentences beyond `CITATION_MODEL_CLAIMS`, and those without a usable reply within `CITATION_MODEL_TIMEOUT`, keep the
     verdicts of the rules.
@@ -65,15 +65,15 @@ class Judge(Rules):
 
 
 def read_judgement(reply: str, verdict: Verdict) -> Verdict | None:
-    """Return a sentence's verdict as the model gives it, or None for a reply that says none."""
+    """Return the verdict in a model's reply, or None if it contains none."""
     for item in objects(reply, "verdict"):
         status = line(item.get("verdict")).lower().replace(" ", "_")
         if status == "supported":
             return replace(verdict, status="supported", problems=(), says={})
         if status in _STATUSES:
             wrong, says = line(item.get("wrong"))[:200], line(item.get("source_says"))[:200]
-            told: Status = status  # type: ignore[assignment]
+            judged: Status = status  # type: ignore[assignment]
             if wrong and wrong in verdict.text:
-                return replace(verdict, status=told, problems=(("model", wrong),), says={wrong: says} if says else {})
-            return replace(verdict, status=told, problems=verdict.problems or (("model", ""),))
+                return replace(verdict, status=judged, problems=(("model", wrong),), says={wrong: says} if says else {})
+            return replace(verdict, status=judged, problems=verdict.problems or (("model", ""),))
     return None

@@ -8,22 +8,22 @@ from itertools import takewhile
 from conversations.citations.verdict import Verdict, check
 from conversations.citations.verifiers import Verified, Written
 
-# Seconds for an answer: far more than an answer of usual length takes.
+# The most seconds for an answer, far more than one of usual length takes.
 SECONDS = 10.0
-# One answer is checked after the other: several threads would take turns with the one that streams the others.
+# Answers are checked one at a time: more threads would slow down the thread that streams answers.
 _thread = ThreadPoolExecutor(1, thread_name_prefix="check")
 
 
 class Rules:
-    """The default: numbers, names, quotations, polarity and words; milliseconds, and the same each time."""
+    """The default: compares numbers, names, quotations, polarity and words, deterministically and in milliseconds."""
 
     async def verify(self, written: Written) -> Verified:
-        """Judge every sentence; raises `TimeoutError` where that takes too long."""
+        """Judge every sentence; raises `TimeoutError` if that takes too long."""
         return Verified(await self.by_rules(written), {})
 
     async def by_rules(self, written: Written) -> list[Verdict]:
         """Return the verdicts of the rules."""
-        given_up = threading.Event()  # a thread doesn't end with who waits for it
+        given_up = threading.Event()  # cancelling the wait doesn't end the thread
 
         def judge() -> list[Verdict]:
             found = (verdict for text in written.texts for verdict in check(text, written.passages, written.known))

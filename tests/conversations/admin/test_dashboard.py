@@ -299,7 +299,7 @@ def test_a_session_reads_like_a_conversation(owner: User, as_staff: Client) -> N
     page = as_staff.get(url).content.decode()
     assert "How do I &lt;b&gt;reset&lt;/b&gt; it?" in page and "And then?" in page and "No use." in page
     assert "Another version?" not in page and "version 2 of 2" in page
-    assert "Partly supported" in page and "does not stand so in the source" in page
+    assert "Partly supported" in page and "is not in the source in this context" in page
     assert "Understand the question" in page and "Hold the reset button." in strip_tags(page)
     assert str(first.turn.request_id) not in page and f"#answer-{first.pk}-source-1" in page
     other = Turn.objects.exclude(pk__in=[first.turn_id, newest.turn_id]).get()

@@ -80,4 +80,4 @@ def test_the_page_shows_it(as_owner: Client, owner: User) -> None:
     make_turn(session, answer="It has 45 ports [1].", checks=[check | {"problems": [{"kind": "number", "what": "45"}]}])
     page = as_owner.get(reverse("session", args=[session.pk])).content.decode()
     assert doubted(page) == [("partly", "It has 45 ports")]
-    assert 'title="Partly supported · “45” does not stand so in the source."' in page
+    assert 'title="Partly supported · “45” is not in the source in this context."' in page

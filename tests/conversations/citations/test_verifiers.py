@@ -71,7 +71,7 @@ class TestContradicted:
         assert verdict.status in ("partly", "not_found") and not verdict.says
 
     def test_old_checks_without_it_are_read(self) -> None:
-        assert labels.reason({"kind": "number", "what": "24"}) == "“24” does not stand so in the source."
+        assert labels.reason({"kind": "number", "what": "24"}) == "“24” is not in the source in this context."
 
 
 class TestUncited:

@@ -238,8 +238,8 @@ def test_each_marker_shows_what_the_check_made_of_its_sentence() -> None:
         ("citation not_found", "3"),
     ]
     assert "Source 3: Handbook &lt;3&gt;.pdf · Not found in the source" in html
-    assert "Citations checked: 1 supported · 1 partly · 1 not found" in html
-    assert "“&lt;5&gt;” does not stand so in the source." in html
+    assert "Citations checked: 1 supported · 1 partly supported · 1 not found" in html
+    assert "“&lt;5&gt;” is not in the source in this context." in html
 
 
 def test_an_answer_whose_citations_hold_says_so_unless_it_only_quotes() -> None:
@@ -423,7 +423,7 @@ def test_nothing_says_what_to_do_next_once_it_has_ended() -> None:
     html = answer_html(page_of(fold(ended("nothing", "Your documents contain nothing about this."))))
     assert 'class="chip"' not in html
     steps = html.split("next-steps")[1].split("</ul>")[0]
-    assert [step in steps for step in ("Rephrase", "Ask other sources", "Add documents")] == [True] * 3
+    assert [step in steps for step in ("Rephrase", "Search other sources", "Add documents")] == [True] * 3
     assert 'href="/turns/2/edit/"' in steps and 'href="/knowledge/"' in steps
     for other in (ended("nearest"), ended("answered"), ended("nothing", status="stopped"), ended("nothing")[:-1]):
         assert "next-steps" not in answer_html(page_of(fold(other)))

@@ -94,7 +94,7 @@ async def test_a_model_that_fails_ends_in_words_for_the_reader(
 
 
 async def test_what_can_not_be_asked_is_refused(owner: User) -> None:
-    with pytest.raises(TurnRefused, match="Please write a question"):
+    with pytest.raises(TurnRefused, match="Enter a question"):
         await unstored.answer(owner, " ")
     with pytest.raises(TurnRefused, match="no longer available to you"):
         await unstored.answer(owner, RESET, choices=Choices(assistant_id=4711))

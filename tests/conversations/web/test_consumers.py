@@ -304,7 +304,7 @@ async def test_an_empty_question_is_refused_in_words(owner: User, session: ChatS
     async with tab(owner, session) as here:
         request_id = str(uuid.uuid4())
         await here.send(action="ask", question="  ", request_id=request_id)
-        await here.until(lambda page: "Please write a question." in text(page, "#toasts"))
+        await here.until(lambda page: "Enter a question." in text(page, "#toasts"))
         assert here.page.soup.select_one("#refused")["data-request"] == request_id  # type: ignore[index]
 
 

@@ -142,7 +142,7 @@ def test_who_has_no_documents_is_led_to_some(as_stranger: Client) -> None:
     assert "Start with a document" in page
     response = as_stranger.post("/knowledge/samples/", follow=True)
     assert "LS-2400 Switch Handbook.pdf" in html(response)
-    assert "Your documents are being read" in html(as_stranger.get("/", follow=True))
+    assert "Your documents are being processed" in html(as_stranger.get("/", follow=True))
     again = as_stranger.post("/knowledge/samples/", follow=True)
     assert "already have a knowledge base named" in html(again)
 
@@ -462,7 +462,7 @@ async def test_a_refusal_without_scripts_is_said(owner: User, session: ChatSessi
     client = AsyncClient()
     await client.aforce_login(owner)
     response = await client.post(reverse("ask", args=[session.pk]), {"question": " "}, follow=True)
-    assert "Please write a question." in html(response)
+    assert "Enter a question." in html(response)
 
 
 @pytest.mark.django_db(transaction=True)
