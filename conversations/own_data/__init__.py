@@ -1,1 +1,1 @@
-"""What the site holds of a person: to take along, and to be gone."""
+"""A user's own data: export and deletion."""

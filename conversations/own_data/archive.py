@@ -1,6 +1,6 @@
-"""All that is a person's, as a zip that is made while it is sent: never more of it is in memory than one chat.
+"""Export of all of a user's data as a zip file that is created while it is sent, with at most one chat in memory.
 
-The database is asked a piece at a time, and by ids, so that a slow reader holds neither a transaction nor a connection.
+Rows are fetched one at a time by their ids, so a slow client holds neither a transaction nor a database connection.
 """
 
 import json
@@ -38,7 +38,7 @@ _LONGEST = 120
 
 
 class _Sent:
-    """What a zip is written to: a stream that can't go back, read off piece by piece."""
+    """The output of a zip file: an unseekable stream that is read piece by piece."""
 
     def __init__(self) -> None:
         self._pieces: deque[bytes] = deque()
@@ -48,17 +48,17 @@ class _Sent:
         return len(data)
 
     def flush(self) -> None:
-        """Do nothing: what is written is there at once."""
+        """Do nothing, since writes are available at once."""
 
     def taken(self) -> bytes:
-        """Return what has been written since the last time."""
+        """Return the bytes written since the last call."""
         found = b"".join(self._pieces)
         self._pieces.clear()
         return found
 
 
 async def stream(user: User, site: str, language: str) -> AsyncGenerator[bytes]:
-    """Yield what `archive` yields, made on database threads."""
+    """Yield the pieces of `archive`, created on database threads."""
     pieces = archive(user, site)
 
     def following() -> bytes | None:
@@ -70,9 +70,9 @@ async def stream(user: User, site: str, language: str) -> AsyncGenerator[bytes]:
 
 
 def archive(user: User, site: str) -> Iterator[bytes]:
-    """Yield the zip of a person: their account, chats, feedback, remembered facts, and the files of their bases.
+    """Yield the zip file of a user's account, chats, feedback, remembered facts, and the files of their bases.
 
-    Links in it lead to the `site`, `https://` and host.
+    Links in it lead to the `site`, given as `https://` and host.
     """
     sent = _Sent()
     with zipfile.ZipFile(sent, "w", zipfile.ZIP_DEFLATED) as packed:  # type: ignore[call-overload]
@@ -89,7 +89,7 @@ def archive(user: User, site: str) -> Iterator[bytes]:
         yield text("feedback.json", _json(_feedback(user)))
         for pk in list(access.sessions(user).order_by("created_at", "pk").values_list("pk", flat=True)):
             session = access.sessions(user).filter(pk=pk).first()
-            if session is None:  # deleted meanwhile
+            if session is None:  # deleted in the meantime
                 continue
             stem = f"chats/{session.created_at:%Y-%m-%d} {_safe(session.name) or pk}"
             yield text(f"{stem}.json", _json(exported(session)))
@@ -103,16 +103,16 @@ def archive(user: User, site: str) -> Iterator[bytes]:
                 file = default_storage.open(str(document.file.name), "rb")
             except FileNotFoundError:
                 continue
-            base, holder = document.knowledge_base, ["documents", document.knowledge_base.name]
+            base, parents = document.knowledge_base, ["documents", document.knowledge_base.name]
             if base.of_chat:
                 session = ChatSession.objects.filter(files=base.pk).first()
-                holder = ["chat files", session.name if session is not None else ""]
-            folders = [part for part in map(_safe, [*holder, *document.folder.split("/")]) if part]
+                parents = ["chat files", session.name if session is not None else ""]
+            folders = [part for part in map(_safe, [*parents, *document.folder.split("/")]) if part]
             stem, dot, suffix = document.original_filename.rpartition(".")
             name = f"{_safe(stem) or 'document'}.{_safe(suffix)}" if dot else _safe(suffix) or "document"
             made = timezone.localtime(document.created_at).timetuple()[:6]
             entry = zipfile.ZipInfo(names.free("/".join([*folders, name])), made)
-            with file, packed.open(entry, "w", force_zip64=True) as target:  # stored: most formats are packed already
+            with file, packed.open(entry, "w", force_zip64=True) as target:  # uncompressed: most formats already are
                 while piece := file.read(PIECE):
                     target.write(piece)
                     yield sent.taken()
@@ -121,7 +121,7 @@ def archive(user: User, site: str) -> Iterator[bytes]:
 
 
 class _Names:
-    """The names in a zip, each once, also where a file system sees no difference between capital and small letters."""
+    """The names in a zip file, kept unique even on case-insensitive file systems."""
 
     def __init__(self) -> None:
         self._taken: set[str] = set()
@@ -139,7 +139,7 @@ class _Names:
 
 
 def _safe(name: str) -> str:
-    """Return a name that every file system takes, and that leads nowhere else."""
+    """Return a name that is valid on every file system and contains no path."""
     return _UNSAFE.sub(" ", name).strip(" .")[:_LONGEST].strip(" .")
 
 
@@ -149,15 +149,15 @@ def _json(data: Any) -> str:
 
 def _readme(user: User) -> str:
     lines = [
-        _("What this site holds of %(name)s, on %(date)s.")
+        _("The data that this site stores about %(name)s, exported on %(date)s.")
         % {"name": user.get_username(), "date": date_format(timezone.localtime(), "DATETIME_FORMAT")},
         "",
-        _("account.json: the account, its second factors, tokens (no secrets), where it is signed in, what it used."),
-        _("memory.json: facts that you had remembered."),
-        _("feedback.json: the thumbs and comments that you gave."),
-        _("chats: each chat as Markdown (its newest branch) and as JSON (all of it); deleted chats are left out."),
+        _("account.json: your account, second factors, API tokens (without secrets), sign-ins and usage."),
+        _("memory.json: facts that you asked to be remembered."),
+        _("feedback.json: your ratings of answers and your comments."),
+        _("chats: each chat as Markdown (newest branch) and as JSON (all branches), without deleted chats."),
         _("documents: the files of the knowledge bases that you own."),
-        _("chat files: the files that you put into chats, a folder a chat."),
+        _("chat files: the files that you added to chats, in one folder per chat."),
     ]
     return "\n".join(lines) + "\n"
 

@@ -1,4 +1,4 @@
-"""The end of an account: what goes with it, and its going."""
+"""Deletion of an account, and the data that is lost with it."""
 
 from dataclasses import dataclass, field
 
@@ -19,7 +19,7 @@ class LastAdministrator(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Losses:
-    """What goes with an account."""
+    """The data that is deleted with an account."""
 
     chats: int
     documents: int
@@ -29,13 +29,13 @@ class Losses:
 
     @property
     def shared(self) -> list[KnowledgeBase]:
-        """The knowledge bases that others lose."""
+        """The knowledge bases that other users lose."""
         everyone = KnowledgeBase.Visibility.SITE
         return [base for base in self.bases if base.visibility == everyone or base.shares]  # type: ignore[attr-defined]
 
 
 def losses(user: User) -> Losses:
-    """Return what goes with a person's account."""
+    """Return the data that is deleted with a user's account."""
     bases = user.knowledge_bases.annotate(shares=Count("memberships", filter=~Q(memberships__user=user)))
     return Losses(
         chats=user.chat_sessions.filter(status=ChatSession.Status.ACTIVE).count(),
@@ -47,13 +47,13 @@ def losses(user: User) -> Losses:
 
 
 def delete_account(user: User) -> None:
-    """Remove a person with all that is theirs, files and all; raises `LastAdministrator`.
+    """Delete a user with all of their data, including files; raises `LastAdministrator`.
 
-    Their answers that are being written end. Sessions, sockets, streams and tokens end as the account does, by its
-    signals. Documents that they added to bases of others stay.
+    Running answers are stopped. Sign-ins, sockets, streams and tokens are ended by the signals of the deletion.
+    Documents that the user added to knowledge bases of others are kept.
     """
     with transaction.atomic():
-        # Two administrators who go at the same time do so one after the other.
+        # Lock all administrators, so that two of them deleting their accounts do so one after the other.
         list(User.objects.select_for_update().filter(is_superuser=True, is_active=True).values_list("pk", flat=True))
         if is_last_administrator(user):
             raise LastAdministrator

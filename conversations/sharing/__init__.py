@@ -1,1 +1,1 @@
-"""How a chat leaves the site: links, what they leave out, exports."""
+"""Sharing chats: links, exports, and the withholding of unreadable sources."""

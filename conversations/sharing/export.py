@@ -1,4 +1,4 @@
-"""A chat to take along: one branch as Markdown, or all branches as data."""
+"""Export of a chat: one branch as Markdown, or all branches as data."""
 
 import re
 from collections.abc import Iterable, Mapping
@@ -29,21 +29,21 @@ _NUMBER = re.compile(r"\d+")
 
 
 def filename(session: ChatSession, suffix: str) -> str:
-    """Return a name for the file of a session."""
+    """Return the file name for the export of a session."""
     return f"{slugify(session.name, allow_unicode=True)[:60].strip('-') or 'chat'}.{suffix}"
 
 
 def as_file(response: HttpResponse, session: ChatSession, suffix: str) -> HttpResponse:
-    """Have an export saved under a name that tells the session, and note in the audit log that it left the site."""
+    """Turn the response into a download named after the session, and record the export in the audit log."""
     response["Content-Disposition"] = content_disposition_header(True, filename(session, suffix))
     record(AuditEntry.Action.EXPORTED, session, name=f"#{session.pk}", format=suffix)
     return response
 
 
 def markdown(session: ChatSession, through: int | None = None, site: str = "") -> str:
-    """Return one branch of a session as Markdown, by default the newest: questions quoted, answers, their sources.
+    """Return one branch of a session as Markdown, by default the newest: quoted questions, answers and their sources.
 
-    Pictures are links into the `site`, `https://` and host.
+    Pictures are links to the `site`, given as `https://` and host.
     """
     exported = _("Exported on %(date)s.") % {"date": date_format(timezone.localtime(), "DATE_FORMAT")}
     views = queries.transcript(session, through)
@@ -53,7 +53,7 @@ def markdown(session: ChatSession, through: int | None = None, site: str = "") -
         cited = sum(source.cited for source in view.citations)
         view.citations = withheld.take_out(view.answer, view.citations, readable)
         left_out += cited - sum(source.cited for source in view.citations)
-    # Turns that went on with a cut answer are part of it, unless they began it anew.
+    # Turns that continue a cut answer are merged with it, or replace it if the model started over.
     answers: list[list[TurnView]] = []
     for view in views:
         last = answers[-1] if answers else []
@@ -72,7 +72,7 @@ def markdown(session: ChatSession, through: int | None = None, site: str = "") -
 
 
 def answer(view: TurnView, site: str, addresses: Mapping[int, str]) -> str:
-    """Return one answer as Markdown, with the sources that it cites listed below it, each a link to its address."""
+    """Return an answer as Markdown, followed by the list of its cited sources with links to their addresses."""
     parts = [_block(block, {}, site) for block in view.answer.blocks]
     listed = []
     for source in sorted(view.citations, key=lambda source: source.index):
@@ -80,17 +80,17 @@ def answer(view: TurnView, site: str, addresses: Mapping[int, str]) -> str:
             named = f"[{escape_markdown(_line(source.title or source.filename))}]({addresses[source.index]})"
             file = source.filename if source.title and source.title != source.filename else ""
             where = [file, place(source.filename, source.page, source.heading)]
-            told = [escape_markdown(_line(part)) for part in where if part]
-            listed.append(f"- [{source.index}] {' · '.join([named, *told])}")
+            details = [escape_markdown(_line(part)) for part in where if part]
+            listed.append(f"- [{source.index}] {' · '.join([named, *details])}")
     if listed:
         parts.append(f"**{_('Sources')}**\n\n" + "\n".join(listed))
     return "\n\n".join(part for part in parts if part)
 
 
 def messages(session: ChatSession) -> tuple[list[Message], str]:
-    """Return the messages of all branches, oldest first, with their citations; a tree by their turns' parents.
+    """Return the messages of all branches, oldest first, with their citations, and a note on withheld sources.
 
-    With them, what is left out of them in words; empty for nothing.
+    The messages form a tree by the parents of their turns. The note is empty if nothing is withheld.
     """
     turn_store.interrupt_stale(session_id=session.pk)
     found = list(queries.message_list(Message.objects.filter(turn__session=session)))
@@ -109,7 +109,7 @@ def _readable(session: ChatSession, sources: Iterable[Citation]) -> set[int]:
 
 
 def _turn(views: list[TurnView], site: str) -> str:
-    """Return a question with its answer; sources of parts that went on with it are numbered on from those before."""
+    """Return a question with its answer; sources of continuations are numbered on from those before."""
     asked = "\n".join(f"> {line}".rstrip() for line in views[0].question.content.splitlines())
     parts = ["---", asked]
     if views[-1].answer.answer_state in (AnswerState.NEAREST, AnswerState.NOTHING):
@@ -160,7 +160,7 @@ def _block(block: dict[str, Any], numbers: Mapping[int, int], site: str) -> str:
 
 
 def _renumbered(text: str, numbers: Mapping[int, int]) -> str:
-    """Return a text with other numbers in its citation markers; code keeps its brackets."""
+    """Return a text with renumbered citation markers; code is unchanged."""
 
     def replaced(match: re.Match[str]) -> str:
         return match[1] or _NUMBER.sub(lambda number: str(numbers.get(int(number[0]), number[0])), match[0])
@@ -173,6 +173,6 @@ def _line(text: str) -> str:
 
 
 def table_row(cells: Iterable[Any]) -> str:
-    """Return one row of a table in Markdown, with the end of its line."""
+    """Return a row of a table in Markdown, with its line break."""
     escaped = (str(cell).replace("|", "\\|").replace("\n", " ") for cell in cells)
     return "| " + " | ".join(escaped) + " |\n"

@@ -1,9 +1,8 @@
-"""Links by which anyone may read a branch of a chat, until its owner revokes them.
+"""Links that let anyone read a branch of a chat until they are revoked.
 
-A link shows questions, answers and the quoted passages up to the turn at which it was made. What is asked later, other
-branches, thinking, traces, pictures and the documents themselves stay the owner's. What rests on a document that is
-deleted, or that the chat's owner may not read any more, is left out; the owner of a knowledge base can close links that
-quote it.
+A link shows the questions, answers and quoted passages up to the turn for which it was created. Later turns, other
+branches, thinking, traces, pictures and the documents themselves are not shared. Content based on documents that the
+owner of the chat may no longer read is left out; the owner of a knowledge base can revoke links that quote it.
 """
 
 import uuid
@@ -25,14 +24,14 @@ from ragsite.models import AuditEntry
 
 
 class NothingToShare(Exception):
-    """The session has no turn yet, or not the one that was named."""
+    """The session has no turns, or not the requested one."""
 
 
 @transaction.atomic
 def create_link(session: ChatSession, last_turn_id: int | None = None) -> ShareLink:
-    """Share a branch up to a turn, by default that of the newest; raises `NothingToShare`.
+    """Create a link to a branch up to a turn, by default the newest, or return the turn's open link.
 
-    The link that a turn has is returned again.
+    Raises `NothingToShare`.
     """
     ChatSession.objects.select_for_update().get(pk=session.pk)
     tree = queries.tree(session)
@@ -48,14 +47,14 @@ def create_link(session: ChatSession, last_turn_id: int | None = None) -> ShareL
 
 
 def revoke(link: ShareLink) -> None:
-    """Close a link for good."""
+    """Revoke a link permanently."""
     if ShareLink.objects.filter(pk=link.pk, revoked_at=None).update(revoked_at=timezone.now()):
         record(AuditEntry.Action.LINK_REVOKED, link.session, name=f"#{link.session_id}")
 
 
 @dataclass(frozen=True, slots=True)
 class QuotingLink:
-    """An open link that quotes a knowledge base: who made it, how often it quotes, and from which documents."""
+    """An open link that quotes a knowledge base, with the number of quotations and the documents' titles."""
 
     link: ShareLink
     quotations: int

@@ -1,4 +1,4 @@
-"""What leaves the site without what rests on documents that the chat's owner may not read any more."""
+"""Withholding of content that is based on documents that the chat's owner may no longer read."""
 
 from collections.abc import Collection, Iterable, Iterator, Set
 from typing import Any
@@ -14,34 +14,34 @@ from knowledge.access import Actor
 
 
 def readable_documents(user: Actor, ids: Iterable[int | None]) -> set[int]:
-    """Return those of some documents that are there and that the user may read."""
+    """Return the ids of the documents that exist and that the user may read."""
     found = access.readable_documents(user).filter(pk__in={pk for pk in ids if pk is not None})
     return set(found.values_list("pk", flat=True))
 
 
 def take_out(message: Message, citations: Collection[Citation], readable: Set[int]) -> list[Citation]:
-    """Take out of an answer, as it lies in memory, what rests on documents out of reach; return the sources left.
+    """Remove content based on unreadable documents from an answer in memory; return the remaining sources.
 
-    What was quoted of documents that are deleted since stays: it is the answer's own.
+    Quotations of deleted documents stay, because they are part of the answer.
     """
     gone = {source.index for source in citations if source.document_id and source.document_id not in readable}
     if gone:
         message.blocks = remaining_blocks(message.blocks, {source.index for source in citations}, gone)
         message.content = plain_text(message.blocks)
         message.checks = remaining_checks(message.checks, gone)
-        message.thinking = ""  # which quotes as it likes
+        message.thinking = ""  # may quote any source
     return [source for source in citations if source.index not in gone]
 
 
 def remaining_checks(checks: Iterable[dict[str, Any]], gone: Set[int]) -> list[dict[str, Any]]:
-    """Return the checks of sentences that name none of the sources that are gone."""
+    """Return the checks of sentences that cite none of the withheld sources."""
     return [check for check in checks if gone.isdisjoint(check["sources"])]
 
 
 def remaining_blocks(blocks: list[dict[str, Any]], sources: Set[int], gone: Set[int]) -> list[dict[str, Any]]:
-    """Return an answer's blocks without what rests on sources that are gone: nothing where all are.
+    """Return an answer's blocks without content based on withheld sources; no blocks if all sources are withheld.
 
-    A paragraph, a table, a picture or code rests on the sources that it names, or else on those named last before it.
+    A paragraph, table, picture or code block is based on the sources that it cites, or else on those cited last before.
     """
     named = {number for text in texts_of(blocks) for number in numbers_in(text)}
     if (named or sources) <= gone:
@@ -62,19 +62,19 @@ def remaining_blocks(blocks: list[dict[str, Any]], sources: Set[int], gone: Set[
 
 
 def note(count: int) -> str:
-    """Say how many sources are left out, and why; empty for none."""
+    """Return a note on how many sources are withheld, and why; empty for none."""
     text = ngettext(
-        "%(count)d source and what rests on it are left out: it is no longer there, or no longer shared with the "
-        "person whose chat this is.",
-        "%(count)d sources and what rests on them are left out: they are no longer there, or no longer shared with "
-        "the person whose chat this is.",
+        "%(count)d source and the text based on it are left out, because it is no longer available or no longer "
+        "shared with the owner of this chat.",
+        "%(count)d sources and the text based on them are left out, because they are no longer available or no longer "
+        "shared with the owner of this chat.",
         count,
     )
     return text % {"count": count} if count else ""
 
 
 def _paragraphs(text: str) -> Iterator[str]:
-    """Yield what blank lines part, code between fences in one piece."""
+    """Yield the paragraphs of a text; code blocks are not split."""
     piece: list[str] = []
     for part in text.split("\n\n"):
         piece.append(part)

@@ -74,9 +74,9 @@ def test_a_dry_run_counts_the_same_and_removes_nothing(session: ChatSession, own
     would = run("--days", "30", "--dry-run")
     assert (Turn.objects.count(), ChatSession.objects.count()) == before
     assert would == [
-        "Would be removed:", "2 old turns", "1 chats that are left without a turn", "1 chats deleted long ago",
+        "Would be removed:", "2 old turns", "1 chats left without turns", "1 chats deleted long ago",
         "0 steps of old traces", "3 event logs of ended answers",
-        "1 sign-ins that ran out",
+        "1 expired sign-ins",
     ]  # fmt: skip
     assert run("--days", "30") == ["Removed:", *would[1:-2], "1 event logs of ended answers", would[-1]]
     assert [row.session_key for row in Session.objects.all()] == ["holds"]

@@ -1,4 +1,4 @@
-"""`manage.py backfill_parent_turns`: link turns that were stored without parents into a line by time."""
+"""`manage.py backfill_parent_turns`: link turns that were stored without parents in order of time."""
 
 from collections.abc import Iterable
 from itertools import pairwise
@@ -12,17 +12,17 @@ from conversations.models import ChatSession, Message, Turn
 
 
 class Command(BaseCommand):
-    """Links the turns of chats in which no turn has a parent, as those taken over from elsewhere."""
+    """Links the turns of chats in which no turn has a parent, such as chats imported from another system."""
 
     help = (
-        "Link the turns of chats in which no turn has a parent into a line by time. A question asked again stays "
-        "beside the turn before it, as another version."
+        "Link the turns of chats in which no turn has a parent, each to the one before it. A repeated question becomes "
+        "another version of the turn before it."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
-        """Take the sessions, and whether to count only."""
-        parser.add_argument("--session", type=int, action="append", help="only this chat; may be repeated")
-        parser.add_argument("--dry-run", action="store_true", help="tell what would be linked, and change nothing")
+        """Add the options for the chats and for a dry run."""
+        parser.add_argument("--session", type=int, action="append", help="link only this chat; may be repeated")
+        parser.add_argument("--dry-run", action="store_true", help="report what would be linked without changing it")
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Link and report."""
@@ -34,10 +34,10 @@ class Command(BaseCommand):
 
 
 def link_turns(session_ids: Iterable[int] | None = None, *, dry_run: bool = False) -> dict[int, int]:
-    """Link the turns of each session into a line by time; return how many were linked, by session.
+    """Link each turn of the sessions to the one before it; return how many were linked, by session.
 
-    Only sessions are touched in which no turn has a parent: where one has, turns without are branches that someone
-    opened. A question that repeats the one before it is another version of that turn, and stays beside it.
+    Sessions in which any turn has a parent are skipped, because their other turns are roots that a user created. A
+    question that repeats the one before it becomes a sibling of that turn.
     """
     sessions = ChatSession.objects.alias(parents=Count("turns__parent_turn"), count=Count("turns"))
     sessions = sessions.filter(parents=0, count__gt=1)
@@ -55,7 +55,7 @@ def link_turns(session_ids: Iterable[int] | None = None, *, dry_run: bool = Fals
 
 
 def _line(session_id: int) -> list[Turn]:
-    """Return the turns that get a parent, with it set."""
+    """Return the turns that get a parent, with the parent set but not saved."""
     asked = Message.objects.filter(turn__session_id=session_id, role=Message.Role.USER)
     questions = dict(asked.values_list("turn_id", "content"))
     turns = list(Turn.objects.filter(session_id=session_id).order_by("created_at", "id").only("id", "parent_turn"))

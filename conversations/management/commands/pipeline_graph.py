@@ -10,16 +10,16 @@ from conversations.pipeline.graph import Graph
 
 
 class Command(BaseCommand):
-    """Writes the graph that the settings describe."""
+    """Writes the default pipeline of the settings as a flow chart."""
 
-    help = "Write the pipeline of the settings as a Mermaid flow chart."
+    help = "Write the default pipeline of the settings as a Mermaid flow chart."
 
     def add_arguments(self, parser: CommandParser) -> None:
-        """Take the file to write to."""
-        parser.add_argument("--output", type=Path, help="The file to write; without it, the chart is printed.")
+        """Add the option for the output file."""
+        parser.add_argument("--output", type=Path, help="file to write to; without it, the chart is printed")
 
     def handle(self, *args: Any, output: Path | None = None, **options: Any) -> None:
-        """Write the chart; raises `CommandError` for a file that can't be written."""
+        """Write the chart; raises `CommandError` if the file can't be written."""
         chart = mermaid(Graph.from_settings())
         if output is None:
             self.stdout.write(chart, ending="")

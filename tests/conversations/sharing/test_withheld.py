@@ -67,7 +67,7 @@ def test_a_new_link_leaves_out_what_its_maker_may_not_read_any_more(
     revoke_access(base)
     page = shown(anonymous, links.create_link(session))
     assert SECRET not in page and SAID not in page and "handbook.txt" not in page
-    assert "How do I reset it?" in page and "1 source and what rests on it are left out" in page
+    assert "How do I reset it?" in page and "1 source and the text based on it are left out" in page
 
 
 @pytest.mark.parametrize("gone", ["document", "base"])
@@ -91,7 +91,7 @@ def test_exports_leave_it_out_too(as_owner: Client, base: KnowledgeBase, session
     revoke_access(base)
     after = as_owner.get(address).content.decode()
     assert SECRET not in after and SAID not in after and "handbook.txt" not in after
-    assert "How do I reset it?" in after and "1 source and what rests on it are left out" in after
+    assert "How do I reset it?" in after and "1 source and the text based on it are left out" in after
 
 
 def test_an_export_changes_nothing_that_is_stored(base: KnowledgeBase, session: ChatSession) -> None:
@@ -148,7 +148,7 @@ def test_the_owner_of_a_base_sees_and_closes_links_that_quote_it(
     assert anonymous.get(reverse("shared", args=[link.pk])).status_code == 404
     assert as_colleague.post(address).status_code == 404
     empty = as_colleague.get(reverse("knowledge-base-links", args=[base.pk])).content.decode()
-    assert "No active link quotes it." in empty
+    assert "No active links quote it." in empty
 
 
 @pytest.mark.parametrize("role", Membership.Role.values)
