@@ -83,7 +83,7 @@ class ModelProfileForm(forms.ModelForm[ModelProfile]):
 
     base_url = forms.URLField(label=gettext_lazy("Base URL"), max_length=500, assume_scheme="https")
     key = KeyField(label=gettext_lazy("Key"), required=False)
-    remove_key = forms.BooleanField(label=gettext_lazy("Remove the key"), required=False)
+    remove_key = forms.BooleanField(label=gettext_lazy("Remove key"), required=False)
 
     class Meta:
         """All but the encrypted key itself."""

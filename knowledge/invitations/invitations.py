@@ -176,7 +176,7 @@ def accept(invitation: Invitation, user: User, *, is_new: bool = False, proof: s
         raise InvitationRefused("not_for_you", message.format(email=invitation.email))
     base = invitation.knowledge_base
     if base is not None and base.owner_id == user.pk:
-        raise InvitationRefused("is_owner", _("You own this knowledge base. Pass the link on to someone else."))
+        raise InvitationRefused("is_owner", _("You own this knowledge base. Send the link to someone else."))
     if is_new:
         explain(AuditEntry.Action.ACCOUNT, user, invited_by=invitation.made_by.get_username())
         if invitation.role != Role.MEMBER:

@@ -1,1 +1,1 @@
-"""Benchmarks, an app of the tests': no site ships them."""
+"""The benchmarks, an app of the tests that sites don't include."""

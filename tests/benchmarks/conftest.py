@@ -1,4 +1,4 @@
-"""Benchmark commands run as a whole, on sites and databases of their own: none of it belongs to `make quick`."""
+"""Complete benchmark commands with their own sites and databases: they aren't part of `make quick`."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""The site's settings, and the commands of the benchmarks: `manage.py bench…` takes these."""
+"""The site's settings with the benchmarks' commands, for `manage.py bench…`."""
 
 from ragsite.settings import *  # noqa: F403
 from ragsite.settings import INSTALLED_APPS

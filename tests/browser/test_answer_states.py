@@ -26,7 +26,7 @@ def test_where_nothing_was_found_the_next_steps_are_at_hand(page: Page, site: Si
     try:
         page.reload()
         page.wait_for_load_state("load")
-        answer.get_by_text("Ask other sources").click()
+        answer.get_by_text("Search other sources").click()
         expect(page.get_by_role("checkbox", name="Other")).to_be_visible()
         page.keyboard.press("Escape")
         answer.get_by_text("Rephrase").click()

@@ -23,7 +23,7 @@ def test_a_document_is_asked_alone_and_then_all_are(page: Page, site: Site, tmp_
     ask(page, "How long does a firmware update take?")
     answer = page.locator("section.answer").last
     expect(answer.locator(".outcome")).to_have_text("Nothing found on this")
-    answer.get_by_text("Ask other sources").click()
+    answer.get_by_text("Search other sources").click()
     page.get_by_role("checkbox", name="Samples").check()
     expect(page.locator("#scope-name")).to_have_text("Samples")
     expect(page.get_by_role("checkbox", name="The Velm tower")).to_have_count(0)

@@ -25,21 +25,21 @@ def test_an_assistant_is_made_chosen_and_named_by_its_answer(page: Page, site: S
 
     page.goto(site.url)
     new_chat(page)
-    page.get_by_title("Who answers").click()
+    page.get_by_title("Assistant").click()
     page.get_by_role("button", name="Help desk").click()
     expect(page.locator("#welcome")).to_contain_text("Ask me about our switches.")
     page.get_by_role("button", name=QUESTION).click()
     page.get_by_label("Your question").press("Enter")
     answer = page.locator("section.answer").last
     expect(answer.locator("a[data-citation]").first).to_be_visible()
-    expect(page.get_by_title("Who answers")).to_have_text(re.compile("Help desk"))
+    expect(page.get_by_title("Assistant")).to_have_text(re.compile("Help desk"))
     answer.locator("a[hx-get*='trace']").first.click()
     expect(page.locator("#drawer")).to_contain_text("Help desk, version 1")
 
     page.goto(f"{site.url}/assistants/")
     page.get_by_role("link", name="Help desk").click()
     page.locator("summary", has_text="Delete").click()
-    page.get_by_role("button", name="Delete it").click()
+    page.get_by_role("button", name="Delete assistant").click()
     expect(page.get_by_text("“Help desk” is deleted.")).to_be_visible()
 
 

@@ -58,7 +58,7 @@ def test_versions_are_stepped_through_and_shared(
     settled(page, 2)
 
     page.get_by_role("link", name="Share or export").first.click()
-    page.get_by_role("button", name="Create a link").click()
+    page.get_by_role("button", name="Create link").click()
     address = page.locator("#share-popover .link-address").inner_text()
     visitor = browser.new_context().new_page()
     visitor.goto(address)

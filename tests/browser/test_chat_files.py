@@ -102,7 +102,7 @@ def test_chips_that_changed_while_a_page_was_away_are_as_they_are_now(page: Page
     expect(other.locator(".chat-file")).to_contain_text("The harbour yard")
     expect(other.locator("#scope-name")).to_have_text("The tallow yard")
     # What it shows is asked; nothing of before comes back.
-    other.get_by_role("button", name="Ask everything").click()
+    other.get_by_role("button", name="Search everything").click()
     expect(other.locator("#scope-name")).not_to_have_text("The tallow yard")
 
 
@@ -147,7 +147,7 @@ def test_a_chat_is_narrowed_to_a_tag_and_a_document(page: Page, site: Site, tmp_
     upload(page, site, tmp_path / "marrow.md")
     page.get_by_role("link", name="The quill gate").click()
     page.get_by_text("Tags and fields").click()
-    page.get_by_label("Tags, with commas between them").fill("gates of quill")
+    page.get_by_label("Tags, separated by commas").fill("gates of quill")
     page.locator(".labels-form").get_by_role("button", name="Save").click()
 
     page.goto(site.url)
@@ -175,5 +175,5 @@ def test_a_chat_is_narrowed_to_a_tag_and_a_document(page: Page, site: Site, tmp_
     page.keyboard.press("Escape")
     ask(page, "When is the gate in the wall closed?")
     expect(page.locator("section.answer").last).to_contain_text("closed at nine")
-    page.get_by_role("button", name="Ask everything").click()
+    page.get_by_role("button", name="Search everything").click()
     expect(page.locator("#scope-name")).not_to_have_text("The marrow gate")

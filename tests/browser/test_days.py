@@ -91,7 +91,7 @@ def test_a_member_asks_reads_sorts_shares_and_leaves(
     member.wait_for_load_state("load")
     # Lets somebody read it who has no account.
     member.get_by_role("link", name="Share or export").click()
-    member.get_by_role("button", name="Create a link").click()
+    member.get_by_role("button", name="Create link").click()
     link = member.locator(".link-address").first.inner_text()
     other.goto(link)
     expect(other.locator(".bubble").first).to_have_text("How long does a firmware update take?")
@@ -255,7 +255,7 @@ def test_a_stranger_is_refused_kindly_everywhere(page: Page, colleague: Page, ot
     _answered(page, 1)
     chat = page.url.partition("?")[0]
     page.get_by_role("link", name="Share or export").click()
-    page.get_by_role("button", name="Create a link").click()
+    page.get_by_role("button", name="Create link").click()
     shared = page.locator(".link-address").first.inner_text()
     page.goto(f"{site.url}/knowledge/")
     page.get_by_role("link", name="Samples").first.click()
@@ -268,7 +268,7 @@ def test_a_stranger_is_refused_kindly_everywhere(page: Page, colleague: Page, ot
         other.goto(address)
         expect(other.get_by_role("button", name="Sign in")).to_be_visible()
     other.goto(f"{site.url}/sign-up/")
-    expect(other.get_by_role("heading", name="You have no account here yet")).to_be_visible()
+    expect(other.get_by_role("heading", name="You don't have an account here yet")).to_be_visible()
     refused = other.request.get(f"{site.url}/api/knowledge-bases")
     assert refused.status == 401 and "Authentication" in refused.json()["detail"]
     # A link to a chat opens until it is revoked; a sheet of nonsense never does.
@@ -309,12 +309,12 @@ def test_a_newcomer_is_led_from_the_link_to_a_first_answer(page: Page, other: Pa
     newcomer.get_by_label("Username").fill("demo")
     newcomer.get_by_label("Password", exact=True).fill(SECRET)
     newcomer.get_by_label("Password (again)").fill(f"{SECRET} ")
-    newcomer.get_by_role("button", name="Make my account").click()
+    newcomer.get_by_role("button", name="Create account").click()
     expect(newcomer.locator(".field .errors").first).to_be_visible()
     newcomer.get_by_label("Username").fill("nick")
     newcomer.get_by_label("Password", exact=True).fill(SECRET)
     newcomer.get_by_label("Password (again)").fill(SECRET)
-    newcomer.get_by_role("button", name="Make my account").click()
+    newcomer.get_by_role("button", name="Create account").click()
     # Without a document there is one thing to do first.
     expect(newcomer.get_by_role("heading", name="Start with a document")).to_be_visible()
     newcomer.get_by_role("button", name="Add the samples").click()

@@ -35,7 +35,7 @@ def test_what_one_window_asks_is_chosen_in_the_other(page: Page, site: Site) -> 
     # A menu that is open there is left alone until it is closed.
     other.locator("#scope summary").first.click()
     other.get_by_label("Find a document, a folder or a tag").fill("hand")
-    page.get_by_role("button", name="Ask everything").click()
+    page.get_by_role("button", name="Search everything").click()
     expect(page.locator("#scope-name")).not_to_contain_text("release notes")
     expect(other.locator("#scope-news")).to_have_attribute("data-asked", re.compile(r"\w+"))
     expect(other.locator("#scope-name")).to_contain_text("release notes")

@@ -97,7 +97,7 @@ def test_many_documents_are_narrowed_ordered_tagged_moved_retried_and_deleted(
         page.locator("tr.document-row", has=page.get_by_role("link", name=name, exact=True)).get_by_role(
             "checkbox"
         ).check()
-    page.locator("#bulk").get_by_label("Tags, with commas between them").fill("painted")
+    page.locator("#bulk").get_by_label("Tags, separated by commas").fill("painted")
     page.locator("#bulk").get_by_role("button", name="Tag", exact=True).click()
     expect(said).to_contain_text("2 of 2 documents were tagged.")
     page.locator("nav.narrowing").get_by_role("link", name=re.compile("painted")).click()

@@ -19,9 +19,9 @@ def invite(page: Page, site: Site, role: str = "Viewer") -> str:
     page.goto(f"{site.url}/knowledge/")
     page.get_by_role("link", name="Samples").first.click()
     page.get_by_role("link", name="Members").click()
-    page.get_by_role("link", name="Invite by a link").click()
+    page.get_by_role("link", name="Invite with a link").click()
     page.get_by_label("Role", exact=True).select_option(role)
-    page.get_by_role("button", name="Make a link").click()
+    page.get_by_role("button", name="Create link").click()
     link = page.locator("#new-link").text_content()
     assert link and link.startswith(f"{site.url}/invitations/")
     return link
@@ -33,7 +33,7 @@ def join(page: Page, link: str, username: str) -> None:
     page.get_by_label("Username").fill(username)
     page.get_by_label("Password", exact=True).fill(SECRET)
     page.get_by_label("Password (again)").fill(SECRET)
-    page.get_by_role("button", name="Make my account").click()
+    page.get_by_role("button", name="Create account").click()
 
 
 def test_an_invited_newcomer_reads_asks_takes_their_data_and_goes(
@@ -57,9 +57,9 @@ def test_an_invited_newcomer_reads_asks_takes_their_data_and_goes(
     other.get_by_role("link", name="Delete my account").click()
     other.get_by_label("Password").fill(SECRET)
     other.get_by_role("button", name="Confirm").click()
-    expect(other.get_by_text("This is lost for good")).to_be_visible()
+    expect(other.get_by_text("This will be permanently deleted")).to_be_visible()
     other.get_by_label("Your user name").fill("nora")
-    other.get_by_role("button", name="Delete my account for good").click()
+    other.get_by_role("button", name="Delete my account permanently").click()
     expect(other.get_by_text("Your account is deleted.")).to_be_visible()
 
 
@@ -86,7 +86,7 @@ def test_a_link_that_is_used_revoked_or_expired_lets_nobody_in(page: Page, other
         expect(other.get_by_role("heading", name="This link doesn't work")).to_be_visible()
         expect(other.locator("main")).to_contain_text(words)
     other.goto(f"{site.url}/sign-up/")
-    expect(other.get_by_role("heading", name="You have no account here yet")).to_be_visible()
+    expect(other.get_by_role("heading", name="You don't have an account here yet")).to_be_visible()
 
 
 def test_a_member_a_curator_and_an_administrator(page: Page, other: Page, site: Site) -> None:
@@ -111,10 +111,10 @@ def test_a_member_a_curator_and_an_administrator(page: Page, other: Page, site: 
     base = re.search(r"/knowledge/(\d+)/", other.url)
     assert base
     other.goto(f"{site.url}/knowledge/{base[1]}/settings/")
-    expect(other.get_by_role("heading", name="You may not do this")).to_be_visible()
+    expect(other.get_by_role("heading", name="You don't have permission to do this")).to_be_visible()
     expect(other.get_by_text("You are signed in as mia.")).to_be_visible()
     other.goto(f"{site.url}/account/sessions/")
-    expect(other.get_by_text("This one")).to_have_count(1)
+    expect(other.get_by_text("This device")).to_have_count(1)
 
 
 def test_fields_stay_in_line_above_an_error(page: Page, site: Site) -> None:

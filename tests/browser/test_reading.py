@@ -163,7 +163,7 @@ def test_an_open_source_is_made_wider_and_leaves_the_answer_its_room(page: Page,
     expect(answer.locator(".outcome")).to_be_visible()
     link = answer.locator(".prose a[data-citation]").first
     link.click()
-    edge = page.get_by_role("separator", name="Width of the source")
+    edge = page.get_by_role("separator", name="Width of the source panel")
     expect(edge).to_have_attribute("aria-valuenow", "50")
     expect(link).to_have_attribute("aria-current", "true")
 

@@ -1,4 +1,4 @@
-"""Answers that the fake provider makes up by itself: they quote the numbered evidence of the prompt."""
+"""Automatic answers of the fake provider, which quote the numbered evidence of the prompt."""
 
 import hashlib
 import json
@@ -52,9 +52,9 @@ def automatic(body: dict[str, Any]) -> tuple[str, str]:
 
 
 def manner(body: dict[str, Any]) -> dict[str, Any]:
-    """Return how a question asks to be answered, as fields of a `Script`: "slow", "fail in the middle", "fail at once".
+    """Return the fields of a `Script` that a question asks for: "slow", "fail in the middle", "fail at once".
 
-    So failures can be tried by hand.
+    This allows trying failures by hand.
     """
     question = _prompt(body)[1].lower()
     if "fail at once" in question:
@@ -66,7 +66,7 @@ def manner(body: dict[str, Any]) -> dict[str, Any]:
 
 
 def purpose(body: dict[str, Any]) -> str:
-    """Return which of the small questions a request asks (`understand`, `split`, `filter`, …)."""
+    """Return the purpose of a request (`understand`, `split`, `filter`, …)."""
     system = next((str(item["content"]) for item in body.get("messages", []) if item.get("role") == "system"), "")
     marks = {
         "understand": ('"kb_retrieval"',),
@@ -116,7 +116,7 @@ def _scores(evidence: list[tuple[str, str]], question: str) -> str:
 
 
 def _prompt(body: dict[str, Any]) -> tuple[str, str]:
-    """Return (what stands before the question, the question) of a request's last user message."""
+    """Return (the text before the question, the question) of a request's last user message."""
     messages = body.get("messages") or [{"role": "user", "content": str(body.get("prompt", ""))}]
     prompt = next((str(message["content"]) for message in reversed(messages) if message.get("role") == "user"), "")
     asked = _QUESTION.search(prompt)
@@ -126,7 +126,7 @@ def _prompt(body: dict[str, Any]) -> tuple[str, str]:
 
 
 def vector(text: str, dimension: int = 32) -> list[float]:
-    """Return a unit vector that depends on the text's words alone."""
+    """Return a unit vector that depends only on the text's words."""
     numbers = [0.0] * dimension
     for word in text.lower().split() or [""]:
         numbers[int.from_bytes(hashlib.sha256(word.encode()).digest()[:4]) % dimension] += 1.0
@@ -135,13 +135,13 @@ def vector(text: str, dimension: int = 32) -> list[float]:
 
 
 def cut(text: str, tokens_per_chunk: int) -> list[str]:
-    """Cut a text into chunks of so many "tokens": words with their space, or single Chinese characters."""
+    """Split a text into chunks of so many "tokens": words with their space, or single Chinese characters."""
     tokens = re.findall(r"[一-鿿]|[^\s一-鿿]+\s*|\s+", text)
     return ["".join(tokens[start : start + tokens_per_chunk]) for start in range(0, len(tokens), tokens_per_chunk)]
 
 
 def _best(text: str, question: str) -> tuple[int, str]:
-    """Return the sentence that shares most terms with the question, and how many."""
+    """Return the sentence that shares the most terms with the question, and their number."""
     asked = _terms(question)
     sentences = [" ".join(match.group().split()) for match in _SENTENCE.finditer(text)]
     return max(

@@ -1,4 +1,4 @@
-"""The fake provider's `/v1/embeddings`: vectors that depend on the model and the words alone, sent well or badly."""
+"""The fake provider's `/v1/embeddings`: vectors that depend only on model and words, in good or bad responses."""
 
 import time
 from dataclasses import dataclass, field
@@ -13,8 +13,8 @@ Manner = Literal["backwards", "same index", "one less", "another dimension", "un
 class Embeddings:
     """How embeddings are answered.
 
-    `backwards`, the usual manner, is right: the index fields tell the order. `texts` are those asked for; `delay` is
-    seconds before each answer.
+    `backwards`, the default, is valid: the index fields give the order. `texts` are those requested; `delay` is the
+    number of seconds before each response.
     """
 
     dimension: int = 32
@@ -46,5 +46,5 @@ class Embeddings:
 
 
 def vector(model: str, text: str, dimension: int = 32) -> list[float]:
-    """Return a model's unit vector of a text's words; those of two models have nothing in common."""
+    """Return a model's unit vector for a text's words; vectors of two models are unrelated."""
     return answers.vector(" ".join(f"{model}:{word}" for word in text.lower().split()), dimension)

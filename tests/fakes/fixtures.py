@@ -11,7 +11,7 @@ from tests.fakes.provider import FakeProvider
 
 @pytest.fixture
 def provider(monkeypatch: pytest.MonkeyPatch) -> Iterator[FakeProvider]:
-    """A provider on a port of its own."""
+    """A provider on its own port."""
     # Its thread may be late to end what it has sent; connections are to be used again all the same.
     monkeypatch.setattr(reader, "AFTER_DONE", 30.0)
     with FakeProvider() as server:
@@ -20,5 +20,5 @@ def provider(monkeypatch: pytest.MonkeyPatch) -> Iterator[FakeProvider]:
 
 @pytest.fixture
 def fake_llm() -> FakeLLM:
-    """A queued fake model; hand it to what takes a `ChatClient`."""
+    """A queued fake model, to be used as a `ChatClient`."""
     return FakeLLM()

@@ -1,4 +1,4 @@
-"""A model hub on this machine: what huggingface.co answers of a repository and its files, well or badly as told."""
+"""A local model hub with huggingface.co's API for repositories and files, with good or bad responses."""
 
 import hashlib
 import json
@@ -15,7 +15,7 @@ REVISION = "0123456789abcdef0123456789abcdef01234567"
 class FakeHub:
     """The server; a context manager.
 
-    `asked` are the paths that were asked for, each with its Range header; `tokens` what came with them.
+    `asked` are the requested paths, each with its Range header; `tokens` the tokens sent with them.
     """
 
     def __init__(self) -> None:
@@ -35,12 +35,12 @@ class FakeHub:
 
     @property
     def url(self) -> str:
-        """What HF_ENDPOINT takes."""
+        """The URL for HF_ENDPOINT."""
         host, port = self._server.server_address[:2]
         return f"http://{host!s}:{port}"
 
     def serve(self, repository: str, folder: Path, **renamed: str) -> None:
-        """Have the files of a folder be those of a repository; `renamed` ones under other names (dots as `__`)."""
+        """Serve the files of a folder as a repository; `renamed` ones under other names (dots as `__`)."""
         names = {old.replace("__", "."): new for old, new in renamed.items()}
         files = (path for path in folder.rglob("*") if path.is_file())
         self.repositories[repository] = {
@@ -71,7 +71,7 @@ class _Handler(BaseHTTPRequestHandler):
             return
         for repository, files in hub.repositories.items():
             if path == f"/api/models/{repository}":
-                self._send(200, json.dumps(_told(repository, files)).encode())
+                self._send(200, json.dumps(_description(repository, files)).encode())
                 return
             prefix = f"/{repository}/resolve/{REVISION}/"
             if path.startswith(prefix) and (name := path.removeprefix(prefix)) in files:
@@ -101,18 +101,18 @@ class _Handler(BaseHTTPRequestHandler):
             self.wfile.flush()
             self.close_connection = True
             return
-        with suppress(ConnectionError):  # the client may have had enough
+        with suppress(ConnectionError):  # the client may have closed the connection
             self.wfile.write(rest[: len(rest) // 2])
             self.wfile.flush()
             hub.go_on.wait(60)
             self.wfile.write(rest[len(rest) // 2 :])
 
     def log_message(self, *args: Any) -> None:
-        """Say nothing."""
+        """Log nothing."""
 
 
-def _told(repository: str, files: dict[str, bytes]) -> dict[str, Any]:
-    """Return what the hub's API tells of a repository: of large files their SHA-256, of others git's hash."""
+def _description(repository: str, files: dict[str, bytes]) -> dict[str, Any]:
+    """Return the hub's description of a repository: SHA-256 for large files, git's hash for others."""
     siblings = []
     for name, content in files.items():
         blob = hashlib.sha1(b"blob %d\0" % len(content) + content, usedforsecurity=False).hexdigest()

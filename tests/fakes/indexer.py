@@ -1,4 +1,4 @@
-"""An indexer that keeps nothing and does what a test has it do."""
+"""An indexer that stores nothing, and that tests can customise."""
 
 from collections.abc import Callable, Iterable
 
@@ -7,7 +7,7 @@ from knowledge.ingestion.claims import Claim
 
 
 class FakeIndexer:
-    """Declares documents ready; a test puts functions of its own in the place of these."""
+    """Declares documents ready; tests may replace its methods."""
 
     def __init__(self) -> None:
         self.removed: list[list[int]] = []
@@ -23,9 +23,9 @@ class FakeIndexer:
                     ingestion.finish_indexing(held)
 
     def passages(self, knowledge_base_id: int) -> int:
-        """Have none."""
+        """Return 0."""
         return 0
 
     def remove(self, document_ids: list[int]) -> None:
-        """Remember what was to be removed."""
+        """Record the removed documents."""
         self.removed.append(document_ids)

@@ -26,9 +26,9 @@ class Call:
 
 
 class FakeLLM:
-    """Answers each call with the next of the queue; a call too many fails the test.
+    """Answers each call with the next entry of the queue; a call without an entry fails the test.
 
-    In conversations it is the model of the purposes that it `serves`; the others have none.
+    In conversations it is the model for the purposes that it `serves`; other purposes have none.
     """
 
     def __init__(self, endpoint: Endpoint | None = None) -> None:
@@ -40,12 +40,12 @@ class FakeLLM:
         self._answers: deque[Answer] = deque()
 
     def enqueue(self, *answers: Answer) -> None:
-        """Add what the next calls are answered with. `<think>` in a text is split as the client does."""
+        """Add answers to the next calls. `<think>` in a text is split as by the client."""
         self._answers.extend(answers)
 
     @property
     def left(self) -> int:
-        """How many answers nobody has asked for."""
+        """The number of unused answers."""
         return len(self._answers)
 
     async def stream(
@@ -56,7 +56,7 @@ class FakeLLM:
         max_tokens: int | None = None,
         pace: float = 0.0,
     ) -> AsyncGenerator[Piece, None]:
-        """Yield the next answer at its own pace; `stopped` counts those that were closed before their end."""
+        """Yield the next answer in its pieces; `stopped` counts those closed before their end."""
         self.calls.append(Call(tuple(messages), temperature, max_tokens))
         if not self._answers:
             raise AssertionError(f"The fake model has no answer for: {messages[-1].content[:200]!r}")
@@ -80,7 +80,7 @@ class FakeLLM:
     async def complete(
         self, messages: Sequence[ChatMessage], *, temperature: float | None = None, max_tokens: int | None = None
     ) -> Reply:
-        """Return the next answer as a whole."""
+        """Return the next answer in full."""
         pieces: list[Piece] = []
         async with aclosing(self.stream(messages, temperature=temperature, max_tokens=max_tokens)) as answer:
             async for piece in answer:

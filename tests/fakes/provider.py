@@ -1,8 +1,8 @@
-"""A provider that speaks the OpenAI protocol over a real socket, well or badly, as it is told.
+"""A provider with the OpenAI protocol on a real socket, with good or bad responses as scripted.
 
-Each request takes the next script; without one it gets an automatic answer that quotes the numbered
-evidence of its prompt. By hand: `python -m tests.fakes.provider --port 8001`; there a question that contains
-"slow", "fail in the middle" or "fail at once" is answered so, the failures once, so that Retry works.
+Each request uses the next script; without one, it gets an automatic answer that quotes the numbered evidence of its
+prompt. To run it by hand: `python -m tests.fakes.provider --port 8001`. Questions that contain "slow", "fail in the
+middle" or "fail at once" then get such answers, failures only once, so that Retry works.
 """
 
 import argparse
@@ -25,7 +25,7 @@ Style = Literal["openai", "deepseek", "ollama"]
 
 @dataclass
 class Script:
-    """What one request is answered with."""
+    """The response to one request."""
 
     text: str | None = None
     thinking: str = ""
@@ -54,9 +54,9 @@ class FakeProvider:
         self.paths: list[str] = []
         self.headers: list[dict[str, str]] = []
         self.models = ["fake-model"]
-        # What asking for the models is answered with instead of them: a status and what JSON writes, or bytes.
+        # The response to requests for the models instead of the list: a status and JSON data, or bytes.
         self.listing: tuple[int, Any] | None = None
-        # The headers of those who asked for them.
+        # The headers of these requests.
         self.listed: list[dict[str, str]] = []
         self.embeddings = Embeddings()
         self.missing_paths: set[str] = set()
@@ -74,32 +74,33 @@ class FakeProvider:
 
     @property
     def base_url(self) -> str:
-        """What LLM_BASE_URL takes."""
+        """The URL for LLM_BASE_URL."""
         return f"{self.root_url}/v1"
 
     @property
     def root_url(self) -> str:
-        """The server without a path; OLLAMA_URL takes it."""
+        """The server's URL without a path, for OLLAMA_URL."""
         host, port = self._server.server_address[:2]
         return f"http://{host!s}:{port}"
 
     def reply(self, text: str, thinking: str = "", **options: Any) -> None:
         """Answer the next request with a text. Options are the fields of `Script`.
 
-        Thinking goes into `<think>` tags (openai), `reasoning_content` (deepseek) or `reasoning` (ollama). With a
-        `purpose`, the next of these small questions (see `answers.purpose`) is answered, which else are automatically.
-        The answer begins after `first_delay` seconds, and once `go_on` is set; `hold_open` are seconds after its end.
+        Thinking is sent in `<think>` tags (openai), `reasoning_content` (deepseek) or `reasoning` (ollama). With a
+        `purpose`, this is the response to the next request of that purpose (see `answers.purpose`), which is otherwise
+        automatic. The answer begins after `first_delay` seconds, and once `go_on` is set; the connection stays open for
+        `hold_open` seconds after its end.
         """
         self._scripts.append(Script(text=text, thinking=thinking, **options))
 
     def fail(self, status: int, body: Any = None, headers: dict[str, str] | None = None, purpose: str = "") -> None:
-        """Refuse the next request, or the next of a purpose; `body` is bytes, or anything that JSON writes."""
+        """Refuse the next request, or the next one of a purpose; `body` is bytes or JSON data."""
         if not isinstance(body, bytes):
             body = json.dumps(body if body is not None else {"error": {"message": f"status {status}"}}).encode()
         self._scripts.append(Script(status=status, body=body, headers=headers or {}, purpose=purpose))
 
     def cut_after(self, chunks: int, text: str = "One two three four five six.", **options: Any) -> None:
-        """Begin the next answer and break the connection after so many chunks."""
+        """Close the connection of the next answer after so many chunks."""
         self._scripts.append(Script(text=text, cut_after=chunks, **options))
 
     def garbage(self, *chunks: bytes, content_type: str = "text/event-stream", hold_open: float = 0.0) -> None:
@@ -107,7 +108,7 @@ class FakeProvider:
         self._scripts.append(Script(chunks=list(chunks), headers={"Content-Type": content_type}, hold_open=hold_open))
 
     def wait_for_disconnect(self, count: int = 1, timeout: float = 30.0) -> bool:
-        """Wait until clients have gone away in the middle of so many answers."""
+        """Wait until clients have disconnected during so many answers."""
         with self._changed:
             return self._changed.wait_for(lambda: self.disconnects >= count, timeout)
 
@@ -121,7 +122,7 @@ class FakeProvider:
         self.disconnects = 0
 
     def next_script(self, body: dict[str, Any]) -> Script:
-        """Return what the next request is answered with; with `minds_manners`, as its question asks for."""
+        """Return the response to the next request; with `minds_manners`, the one its question asks for."""
         purpose = answers.purpose(body)
         with self._changed:  # requests that come at the same moment take one each
             script = next((script for script in self._scripts if script.purpose == purpose), None)
@@ -139,7 +140,7 @@ class FakeProvider:
         return replace(self.default, **manner)
 
     def note_disconnect(self) -> None:
-        """Record that a client went away."""
+        """Record that a client disconnected."""
         with self._changed:
             self.disconnects += 1
             self._changed.notify_all()
@@ -150,7 +151,7 @@ class FakeProvider:
         return self
 
     def stop(self) -> None:
-        """Stop serving; open answers are broken off."""
+        """Stop serving, and cut off open answers."""
         self._server.stopping.set()
         self._server.shutdown()
         self._server.server_close()
@@ -175,7 +176,7 @@ class _Server(ThreadingHTTPServer):
         super().__init__(address, handler)
 
     def handle_error(self, request: Any, client_address: Any) -> None:
-        """Stay silent: clients that go away are what is tested."""
+        """Log nothing: disconnecting clients are part of the tests."""
 
 
 class _Gone(Exception):
@@ -268,7 +269,7 @@ class _Handler(BaseHTTPRequestHandler):
         self.wfile.write(b"0\r\n\r\n")
 
     def _pause(self, seconds: float) -> None:
-        """Wait, and look whether the client is still there. Raises `_Gone`."""
+        """Wait while the client is connected. Raises `_Gone` if it disconnects."""
         end = time.monotonic() + seconds
         while True:
             left = max(0.0, end - time.monotonic())

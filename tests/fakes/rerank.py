@@ -1,7 +1,7 @@
-"""A rerank endpoint over a real socket that speaks one of the three shapes, well or badly, as it is told.
+"""A rerank endpoint on a real socket with one of the three formats, with good or bad responses as scripted.
 
-A document's score is the share of the query's words that it holds. By hand: `python -m tests.fakes.rerank --port 8002
---style tei`.
+A document's score is the share of the query's words that it contains. To run it by hand: `python -m tests.fakes.rerank
+--port 8002 --style tei`.
 """
 
 import argparse
@@ -34,7 +34,7 @@ class FakeReranker:
 
     @property
     def root_url(self) -> str:
-        """What RERANK_BASE_URL takes."""
+        """The URL for RERANK_BASE_URL."""
         return f"http://127.0.0.1:{self._server.server_address[1]}"
 
     def fail(self, status: int, headers: dict[str, str] | None = None, body: Any = None) -> None:
@@ -48,15 +48,15 @@ class FakeReranker:
         self._scripts.append(lambda handler, rows: handler.send(200, body))
 
     def change(self, change: Callable[[Rows], Rows]) -> None:
-        """Answer the next request with what a function makes of the results."""
+        """Answer the next request with the result of a function of the results."""
         self._scripts.append(lambda handler, rows: handler.results(change(rows)))
 
     def silence(self) -> None:
-        """Leave the next request without an answer until the server stops."""
+        """Don't answer the next request until the server stops."""
         self._scripts.append(lambda handler, rows: handler.hang())
 
     def answer(self, handler: "_Handler", body: dict[str, Any]) -> None:
-        """Answer a request as the next script says, or well."""
+        """Answer a request with the next script, or correctly."""
         if handler.path not in PATHS[self.style]:
             handler.send(404, {"detail": "Not Found"})
             return
@@ -90,7 +90,7 @@ class _Server(ThreadingHTTPServer):
     fake: FakeReranker
 
     def handle_error(self, request: Any, client_address: Any) -> None:
-        """Stay silent: clients that go away are what is tested."""
+        """Log nothing: disconnecting clients are part of the tests."""
 
 
 class _Handler(BaseHTTPRequestHandler):
@@ -108,11 +108,11 @@ class _Handler(BaseHTTPRequestHandler):
         fake.answer(self, body)
 
     def results(self, rows: Rows) -> None:
-        """Send results in the server's shape."""
+        """Send results in the server's format."""
         self.send(200, rows if self.server.fake.style == "tei" else {"id": "fake-1", "results": rows})
 
     def hang(self) -> None:
-        """Say nothing until the server stops."""
+        """Don't respond until the server stops."""
         self.server.fake.stopping.wait()
 
     def send(self, status: int, body: Any, headers: dict[str, str] | None = None) -> None:

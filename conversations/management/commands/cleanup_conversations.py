@@ -23,7 +23,7 @@ class Command(BaseCommand):
         """Clean up and report."""
         days = options["days"]
         if days is not None and not 1 <= days <= _MOST_DAYS:
-            raise CommandError(f"--days must be between 1 and {_MOST_DAYS}.")
+            raise CommandError(f"--days must be a number from 1 to {_MOST_DAYS}.")
         removed = retention.clean_up(days, dry_run=options["dry_run"])
         self.stdout.write("Would be removed:" if options["dry_run"] else "Removed:")
         for count, what in (

@@ -119,7 +119,7 @@ class Filter(Node):
         description = Description()
         description.add(_("Model"), detail.get("model"))
         description.add(_("Note"), reason(detail.get("note", ""), detail.get("note_detail", "")))
-        kinds: dict[Any, str] = {True: _("answers directly"), False: _("does not answer")}
+        kinds: dict[Any, str] = {True: _("answers directly"), False: _("doesn't answer")}
         judged = []
         for hit in detail.get("judged", []):
             why = str(REASONS.get(hit.get("reason", ""), hit.get("reason", "")))

@@ -1,1 +1,1 @@
-"""What `manage.py bench_pipeline` measures, in a database of its own."""
+"""The measurements of `manage.py bench_pipeline`, in a separate database."""

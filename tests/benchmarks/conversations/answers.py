@@ -1,7 +1,6 @@
-"""What `manage.py bench_answers` measures: whether answers are honest, and whether what they say first answers.
+"""The measurements of `manage.py bench_answers`: whether answers are honest, and whether they begin with the answer.
 
-Each question is a real turn of a session of its own, the first or behind its earlier ones, with whatever model the site
-is set to.
+Each question is a real turn in its own session, after its earlier questions if any, with the site's model.
 """
 
 import asyncio
@@ -32,7 +31,7 @@ ANSWERABLE, FOREIGN = "answerable", "foreign"
 # `foreign` are answerable questions of another base's set.
 KINDS = (ANSWERABLE, "near", "elsewhere", "objectless", FOREIGN)
 ASKED_BACK, OTHER = "asked back", "other"
-# How an answer turns out; small talk, and a turn that failed, is `OTHER`.
+# The outcomes of an answer; small talk and failed turns are `OTHER`.
 STATES = (ASKED_BACK, *AnswerState.values, OTHER)
 ALL = "all"
 RANKS = 5
@@ -58,9 +57,9 @@ _INLINE = re.compile(r"\\([!-/:-@\[-`{-~])|[*`]+|(?<!\w)_{1,2}(?=\S)|(?<=\S)_{1,
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """A question of a set. An answerable one names a document, and strings of which any text that answers holds one.
+    """A question of a set. An answerable one has a document and strings, one of which any correct answer contains.
 
-    `earlier` are asked before it in the same chat, oldest first; their answers aren't judged.
+    `earlier` questions are asked before it in the same chat, oldest first; their answers aren't judged.
     """
 
     id: str
@@ -74,11 +73,11 @@ class Question:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """How a question was answered.
+    """The outcome of a question.
 
-    Of an answerable one, `passage` is the rank, from 1, of the first passage given to the answer that holds an answer,
-    `own_passage` that of the first which is of the named document as well, and `sentence` the place of the answer's
-    first sentence that holds one; None where there is none. `relevance` and `answering` are scores of the trace.
+    For an answerable one, `passage` is the rank, from 1, of the first passage for the answer that contains an answer
+    string, `own_passage` that of the first one from the named document, and `sentence` the position of the answer's
+    first sentence that contains one; None if there is none. `relevance` and `answering` are scores of the trace.
     """
 
     question: Question
@@ -92,14 +91,14 @@ class Outcome:
     failed: bool = False
 
     def score(self, name: Score) -> float | None:
-        """Return a score; where nothing at all was found, and so none was judged, it is below every other."""
+        """Return a score; below every other if nothing was found and so nothing was judged."""
         found: float | None = getattr(self, name)
         return -math.inf if found is None and self.state == AnswerState.NOTHING else found
 
 
 @dataclass(frozen=True, slots=True)
 class ToneRow:
-    """Of the questions of a kind in a language, the share of each state."""
+    """The share of each state among the questions of a kind in a language."""
 
     kind: str
     language: str
@@ -109,10 +108,10 @@ class ToneRow:
 
 @dataclass(frozen=True, slots=True)
 class PlaceRow:
-    """Of some answerable questions in a language, the shares with the right passage and the answer's place.
+    """The shares of answerable questions in a language with the right passage, and with an early answer.
 
-    The passage is among the first five given to the answer, of whichever document or of the one named; the answer
-    stands in the first sentence, or in the first three.
+    The passage is among the first five for the answer, from any document or from the named one; the answer is in the
+    first sentence, or in the first three.
     """
 
     which: str
@@ -126,7 +125,7 @@ class PlaceRow:
 
 @dataclass(frozen=True, slots=True)
 class CurvePoint:
-    """Below `threshold` are `wrongly` percent, at most, of the answerable ones, and of each other kind these shares."""
+    """At most `wrongly` percent of the answerable questions are below `threshold`, and these shares of other kinds."""
 
     wrongly: int
     threshold: float
@@ -134,7 +133,7 @@ class CurvePoint:
 
 
 def read_questions(lines: Iterable[str]) -> Iterator[Question]:
-    """Yield the questions of lines of JSON. Raises KeyError, TypeError or ValueError for a line that is none."""
+    """Yield the questions from JSON lines. Raises KeyError, TypeError or ValueError for an invalid line."""
     for line in lines:
         if not line.strip():
             continue
@@ -164,7 +163,7 @@ def first_of_each(questions: Iterable[Question], limit: int) -> list[Question]:
 
 
 def holds(text: str, answers: Iterable[str]) -> bool:
-    """Whether a text holds one of the answers: case, forms of characters, white space, `|` and `*` aside."""
+    """Return whether a text contains one of the answers, ignoring case, character forms, white space, `|` and `*`."""
     normalised = _normalised(text)
     return any(answer in normalised for answer in map(_normalised, answers) if answer)
 
@@ -174,10 +173,10 @@ def _normalised(text: str) -> str:
 
 
 def sentences(blocks: Iterable[Mapping[str, Any]]) -> list[str]:
-    """Return the sentences of an answer's blocks, in their order, without markers and Markdown.
+    """Return the sentences of an answer's blocks, in order, without markers and Markdown.
 
-    A row of a table is one, behind the table's header, and so is a block of code; a heading is none, nor is the note
-    which says that no model is configured.
+    A table's row counts as one, after the table's header, and so does a block of code. Headings and the note that no
+    model is configured don't count.
     """
     found: list[str] = []
     for block in blocks:
@@ -238,7 +237,7 @@ def state_rows(outcomes: Iterable[Outcome]) -> list[ToneRow]:
 
 
 def place_rows(outcomes: Iterable[Outcome]) -> list[PlaceRow]:
-    """Return by language where answerable questions are answered: of all, and of those with a state or passage."""
+    """Return the places of answers by language: for all answerable questions, and for those with a state or passage."""
     rows = []
     for _kind, language, group in _groups(each for each in outcomes if each.question.kind == ANSWERABLE):
         answered = [each for each in group if each.state == AnswerState.ANSWERED]
@@ -259,9 +258,9 @@ def place_rows(outcomes: Iterable[Outcome]) -> list[PlaceRow]:
 
 
 def curve(outcomes: Iterable[Outcome], score: Score) -> list[CurvePoint]:
-    """Return what thresholds on a score catch; none without scores of answerable questions.
+    """Return the curve of thresholds on a score; empty without scores of answerable questions.
 
-    Questions that have no score, as those asked back, don't count.
+    Questions without a score, such as those asked back, don't count.
     """
     scores: dict[str, list[float]] = {}
     for each in outcomes:
@@ -296,15 +295,15 @@ def _groups(outcomes: Iterable[Outcome]) -> Iterator[tuple[str, str, list[Outcom
 
 
 def _share(which: Iterable[bool]) -> float | None:
-    """Return the share that is so; None of nothing."""
+    """Return the share of true values; None if there are none."""
     counted = list(which)
     return sum(counted) / len(counted) if counted else None
 
 
 def ask_all(user: Any, base_id: int, questions: Sequence[Question], progress: Callable[[], object]) -> list[Outcome]:
-    """Ask every question of a base as its user, a few side by side; raises `TurnRefused`. `progress` is told of each.
+    """Ask every question of a base on behalf of its user, a few in parallel; calls `progress` after each.
 
-    Sessions that are made for it are removed, also where it is cut off.
+    The sessions created for this are deleted, even if it is interrupted. Raises `TurnRefused`.
     """
     title = f"bench_answers {uuid.uuid4()}"
     log = logging.getLogger("ragsite.qa")
@@ -313,7 +312,7 @@ def ask_all(user: Any, base_id: int, questions: Sequence[Question], progress: Ca
         return asyncio.run(_ask_all(user, base_id, questions, title, progress))
     finally:
         log.disabled = was_disabled
-        database_threads.shut_down()  # what its threads have begun may still make a session
+        database_threads.shut_down()  # work in its threads may still create a session
         ChatSession.objects.filter(owner=user, title=title).delete()
 
 
@@ -332,7 +331,7 @@ async def _ask_all(
                 async for _event in broker.listen(started.assistant_message_id):
                     pass
             outcomes[place] = await in_database(_outcome, question, started.assistant_message_id)
-            await in_database(session.delete)  # already, so that a run which is killed leaves few
+            await in_database(session.delete)  # at once, so that a killed run leaves only a few
             progress()
 
     count = max(1, min(SIDE_BY_SIDE, settings.MAX_CONCURRENT_TURNS - 1))
@@ -348,7 +347,7 @@ async def _ask_all(
 
 
 def _outcome(question: Question, message_id: int) -> Outcome:
-    """Read what is stored of a turn that has ended."""
+    """Return the outcome of a finished turn from what is stored."""
     message = Message.objects.select_related("turn").get(pk=message_id)
     state = ASKED_BACK if message.turn.action == "clarify" else message.answer_state or OTHER
     completed = message.status == Message.Status.COMPLETED

@@ -1,4 +1,4 @@
-"""How well the check of citations tells true sentences from false ones, by labelled pairs. Pure."""
+"""The accuracy of the citation check on labelled pairs of sentence and passage. Pure."""
 
 import json
 from collections import Counter
@@ -9,7 +9,7 @@ from conversations.citations.claims import Claim
 from conversations.citations.verdict import Verdict, _judge, _source_of
 from conversations.citations.verifiers import Verifier, Written
 
-# The label of a sentence that its passage supports; any other label names what is wrong with it.
+# The label of a sentence that its passage supports; any other label names the error.
 TRUE = "true"
 
 
@@ -20,7 +20,7 @@ def check_claim(claim: Claim, passages: Sequence[str]) -> Verdict:
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """A sentence, a passage, in which language, and `true` or what is wrong with the sentence."""
+    """A sentence, a passage, the language, and `true` or the error in the sentence."""
 
     sentence: str
     passage: str
@@ -28,7 +28,7 @@ class Pair:
     label: str
 
     async def is_doubted(self, verifier: Verifier | None = None) -> bool:
-        """Whether the rules, or another verifier, find anything but support in the passage."""
+        """Return whether the rules, or another verifier, doubt the sentence."""
         if verifier is None:
             return check_claim(Claim(self.sentence, (1,)), [self.passage]).status != "supported"
         written = Written([f"{self.sentence} [1]"], {1: self.passage}, language=self.language)
@@ -37,7 +37,7 @@ class Pair:
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """Of `pairs` sentences of a kind in a language, how many are judged rightly: the true supported, others doubted."""
+    """The number of correct verdicts on sentences of a kind in a language: true ones supported, others doubted."""
 
     label: str
     language: str
@@ -47,14 +47,14 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Total:
-    """Of the sentences doubted, the share that is false; of the false, the share that is doubted. None without any."""
+    """Precision: the share of doubted sentences that are false; recall: the share of false ones that are doubted."""
 
     precision: float | None
     recall: float | None
 
 
 def read_pairs(lines: Iterable[str]) -> Iterator[Pair]:
-    """Yield pairs from lines of JSON. Raises ValueError or KeyError for a line that is none."""
+    """Yield pairs from JSON lines. Raises ValueError or KeyError for an invalid line."""
     for line in lines:
         if line.strip():
             pair = json.loads(line)

@@ -1,3 +1,3 @@
-"""What tests of the chat share, for its benchmarks too."""
+"""Shared fixtures of the chat's tests, for its benchmarks."""
 
 from tests.conversations.conftest import *  # noqa: F403

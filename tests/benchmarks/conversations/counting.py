@@ -1,4 +1,4 @@
-"""Counting the queries of a turn, by node, over all threads that ask the database."""
+"""Counting the queries of a turn by node, over all threads that use the database."""
 
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -17,7 +17,7 @@ from tests import database_threads
 
 OUTSIDE = "(the turn itself)"
 
-# The node that runs; its database threads take it along.
+# The running node; its database threads inherit it.
 _running: ContextVar[str] = ContextVar("running", default=OUTSIDE)
 
 
@@ -45,7 +45,7 @@ def counted() -> Iterator[Counter[str]]:
             connection.execute_wrappers.append(count)
             watched.append(connection)
 
-    database_threads.shut_down()  # so that its threads connect anew
+    database_threads.shut_down()  # so that its threads reconnect
     connection_created.connect(watch)
     for own in connections.all():  # not `django.db.connection`, which is another one in each thread
         watch(None, own)

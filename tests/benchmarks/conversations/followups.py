@@ -1,7 +1,7 @@
-"""What `manage.py bench_followups` measures: how well the passages for later questions of conversations are found.
+"""The measurements of `manage.py bench_followups`: retrieval for later questions of conversations.
 
-Each question of a public set is asked in every way of the same base, so that ways are compared in one run. That a
-question which needs no conversation loses nothing by one is measured by asking it after questions of another.
+Each question of a public set is asked in every way on the same base, so that the ways are compared in one run. Each is
+also asked after questions of another conversation, to measure that self-contained questions lose nothing.
 """
 
 import asyncio
@@ -20,7 +20,7 @@ from retrieval.search import Query, SearchRequest, search
 RANKS = 5
 # More would wait for the same cores.
 SIDE_BY_SIDE = 4
-# The most turns that the site recalls, unless it is set to others.
+# The number of turns that the site recalls by default.
 RECALLED = 5
 # Before each question, in sets that give those of a conversation as one text.
 MARK = "|user|:"
@@ -42,13 +42,13 @@ class Case:
 
 @dataclass(frozen=True, slots=True)
 class Ask:
-    """What is searched for, with weights, and what passages are judged by."""
+    """Weighted queries, and the question by which passages are judged."""
 
     queries: tuple[tuple[str, float], ...]
     ranking_query: str
 
 
-# Of a question and the number of a base; may read the database.
+# Takes a question and the id of a base; may read the database.
 Way = Callable[[Case, int], Ask]
 
 
@@ -113,7 +113,7 @@ def questions_of(joined: str) -> tuple[str, ...]:
 
 
 async def measure(questions: Sequence[Case], base_id: int, progress: Callable[[], object]) -> list[Row]:
-    """Ask every question of a base in every way; raises `SearchFailed`. `progress` is told of each question."""
+    """Ask every question of a base in every way, calling `progress` after each question. Raises `SearchFailed`."""
     waiting = iter(questions)
     scores: dict[str, list[tuple[bool, tuple[float, float]]]] = {way: [] for way in WAYS}
 

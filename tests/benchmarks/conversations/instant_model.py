@@ -1,4 +1,4 @@
-"""A model in this process that answers at once, over the protocol and the client that a real one has."""
+"""A model in this process that answers at once, with the protocol and the client of a real one."""
 
 import asyncio
 import json
@@ -19,7 +19,7 @@ _PLAN = {
 
 @asynccontextmanager
 async def instant_model() -> AsyncIterator[str]:
-    """Yield the base URL of the model, for as long as it runs."""
+    """Context manager: run the model and yield its base URL."""
     served: dict[asyncio.Task[None], asyncio.StreamWriter] = {}
 
     async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -34,7 +34,7 @@ async def instant_model() -> AsyncIterator[str]:
         yield f"http://{host}:{port}/v1"
     finally:
         server.close()
-        # Clients keep their connections; left to be cancelled with the loop, each would be told of as an error.
+        # Clients keep their connections; cancelling these with the loop would log an error for each.
         for writer in served.values():
             writer.close()
         await asyncio.gather(*served)
@@ -42,7 +42,7 @@ async def instant_model() -> AsyncIterator[str]:
 
 @contextmanager
 def configured(base_url: str) -> Iterator[None]:
-    """Have the site ask the model of this address, or none where it is empty."""
+    """Have the site use the model at this address, or none if it is empty."""
     before = settings.LLM_BASE_URL, settings.LLM_MODEL
     settings.LLM_BASE_URL, settings.LLM_MODEL = base_url, "instant"
     try:
@@ -52,7 +52,7 @@ def configured(base_url: str) -> Iterator[None]:
 
 
 def wants_plan(asked: bytes) -> bool:
-    """Tell whether a request's body asks for a plan: its prompt shows one, within a string."""
+    """Return whether a request's body asks for a plan: its prompt contains one as an example."""
     return rb"\"plan\"" in asked
 
 
@@ -73,7 +73,7 @@ async def _serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> 
 
 
 def _reply(*pieces: str) -> bytes:
-    """Return a whole reply, written beforehand so that it takes no time when it is asked for."""
+    """Return a complete reply, prepared in advance so that it takes no time."""
     frames: list[dict[str, object]] = [{"choices": [{"index": 0, "delta": {"content": piece}}]} for piece in pieces]
     usage = {"prompt_tokens": 500, "completion_tokens": 20}
     frames.append({"choices": [{"index": 0, "delta": {}, "finish_reason": "stop"}], "usage": usage})

@@ -1,4 +1,4 @@
-"""What the pipeline costs by itself: whole turns, with a model that answers at once, and the search taken out.
+"""The overhead of the pipeline: whole turns with a model that answers at once, without the time of the search.
 
 A turn is timed from its start to its last event, as a page waits for it: preparation, nodes, events, checkpoints and
 what is stored. The search runs, and its time is subtracted: once that of the node that asks the database, and once that
@@ -34,7 +34,7 @@ from tests.benchmarks.retrieval.measuring import table
 from tests.turns import wait_for_all
 
 _HOOK = "tests.benchmarks.conversations.counting.name_node"
-# What `retrieval.search.search` does, by node.
+# The nodes that together do the work of `retrieval.search.search`.
 _SEARCHING = {"search", "fusion", "metadata", "reorder", "reader", "rerank", "select"}
 _QUESTIONS = (
     "How do I reset the switch?",

@@ -1,4 +1,4 @@
-"""`manage.py bench_answers`: what counts as an answer, the figures, and whole runs that leave nothing behind."""
+"""`manage.py bench_answers`: matching of answers, figures, and complete runs that leave nothing behind."""
 
 import json
 import threading
@@ -92,11 +92,11 @@ class TestHolding:
             ("默认 为 80 端口。", ["80端口"]),
         ],
     )
-    def test_forms_do_not_matter(self, text: str, answers: list[str]) -> None:
+    def test_case_and_character_forms_do_not_matter(self, text: str, answers: list[str]) -> None:
         assert holds(text, answers)
 
     @pytest.mark.parametrize("answers", [["301 seconds"], [], ["* "], ["It takes seconds"]])
-    def test_another_text_does_not_hold_it(self, answers: list[str]) -> None:
+    def test_another_text_does_not_contain_it(self, answers: list[str]) -> None:
         assert not holds("It takes 300 seconds.", answers)
 
 
@@ -115,7 +115,7 @@ class TestSentences:
         ]
         assert self.said("先按住按钮。[1]再松开。") == ["先按住按钮。", "再松开。"]
 
-    def test_headings_and_empty_lines_are_none(self) -> None:
+    def test_headings_and_empty_lines_do_not_count(self) -> None:
         assert self.said("# Reset\n\n**Resetting \\[all\\]** [1]\n\n**Hold the button.**\n\n- **Or not**\n\n---\n") == [
             "Hold the button.",
             "Or not",
@@ -126,7 +126,7 @@ class TestSentences:
         assert self.said(escape_markdown(text) + " [1]") == [text]
 
     @pytest.mark.parametrize("language", ["en", "zh-hans"])
-    def test_the_closing_note_is_none(self, language: str) -> None:
+    def test_the_closing_note_does_not_count(self, language: str) -> None:
         with translation.override(language):
             note = gettext("Quoted from your documents — no language model is configured.")
         assert self.said(f"It is nine.\n\n*{note}*") == ["It is nine."]
@@ -223,7 +223,7 @@ class TestFigures:
         assert points[-1] == CurvePoint(20, 0.7, {"near": 0.75, "elsewhere": 1.0})
         assert curve(scored, "answering") == []
 
-    def test_few_answerable_ones_reach_no_small_percentage(self) -> None:
+    def test_few_answerable_questions_allow_no_small_percentage(self) -> None:
         scored = [outcome("answerable", "answered", answering=value) for value in (0.4, 0.2, 0.6, 0.8, 1.0)]
         points = curve([*scored, outcome("near", "nearest", answering=0.3)], "answering")
         assert [(point.threshold, point.caught["near"]) for point in points] == [(0.2, 0.0)] * 7 + [(0.4, 1.0)]
@@ -246,7 +246,7 @@ class TestSets:
         assert [question.id for question in first_of_each(questions, 2)] == ["0", "2", "1", "3"]
 
     @pytest.mark.parametrize("file", sorted(DATA.glob("*.jsonl")), ids=lambda file: file.stem)
-    def test_those_that_are_kept_are_whole(self, file: Path) -> None:
+    def test_stored_sets_are_complete(self, file: Path) -> None:
         text = file.read_text(encoding="utf-8")
         questions = list(read_questions(text.split("\n")))
         assert len({question.id for question in questions}) == len({question.text for question in questions})
@@ -254,7 +254,7 @@ class TestSets:
             assert all(holds(json.loads(line)["evidence"], [answer]) for answer in question.answers)
 
     @pytest.mark.parametrize("name", ["small-en", "small-zh"])
-    def test_made_up_documents_hold_their_answers(self, name: str) -> None:
+    def test_invented_documents_contain_their_answers(self, name: str) -> None:
         questions = read_questions((DATA / f"held-{name}.jsonl").read_text(encoding="utf-8").split("\n"))
         for question in questions:
             if question.kind == "answerable":
@@ -263,7 +263,7 @@ class TestSets:
 
 @pytest.mark.django_db(transaction=True)
 class TestCommand:
-    def test_every_question_is_a_turn_of_its_own(
+    def test_every_question_is_a_separate_turn(
         self, handbook: KnowledgeBase, owner: User, sets: dict[str, Path], tmp_path: Path
     ) -> None:
         kept = services.create_session(owner, "Mine")
@@ -278,13 +278,16 @@ class TestCommand:
         assert rows["near", "en"][0] == "1"
         assert rows["all", "en"] == ["2", "0.500", "0.500", "0.500", "0.500"]
         assert rows["answered, the passage among five", "en"] == ["1", "1.000", "1.000", "1.000", "1.000"]
-        told = json.loads(out.read_text(encoding="utf-8"))["questions"]
-        assert [each["question"]["text"] for each in told][-1] == SETS["other.jsonl"][0]["question"]
-        assert told[0]["sentences"][0] == HANDBOOK[0] and (told[0]["passage"], told[0]["own_passage"]) == (1, 1)
-        assert not any("no language model" in sentence for each in told for sentence in each["sentences"])
+        written = json.loads(out.read_text(encoding="utf-8"))["questions"]
+        assert [each["question"]["text"] for each in written][-1] == SETS["other.jsonl"][0]["question"]
+        assert written[0]["sentences"][0] == HANDBOOK[0] and (written[0]["passage"], written[0]["own_passage"]) == (
+            1,
+            1,
+        )
+        assert not any("no language model" in sentence for each in written for sentence in each["sentences"])
         assert list(ChatSession.objects.all()) == [kept] and not Turn.objects.exists()
 
-    def test_what_comes_before_a_question_is_asked_in_its_chat(
+    def test_earlier_questions_are_asked_in_the_same_chat(
         self, handbook: KnowledgeBase, owner: User, tmp_path: Path
     ) -> None:
         line = {"id": "f", "kind": "near", "language": "en", "question": "And how long does it take?"}
@@ -294,11 +297,11 @@ class TestCommand:
             rows[name] = run(tmp_path / f"{name}.jsonl")["near", "en"]
         assert rows["first"][1] == "1.000" and rows["later"][1] == "0.000"  # asked back without what came before
 
-    def test_only_this_base_is_asked(self, handbook: KnowledgeBase, owner: User, sets: dict[str, Path]) -> None:
+    def test_only_this_base_is_searched(self, handbook: KnowledgeBase, owner: User, sets: dict[str, Path]) -> None:
         index_document(make_knowledge_base(owner, "Art"), ("Leonardo da Vinci painted the Mona Lisa.",))
         assert run(sets["kit"])["elsewhere", "en"][4] == "1.000"
 
-    def test_a_table_s_rows_are_part_of_a_passage(self, owner: User, sets: dict[str, Path]) -> None:
+    def test_table_rows_are_part_of_a_passage(self, owner: User, sets: dict[str, Path]) -> None:
         base = make_knowledge_base(owner, "Handbook")
         document = make_document(base, "handbook.txt")
         fields = {"kind": "table", "table_columns": ["Switch", "Has"], "table_rows": [["TL-SE2109", "nine ports"]]}
@@ -325,17 +328,17 @@ class TestCommand:
         assert rows["20 %", "0.800"] == ["1.000", "0.000"]
         assert ("answering, en: wrongly below", "threshold") not in rows
 
-    def test_an_answer_that_fails_is_neither_found_nor_missed(
+    def test_a_failed_answer_is_neither_found_nor_missed(
         self, handbook: KnowledgeBase, sets: dict[str, Path], fake_llm: FakeLLM
     ) -> None:
         fake_llm.enqueue(NoAnswer())
         sets["kit"].write_text(sets["kit"].read_text(encoding="utf-8").split("\n")[0], encoding="utf-8")
-        told = StringIO()
-        rows = run(sets["kit"], stderr=told)
+        errors = StringIO()
+        rows = run(sets["kit"], stderr=errors)
         assert rows["answerable", "en"] == ["1", "0.000", "0.000", "0.000", "0.000", "1.000"]
-        assert "1 answers failed" in told.getvalue()
+        assert "1 answers failed" in errors.getvalue()
 
-    def test_nothing_is_left_of_a_run_that_is_cut_off(
+    def test_an_interrupted_run_leaves_nothing(
         self, handbook: KnowledgeBase, sets: dict[str, Path], monkeypatch: pytest.MonkeyPatch
     ) -> None:
         real = lifecycle.start_turn
@@ -350,7 +353,7 @@ class TestCommand:
             run(sets["kit"])
         assert not ChatSession.objects.exists()
 
-    def test_nor_a_session_that_was_being_made(
+    def test_an_interrupted_run_leaves_no_unfinished_session(
         self, handbook: KnowledgeBase, sets: dict[str, Path], monkeypatch: pytest.MonkeyPatch
     ) -> None:
         create, interrupt = services.create_session, lifecycle.interrupt_all
@@ -376,10 +379,10 @@ class TestCommand:
         database_threads.shut_down()
         assert not ChatSession.objects.exists()
 
-    def test_what_is_wrong_with_what_was_given_is_told(
+    def test_invalid_arguments_are_reported(
         self, handbook: KnowledgeBase, tmp_path: Path, sets: dict[str, Path]
     ) -> None:
-        for text, told in (
+        for text, message in (
             ("[1]", "TypeError"),
             ('{"id": "a"}', "'kind'"),
             ('{"id": "a", "kind": "foreign", "language": "en", "question": "?"}', "no known kind"),
@@ -387,7 +390,7 @@ class TestCommand:
             ("", "no question"),
         ):
             (tmp_path / "wrong.jsonl").write_text(text, encoding="utf-8")
-            with pytest.raises(CommandError, match=told):
+            with pytest.raises(CommandError, match=message):
                 run(tmp_path / "wrong.jsonl")
         with pytest.raises(CommandError, match=r"missing\.jsonl"):
             run(tmp_path / "missing.jsonl")

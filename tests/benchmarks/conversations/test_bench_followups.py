@@ -1,4 +1,4 @@
-"""`manage.py bench_followups`: the figures are right, and what is wrong with the files is told."""
+"""`manage.py bench_followups`: the figures, and errors in the files."""
 
 import json
 from io import StringIO
@@ -65,7 +65,7 @@ def run(**options: Any) -> dict[str, list[str]]:
     return {row[0]: row[1:] for row in rows}
 
 
-def test_each_way_has_its_figures(bench: User, files: dict[str, Path]) -> None:
+def test_each_way_has_figures(bench: User, files: dict[str, Path]) -> None:
     rows = run(user="bench", **files)
     assert rows["by the rules"] == ["1.000"] * 4
     assert rows["the question alone"][0] == "0.000" and rows["the question alone"][2] == "0.667"
@@ -79,7 +79,7 @@ def test_without_conversations_there_are_no_later_questions(bench: User, files: 
     assert all(row[:2] == ["–", "–"] for way, row in rows.items() if way != "way" and "---" not in way)
 
 
-def test_what_is_missing_is_told(bench: User, files: dict[str, Path]) -> None:
+def test_missing_files_are_reported(bench: User, files: dict[str, Path]) -> None:
     with pytest.raises(CommandError, match="--user"):
         run(**files)
     with pytest.raises(CommandError, match="no knowledge base 'Kit'"):
@@ -90,7 +90,7 @@ def test_what_is_missing_is_told(bench: User, files: dict[str, Path]) -> None:
         run(last=files["last"], qrels=files["qrels"])
 
 
-def test_questions_come_after_their_own_and_after_unrelated_ones() -> None:
+def test_questions_follow_their_own_and_unrelated_ones() -> None:
     found = cases(LAST, JOINED, REWRITES, {"a2": {"7": 1}, "b1": {"8": 2}})
     assert found == [
         Case(LAST["a2"], (LAST["a1"],), REWRITES["a2"], (LAST["b1"],), {"7": 1}),
@@ -98,6 +98,6 @@ def test_questions_come_after_their_own_and_after_unrelated_ones() -> None:
     ]
 
 
-def test_questions_are_told_apart_by_their_marks() -> None:
+def test_questions_are_split_by_their_marks() -> None:
     assert questions_of("|user|: One?\n|user|:\n|user|: Two\nlines? ") == ("One?", "Two\nlines?")
     assert questions_of("One?") == ("One?",)

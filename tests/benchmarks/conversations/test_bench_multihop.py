@@ -1,4 +1,4 @@
-"""`manage.py bench_multihop`: its questions are well made, its figures right, and its model follows the script."""
+"""`manage.py bench_multihop`: its questions, its figures, and its scripted model."""
 
 import json
 from collections import Counter
@@ -66,7 +66,7 @@ def run(folder: Path, **options: Any) -> list[list[str]]:
 
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.parametrize("scripted", [False, True])
-def test_pipelines_stand_side_by_side(folder: Path, tmp_path: Path, scripted: bool) -> None:
+def test_pipelines_are_compared(folder: Path, tmp_path: Path, scripted: bool) -> None:
     rows = run(folder, pipelines="default,quick", scripted=scripted, json=tmp_path / "out.json")
     several = [row[3:7] for row in rows if row[:3] == ["several searches", "en", "1"]]
     assert several == [["default", "1.000", "1.000", "1.000"], ["quick", "1.000", "1.000", "1.000"]]
@@ -79,7 +79,7 @@ def test_pipelines_stand_side_by_side(folder: Path, tmp_path: Path, scripted: bo
 
 
 @pytest.mark.django_db(transaction=True)
-def test_what_it_can_t_do_is_told(folder: Path, tmp_path: Path) -> None:
+def test_errors_are_reported(folder: Path, tmp_path: Path) -> None:
     with pytest.raises(CommandError, match="no pipeline 'slow'"):
         run(folder, pipelines="slow")
     (tmp_path / "empty").mkdir()
@@ -131,7 +131,7 @@ async def test_the_scripted_model_splits_the_question_that_a_request_is_about() 
             assert await reply("Question: What else?") == "You said: What else?"
 
 
-def test_the_sets_are_well_made() -> None:
+def test_the_sets_are_valid() -> None:
     sets = {name: questions.load(name) for name in questions.SETS}
     every = [question for of_set in sets.values() for question in of_set]
     assert len({question.id for question in every}) == len({question.text for question in every}) == len(every)

@@ -1,4 +1,4 @@
-"""`manage.py bench_pipeline`: whole turns run, every node is in the tables, and nobody is left talking."""
+"""`manage.py bench_pipeline`: whole turns run, every node is in the tables, and no sessions are left."""
 
 import logging
 from contextlib import nullcontext
@@ -40,7 +40,7 @@ def test_tables_with_a_model_and_without(monkeypatch: pytest.MonkeyPatch, caplog
     assert not [record for record in caplog.records if record.name == "asyncio"], caplog.text
 
 
-async def test_the_instant_model_takes_leave_of_clients_that_keep_their_connection(
+async def test_the_instant_model_closes_kept_connections(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     async with httpx.AsyncClient() as client:
@@ -52,7 +52,7 @@ async def test_the_instant_model_takes_leave_of_clients_that_keep_their_connecti
     assert not caplog.records
 
 
-def test_what_it_can_t_do_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_errors_are_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(CommandError, match="whole numbers from 1"):
         call_command("bench_pipeline", turns=0)
 
@@ -64,7 +64,7 @@ def test_what_it_can_t_do_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
         call_command("bench_pipeline")
 
 
-async def test_the_instant_model_plans_where_it_is_shown_a_plan() -> None:
+async def test_the_instant_model_returns_a_plan_if_asked() -> None:
     prompt = 'Answer with JSON like {"plan": {"action": "answer_chat"}}.'
     async with instant_model() as base_url, httpx.AsyncClient() as client:
         reply = await client.post(f"{base_url}/chat/completions", json={"messages": [{"content": prompt}]})

@@ -1,4 +1,4 @@
-"""`manage.py bench_stream`: every way runs in processes of its own, loses nothing, and is in the table."""
+"""`manage.py bench_stream`: every way runs in its own processes, loses nothing, and is in the table."""
 
 import pytest
 from django.core.management import CommandError, call_command
@@ -9,7 +9,7 @@ from tests.site import data_folder, run_command
 
 
 @pytest.mark.nightly
-def test_each_way_is_measured_beside_the_relay() -> None:
+def test_each_way_is_compared_with_the_relay() -> None:
     # In a process of its own, as it forks the processes that it measures.
     with data_folder() as data_dir:
         done = run_command(data_dir, "bench_stream", "--streams", "2", "--seconds", "1")
@@ -28,13 +28,13 @@ def test_an_answer_numbers_its_words() -> None:
 
 
 @pytest.mark.parametrize("options", [{"streams": "0"}, {"streams": "x"}, {"ways": "pigeon"}, {"seconds": 0.0}])
-def test_what_it_can_t_do_is_told(options: dict[str, object]) -> None:
+def test_errors_are_reported(options: dict[str, object]) -> None:
     with pytest.raises(CommandError, match="--streams takes whole numbers from 1, --ways of relay, sse, websocket"):
         call_command("bench_stream", **options)
 
 
 @pytest.mark.parametrize("trouble", [NoDatabase("permission denied"), TimeoutError("Not all answers began")])
-def test_what_keeps_it_from_measuring_is_said(trouble: Exception, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_failures_to_measure_are_reported(trouble: Exception, monkeypatch: pytest.MonkeyPatch) -> None:
     def fail(plan: object, say: object) -> None:
         raise trouble
 

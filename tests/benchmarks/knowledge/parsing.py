@@ -1,12 +1,12 @@
-"""`bench parsing FOLDER`: the PDFs of a folder as we read them, beside `pdftotext -layout` and pdfplumber.
+"""`bench parsing FOLDER`: our reading of the PDFs in a folder, compared with `pdftotext -layout` and pdfplumber.
 
-Words are runs of letters and digits, and each Chinese character. The reference of a file are the words of
-`pdftotext -layout` (which reads some Chinese only with poppler-data), without lines that repeat at the edges of its
-pages and those of its contents, which we leave out on purpose: the words of those that we have are neither right nor
-wrong, but *left in*. A word that a line's end has hyphenated may be joined or in two; so may what is set above or below
-a line.
-Where a file has a twin of the same name in another format that we read (`report.docx` beside `report.pdf`), that one's
-tables are the truth for the cells, as far as their words were printed. Of such a file all pages are read.
+Words are runs of letters and digits, and single Chinese characters. The reference for a file are the words of
+`pdftotext -layout` (which reads some Chinese only with poppler-data), without running heads and tables of contents,
+which we leave out on purpose: if we have words of these, they are neither right nor wrong, but *left in*. A word
+hyphenated at the end of a line may be joined or split, and so may superscripts and subscripts.
+
+If a file has a twin with the same name in another supported format (`report.docx` beside `report.pdf`), the twin's
+tables are the reference for the cells, as far as their words are printed. All pages of such a file are read.
 """
 
 import re
@@ -51,12 +51,12 @@ _CHINESE = re.compile(r"[\u3400-\u9fff]")
 
 
 class NoFiles(Exception):
-    """There is nothing to measure; the message says so to a person."""
+    """There is nothing to measure; the message is shown to users."""
 
 
 @dataclass
 class Reference:
-    """What `pdftotext` reads of a file: words by page, which follow which, and the first halves of hyphenated ones."""
+    """The words that `pdftotext` reads from a file by page, their order, and the first halves of hyphenated words."""
 
     pages: list[list[str]]
     pairs: set[tuple[str, str]]
@@ -71,7 +71,7 @@ class Reference:
 
 @dataclass
 class Score:
-    """Counts of one reader on one file, against its reference."""
+    """Counts of one parser on one file, compared with its reference."""
 
     words: int = 0
     expected: int = 0
@@ -94,7 +94,7 @@ class Score:
 
 @dataclass
 class Reading:
-    """What a reader made of a file: words by page from the first, and the cells of its tables."""
+    """The result of a parser for a file: words by page, and the cells of its tables."""
 
     pages: list[list[str]]
     cells: Counter[str] = field(default_factory=Counter)
@@ -189,7 +189,7 @@ def _share(part: int, whole: int) -> str:
 
 
 def _elements(path: Path, pages: int) -> tuple[list[Element], float]:
-    """Read a file as an upload would be; of a PDF the first pages."""
+    """Parse a file like an upload; for a PDF, only the first pages."""
     began = time.perf_counter()
     with tempfile.TemporaryDirectory(prefix="ragsite-bench-") as pictures:
         source = path
@@ -249,7 +249,7 @@ def _edges(lines: Sequence[str]) -> list[str]:
 
 
 def _key(line: str) -> str:
-    """Return a line without what differs from page to page: numbers, and where it stands."""
+    """Return a line without the parts that differ between pages: numbers and indentation."""
     key = re.sub(r"\b(\d+|[ivxlc]+)\b", "#", " ".join(line.split()))
     return re.sub(r"^[-–—\s]*#[-–—\s]*$", "#", key)
 
@@ -344,7 +344,7 @@ def _score(reading: Reading, reference: Reference, truth: Counter[str] | None) -
     score.matched = (expected & read).total()
 
     def settle(ours: Sequence[str], theirs: Sequence[str], number: int = 1) -> None:
-        """Count as one right word what one reader has whole and the other in pieces."""
+        """Count a word as right if one reader has it whole and the other in pieces."""
         for words_of, counts in ((ours, added), (theirs, lost)):
             counts.subtract({word: number * words_of.count(word) for word in words_of})
         score.words -= number * (len(ours) - 1)

@@ -1,4 +1,4 @@
-"""What `bench parsing` counts, on a file whose text is known."""
+"""The counts of `bench parsing`, on a file with known text."""
 
 from collections import Counter
 from itertools import pairwise
@@ -13,7 +13,7 @@ from tests.benchmarks.knowledge import parsing
 from tests.knowledge.pdf_files import grid, make_pdf, prose, text
 
 
-def test_a_file_is_read_beside_others(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_parsers_are_compared_on_a_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     def draw(canvas: Canvas) -> None:
         text(canvas, 72, 60, "Report", size=20)
         prose(canvas, 72, 100, 80)
@@ -28,7 +28,7 @@ def test_a_file_is_read_beside_others(tmp_path: Path, capsys: pytest.CaptureFixt
     assert "Passages of mere headings: 0 of" in shown
 
 
-def test_what_is_lost_glued_and_split_is_counted() -> None:
+def test_lost_joined_and_split_words_are_counted() -> None:
     words = ["there", "are", "two", "formats", "of", "files", "here"]
     reference = parsing.Reference([words], set(pairwise(words)), set())
     score = parsing._score(parsing.Reading([["there", "are", "twoformats", "fi", "les", "here"]]), reference, None)
@@ -36,20 +36,20 @@ def test_what_is_lost_glued_and_split_is_counted() -> None:
     assert score.glued == {"two|formats": 1} and score.split == {"fi les": 1}
 
 
-def test_words_that_readers_join_or_part_alike_are_right() -> None:
+def test_words_joined_or_split_alike_are_right() -> None:
     words = ["let", "R", "n", "hold", "x2", "con", "tains", "12", "34"]
     reference = parsing.Reference([words], set(pairwise(words)), {"con"})
     score = parsing._score(parsing.Reading([["let", "Rn", "hold", "x", "2", "contains", "1234"]]), reference, None)
     assert (score.expected, score.words, score.matched) == (7, 6, 5)  # a number is no formula
 
 
-def test_words_of_lines_that_are_left_out_are_neither_right_nor_wrong() -> None:
+def test_words_of_ignored_lines_are_neither_right_nor_wrong() -> None:
     reference = parsing.Reference([["one", "two"]], {("one", "two")}, set(), Counter(["Handbook", "7"]))
     score = parsing._score(parsing.Reading([["Handbook", "one", "two", "three"]]), reference, None)
     assert (score.words, score.matched, score.aside) == (3, 2, 1)
 
 
-def test_cells_are_counted_alike_for_readers_that_join_repeat_and_entitle() -> None:
+def test_cells_are_counted_independently_of_merging_and_titles() -> None:
     joined = [["Depths", None], ["Lake", "Depth"], ["Upper", "12"], [None, "30"]]
     repeated = [["Lake", "Depth"], ["Upper", "12"], ["Upper", "30"]]
     again = [["Lake", "Depth"], ["Lower", "7"]]
@@ -64,13 +64,13 @@ def test_levels_of_a_header_are_rows() -> None:
     assert list(parsing._cells(parsing._grids([element]))) == cells
 
 
-def test_cells_that_are_not_printed_are_not_looked_for(tmp_path: Path) -> None:
+def test_unprinted_cells_are_ignored(tmp_path: Path) -> None:
     make_pdf(tmp_path / "report.pdf", lambda canvas: grid(canvas, 72, 200, [["Name", "Ports"], ["Alpha", "24"]]))
     twin = tmp_path / "report.csv"
     twin.write_text("Name,Ports,Hidden\nAlpha,24,secret\n")
     assert parsing._twin_cells(twin, tmp_path / "report.pdf") == {"Name": 1, "Ports": 1, "Alpha": 1, "24": 1}
 
 
-def test_a_folder_without_pdfs_is_told(tmp_path: Path) -> None:
+def test_a_folder_without_pdfs_is_reported(tmp_path: Path) -> None:
     with pytest.raises(CommandError, match="There is no PDF"):
         call_command("bench", "parsing", str(tmp_path))

@@ -1,4 +1,4 @@
-"""Starts sites on folders of their own, and says how soon they answer and what memory they hold at rest."""
+"""Starts sites in separate folders, and measures the time until they respond and their idle memory."""
 
 import time
 from collections.abc import Callable, Iterable, Sequence
@@ -15,10 +15,9 @@ from tests.site import Site, data_folder, processes
 
 @dataclass(frozen=True, slots=True)
 class Start:
-    """What one run came to: seconds until the site answers, on an empty folder and again, and MB at rest after that.
+    """The result of one run: seconds until the site responds, on an empty folder and again, and idle memory in MB.
 
-    `pss` shares the pages that processes have in common between them, `rss` counts them in full. The worker is all its
-    processes.
+    `pss` divides shared pages between processes, `rss` counts them in full. The worker includes all its processes.
     """
 
     empty: float
@@ -29,9 +28,9 @@ class Start:
 
 
 def run(checkouts: Sequence[Path], runs: int, rest: float, say: Callable[[str], None]) -> None:
-    """Start a site of each checkout in turn, so that a busy moment meets all of them alike; print a table of medians.
+    """Start the sites of the checkouts alternately, so that load affects all of them alike; print a table of medians.
 
-    `rest` are the seconds after which memory is read.
+    `rest` is the number of seconds after which memory is measured.
     """
     starts: dict[Path, list[Start]] = {checkout: [] for checkout in checkouts}
     for number in range(runs):

@@ -1,4 +1,4 @@
-"""`manage.py bench_start`: each checkout is started twice, and is in the table."""
+"""`manage.py bench_start`: each checkout is started twice and is in the table."""
 
 from io import StringIO
 from pathlib import Path
@@ -20,7 +20,7 @@ def test_a_site_is_started_on_an_empty_folder_and_again() -> None:
     assert 0 < again < empty and 0 < web_pss <= web_rss and worker_pss > 0
 
 
-def test_checkouts_are_measured_by_turns_and_medians_shown(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_checkouts_alternate_and_medians_are_shown(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     (tmp_path / "manage.py").touch()
     measured: list[Path] = []
 
@@ -37,6 +37,6 @@ def test_checkouts_are_measured_by_turns_and_medians_shown(monkeypatch: pytest.M
 
 
 @pytest.mark.parametrize("options", [{"runs": 0}, {"rest": -1.0}, {"against": Path("/nowhere")}])
-def test_what_can_t_be_measured_is_said(options: dict[str, object]) -> None:
+def test_errors_are_reported(options: dict[str, object]) -> None:
     with pytest.raises(CommandError, match=r"--runs takes a whole number|There is no manage\.py in /nowhere"):
         call_command("bench_start", **options)

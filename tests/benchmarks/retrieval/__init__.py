@@ -1,4 +1,4 @@
-"""Measuring: search beside what others do, ingestion beside the bare embedder, workers beside each other.
+"""Benchmarks: search compared with alternatives, ingestion with the bare embedder, and parallel workers.
 
-Reached by `manage.py bench`. Everything happens in databases of its own (see `scratch`), never in the site's.
+They are run by `manage.py bench`, in separate databases (see `scratch`), never in the site's.
 """

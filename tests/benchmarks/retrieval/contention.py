@@ -1,4 +1,4 @@
-"""`bench contention`: how much workers are in each other's way while they index by words."""
+"""`bench contention`: lock contention between workers that index words."""
 
 import multiprocessing
 import os
@@ -31,7 +31,7 @@ WHERE datname = current_database() AND pid <> pg_backend_pid() AND backend_type 
 
 @dataclass(frozen=True)
 class Outcome:
-    """How fast workers were together, and for which part of their time they waited for each other."""
+    """The combined speed of workers, and the share of their time that they waited for each other."""
 
     chunks_per_second: float
     waiting: float
@@ -42,7 +42,7 @@ def run(texts: Sequence[Path], chunks: int, say: Callable[[str], None]) -> None:
     read = [text for _name, text in passages.read(texts, chunks)]
     lines: list[list[str]] = []
     with scratch.database("ragsite_bench_contention", keep=False):
-        alone = _measure(read, workers=1, bases=1)  # warms up: not counted
+        alone = _measure(read, workers=1, bases=1)  # warm-up, not counted
         for workers in WORKERS:
             for bases in sorted({1, workers}):
                 outcome = _measure(read, workers, bases)
@@ -91,14 +91,14 @@ def _shares(texts: Sequence[str], workers: int, bases: int) -> list[list[IndexRo
 
 
 def _work(rows: Sequence[IndexRow], barrier: Barrier) -> None:
-    """Index rows, in a process of its own, as soon as all workers are ready."""
+    """Index rows, in a separate process, as soon as all workers are ready."""
     connection.ensure_connection()
     barrier.wait()
     index.index(rows)
 
 
 def _waiting(processes: Sequence[ForkProcess]) -> float:
-    """Wait for the workers to end; return the part of their time in which they waited for a lock."""
+    """Wait for the workers to end; return the share of their time that they waited for a lock."""
     waited = seen = 0
     while any(process.is_alive() for process in processes):
         with connection.cursor() as cursor:

@@ -1,4 +1,4 @@
-"""The vectors of the passages: computed for the first ones, kept in a file, and drawn around those for the rest."""
+"""The passages' vectors: computed and stored in a file for the first ones, sampled around those for the rest."""
 
 import hashlib
 import sys
@@ -19,9 +19,9 @@ NOISE = 0.5
 
 
 def real(embedder: Embedder, texts: Sequence[str]) -> NDArray[np.float32]:
-    """Return the texts' vectors, shape (texts, dimension); each window of texts is kept in a file of the data folder.
+    """Return the texts' vectors, shape (texts, dimension); each window is stored in a file in the data folder.
 
-    So a run cut short is continued, and a larger one takes over what a smaller one computed.
+    So an interrupted run can be resumed, and a larger one reuses what a smaller one computed.
     """
     folder = Path(settings.DATA_DIR) / "bench"
     folder.mkdir(parents=True, exist_ok=True)

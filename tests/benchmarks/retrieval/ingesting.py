@@ -1,4 +1,4 @@
-"""`bench ingest`: the whole of ingestion beside the bare embedder on the same texts, by stage, and its memory."""
+"""`bench ingest`: complete ingestion compared with the bare embedder on the same texts, by stage, and its memory."""
 
 import os
 import random
@@ -24,7 +24,7 @@ from tests.benchmarks.retrieval import scratch
 from tests.benchmarks.retrieval.measuring import table
 from tests.benchmarks.retrieval.passages import NoTexts
 
-SMALLEST = 2_000  # bytes: of smaller files the round trips would be measured
+SMALLEST = 2_000  # bytes: with smaller files, round trips would dominate
 _SAMPLE_SECONDS = 0.25
 _PATIENCE = 24 * 3600.0  # seconds
 # Texts given to the bare embedder at once.
@@ -42,7 +42,7 @@ class Memory:
 
     @contextmanager
     def watched(self) -> Iterator[None]:
-        """Take samples for as long as the `with` block runs."""
+        """Context manager: take samples while the block runs."""
         done = threading.Event()
         thread = threading.Thread(target=self._sample, args=(done,), daemon=True)
         thread.start()
@@ -94,7 +94,7 @@ class Stages:
 
 
 def _stages(base: KnowledgeBase) -> Stages:
-    """Do each stage again, alone, for what was ingested."""
+    """Run each stage again by itself, for what was ingested."""
     documents = list(Document.objects.filter(knowledge_base=base, status=Document.Status.READY))
     chunks = Chunk.objects.filter(document__in=documents)
     parse = _seconds(lambda: [_parse(Path(document.file.path), document.original_filename) for document in documents])
@@ -111,7 +111,7 @@ def _index_words(documents: Sequence[Document]) -> None:
 
 
 def _embed(texts: Sequence[str]) -> None:
-    """Have the model compute all vectors, with nothing beside it."""
+    """Compute all vectors with the model, without any other work."""
     embedder = spaces.embedder_of(spaces.active_space())
     for start in range(0, len(texts), _BATCH):
         embedder.embed_documents(texts[start : start + _BATCH])
@@ -167,7 +167,7 @@ def _queued(paths: Sequence[Path]) -> KnowledgeBase:
 
 @contextmanager
 def _own_media() -> Iterator[None]:
-    """Have uploads stored in a folder that goes with them."""
+    """Store uploads in a temporary folder."""
     from django.test.utils import override_settings
 
     with tempfile.TemporaryDirectory(prefix="ragsite-bench-") as folder, override_settings(MEDIA_ROOT=folder):

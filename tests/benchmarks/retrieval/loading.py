@@ -1,4 +1,4 @@
-"""Filling a scratch database quickly: COPY of rows computed by the project's own functions, indexes built after."""
+"""Filling a scratch database quickly: rows computed by the project's functions are copied, then indexes are built."""
 
 import sys
 from collections import Counter
@@ -32,7 +32,7 @@ FROM STDIN
 """
 _ENTRIES = "COPY retrieval_indexentry (chunk_id, knowledge_base_id, document_id, terms, weights) FROM STDIN"
 _VECTORS = "COPY retrieval_vector (chunk_id, space_id, knowledge_base_id, embedding) FROM STDIN"
-# But for keys, and for those that belong to an index over all partitions.
+# Except for keys and parts of an index over all partitions.
 _INDEXES = """
 SELECT indexrelid::regclass::text, pg_get_indexdef(indexrelid) FROM pg_index JOIN pg_class ON oid = indexrelid
 WHERE indrelid IN ('retrieval_indexentry'::regclass, %s::regclass) AND NOT indisunique AND NOT relispartition
@@ -41,7 +41,7 @@ WHERE indrelid IN ('retrieval_indexentry'::regclass, %s::regclass) AND NOT indis
 
 @dataclass
 class Corpus:
-    """What a database is filled with: passages by id, the vectors of the first of them, and how many chunks.
+    """The content of a database: passages by id, the vectors of the first ones, and the number of chunks.
 
     Passage `n` (from 0) becomes the chunk with the id `n + 1`; beyond the passages, chunks are made of their halves.
     """
@@ -53,13 +53,13 @@ class Corpus:
 
     @cached_property
     def fingerprint(self) -> str:
-        """What tells two corpora apart, with how their rows are computed."""
+        """A fingerprint of the corpus and of how its rows are computed."""
         sample = [self.row(Crossover(number, number))[1] for number in range(0, self.sources, 1 + self.sources // 50)]
         return f"{self.size} {self.sources} {len(self.vectors)} {hash_of(sample)}"
 
     @property
     def sources(self) -> int:
-        """How many passages are taken as they are."""
+        """The number of passages used unchanged."""
         return min(self.size, len(self.passages))
 
     def row(self, passage: Crossover) -> tuple[str, Counter[int]]:
@@ -95,7 +95,7 @@ def fill(corpus: Corpus) -> KnowledgeBase:
 
 
 class _Filling:
-    """Copies batch by batch, keeping count of the terms."""
+    """Copies in batches, counting the terms."""
 
     def __init__(self, corpus: Corpus, base: KnowledgeBase, space: EmbeddingSpace) -> None:
         self.corpus, self.base, self.space = corpus, base, space
@@ -172,7 +172,7 @@ def _chunk(chunk_id: int, document_id: int, ordinal: int, text: str) -> tuple[An
 
 @contextmanager
 def _indexes_built_after(space: EmbeddingSpace) -> Iterator[None]:
-    """Take the index entries' search indexes away while rows are copied; built over all rows they take less long."""
+    """Context manager: drop the index entries' search indexes while rows are copied; rebuilding them is faster."""
     with connection.cursor() as cursor:
         cursor.execute(_INDEXES, [space.table_name])
         definitions = dict(cursor.fetchall())
@@ -188,7 +188,7 @@ def _indexes_built_after(space: EmbeddingSpace) -> Iterator[None]:
 
 
 def _analyse() -> None:
-    """Let the server know its tables and see all rows as visible to everyone."""
+    """Update the server's statistics and visibility map."""
     with connection.cursor() as cursor:
         for model in (Chunk, Document, IndexEntry, Vector, TermFrequency, CorpusSize, VectorCount):
             cursor.execute(f"VACUUM ANALYZE {model._meta.db_table}")

@@ -13,7 +13,7 @@ Call = Callable[[str, int], list[int]]
 
 @dataclass
 class Timing:
-    """What the calls of one way took, in milliseconds, and what each returned."""
+    """The milliseconds of the calls of one way, and their results."""
 
     milliseconds: list[float] = field(default_factory=list)
     found: list[list[int]] = field(default_factory=list)
@@ -24,10 +24,10 @@ class Timing:
 
 
 def timed(calls: Mapping[str, Call], queries: Sequence[str], k: int, rounds: int) -> dict[str, Timing]:
-    """Time several ways' answers to all queries, by name: each query is put to one way after the other.
+    """Time several ways, by name, on all queries: each query goes to one way after the other.
 
-    So a busy moment of a shared machine meets all of them alike. Some queries are asked before, to warm up; a query's
-    time is the median of its rounds.
+    So load on a shared machine affects all of them alike. Some queries are run first, to warm up; a query's time is the
+    median of its rounds.
     """
     for query in queries[: max(10, len(queries) // 10)]:
         for call in calls.values():
@@ -67,5 +67,5 @@ def _line(cells: Sequence[str], widths: Sequence[int]) -> str:
 
 
 def _width(text: str) -> int:
-    """Return the columns that a text takes: a wide character two."""
+    """Return the display width of a text, with two columns for wide characters."""
     return sum(2 if east_asian_width(character) in "WF" else 1 for character in text)

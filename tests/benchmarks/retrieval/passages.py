@@ -1,4 +1,4 @@
-"""The texts that are searched: real documentation, cut as the site cuts it, and more made of its halves."""
+"""The texts to search: real documentation, chunked like on the site, and further texts made of its halves."""
 
 import json
 import random
@@ -17,12 +17,12 @@ from ragsite.llm.passage_tokens import count_tokens
 
 # A knowledge base's defaults.
 CHUNK_SIZE, CHUNK_OVERLAP = 200, 30
-# Shorter passages, such as lone headings, say nothing that could be searched for.
+# Shorter passages, such as lone headings, contain too little to search for.
 SHORTEST = 80  # characters
 
 
 class NoTexts(Exception):
-    """There is nothing to measure with; the message says what was looked at."""
+    """There are no texts to measure with; the message says where they were looked for."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""What is asked: terms sampled from passages, and the questions of a public set with their right passages."""
+"""Queries: terms sampled from passages, and the questions of a public set with their right passages."""
 
 import csv
 import json
@@ -18,7 +18,7 @@ _ATTEMPTS = 20  # per query: few passages are of fewer words
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """Questions of a public set, and for each the grades of its passages by chunk id."""
+    """Questions of a public set, with the grades of their passages by chunk id."""
 
     questions: tuple[str, ...]
     relevant: tuple[Mapping[str, int], ...]

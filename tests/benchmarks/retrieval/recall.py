@@ -1,4 +1,4 @@
-"""`bench recall`: what searching by meaning finds of the nearest, and how fast, under filters of several widths.
+"""`bench recall`: recall and speed of vector search, with filters of several selectivities.
 
 The vectors are those of real sentences, computed, and beyond these such as lie between two of them (see `embeddings`).
 They are dealt to knowledge bases in two ways: at random, so that a filter leaves an even part of everything; and by
@@ -29,7 +29,7 @@ from tests.benchmarks.retrieval.passages import NoTexts, crossovers
 from tests.benchmarks.retrieval.searching import Say
 
 K = 10
-# Parts of all vectors that a filter leaves.
+# Shares of all vectors that a filter leaves.
 SELECTIVITIES = (0.3, 0.1, 0.01, 0.001)
 # Shorter sentences are headings; longer ones take long to embed.
 SHORTEST, LONGEST = 40, 200  # characters
@@ -39,7 +39,7 @@ TOLERANCE = 1e-4
 
 @dataclass(frozen=True)
 class Options:
-    """What to measure; `depth` is how many hits are asked for, of which the first ten count."""
+    """What to measure; `depth` is the number of hits requested, of which the first ten count."""
 
     texts: Sequence[Path]
     size: int = 100_000
@@ -50,7 +50,7 @@ class Options:
 
 @dataclass
 class Filled:
-    """The vectors that are in the database: each one's base, and whether it is there still. Row n is chunk n + 1."""
+    """The vectors in the database: the base of each, and whether it still exists. Row n is chunk n + 1."""
 
     space: EmbeddingSpace
     rows: NDArray[np.float16]
@@ -59,7 +59,7 @@ class Filled:
 
 
 def run(options: Options, say: Say) -> None:
-    """Fill a database, and print recall and times for each filter; again when half is deleted, and when mended."""
+    """Fill a database, and print recall and times for each filter; again after deleting half, and after rebuilding."""
     sentences = _sentences(options)
     with scratch.database("ragsite_bench_recall", keep=False):
         scratch.empty()
@@ -82,7 +82,7 @@ def run(options: Options, say: Say) -> None:
 
 
 def _sentences(options: Options) -> list[str]:
-    """Return different sentences of the texts, mixed, always the same. Raises `NoTexts`."""
+    """Return distinct sentences of the texts in a fixed random order. Raises `NoTexts`."""
     found: dict[str, None] = {}
     for _name, text in passages.read(options.texts, options.embed + options.queries):
         cut = (sentence.strip() for sentence in split_sentences(text))
@@ -145,10 +145,10 @@ def _vacuum(filled: Filled) -> None:
 
 
 def _rebuild(filled: Filled) -> None:
-    """Build the index anew before the vacuum, as pgvector advises.
+    """Rebuild the index before the vacuum, as pgvector recommends.
 
-    Else that looks up new neighbours for nearly every vector that is left, one after the other and on disk: of 100,000
-    with half of them gone, that took 1,054 s, and recall@10 over everything was 0.997.
+    Otherwise the vacuum looks up new neighbours for nearly every remaining vector, one by one and on disk: for 100,000
+    with half of them deleted, that took 1,054 s, and recall@10 over everything was 0.997.
     """
     partitions.build_index(filled.space)
     _vacuum(filled)

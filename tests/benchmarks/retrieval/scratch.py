@@ -1,4 +1,4 @@
-"""Databases to measure in, beside the site's on the same server: made, migrated, and dropped in the end."""
+"""Scratch databases beside the site's on the same server: created, migrated, and dropped at the end."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -11,14 +11,14 @@ from tests import database_threads
 
 
 class NoDatabase(Exception):
-    """The server lets no database be made; the message says why."""
+    """The database can't be created; the message says why."""
 
 
 @contextmanager
 def database(name: str, *, keep: bool) -> Iterator[None]:
-    """Have all connections of this process lead to a database of this name, which is dropped at the end unless kept.
+    """Context manager: connect this process to a database of this name, which is dropped at the end unless kept.
 
-    Raises `NoDatabase` when it can't be made.
+    Raises `NoDatabase` if it can't be created.
     """
     site = connection.settings_dict["NAME"]
     _make(name)
@@ -33,7 +33,7 @@ def database(name: str, *, keep: bool) -> Iterator[None]:
 
 
 def stamp() -> str:
-    """Return what the database was last stamped with; empty when it is new, or its filling was cut short."""
+    """Return the database's last stamp; empty if it is new, or filling it was interrupted."""
     with connection.cursor() as cursor:
         cursor.execute(
             "SELECT shobj_description(oid, 'pg_database') FROM pg_database WHERE datname = current_database()"
@@ -42,13 +42,13 @@ def stamp() -> str:
 
 
 def set_stamp(text: str) -> None:
-    """Stamp the database with what it holds."""
+    """Stamp the database with a description of its content."""
     with connection.cursor() as cursor:
         cursor.execute(f"COMMENT ON DATABASE {_quoted(str(connection.settings_dict['NAME']))} IS %s", [text])
 
 
 def empty() -> None:
-    """Drop all that the database holds, and make its tables anew."""
+    """Drop everything in the database, and create its tables again."""
     set_stamp("")
     with connection.cursor() as cursor:
         cursor.execute("DROP SCHEMA public CASCADE; CREATE SCHEMA public")
@@ -71,7 +71,7 @@ def _drop(name: str) -> None:
 
 
 def _connect_to(name: str) -> None:
-    """Close every connection of this process and its database threads; new ones lead to this database."""
+    """Close every connection of this process and its database threads, so that new ones use this database."""
     database_threads.shut_down()
     connections.close_all()
     connection.settings_dict["NAME"] = name  # the one dictionary that all threads' connections share

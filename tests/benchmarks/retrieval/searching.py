@@ -1,4 +1,4 @@
-"""`bench search`: the ways of searching side by side, over the same chunks and the same queries."""
+"""`bench search`: compares ways of searching, over the same chunks and queries."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -45,7 +45,7 @@ class Measured:
 
 
 def run(options: Options, say: Say) -> None:
-    """Measure at each size and print the tables; at the end how the times grow."""
+    """Measure at each size and print the tables, and at the end the growth of the times."""
     given = [options.judged[0]] if options.judged else []
     read = passages.read([*given, *options.texts], max(options.sizes))
     growth: dict[int, list[Measured]] = {}
@@ -60,7 +60,7 @@ def run(options: Options, say: Say) -> None:
 
 
 def prepared(corpus: Corpus) -> KnowledgeBase:
-    """Return the knowledge base that holds the corpus, filled anew unless a run before left it."""
+    """Return the knowledge base with the corpus, filled unless a previous run kept it."""
     if scratch.stamp() == corpus.fingerprint:
         return KnowledgeBase.objects.get(name="bench")
     scratch.empty()
@@ -96,7 +96,7 @@ def _measure(options: Options, corpus: Corpus, base: KnowledgeBase, say: Say) ->
 
 
 def _ways(names: Sequence[str], base: KnowledgeBase, say: Say) -> Iterator[Way]:
-    """Yield the ways, exact BM25 first since the others are compared with it; one that lacks a package is told of."""
+    """Yield the ways, exact BM25 first as the reference; those that lack a package are skipped with a message."""
     for name in sorted(names, key=lambda name: name != "exact"):
         try:
             yield ALL[name](base)
@@ -116,7 +116,7 @@ def _and_judged(judged: Judged | None) -> str:
 
 
 def _quality(way: Way, judged: Judged | None, hybrid: Timing | None, skip: int) -> dict[str, float]:
-    """Return nDCG@10 of each side, over the judged questions."""
+    """Return nDCG@10 of word search and hybrid search, over the judged questions."""
     if judged is None:
         return {}
     found = {"words": [way.words(question, K) for question in judged.questions]} if way.has_words else {}
@@ -163,7 +163,7 @@ def _figure(row: Measured, side: str) -> str:
 
 
 def _stages(way: Ours, queries: Sequence[str]) -> str:
-    """Return what each stage of our search takes: its median and its 95th percentile."""
+    """Return the median and the 95th percentile of the time of each stage of our search."""
     names = list(dict.fromkeys(name for stages in way.stages for name in stages))
     taken = {"query vector (part of meaning)": embedding_milliseconds(queries)}
     taken |= {name: [stages.get(name, 0.0) for stages in way.stages] for name in names}
@@ -174,7 +174,7 @@ def _stages(way: Ours, queries: Sequence[str]) -> str:
 
 
 def _growth(growth: Mapping[int, Sequence[Measured]]) -> str:
-    """Return the medians of every way by size, and how many times the smallest's the largest's are."""
+    """Return the medians of every way by size, and the ratio of the largest to the smallest."""
     titles = list(dict.fromkeys(row.title for rows in growth.values() for row in rows if row.hybrid))
     lines = []
     for title in titles:

@@ -1,4 +1,4 @@
-"""The fast filling against the real indexing, and the command in a database of its own."""
+"""Fast filling compared with real indexing, and the command in a separate database."""
 
 from io import StringIO
 from pathlib import Path
@@ -35,7 +35,7 @@ def corpus() -> Corpus:
 
 
 @pytest.mark.django_db(transaction=True)
-def test_the_fast_filling_is_what_indexing_would_have_written(corpus: Corpus, owner: User) -> None:
+def test_fast_filling_equals_indexing(corpus: Corpus, owner: User) -> None:
     filled = loading.fill(corpus)
     again = factories.make_knowledge_base(owner)
     document = factories.make_document(again)
@@ -63,7 +63,7 @@ def _frequencies(base: KnowledgeBase) -> dict[int, int]:
     return dict(TermFrequency.objects.filter(knowledge_base=base).values_list("term", "document_frequency"))
 
 
-def test_a_corpus_is_known_by_what_is_in_it(corpus: Corpus, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_corpus_is_identified_by_its_content(corpus: Corpus, monkeypatch: pytest.MonkeyPatch) -> None:
     before = corpus.fingerprint
     assert Corpus(corpus.passages, corpus.vectors, 40).fingerprint == before
     assert Corpus(corpus.passages, corpus.vectors, 41).fingerprint != before
@@ -74,7 +74,7 @@ def test_a_corpus_is_known_by_what_is_in_it(corpus: Corpus, monkeypatch: pytest.
 
 @pytest.mark.nightly
 @pytest.mark.django_db(transaction=True)
-def test_the_command_measures_beside_the_site(corpus: Corpus, owner: User, tmp_path: Path) -> None:
+def test_the_command_uses_a_separate_database(corpus: Corpus, owner: User, tmp_path: Path) -> None:
     texts, queries, qrels = tmp_path / "corpus.jsonl", tmp_path / "queries.jsonl", tmp_path / "qrels.tsv"
     passages.write(corpus.passages, texts)
     queries.write_text('{"_id": "q", "text": "Which vacuum?"}\n', encoding="utf-8")
@@ -103,10 +103,10 @@ def test_the_command_measures_beside_the_site(corpus: Corpus, owner: User, tmp_p
         (["search", "--texts", "/nowhere"], "No passage was found in /nowhere"),
     ],
 )
-def test_what_can_not_be_measured_is_told(arguments: list[str], complaint: str) -> None:
+def test_errors_are_reported(arguments: list[str], complaint: str) -> None:
     with pytest.raises(CommandError, match=complaint):
         call_command("bench", *arguments)
 
 
-def test_two_rankings_are_fused_plainly() -> None:
+def test_reciprocal_rank_fusion() -> None:
     assert ways.fused([1, 2], [2, 3], 2) == [2, 1]

@@ -1,4 +1,4 @@
-"""What the benchmarks are made of: texts, vectors, figures. Pure."""
+"""Parts of the benchmarks: texts, vectors and figures. Pure."""
 
 from collections import Counter
 from collections.abc import Callable, Sequence
@@ -17,7 +17,7 @@ from tests.benchmarks.retrieval.passages import Crossover, NoTexts
 TEXT = "The planner reads statistics. ANALYZE refreshes them! 数据库的统计信息很重要。真空会清理旧行。"
 
 
-def test_halves_hold_all_terms_of_their_passage() -> None:
+def test_halves_contain_all_terms_of_their_passage() -> None:
     first, second = passages.halves(TEXT)
     assert first and second
     assert count_terms(first) + count_terms(second) == count_terms(TEXT)
@@ -45,12 +45,12 @@ def test_passages_are_read_from_folders_and_lines(tmp_path: Path) -> None:
     assert len(passages.read([written], 1)) == 1
 
 
-def test_nothing_to_read_is_told(tmp_path: Path) -> None:
+def test_missing_texts_are_reported(tmp_path: Path) -> None:
     with pytest.raises(NoTexts, match=str(tmp_path)):
         passages.read([tmp_path], 10)
 
 
-def test_drawn_vectors_lie_near_their_origins() -> None:
+def test_sampled_vectors_are_near_their_origins() -> None:
     known = np.eye(4, 64, dtype=np.float32)
     made = [Crossover(0, 0), Crossover(3, 3), Crossover(0, 1), Crossover(5, 5)]
     drawn = embeddings.drawn(known, made, seed=1)
@@ -62,7 +62,7 @@ def test_drawn_vectors_lie_near_their_origins() -> None:
 
 
 class CountingEmbedder:
-    """Gives each text the vector (its length, 1), and counts the texts it saw."""
+    """Returns the vector (length, 1) for each text, and counts the texts."""
 
     provider, model, dimension, languages = "local", "counting", 2, ["en"]
 
@@ -95,12 +95,12 @@ def test_queries_are_words_of_a_passage_in_their_order() -> None:
         assert [text.index(word) for word in words] == sorted(text.index(word) for word in words)
 
 
-def test_passages_too_short_to_ask_for_are_told() -> None:
+def test_too_short_passages_are_reported() -> None:
     with pytest.raises(NoTexts, match="too short"):
         questions.sampled(["two words", "the of and"], 5)
 
 
-def test_judgements_are_read_for_passages_that_are_there(tmp_path: Path) -> None:
+def test_judgements_are_read_for_existing_passages(tmp_path: Path) -> None:
     asked, grades = tmp_path / "queries.jsonl", tmp_path / "qrels.tsv"
     asked.write_text('{"_id": 1, "text": "why?"}\n{"_id": "2", "text": "how?"}\n', encoding="utf-8")
     grades.write_text("query-id\tcorpus-id\tscore\n1\tp\t2\n1\tq\t0\n2\tgone\t1\n", encoding="utf-8")

@@ -1,4 +1,4 @@
-"""The parts of `bench recall` that need no database: how vectors are dealt to bases, and what filters leave."""
+"""Parts of `bench recall` without a database: assigning vectors to bases, and the selectivity of filters."""
 
 import numpy as np
 
@@ -17,7 +17,7 @@ def test_bases_have_the_sizes_of_the_selectivities() -> None:
         assert (bases == number).sum() == (bases == -number).sum() == round(part * 2000)
 
 
-def test_one_base_of_a_pair_is_alike_and_the_other_is_not() -> None:
+def test_one_base_of_a_pair_has_similar_vectors() -> None:
     made = rows()
     bases = recall._deal(made)
     for number in (1, 2):
@@ -25,7 +25,7 @@ def test_one_base_of_a_pair_is_alike_and_the_other_is_not() -> None:
         assert alike > 2 * anything
 
 
-def test_filters_leave_what_their_titles_say() -> None:
+def test_filters_match_their_titles() -> None:
     made = rows()
     numbers = recall._deal(made)
     filled = recall.Filled(EmbeddingSpace(), made.astype(np.float16), numbers + 100, np.ones(2000, dtype=bool))

@@ -136,7 +136,7 @@ def test_the_list_names_groups_and_leads_to_invitations(admin_client: Client, dj
     with CaptureQueriesContext(connection) as queries:
         page = admin_client.get(address).content.decode()
     assert '<td class="field-groups_shown">Pilots</td>' in page
-    assert f'href="{reverse("admin:knowledge_invitation_add")}">Invite by a link<' in page
+    assert f'href="{reverse("admin:knowledge_invitation_add")}">Invite with a link<' in page
     User.objects.create_user("tom").groups.add(group)
     with django_assert_num_queries(len(queries)):
         admin_client.get(address)

@@ -70,7 +70,7 @@ def test_a_model_is_found_tested_and_saved_for_every_purpose(provider: FakeProvi
     assert chosen(as_staff).headers["Location"] == TEST
     page = as_staff.get(TEST).content.decode()
     assert f"You said: {QUESTION}" in page and "Time to first token" in page
-    assert "thinks before it answers" in page  # the fake does
+    assert "reasons before it answers" in page  # the fake does
     assert KEY not in page
     assert not ModelProfile.objects.exists()
     assert save(as_staff, thinking="enable_thinking").status_code == 302
@@ -301,7 +301,7 @@ def test_a_model_that_fails_says_why_and_may_be_saved_all_the_same(provider: Fak
     provider.fail(404, {"error": {"message": "model not found"}})
     chosen(as_staff)
     page = as_staff.get(TEST).content.decode()
-    assert "does not answer" in page and "no model with this name" in page and "Save anyway" in page
+    assert "doesn't answer" in page and "no model with this name" in page and "Save anyway" in page
     as_staff.post(TEST, {"now": "1"})
     assert as_staff.get(TEST).context["all_work"]
 
@@ -323,7 +323,7 @@ def test_an_answer_in_one_piece_is_told(
     provider.reply("Because the air scatters blue light more than red light. " * 3, tokens_per_chunk=1000)
     chosen(as_staff)
     page = as_staff.get(TEST).content.decode()
-    assert "does not stream" in page and "arrived all at once" in page
+    assert "doesn't stream" in page and "arrived all at once" in page
 
 
 @pytest.mark.parametrize("permissions", [[], ["view_modelprofile"], ["add_modelprofile"], ["change_modelprofile"]])
@@ -373,7 +373,7 @@ async def test_what_a_model_writes_is_told_as_it_comes(provider: FakeProvider, a
     assert "".join(line.get("text", "") for line in lines) == "Because of the air."
     assert len(lines) > 5
     page = (await client.get(TEST)).content.decode()
-    assert "Because of the air." in page and "Let me think." in page and "thinks before it answers" in page
+    assert "Because of the air." in page and "Let me think." in page and "reasons before it answers" in page
 
 
 @pytest.mark.django_db(transaction=True)

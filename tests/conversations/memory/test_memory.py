@@ -149,7 +149,7 @@ class TestPages:
         fact = MemoryFact.objects.get()
         page = as_owner.get(reverse("memory")).content.decode()
         assert "&lt;b&gt;I&lt;/b&gt; work in Ulm" in page
-        assert "these facts are kept, but not used" in page
+        assert "these facts are kept but not used" in page
         as_owner.post(reverse("memory-change", args=[fact.pk]), {"content": "I work in Bonn"})
         assert MemoryFact.objects.get().content == "I work in Bonn"
         as_owner.post(reverse("memory-forget", args=[fact.pk]))

@@ -237,10 +237,7 @@ def test_a_prompt_that_loops_over_the_turns_has_them_in_it_alone() -> None:
 
 def test_what_was_left_out_is_said_in_words() -> None:
     many = {"passages_left_out": 2, "turns_left_out": 3, "window": 4096, "prompt_tokens": 1}
-    assert (
-        truncation.sentence(many)
-        == "Left out: 2 passages, 3 earlier turns. The context window is 4,096 tokens."
-    )
+    assert truncation.sentence(many) == "Left out: 2 passages, 3 earlier turns. The context window is 4,096 tokens."
     assert truncation.sentence({"prompt_tokens": 30}) == ""
 
 

@@ -110,7 +110,7 @@ def test_an_existing_user_gets_access_and_keeps_their_role(base: KnowledgeBase, 
 
 def test_the_owner_does_not_use_up_their_own_link(base: KnowledgeBase, owner: User, as_owner: Client) -> None:
     link = link_to(base, owner)
-    assert "Pass the link on" in as_owner.get(link).content.decode()
+    assert "Send the link to someone else" in as_owner.get(link).content.decode()
     assert as_owner.post(link).status_code == 409
     assert Client().post(link, ACCOUNT).status_code == 302
 

@@ -112,7 +112,7 @@ def test_scanned_pages_are_shown_while_they_wait_and_after_reading(as_owner: Cli
     )  # no scanned page has been found yet
     factories.make_chunk(document, "Printed words.")
     shown = as_owner.get(url("knowledge-base", base.pk)).content.decode()
-    assert "3 scanned pages wait" in shown and "Searchable by words" in shown
+    assert "3 scanned pages waiting" in shown and "Searchable by words" in shown
     Document.objects.filter(pk=document.pk).update(status="parsing", stage="scans", progress=12)
     shown = as_owner.get(url("knowledge-base", base.pk)).content.decode()
     assert "Reading scanned pages" in shown and "Searchable by words" in shown

@@ -77,7 +77,7 @@ def come(site: str, username: str, start: str = "/login/", browser: httpx.Client
 def test_strangers_stay_out_where_sign_up_is_closed(site: str) -> None:
     page = come(site, "ann")
     assert not User.objects.filter(email="ann@example.org").exists()
-    assert page.status_code == 200 and "You have no account here yet" in page.text
+    assert page.status_code == 200 and "You don't have an account here yet" in page.text
 
 
 def test_a_setting_lets_users_of_the_provider_sign_up(site: str, settings: Any) -> None:

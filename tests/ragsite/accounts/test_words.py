@@ -61,7 +61,11 @@ def test_e_mails_about_a_changed_address_have_the_site_s_wording(owner: User, ma
     pending = client.get(reverse("account_email")).content.decode()
     assert "new@example.org is not confirmed yet" in pending and "Your address is old@example.org" in pending
     link = re.search(r"https://ask.example.org(/account/email/confirm/\S+)", str(asked.body))
-    assert link and "Is new@example.org your address, and owner your account?" in client.get(link[1]).content.decode()
+    assert (
+        link
+        and "Confirm that new@example.org is the e-mail address of your account owner."
+        in client.get(link[1]).content.decode()
+    )
     assert client.post(link[1]).status_code == 302
     told = mail.outbox[-1]
     assert told.to == ["old@example.org"] and told.subject == "Your e-mail address was changed"
@@ -74,12 +78,12 @@ def test_e_mails_about_a_changed_address_have_the_site_s_wording(owner: User, ma
     [
         ("account_inactive", [], "This account is deactivated"),
         ("account_reset_password_from_key", ["1", "no-key"], "This link doesn&#x27;t work|This link doesn't work"),
-        ("account_confirm_email", ["no-key"], "You can have a new one sent from your account"),
-        ("account_email_verification_sent", [], "Look into your mail"),
-        ("account_reset_password_done", [], "Look into your mail"),
+        ("account_confirm_email", ["no-key"], "You can request a new one from your account page"),
+        ("account_email_verification_sent", [], "Check your e-mail"),
+        ("account_reset_password_done", [], "Check your e-mail"),
         ("account_reset_password_from_key_done", [], "Your new password is set"),
-        ("socialaccount_login_cancelled", [], "You stopped signing in"),
-        ("socialaccount_login_error", [], "Signing in didn't work"),
+        ("socialaccount_login_cancelled", [], "Sign-in cancelled"),
+        ("socialaccount_login_error", [], "Sign-in failed"),
     ],
 )
 def test_each_page_leads_on(anonymous: Client, name: str, arguments: list[str], words: str) -> None:

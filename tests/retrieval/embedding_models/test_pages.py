@@ -109,7 +109,7 @@ def test_a_bad_archive_is_reported_and_deleted(as_staff: Client, base: Knowledge
     assert done(model.jobs.get()).status == "failed"
     shown = page(as_staff, page_of(model))
     assert "neither a folder nor a zip or tar.gz archive" in shown
-    assert "Go on" not in shown
+    assert "Resume" not in shown
     assert not list((model_files.folder_of("any").parent.parent / "uploads").iterdir())
     assert "The uploaded file no longer exists" in do(as_staff, model, "go-on")
     # It can be uploaded again under the same name.
@@ -201,7 +201,7 @@ def test_stopping(as_staff: Client, fake_hub: FakeHub) -> None:
     model = RegisteredModel.objects.get(name=HUB_MODEL)
     shown = do(as_staff, model, "stop")
     assert "Stopped" in shown
-    assert "Go on" in shown
+    assert "Resume" in shown
     assert not jobs.execute(model.jobs.get().pk)
 
 

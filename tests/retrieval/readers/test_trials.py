@@ -52,7 +52,7 @@ def test_the_page_lists_the_readers(as_staff: Client, tiny: Path, settings: Sett
     for text in (">In use<", "mit", "apache-2.0", "Brought as files", "Comes with the site", "and where", "present"):
         assert text in shown, text
     assert f'{reverse("pipeline-settings")}#setting-READER_TIMEOUT"' in shown
-    assert "There is no question set on this site yet" in shown
+    assert "This site has no question sets yet" in shown
     settings.ENABLE_READER = False
     assert ">Off<" in page(as_staff)
     settings.READER_MODEL = "/no/such/folder"

@@ -52,7 +52,7 @@ QUESTION = {"_id": "q1", "question": "What purrs?", "relevant": ["facts.txt"]}
 
 def test_the_empty_list_explains_itself(as_owner: Client, as_stranger: Client, base: KnowledgeBase) -> None:
     assert "See whether search has improved" in text_of(as_owner.get(url("evaluation")))
-    assert "First make a knowledge base" in text_of(as_stranger.get(url("evaluation")))
+    assert "Create a knowledge base first" in text_of(as_stranger.get(url("evaluation")))
 
 
 def test_the_list_shows_sets_with_their_last_figures(
@@ -146,7 +146,7 @@ def test_questions_are_found_by_their_words(as_owner: Client, golden: Evaluation
     address = url("evaluation-set", golden.pk)
     part = text_of(as_owner.get(address, {"q": "PURR"}, headers=HTMX | {"HX-Target": "questions"}))
     assert "What purrs?" in part and "How many ports?" not in part and "<html" not in part
-    assert "No question here has" in text_of(as_owner.get(address, {"q": "nothing"}))
+    assert "No question here contains" in text_of(as_owner.get(address, {"q": "nothing"}))
 
 
 def test_a_run_is_queued_watched_and_shown(as_owner: Client, golden: EvaluationSet) -> None:
@@ -182,7 +182,7 @@ def test_runs_are_plotted_and_compared(as_owner: Client, golden: EvaluationSet) 
     assert "chart-drawing" not in page  # a single run has no chart
     make_run(golden, 0.5)
     page = text_of(as_owner.get(url("evaluation-set", golden.pk)))
-    assert '<title id="chart-title">Figures over time</title>' in page
+    assert '<title id="chart-title">Metrics over time</title>' in page
     assert "nDCG@10 0.800" in page
     assert 'class="change down"' in page and "0.300" in page
     assert "style=" not in page.split('id="main"')[1]
@@ -267,7 +267,7 @@ def test_editing_and_removing_a_question(as_owner: Client, golden: EvaluationSet
     assert refused.status_code == 409 and refused.headers["X-Message"]
     passage = row.split('name="remove" value="')[1].split('"')[0]
     assert "eight gigabit ports" in text_of(as_owner.post(address, {"remove": "another"}, headers=HTMX))
-    assert "No right passage" in text_of(as_owner.post(address, {"remove": passage}, headers=HTMX))
+    assert "Runs skip this question" in text_of(as_owner.post(address, {"remove": passage}, headers=HTMX))
     assert as_owner.post(address, {"text": "Without htmx"}).status_code == 302
     assert as_owner.post(url("evaluation-question-remove", question.pk), headers=HTMX).status_code == 200
     assert not EvaluationQuestion.objects.exists()
@@ -370,7 +370,7 @@ def test_an_editor_of_the_base_may_view_and_run_but_not_change(
     assert as_colleague.post(change(golden), {"name": "x", "text": "x"}).status_code == 403
     page = text_of(as_colleague.get(url("evaluation-set", golden.pk)))
     assert "How many ports?" in page
-    for word in ("/remove/", "/rename/", "/upload/", "Not right"):
+    for word in ("/remove/", "/rename/", "/upload/", "Not relevant"):
         assert word not in page
     assert as_colleague.post(url("evaluation-set-run", golden.pk), {"mode": "hybrid"}).status_code == 302
 

@@ -41,7 +41,7 @@ def test_the_page_starts_with_two_modes(as_owner: Client, base: KnowledgeBase) -
     page = show(as_owner)
     assert 'value="hybrid" id="id-a-mode_0" checked' in page
     assert 'value="fulltext" id="id-b-mode_2" checked' in page
-    assert "Type a query" in page
+    assert "Enter a query" in page
 
 
 def test_a_query_is_searched_on_both_sides(as_owner: Client, base: KnowledgeBase) -> None:
@@ -63,7 +63,7 @@ def test_the_cache_is_not_used(as_owner: Client, base: KnowledgeBase) -> None:
 def test_each_side_runs_only_its_retrievers(as_owner: Client, base: KnowledgeBase) -> None:
     page = show(as_owner, q="ports", a_mode="fulltext", b_mode="fulltext")
     assert 'class="stage-vector"' not in page
-    assert "Both sides give the same hits in the same order." in page
+    assert "Both sides return the same hits in the same order." in page
 
 
 def test_settings_reach_the_search(as_owner: Client, base: KnowledgeBase) -> None:

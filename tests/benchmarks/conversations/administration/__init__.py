@@ -1,1 +1,1 @@
-"""The admin's lists over a site that has been talked to for years: filled, opened as staff would, and timed."""
+"""Timing the admin's lists on a site with years of conversations."""

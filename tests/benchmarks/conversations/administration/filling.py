@@ -1,4 +1,4 @@
-"""A site of some years: people, knowledge, conversations, and beside them what is in all other lists of the admin."""
+"""Filling a site with years of data: people, knowledge, conversations, and rows for all other lists of the admin."""
 
 import uuid
 from datetime import timedelta
@@ -35,13 +35,13 @@ from tests.benchmarks.conversations.administration import talks
 from tests.benchmarks.conversations.administration.texts import FREQUENT, RARE, Writer
 
 CHUNKS_PER_DOCUMENT = 10
-# Results of tasks that django-q2 keeps, by `save_limit`.
+# Number of task results that django-q2 keeps (`save_limit`).
 _TASKS = 500
 _BATCH = 5000
 
 
 def fill(messages: int) -> None:
-    """Add to an empty database or to one that was filled before: about so many messages, and the rest in proportion."""
+    """Add about so many messages, and the rest in proportion, to an empty or already filled database."""
     seed = User.objects.count()
     random, writer = Random(seed), Writer(seed)
     people = _people(max(4, messages // 400))
@@ -55,7 +55,7 @@ def fill(messages: int) -> None:
 
 
 def analyse() -> None:
-    """Have the server know its tables, as it does some time after they were filled."""
+    """Update the server's statistics, as autovacuum does some time after the tables were filled."""
     with connection.cursor() as cursor:
         cursor.execute("VACUUM ANALYZE")
 

@@ -1,7 +1,7 @@
-"""Opens every list of the admin as staff do, in every way that it offers, and says how long it took.
+"""Opens every list of the admin with each of its options, and measures the time.
 
-What a list offers is asked of its admin class: searches, filters, columns to sort by, dates, pages, and the counts
-beside the filters; so a new list is measured by itself, and one that is searched differently, too.
+The options come from the admin class: searches, filters, sortable columns, dates, pages and facet counts. So new lists
+and new options are measured automatically.
 """
 
 import sys
@@ -29,7 +29,7 @@ from tests.benchmarks.retrieval.measuring import table
 
 MOST_SECONDS = 1.0
 MOST_QUERIES = 20
-# A page within this time is not opened again to see whether something else held it up.
+# A page that takes no longer than this isn't opened again to exclude delays by other work.
 _QUICK = 0.25
 _SEARCHES = {
     "a frequent word": FREQUENT,
@@ -52,7 +52,7 @@ _KINDS = ("list", "pages", "search", "filter", "counts", "sort", "dates", "row")
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """A page of the admin: of which list, what kind it is of, what it is called, and where it is."""
+    """A page of the admin: its list, kind, name and URL."""
 
     model: type[Model]
     kind: str
@@ -62,7 +62,7 @@ class Page:
 
 @dataclass(frozen=True, slots=True)
 class Opened:
-    """How long a page took at best, and how many queries it asked."""
+    """The best time of a page, and its number of queries."""
 
     page: Page
     seconds: float
@@ -70,13 +70,13 @@ class Opened:
 
     @property
     def is_over(self) -> bool:
-        """Whether it took too long or asked too much."""
+        """Whether it took too long or made too many queries."""
         return self.seconds > MOST_SECONDS or self.queries > MOST_QUERIES
 
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What to measure: how many messages, which lists ("app.model"; none for all), how often each page at most."""
+    """What to measure: number of messages, lists ("app.model"; empty for all), and maximum openings of each page."""
 
     messages: int
     lists: tuple[str, ...] = ()
@@ -86,7 +86,7 @@ class Plan:
 
 
 def run(plan: Plan, say: Callable[[str], None]) -> list[Opened]:
-    """Measure in a database of its own beside the site's, and print tables."""
+    """Measure in a separate database beside the site's, and print tables."""
     with scratch.database("ragsite_bench_admin", keep=plan.keep):
         stamp = f"{plan.messages} messages"
         if scratch.stamp() != stamp:
@@ -110,7 +110,7 @@ def run(plan: Plan, say: Callable[[str], None]) -> list[Opened]:
 
 
 def pages(models: list[type[Model]], staff: User) -> Iterator[Page]:
-    """Yield the pages of these models' lists that somebody may open first, and each list's first row."""
+    """Yield the pages of these models' lists that can be opened directly, and each list's first row."""
     for model in models:
         shown = _list(model, staff)
         for kind, name, query in _ways(shown):
@@ -120,7 +120,7 @@ def pages(models: list[type[Model]], staff: User) -> Iterator[Page]:
 
 
 def _ways(shown: ChangeList) -> Iterator[tuple[str, str, str]]:
-    """Yield the kind, the name and the query string of each way in which a list may be looked at."""
+    """Yield the kind, the name and the query string of each option of a list."""
     yield "list", "as it is", ""
     last = shown.paginator.num_pages
     for number in sorted({2, last} & set(range(2, last + 1))):
@@ -167,7 +167,7 @@ def _url(model: type[Model], page: str, *args: Any) -> str:
 
 
 def _open(page: Page, client: Client, rounds: int) -> Opened:
-    """Open a page so many times, unless it is quick at once."""
+    """Open a page up to so many times, until it is fast."""
     best, queries = float("inf"), 0
     for _round in range(rounds):
         reset_queries()
@@ -183,7 +183,7 @@ def _open(page: Page, client: Client, rounds: int) -> Opened:
 
 
 def _by_list(models: list[type[Model]], opened: list[Opened]) -> str:
-    """Tell of each list how long the slowest page of each kind took, and the most queries of any."""
+    """Return a table of the slowest page of each kind and the highest number of queries, by list."""
     rows = []
     for model in models:
         own = [each for each in opened if each.page.model is model]

@@ -1,4 +1,4 @@
-"""Conversations with all that is kept of them: messages, context, citations, traces, thumbs and links."""
+"""Conversations with everything stored for them: messages, context, citations, traces, feedback and links."""
 
 import sys
 import uuid
@@ -30,7 +30,7 @@ _REASONS = ["", "wrong", "incomplete", "outdated"]
 
 
 def fill(people: Sequence[User], chunks: Sequence[Chunk], messages: int, random: Random, writer: Writer) -> None:
-    """Add conversations of these people, who were answered from these passages, with about so many messages."""
+    """Add conversations with about so many messages, of these people and answered from these passages."""
     sessions = max(4, messages // 2 // _TURNS_PER_SESSION)
     talk = _Talk(people, chunks, random, writer)
     began = timezone.now() - _YEARS
@@ -42,13 +42,13 @@ def fill(people: Sequence[User], chunks: Sequence[Chunk], messages: int, random:
 
 
 class _Talk:
-    """Adds sessions batch by batch."""
+    """Adds sessions in batches."""
 
     def __init__(self, people: Sequence[User], chunks: Sequence[Chunk], random: Random, writer: Writer) -> None:
         self._people, self._chunks, self._random, self._writer = people, chunks, random, writer
 
     def add(self, times: Sequence[datetime]) -> None:
-        """Add a session for each time at which one begins."""
+        """Add a session for each start time."""
         sessions = ChatSession.objects.bulk_create(self._session(time) for time in times)
         ContextEntry.objects.bulk_create(
             ContextEntry(session=session, type="routes", role="system", content="Answer from the passages.",
@@ -167,13 +167,13 @@ class _Talk:
     def _detail(self, key: str) -> dict[str, object]:
         if key != "compose_prompt":
             return {"action": "answer_chat", "hits": 10, "queries": ["ports"]}
-        told = "\n\n".join(chunk.content for chunk in self._random.sample(self._chunks, 4))
-        return {"messages": [{"role": "user", "content": told}]}
+        content = "\n\n".join(chunk.content for chunk in self._random.sample(self._chunks, 4))
+        return {"messages": [{"role": "user", "content": content}]}
 
 
 @contextmanager
 def _times_as_given() -> Iterator[None]:
-    """Have rows store the time of their making that they are given, not that of their insertion."""
+    """Store the given creation times of rows instead of the time of insertion."""
     models = (ChatSession, Turn, Message, ContextEntry, Feedback, ShareLink)
     fields = [model._meta.get_field("created_at") for model in models]
     for field in fields:

@@ -1,10 +1,10 @@
-"""Texts in English, Chinese and both, whose words are as unequally frequent as those of a language (Zipf)."""
+"""Texts in English, Chinese and both, with word frequencies like those of natural language (Zipf)."""
 
 from collections.abc import Sequence
 from itertools import accumulate
 from random import Random
 
-# What is looked for: a word of most answers in each language, and one of very few.
+# Search terms: a word in most answers of each language, and one in very few.
 FREQUENT, FREQUENT_HAN = "switch", "端口"
 RARE, RARE_HAN = "bergamot", "佛手柑"
 

@@ -1,1 +1,1 @@
-"""What `manage.py bench_multihop` measures: whether all passages are found for questions that need several searches."""
+"""The measurements of `manage.py bench_multihop`: retrieval for questions that need several searches."""

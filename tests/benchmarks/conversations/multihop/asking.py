@@ -1,4 +1,4 @@
-"""Asking questions through pipelines by name, and which of the needed passages are among those that are handed on."""
+"""Asking questions through named pipelines, and checking which of the needed passages are found."""
 
 import asyncio
 import time
@@ -19,22 +19,22 @@ from retrieval.search import Hit
 from tests.benchmarks.conversations.multihop.corpus import path_of
 from tests.benchmarks.conversations.multihop.questions import Question
 
-# So many of the passages that are handed on count.
+# The number of first passages that count.
 RANKS = 10
-# Asked before, through each pipeline, so that nothing measured loads a model.
+# Warm-up questions for each pipeline, so that loading models isn't measured.
 _WARM_UP = "How is a setting changed?"
 
 
 class UnknownPassages(Exception):
-    """The documents don't hold passages that questions need; the message lists them."""
+    """The documents lack passages that questions need; the message lists them."""
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What came of a question, and what it took.
+    """The outcome of a question, and its cost.
 
     For each part that can be answered, `found` says whether its passage is among the first that are handed on,
-    and `given` whether it is among those that reach the answer. `told` says whether a part was told to be missing,
+    and `given` whether it is among those that reach the answer. `told` is whether a part was reported as missing,
     rightly or not; None where the question was not taken apart. `failed` turns count as they ended.
     """
 
@@ -65,7 +65,7 @@ def searches_of(state: State) -> int:
 
 
 def says_missing(state: State, question: Question) -> bool | None:
-    """Return whether an answer tells that the documents lack parts; None where the question was not taken apart."""
+    """Return whether an answer reports missing parts; None if the question wasn't split."""
     parts = state.found.parts
     return any(part.answer_state != "answered" for part in parts) if parts else None
 
@@ -83,7 +83,7 @@ def ask_all(
 
 
 def check(questions: Sequence[Question], paths: Mapping[int, str]) -> None:
-    """Raise `UnknownPassages` where a needed passage is in no chunk, or in several that don't follow each other."""
+    """Raise `UnknownPassages` if a needed passage is in no chunk, or in several non-adjacent ones."""
     ids = {path: pk for pk, path in paths.items()}
     wrong = []
     for question in questions:
@@ -107,7 +107,7 @@ async def _ask_all(
     for name in pipelines:
         await _turn(user, name, _WARM_UP, "en")
     for place, question in enumerate(questions):
-        # No pipeline always profits from what the one before it has read.
+        # The order alternates, so that no pipeline always benefits from the caches of another.
         for name in pipelines if place % 2 == 0 else reversed(pipelines):
             state, ms = await _turn(user, name, question.text, question.language)
             outcomes[name].append(_outcome(question, state, ms, paths))
@@ -116,7 +116,7 @@ async def _ask_all(
 
 
 async def _turn(user: User, pipeline: str, text: str, language: str) -> tuple[State, float]:
-    """Return the state of a whole turn and its milliseconds; no search is answered from an earlier one's result."""
+    """Return the state of a whole turn and its milliseconds; searches don't use cached results."""
     session = await in_database(services.create_session, user)
     request = Request(user.pk, session.pk, text, language="zh-hans" if language == "zh" else "en")
     results.clear()

@@ -1,4 +1,4 @@
-"""A folder of documents, ingested once into a database that later runs find again."""
+"""A folder of documents, ingested once into a database that later runs reuse."""
 
 import sys
 import tempfile
@@ -23,9 +23,9 @@ _PATIENCE = 24 * 3600.0  # seconds
 
 
 def filled(folder: Path) -> KnowledgeBase:
-    """Return a base of all files of a folder, in this scratch database; ingests them unless it holds them already.
+    """Return a base with all files of a folder, in this scratch database; ingests them unless they are there already.
 
-    Raises `NoTexts` for a folder that holds no file which can be read.
+    Raises `NoTexts` for a folder without readable files.
     """
     files = sorted(path for path in folder.rglob("*") if path.suffix.lower().lstrip(".") in extensions())
     if not files:
@@ -42,12 +42,12 @@ def filled(folder: Path) -> KnowledgeBase:
 
 
 def path_of(document: Document) -> str:
-    """Return where a document's file lay within the folder."""
+    """Return a document's path within the folder."""
     return "/".join(part for part in (document.folder, document.original_filename) if part)
 
 
 def size(base: KnowledgeBase) -> str:
-    """Say how much a base holds."""
+    """Return a base's size in words."""
     documents = Document.objects.filter(knowledge_base=base, status=Document.Status.READY)
     return f"{documents.count():,} documents, {Chunk.objects.filter(document__in=documents).count():,} passages"
 

@@ -1,4 +1,4 @@
-"""Outcomes as figures: by set, language and kind, and one pipeline's beside another's on the same questions."""
+"""Figures of outcomes by set, language and kind, and comparisons of pipelines on the same questions."""
 
 import math
 from collections.abc import Callable, Sequence
@@ -62,8 +62,8 @@ def groups(outcomes: Sequence[Outcome]) -> list[tuple[str, str, Callable[[Outcom
 
 
 def row(language: str, kind: str, outcomes: Sequence[Outcome]) -> Row:
-    """Return the figures of outcomes, of which there is one at least."""
-    told = [outcome.told for outcome in outcomes if outcome.told is not None]
+    """Return the figures of a non-empty list of outcomes."""
+    reported = [outcome.told for outcome in outcomes if outcome.told is not None]
     return Row(
         language,
         kind,
@@ -71,7 +71,7 @@ def row(language: str, kind: str, outcomes: Sequence[Outcome]) -> Row:
         fmean(outcome.recall for outcome in outcomes),
         fmean(all(outcome.found) for outcome in outcomes),
         fmean(outcome.reaching for outcome in outcomes),
-        fmean(told) if told else None,
+        fmean(reported) if reported else None,
         fmean(outcome.searches for outcome in outcomes),
         fmean(outcome.ms for outcome in outcomes),
     )

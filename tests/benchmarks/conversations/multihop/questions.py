@@ -1,4 +1,4 @@
-"""Questions that ask for several things: what each part needs, and how a model would take them apart."""
+"""Questions with several parts: the passages that each part needs, and how a model would split them."""
 
 import json
 from collections.abc import Iterable, Iterator
@@ -17,7 +17,7 @@ MULTI, SINGLE = KINDS[:-1], KINDS[-1]
 
 @dataclass(frozen=True, slots=True)
 class Passage:
-    """A place in the documents: a file's path within their folder, and words of the passage that is meant."""
+    """A passage: its file's path within the folder, and words from it."""
 
     document: str
     snippet: str
@@ -29,7 +29,7 @@ class Passage:
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """What a question asks for among other things, and the passages of which any one tells it; none if nothing does."""
+    """A part of a question, and the passages any of which answers it; empty if none does."""
 
     what: str
     passages: tuple[Passage, ...]
@@ -55,7 +55,7 @@ class Question:
 
     @property
     def missing(self) -> tuple[Part, ...]:
-        """The parts that they don't."""
+        """The parts that the documents don't answer."""
         return tuple(part for part in self.parts if not part.passages)
 
 

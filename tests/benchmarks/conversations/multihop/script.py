@@ -1,4 +1,4 @@
-"""A model that splits questions as their set says, over HTTP, so that a pipeline can be measured apart from models."""
+"""A scripted model over HTTP that splits questions as their set says, to measure a pipeline apart from models."""
 
 import json
 from collections.abc import Callable, Sequence
@@ -12,7 +12,7 @@ from tests.fakes.provider import FakeProvider, Script
 
 @dataclass(frozen=True, slots=True)
 class Purpose:
-    """What a model is asked for: known by a mark in the request's text, and answered by the question it is about."""
+    """A purpose of requests, recognised by a mark in their text, and its reply for a question."""
 
     mark: str
     reply: Callable[[Question], str]
@@ -28,7 +28,7 @@ def _missing(question: Question) -> str:
     return json.dumps({"missing": [{"part": last, "query": text} for text in question.then]})
 
 
-# What pipelines ask beside the small questions of `tests.fakes.answers`; the first whose mark a request holds counts.
+# Purposes besides those of `tests.fakes.answers`; the first whose mark is in the request applies.
 PURPOSES = (
     Purpose("You take questions apart", _split),
     Purpose("你把问题拆开", _split),
@@ -45,11 +45,13 @@ class ScriptedModel(FakeProvider):
 
     def __init__(self, questions: Sequence[Question], purposes: Sequence[Purpose] = PURPOSES) -> None:
         super().__init__()
-        self._questions = sorted(questions, key=lambda question: -len(question.text))  # a text may hold a shorter one
+        self._questions = sorted(
+            questions, key=lambda question: -len(question.text)
+        )  # a text may contain a shorter one
         self._purposes = purposes
 
     def next_script(self, body: dict[str, Any]) -> Script:
-        """Return the reply of the first purpose whose mark the request holds."""
+        """Return the reply of the first purpose whose mark is in the request."""
         text = "\n".join(str(message["content"]) for message in body.get("messages", []))
         asked = next((question for question in self._questions if question.text in text), None)
         purpose = next((purpose for purpose in self._purposes if purpose.mark in text), None)

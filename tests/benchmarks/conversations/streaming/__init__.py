@@ -1,1 +1,1 @@
-"""Streams under load: a provider, its readers and the web process, each in a process of its own on this machine."""
+"""Streams under load: a provider, its readers and the web process, each in a separate process on this machine."""

@@ -1,4 +1,4 @@
-"""Runs each level by each way and says what it cost: the product's streams, and a bare relay's beside them."""
+"""Measures the cost of streams at each level of load: the site's streams, compared with a bare relay."""
 
 import json
 import logging
@@ -33,7 +33,7 @@ from tests.benchmarks.retrieval import scratch
 from tests.benchmarks.retrieval.measuring import table
 
 WAYS = ("relay", "sse", "websocket")
-# Seconds that all answers of a level may take to begin, and the rest of it to come after its last token.
+# Seconds within which all answers of a level must begin, and within which they must end after the last token.
 PATIENCE = 120.0
 _SETTLING = 0.5  # seconds at the beginning of the streams that are not measured
 _fork = multiprocessing.get_context("fork")
@@ -41,7 +41,7 @@ _fork = multiprocessing.get_context("fork")
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What to measure: ways and numbers of streams, seconds of each, tokens a second of each stream."""
+    """What to measure: ways, numbers of streams, seconds, and tokens per second of each stream."""
 
     ways: tuple[str, ...]
     levels: tuple[int, ...]
@@ -51,7 +51,7 @@ class Plan:
 
 @dataclass(slots=True)
 class Figures:
-    """What one level came to by one way. Lags are milliseconds, memory bytes.
+    """The figures of one level in one way. Lags are milliseconds, memory is bytes.
 
     `processor` is the serving process's milliseconds for each token, `busy` its share of one core; `bytes` are those
     sent for each byte of text, `end` those of a page's end; `frames` the messages a second of the stream that had most;
@@ -71,7 +71,7 @@ class Figures:
 
 
 def run(plan: Plan, say: Callable[[str], None]) -> list[Figures]:
-    """Measure what the plan says in a database of its own beside the site's, and print a table."""
+    """Run the plan in a separate database beside the site's, and print a table."""
     with scratch.database("ragsite_bench_stream", keep=False):
         scratch.empty()
         with ExitStack() as stack:
@@ -110,7 +110,7 @@ class _Bench:
             self._level(way, Level(self._take(1), 1, 5, 50.0))
 
     def measure(self, way: str, streams: int, plan: Plan) -> Figures:
-        """Run one level by one way."""
+        """Run one level in one way."""
         level = Level(self._take(streams), streams, max(1, round(plan.seconds * plan.rate)), plan.rate)
         return self._level(way, level)
 
@@ -163,7 +163,7 @@ def _judge(figures: Figures, level: Level, written: Written, reads: list[Read]) 
         came = [read.words.get(number) for number in range(1, level.tokens + 1)]
         figures.lags += [(at - sent) * 1000 for at, sent in zip(came, times, strict=True) if at is not None]
         lost = came.count(None)
-        # What was told of the text must be all of it; tokens that are all there in another order are none.
+        # The received text must be complete and in order.
         figures.lost += lost or (0 if _whole(read, text) else level.tokens)
         if read.frames:
             seconds = max(read.frames[-1] - read.frames[0], 1.0)
@@ -224,7 +224,7 @@ def _listener() -> socket.socket:
 
 @contextmanager
 def _process(work: Callable[..., None], *args: Any) -> Iterator[int]:
-    """Run a function in a process of its own, and end it at the end; yield its number."""
+    """Context manager: run a function in a separate process, and terminate it at the end; yield its id."""
     process = _fork.Process(target=work, args=args, daemon=True)
     process.start()
     try:
@@ -242,18 +242,18 @@ def _received(pipe: Connection) -> Any:
 
 
 def _processor(pid: int) -> float:
-    """Return the seconds of the processor that a process has had, all its threads together."""
+    """Return the processor time of a process in seconds, for all its threads."""
     fields = Path(f"/proc/{pid}/stat").read_text(encoding="ascii").rpartition(")")[2].split()
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 def _memory(pid: int) -> int:
-    """Return the bytes of memory that a process holds."""
+    """Return the memory of a process in bytes."""
     return int(Path(f"/proc/{pid}/statm").read_text(encoding="ascii").split()[1]) * os.sysconf("SC_PAGE_SIZE")
 
 
 def _headers(user: User) -> dict[str, dict[str, str]]:
-    """Return the headers by which an API client and a page are known."""
+    """Return the headers that authenticate an API client and a page."""
     session = import_module(settings.SESSION_ENGINE).SessionStore()
     session[SESSION_KEY] = str(user.pk)
     session[BACKEND_SESSION_KEY] = settings.AUTHENTICATION_BACKENDS[0]

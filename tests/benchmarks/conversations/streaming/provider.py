@@ -1,4 +1,4 @@
-"""A model that writes at a steady rate, whoever reads, and remembers when it wrote each token.
+"""A model that writes at a steady rate, however fast it is read, and records when it wrote each token.
 
 It speaks the provider's protocol over a socket. The answers of a level begin together, once all are asked for, so that
 what comes before a stream does not lie in its time; within a token's time they begin one after the other.
@@ -16,7 +16,7 @@ from typing import Any
 
 from tests.benchmarks.conversations import instant_model
 
-# How a question names its stream, and a token its number.
+# Patterns for the number of a stream in a question, and that of a token.
 QUESTION = "How do I reset the switch of desk {}?"
 _STREAM = re.compile(rb"reset the switch of desk (\d+)\?")
 WORD = re.compile(rb"W(\d+)")
@@ -25,7 +25,7 @@ _HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encodin
 
 @dataclass(frozen=True, slots=True)
 class Level:
-    """So many streams at once, numbered from `first`, of so many tokens, at so many tokens a second each."""
+    """A number of simultaneous streams, numbered from `first`, with their tokens and tokens per second."""
 
     first: int
     streams: int
@@ -35,7 +35,7 @@ class Level:
 
 @dataclass(slots=True)
 class Written:
-    """What was written: for each stream when (monotonic seconds), in the order of the tokens."""
+    """The times (monotonic seconds) at which the tokens of each stream were written, in order."""
 
     began: float = 0.0
     times: dict[int, list[float]] = field(default_factory=dict)
@@ -60,9 +60,9 @@ def text(tokens: int) -> list[str]:
 
 
 def run(listener: socket.socket, control: Connection) -> None:
-    """Serve until the other end of `control` is closed; each `Level` that comes is answered with what was `Written`.
+    """Serve until the other end of `control` is closed; reply to each `Level` with `Written`.
 
-    The moment when its answers begin is sent before.
+    The moment at which its answers begin is sent first.
     """
     with suppress(EOFError):
         asyncio.run(_Provider(listener, control).serve())
@@ -118,7 +118,7 @@ class _Provider:
         writer.close()
 
     async def _write(self, written: Written) -> None:
-        """Write each token when its time has come; those of one moment go to one stream after the other."""
+        """Write each token at its time; tokens due at the same moment go to one stream after the other."""
         level = self._level
         frames = [_chunk({"content": token}) for token in text(level.tokens)]
         end = _chunk({}, "stop") + _chunked(b"data: [DONE]\n\n") + b"0\r\n\r\n"

@@ -1,4 +1,4 @@
-"""Those who read the streams: they note what came when, and look at it only when all is over."""
+"""Readers of the streams: they record what arrives and when, and analyse it only afterwards."""
 
 import asyncio
 import json
@@ -18,7 +18,7 @@ _WEBSOCKET_ENDS = re.compile(rb'data-status=\\?"(?:completed|failed|stopped|inte
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """What one reader sends: `request` whole, and for a WebSocket the message that asks."""
+    """A reader's `request`, and for a WebSocket the message with the question."""
 
     port: int
     request: bytes
@@ -27,9 +27,9 @@ class Call:
 
 @dataclass(slots=True)
 class Read:
-    """What one reader got: when each word was there first, bytes and messages from the first word on.
+    """A reader's result: the time at which each word arrived, and bytes and messages from the first word on.
 
-    `end` is the bytes of how a page is told the end: what the check made of the citations (here it doubts each
+    `end` is the size of a page's final messages: the results of the citation check (here it doubts each
     sentence), sources, buttons. `text` is the answer where the protocol tells it (server-sent events); times are
     monotonic seconds.
     """
@@ -43,9 +43,9 @@ class Read:
 
 
 def run(control: Connection) -> None:
-    """Make the calls of each list that comes and send back what was read, until the pipe is closed.
+    """Make the calls of each list received and send back what was read, until the pipe is closed.
 
-    They are made one soon after the other: what is measured are answers, not how many questions are taken at once.
+    Calls are made shortly after each other, since answers are measured, not how many questions are accepted at once.
     """
     with suppress(EOFError):
         while True:
@@ -60,7 +60,7 @@ async def _one(call: Call, wait: float) -> Read:
     await asyncio.sleep(wait)
     reader, writer = await asyncio.open_connection("127.0.0.1", call.port)
     came: list[tuple[float, bytes]] = []
-    with suppress(ConnectionError, asyncio.IncompleteReadError):  # what didn't come then is lost
+    with suppress(ConnectionError, asyncio.IncompleteReadError):  # the rest is lost
         writer.write(call.request)
         if call.message:
             await reader.readuntil(b"\r\n\r\n")
@@ -76,7 +76,7 @@ async def _one(call: Call, wait: float) -> Read:
 
 
 async def _hear(reader: asyncio.StreamReader, writer: asyncio.StreamWriter, came: list[tuple[float, bytes]]) -> None:
-    """Note messages, each known to be there when its last byte was, until the answer's end; answer pings."""
+    """Record messages with the arrival time of their last byte, until the answer's end; reply to pings."""
     buffer = bytearray()
     while data := await reader.read(65536):
         at = time.monotonic()
@@ -137,7 +137,7 @@ def _messages(came: list[tuple[float, bytes]]) -> Read:
 
 
 def _whole(buffer: bytearray) -> tuple[int, int] | None:
-    """Return where the first message's payload begins and ends, or None when it is not whole."""
+    """Return the start and end of the first message's payload, or None if it is incomplete."""
     if len(buffer) < 2:
         return None
     size, head = buffer[1] & 0x7F, 2
@@ -150,7 +150,7 @@ def _whole(buffer: bytearray) -> tuple[int, int] | None:
 
 
 def _note(read: Read, at: float, data: bytes) -> bool:
-    """Note the words that are new; whether the answer has begun."""
+    """Record new words; return whether the answer has begun."""
     for match in WORD.finditer(data):
         read.words.setdefault(int(match[1]), at)
     return bool(read.words)

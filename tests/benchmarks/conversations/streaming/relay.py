@@ -1,4 +1,4 @@
-"""What a stream costs at least: a server that hands on, byte for byte, what httpx reads from the provider."""
+"""The minimum cost of a stream: a server that relays the provider's bytes as httpx reads them."""
 
 import asyncio
 import socket
@@ -7,7 +7,7 @@ import httpx
 
 
 def run(listener: socket.socket, base_url: str) -> None:
-    """Serve until the process is ended."""
+    """Serve until the process is terminated."""
     asyncio.run(_serve(listener, base_url))
 
 

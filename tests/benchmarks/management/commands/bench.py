@@ -1,4 +1,4 @@
-"""`manage.py bench search|recall|ingest|contention|passages|parsing …`: figures taken in databases of their own."""
+"""`manage.py bench search|recall|ingest|contention|passages|parsing …`: measurements in separate databases."""
 
 from argparse import ArgumentParser, ArgumentTypeError
 from pathlib import Path
@@ -19,7 +19,7 @@ class Command(BaseCommand):
     help = "Measure search and ingestion in databases of their own beside the site's."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        """Take what to measure, with which texts."""
+        """Add the measurements and their arguments."""
         commands = parser.add_subparsers(dest="what", required=True)
         self._add_search(commands.add_parser("search", help="our search beside others', on the same chunks"))
         self._add_recall(commands.add_parser("recall", help="what the vectors' index finds under filters"))
@@ -29,7 +29,7 @@ class Command(BaseCommand):
         self._add_parsing(commands.add_parser("parsing", help="PDFs as we read them, beside pdftotext and pdfplumber"))
 
     def handle(self, *args: Any, **options: Any) -> None:
-        """Measure; raises `CommandError` for texts or a database that can't be had."""
+        """Measure. Raises `CommandError` if texts or a database aren't available."""
         try:
             getattr(self, f"_{options['what']}")(options)
         except (NoTexts, NoDatabase, parsing.NoFiles, OSError) as error:

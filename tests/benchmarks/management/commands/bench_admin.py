@@ -1,4 +1,4 @@
-"""`manage.py bench_admin`: how long the admin's lists take, and how much they ask, where a lot was said."""
+"""`manage.py bench_admin`: the times and queries of the admin's lists on a site with many messages."""
 
 from typing import Any
 
@@ -15,7 +15,7 @@ class Command(BaseCommand):
     help = "Measure every list of the admin, in a database of its own beside the site's."
 
     def add_arguments(self, parser: CommandParser) -> None:
-        """Take how much there shall be, and what of it to measure."""
+        """Add the amount of data and the lists to measure."""
         parser.add_argument("--messages", type=int, default=100_000, help="in the database (%(default)s)")
         parser.add_argument("--lists", default="", metavar="APP.MODEL,…", help="only these (default: all)")
         parser.add_argument("--rounds", type=int, default=3, help="of which the best counts (%(default)s)")
@@ -23,7 +23,7 @@ class Command(BaseCommand):
         parser.add_argument("--keep", action="store_true", help="leave the database for the next run")
 
     def handle(self, *args: Any, messages: int, lists: str, rounds: int, every: bool, keep: bool, **rest: Any) -> None:
-        """Measure; raises `CommandError` for what can't be measured."""
+        """Measure. Raises `CommandError` if something can't be measured."""
         chosen = tuple(name for name in lists.lower().split(",") if name)
         known = {model._meta.label_lower for model in admin.site._registry}
         if unknown := set(chosen) - known:

@@ -30,7 +30,7 @@ class Command(BaseCommand):
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        """Take sets and the base that they are about."""
+        """Add the sets and their knowledge base."""
         parser.add_argument("sets", nargs="+", type=Path, metavar="SET.jsonl")
         parser.add_argument("--knowledge-base", required=True, metavar="NAME")
         parser.add_argument("--user", metavar="USER", help="who asks, by default the base's owner")
@@ -46,7 +46,7 @@ class Command(BaseCommand):
         parser.add_argument("--json", type=Path, metavar="OUT", help="to write the figures and every answer to")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        """Ask, print and write; whatever is wrong with what was given is told in a line."""
+        """Ask the questions and print the figures; errors in the arguments are reported in one line."""
         base = base_to_read(options["knowledge_base"], options["user"])
         user = base.owner if options["user"] is None else find_user(options["user"])
         asked = [question for file in options["sets"] for question in _read(file)]
@@ -58,7 +58,7 @@ class Command(BaseCommand):
         out = options["json"]
         if out is not None and not out.parent.is_dir():
             raise CommandError(f"{out} can't be written: there is no folder {out.parent}.")
-        # Asked to end, it removes its chats first.
+        # On SIGTERM, it deletes its chats first.
         before = signal.signal(signal.SIGTERM, signal.default_int_handler)
         try:
             with tqdm(total=len(asked), desc="Asking", unit="question", file=sys.stderr) as bar:

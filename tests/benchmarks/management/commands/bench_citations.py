@@ -20,12 +20,12 @@ class Command(BaseCommand):
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        """Take the labelled pairs."""
+        """Add the files of labelled pairs."""
         parser.add_argument("files", nargs="+", type=Path, metavar="PAIRS.jsonl")
         parser.add_argument("--verifier", help="who judges, by dotted path; the rules where it is left out")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        """Measure file by file; a file that can't be read is told in a line."""
+        """Measure each file; a file that can't be read is reported in one line."""
         try:
             verifier = configured(options["verifier"]) if options["verifier"] else None
         except (ImportError, TypeError) as error:

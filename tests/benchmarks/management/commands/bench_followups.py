@@ -29,7 +29,7 @@ class Command(BaseCommand):
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        """Take the base and the files of a public set."""
+        """Add the base and the files of a public set."""
         parser.add_argument("--knowledge-base", required=True, metavar="NAME", help="that holds the set's corpus")
         parser.add_argument("--user", metavar="USER", help="whose base, where several have one of the name")
         parser.add_argument("--corpus", type=Path, metavar="CORPUS.jsonl", help="to load first, as `load_corpus` does")
@@ -44,7 +44,7 @@ class Command(BaseCommand):
         parser.add_argument("--qrels", type=Path, required=True, metavar="QRELS.tsv")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        """Load, measure and print; whatever is wrong with what was given is told in a line."""
+        """Load, measure and print; errors in the arguments are reported in one line."""
         name, user = options["knowledge_base"], options["user"]
         if options["corpus"] is not None:
             if user is None:
@@ -69,7 +69,7 @@ class Command(BaseCommand):
 
 
 def _cases(base: KnowledgeBase, options: dict[str, Any]) -> list[Case]:
-    """Read the files; raises `CorpusError`, also for passages that the base does not hold."""
+    """Read the files. Raises `CorpusError`, also for passages that the base lacks."""
     documents = Document.objects.filter(knowledge_base=base).exclude(external_id="")
     ids = {external_id: str(pk) for external_id, pk in documents.values_list("external_id", "pk")}
     read: dict[str, list[QuestionDraft]] = {

@@ -34,7 +34,7 @@ class Command(BaseCommand):
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        """Take the documents, and what to ask of them."""
+        """Add the documents, the pipelines and the set of questions."""
         parser.add_argument("folder", type=Path, help="of the documents that the questions are about")
         parser.add_argument(
             "--pipelines",
@@ -48,7 +48,7 @@ class Command(BaseCommand):
         parser.add_argument("--json", type=Path, metavar="OUT", help="to write every outcome to")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        """Ask and print; whatever is wrong with what was given is told in a line."""
+        """Ask the questions and print the figures; errors in the arguments are reported in one line."""
         pipelines = list(dict.fromkeys(options["pipelines"].split(",")))
         if unknown := [name for name in pipelines if name not in settings.PIPELINES]:
             raise CommandError(f"There is no pipeline {unknown[0]!r}; there are: {', '.join(settings.PIPELINES)}.")
@@ -106,7 +106,7 @@ def _ratio(one: float, other: float) -> str:
 
 @contextmanager
 def _model(scripted: Sequence[Question] | None) -> Iterator[None]:
-    """Have the site ask a model that follows the script of these questions, or whatever model it is set to."""
+    """Have the site use a model scripted for these questions, or its own model."""
     if scripted is None:
         yield
         return

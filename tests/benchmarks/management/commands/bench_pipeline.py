@@ -1,4 +1,4 @@
-"""`manage.py bench_pipeline`: what the pipeline costs by itself, in time and in queries, node by node."""
+"""`manage.py bench_pipeline`: the overhead of the pipeline, in time and in queries, node by node."""
 
 from typing import Any
 
@@ -14,12 +14,12 @@ class Command(BaseCommand):
     help = "Measure whole turns with a model that answers at once, in a database of their own beside the site's."
 
     def add_arguments(self, parser: CommandParser) -> None:
-        """Take how much to measure."""
+        """Add the number of conversations and turns."""
         parser.add_argument("--sessions", type=int, default=8, help="conversations (%(default)s)")
         parser.add_argument("--turns", type=int, default=12, help="turns of each (%(default)s)")
 
     def handle(self, *args: Any, sessions: int, turns: int, **options: Any) -> None:
-        """Measure; raises `CommandError` for a database that can't be had."""
+        """Measure. Raises `CommandError` if a database isn't available."""
         if min(sessions, turns) < 1:
             raise CommandError("--sessions and --turns take whole numbers from 1.")
         try:

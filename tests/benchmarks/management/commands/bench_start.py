@@ -1,4 +1,4 @@
-"""`manage.py bench_start`: how soon a site answers, and what memory it holds at rest."""
+"""`manage.py bench_start`: the time until a site responds, and its idle memory."""
 
 from pathlib import Path
 from typing import Any
@@ -16,13 +16,13 @@ class Command(BaseCommand):
     requires_system_checks = []
 
     def add_arguments(self, parser: CommandParser) -> None:
-        """Take how often to measure, and another checkout to measure by turns."""
+        """Add the number of runs, and another checkout to alternate with."""
         parser.add_argument("--runs", type=int, default=5, help="whose medians are shown (%(default)s)")
         parser.add_argument("--rest", type=float, default=10.0, help="seconds until memory is read (%(default)s)")
         parser.add_argument("--against", type=Path, metavar="PATH", help="another checkout of the site's code")
 
     def handle(self, *args: Any, runs: int, rest: float, against: Path | None, **options: Any) -> None:
-        """Measure; raises `CommandError` for what can't be measured."""
+        """Measure. Raises `CommandError` if something can't be measured."""
         if runs < 1 or rest < 0:
             raise CommandError("--runs takes a whole number from 1, --rest a number from 0.")
         if against and not (against / "manage.py").is_file():

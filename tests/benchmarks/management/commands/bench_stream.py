@@ -1,4 +1,4 @@
-"""`manage.py bench_stream`: what streams under load cost, beside a bare relay, and how late their tokens come."""
+"""`manage.py bench_stream`: the cost of streams under load, compared with a bare relay, and the delay of tokens."""
 
 from typing import Any
 
@@ -14,14 +14,14 @@ class Command(BaseCommand):
     help = "Measure streams by WebSocket and by server-sent events, in a database of their own beside the site's."
 
     def add_arguments(self, parser: CommandParser) -> None:
-        """Take what to measure, and for how long."""
+        """Add the ways, the numbers of streams and the duration."""
         parser.add_argument("--streams", default="1,10,50,100,200", help="streams at once, by commas (%(default)s)")
         parser.add_argument("--ways", default=",".join(measuring.WAYS), help="by commas (%(default)s)")
         parser.add_argument("--seconds", type=float, default=6.0, help="of each level (%(default)s)")
         parser.add_argument("--rate", type=float, default=50.0, help="tokens a second of each stream (%(default)s)")
 
     def handle(self, *args: Any, streams: str, ways: str, seconds: float, rate: float, **options: Any) -> None:
-        """Measure; raises `CommandError` for what can't be measured."""
+        """Measure. Raises `CommandError` if something can't be measured."""
         try:
             levels = tuple(int(level) for level in streams.split(","))
         except ValueError:

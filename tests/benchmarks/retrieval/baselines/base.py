@@ -1,4 +1,4 @@
-"""What a way of searching offers to be measured."""
+"""The interface of a way of searching."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
@@ -10,13 +10,13 @@ from knowledge.models import KnowledgeBase
 from retrieval.engine import spaces
 from retrieval.ranking.fusion import Query, Ranking, fuse
 
-# Lists this deep are fused by those ways that have no setting for it; 60 is the usual constant.
+# The depth of the fused lists for ways without a setting for it; 60 is the usual constant.
 DEPTH = 20
 RRF_CONSTANT = 60
 
 
 class MissingPackage(Exception):
-    """A package that only the benchmarks use is not installed; the message says how to install it."""
+    """A package that only the benchmarks need isn't installed; the message says how to install it."""
 
 
 class Way(ABC):
@@ -27,7 +27,7 @@ class Way(ABC):
     has_hybrid = True
 
     def __init__(self, base: KnowledgeBase) -> None:
-        """Make what is needed beside the site's own tables, unless it is there already. May take long."""
+        """Create what is needed besides the site's own tables, unless it exists. May take long."""
         self.base = base
 
     def words(self, query: str, k: int) -> list[int]:
@@ -36,14 +36,14 @@ class Way(ABC):
 
     @abstractmethod
     def hybrid(self, query: str, k: int) -> list[int]:
-        """Return the k best chunks by words and meaning, best first; the query's vector is computed, not remembered."""
+        """Return the k best chunks by words and meaning, best first; the query's vector is computed, not cached."""
 
     def close(self) -> None:  # noqa: B027 - most have nothing to let go of
-        """Let go of connections of its own."""
+        """Close its own connections."""
 
 
 def vector_of(query: str) -> NDArray[np.float32]:
-    """Return a query's vector, shape (dimension,), past all caches."""
+    """Return a query's vector, shape (dimension,), bypassing all caches."""
     return spaces.embedder_of(spaces.active_space()).embed_query(query)
 
 

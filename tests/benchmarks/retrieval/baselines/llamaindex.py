@@ -27,7 +27,7 @@ WHERE indrelid = '{_TABLE}'::regclass AND NOT indisunique
 
 
 class LlamaIndex(Way):
-    """Its store's two queries, fused as its `QueryFusionRetriever` does."""
+    """The two queries of its store, fused like in its `QueryFusionRetriever`."""
 
     title = "LlamaIndex PGVectorStore"
 
@@ -50,7 +50,7 @@ class LlamaIndex(Way):
         return fused(self.words(query, depth), nearest, k)
 
     def close(self) -> None:
-        """Let go of the store's own connections."""
+        """Close the store's own connections."""
         self._store.client.dispose()
 
     def _ask(self, mode: str, **parts: Any) -> list[int]:
@@ -59,7 +59,7 @@ class LlamaIndex(Way):
 
     @staticmethod
     def _make(dimension: int) -> None:
-        """Have the store make its table; its indexes are built over all rows, which takes less long."""
+        """Have the store create its table; indexes are built after all rows are there, which is faster."""
         store = _store(dimension, perform_setup=True)
         store._initialize()
         store.client.dispose()
@@ -99,7 +99,7 @@ def _store(dimension: int, *, perform_setup: bool) -> Any:
 
 
 def _url(driver: str) -> str:
-    """Return the scratch database's address as SQLAlchemy takes it."""
+    """Return the scratch database's URL for SQLAlchemy."""
     where = connection.get_connection_params()
     secret = f":{quote(str(where['password']))}" if where.get("password") else ""
     host, port = quote(str(where.get("host", "")), safe=""), where.get("port", "5432")

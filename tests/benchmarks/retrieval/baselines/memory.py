@@ -1,4 +1,4 @@
-"""The limit: everything in the memory of this process, words by bm25s, vectors by one product with numpy."""
+"""The lower limit: everything in this process's memory, words with bm25s, vectors with one NumPy product."""
 
 from importlib import import_module
 from typing import Any
@@ -18,7 +18,7 @@ _ROWS = 20_000
 
 
 class InMemory(Way):
-    """No database while searching; terms are ours, so that the words rank alike but for the average length."""
+    """Uses no database while searching; terms are ours, so that words rank alike except for the average length."""
 
     title = "bm25s + numpy in memory"
 

@@ -1,4 +1,4 @@
-"""The site's own search, and the same words without its short cuts."""
+"""The site's own search, and word search without its shortcuts."""
 
 import asyncio
 import time
@@ -24,7 +24,7 @@ ORDER BY weights <#> %(weights)s::sparsevec({TERM_DIMENSIONS}), chunk_id LIMIT %
 class Ours(Way):
     """`search()` as the site calls it, with all its stages.
 
-    A query gets one more space behind it each time it is asked, which changes no result, so that no cache knows it.
+    Each time a query is asked, another space is appended to bypass caches, which doesn't change the result.
     """
 
     title = "Ragsite, search()"
@@ -36,11 +36,11 @@ class Ours(Way):
         self.stages: list[dict[str, float]] = []
 
     def words(self, query: str, k: int) -> list[int]:
-        """Ask `fulltext.search`."""
+        """Call `fulltext.search`."""
         return [chunk_id for chunk_id, _score in fulltext.search(query, [self.base.pk], k)]
 
     def hybrid(self, query: str, k: int) -> list[int]:
-        """Ask `search()`, and keep what each of its stages took."""
+        """Call `search()`, and record the time of each stage."""
         self._asked[query] += 1
         request = SearchRequest((Query(query + " " * self._asked[query]),), (self.base.pk,), k=k)
         result = self._loop.run_until_complete(search(request))
@@ -53,13 +53,13 @@ class Ours(Way):
 
 
 class Exact(Way):
-    """BM25 by reading every row: what the words ought to find."""
+    """BM25 over every row: the reference for word search."""
 
     title = "every row, BM25"
     has_hybrid = False
 
     def words(self, query: str, k: int) -> list[int]:
-        """Score all chunks that hold a term of the query."""
+        """Score all chunks that contain a term of the query."""
         weights = self._weights(query)
         if not weights:
             return []
@@ -69,7 +69,7 @@ class Exact(Way):
             return [chunk_id for (chunk_id,) in cursor.fetchall()]
 
     def hybrid(self, query: str, k: int) -> list[int]:
-        """Not offered."""
+        """Not supported."""
         raise NotImplementedError
 
     def _weights(self, query: str) -> dict[int, float]:
@@ -80,7 +80,7 @@ class Exact(Way):
 
 
 def embedding_milliseconds(queries: Sequence[str]) -> list[float]:
-    """Return what computing each query's vector takes."""
+    """Return the time to compute each query's vector."""
     taken = []
     for query in queries:
         started = time.perf_counter()
@@ -90,6 +90,6 @@ def embedding_milliseconds(queries: Sequence[str]) -> list[float]:
 
 
 def _stages(result: SearchResult) -> dict[str, float]:
-    """Return milliseconds by stage; both sides are asked at the same time."""
+    """Return milliseconds by stage; both retrievers run at the same time."""
     stages = {("words" if ranking.type == "bm25" else "meaning"): ranking.ms for ranking in result.rankings}
     return stages | {stage.name: stage.ms for stage in result.stages}

@@ -1,6 +1,6 @@
-"""What the usual tutorial builds: a generated `tsvector`, `ts_rank_cd`, a `vector` with HNSW, and RRF.
+"""The usual tutorial's approach: a generated `tsvector`, `ts_rank_cd`, a `vector` with HNSW, and RRF.
 
-After pgvector's own example of hybrid search, but with any of the words instead of all, so that a question finds
+Based on pgvector's example of hybrid search, but matching any of the words instead of all, so that questions find
 something.
 """
 
@@ -30,7 +30,7 @@ _NEAREST = f"SELECT id FROM {_TABLE} ORDER BY embedding <=> %(vector)s::vector L
 
 
 class Tutorial(Way):
-    """`ts_rank_cd` beside pgvector."""
+    """`ts_rank_cd` and pgvector."""
 
     title = "ts_rank_cd + pgvector"
 
