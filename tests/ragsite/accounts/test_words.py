@@ -56,7 +56,7 @@ def test_e_mails_about_a_changed_address_have_the_site_s_wording(owner: User, ma
     client.post(reverse("account_email"), {"email": "new@example.org", "action_add": ""})
     (asked,) = mail.outbox
     assert asked.subject == "Confirm your e-mail address for Ragsite"
-    assert "The account owner on Ragsite is to have this e-mail address." in asked.body
+    assert "This e-mail address was entered for the account owner on Ragsite." in asked.body
     assert "register" not in asked.body and "testserver" not in asked.body
     pending = client.get(reverse("account_email")).content.decode()
     assert "new@example.org is not confirmed yet" in pending and "Your address is old@example.org" in pending
