@@ -144,7 +144,7 @@ def test_the_password_is_asked_for_first(owner: User, as_owner: Client) -> None:
 
 def test_the_last_administrator_stays(staff: User) -> None:
     client = confirmed(staff)
-    assert "last administrator" in client.get(reverse("delete-account")).content.decode()
+    assert "only administrator" in client.get(reverse("delete-account")).content.decode()
     client.post(reverse("delete-account"), {"username": "staff"})
     assert User.objects.filter(username="staff").exists()
     factories.make_user("second", is_staff=True, is_superuser=True)

@@ -64,7 +64,7 @@ async def test_files_and_scope_that_changed_while_a_page_was_away_come_with_its_
 
         _chats, removed, added, scope = await come_back(str(gone), "before", 4)
         assert removed == f'<li id="chat-file-{gone}" hx-swap-oob="delete"></li>'
-        assert f'id="chat-file-{new}"' in added and 'value="1" aria-label="Don\'t ask only the folder' in unescape(
+        assert f'id="chat-file-{new}"' in added and 'value="1" aria-label="Don\'t search only the folder' in unescape(
             scope
         )
         asked = re.search(r'data-asked="(\w+)"', scope)

@@ -97,7 +97,7 @@ def test_a_change_is_rehearsed_edited_further_and_made_live(
     again.run.refresh_from_db()
     assert again.run.settings == {"assistant": desk.pk, "assistant_version": 2, "assistant_name": "Help desk · 2"}
     assert "in use" in page_of(client, again)
-    assert "Version 2 was saved since" in page_of(client, made)
+    assert "Version 2 was saved in the meantime" in page_of(client, made)
     third = rehearse(client, desk, golden, **elsewhere | {"greeting": "Hi."})
     assert third.beside == again.run, "its rehearsal is what is known of version 2"
 

@@ -82,7 +82,7 @@ def test_the_first_visit_teaches(as_owner: Client) -> None:
 
 def test_who_cannot_connect_a_model_learns_whom_to_ask(as_owner: Client, staff: User) -> None:
     page = html(as_owner.get("/", follow=True))
-    assert f"ask {staff.username}." in page and "set-up/" not in page
+    assert f"Ask {staff.username} to connect one." in page and "set-up/" not in page
 
 
 @pytest.mark.parametrize(("models", "said"), [([], 'set-up/"'), (["llama3"], "set-up/?provider=ollama")])
