@@ -53,9 +53,9 @@ def test_staff_see_every_setting_with_its_value_and_its_default(as_viewer: Clien
     settings.ANSWER_TOP_K, settings.VECTOR_THRESHOLD = 7, 0.0
     rows = rows_of(as_viewer.get(reverse("pipeline-settings")).content.decode())
     assert list(rows) == NAMES
-    assert rows["ANSWER_TOP_K"] == "7 not the default| 5 (1 – 100)| Passages that reach the answer|"
+    assert rows["ANSWER_TOP_K"] == "7 not the default| 5 (1 – 100)| Number of passages used for an answer|"
     assert rows["VECTOR_THRESHOLD"].startswith("0 not the default| off|")
-    assert rows["FUSED_K"] == "10| 10 (1 – 1000)| Hits kept after fusion|"
+    assert rows["FUSED_K"] == "10| 10 (1 – 1000)| Number of hits kept after fusion|"
     assert rows["ENABLE_RERANK"].startswith("false| false|")
     assert rows["RERANK_BLEND"].startswith("fused:0.3,endpoint:0.7| fused:0.3,endpoint:0.7|")
 
@@ -80,10 +80,14 @@ def test_no_secret_shows(as_staff: Client, settings: Settings) -> None:
 
 def test_what_is_found_out_at_the_start_is_told_in_words(settings: Settings) -> None:
     with translation.override("en"):
-        for name, words in (("LLM_MODEL", "first offered"), ("BM25_THRESHOLD", "off"), ("TRACE_EXPIRE_DAYS", "never")):
+        for name, words in (
+            ("LLM_MODEL", "the first one offered"),
+            ("BM25_THRESHOLD", "off"),
+            ("TRACE_EXPIRE_DAYS", "never"),
+        ):
             assert (cell(name).value, cell(name).default) == (words, words)
         settings.EMBEDDING_LANGUAGES = ()
-        assert cell("EMBEDDING_LANGUAGES") == Cell("EMBEDDING_LANGUAGES", "all", "by the model's name")
+        assert cell("EMBEDDING_LANGUAGES") == Cell("EMBEDDING_LANGUAGES", "all", "derived from the model's name")
 
 
 def test_it_leads_to_and_from_the_pipeline(as_staff: Client) -> None:
