@@ -1,4 +1,4 @@
-"""What conversation tests share: an indexed base, and turns run to their end."""
+"""Fixtures and helpers of the conversation tests: an indexed base, and turns run to completion."""
 
 from collections.abc import Iterator
 
@@ -32,7 +32,7 @@ HANDBOOK = (
 
 
 def index_document(knowledge_base: KnowledgeBase, passages: tuple[str, ...], filename: str = "handbook.txt") -> None:
-    """Store a document of these passages and index it, words and vectors."""
+    """Store a document with these passages and index it by words and vectors."""
     document = factories.make_document(knowledge_base, filename, content="\n".join(passages).encode())
     factories.make_chunks(document, passages)
     factories.index_document(document.pk)
@@ -40,10 +40,10 @@ def index_document(knowledge_base: KnowledgeBase, passages: tuple[str, ...], fil
 
 @pytest.fixture(autouse=True)
 def no_turn_left() -> Iterator[None]:
-    """No test leaves a turn behind, which the next one would wait for in vain."""
+    """Fail tests that leave a turn running, for which the next test would wait in vain."""
     yield
     left, lifecycle._runners = lifecycle._runners, set()
-    lifecycle._afterwards.clear()  # titles that nobody has waited for
+    lifecycle._afterwards.clear()  # titles that no test has waited for
     assert not left
 
 
@@ -60,7 +60,7 @@ def session(owner: User) -> ChatSession:
 
 
 async def run_turn(user: User, session: ChatSession, question: str, **fields: object) -> list[Event]:
-    """Ask, and return every event up to `done`."""
+    """Ask a question and return all events up to `done`."""
     ask = lifecycle.Ask(session.pk, question, **fields)  # type: ignore[arg-type]
     started = await lifecycle.start_turn(user, ask)
     events = [event async for event in broker.listen(started.assistant_message_id)]
@@ -70,7 +70,7 @@ async def run_turn(user: User, session: ChatSession, question: str, **fields: ob
 
 @pytest.fixture
 def fake_llm(fake_llm: FakeLLM, monkeypatch: pytest.MonkeyPatch) -> FakeLLM:
-    """Configure a model for the purposes that it serves; what it says is queued by the test."""
+    """Configure a model for the purposes that it serves; tests queue its replies."""
 
     async def endpoint_for(purpose: str) -> Endpoint | None:
         return fake_llm.endpoint if purpose in fake_llm.serves else None
@@ -84,11 +84,11 @@ def fake_llm(fake_llm: FakeLLM, monkeypatch: pytest.MonkeyPatch) -> FakeLLM:
 
 
 async def ignore(event: Event) -> None:
-    """Take what a node emits that is run by itself."""
+    """Ignore the events of a node that runs on its own."""
 
 
 async def run_node(node: Node, state: State, emit: Emit = ignore) -> None:
-    """Run a node by itself; it may touch what it declares alone."""
+    """Run a node on its own, with access only to its declared state."""
     detail = state.details.setdefault(node.key, {})
 
     async def fold(event: Event) -> None:
@@ -100,7 +100,7 @@ async def run_node(node: Node, state: State, emit: Emit = ignore) -> None:
 
 @pytest.fixture
 def default_prompts(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Have small questions to models use the prompts that a site starts with, so that no database is needed."""
+    """Use the default prompts for side calls, so that no database is needed."""
 
     async def aget_prompt(purpose: str, language: str) -> templates.Prompt:
         return templates.Prompt(*DEFAULTS[(purpose, language)], 0)
@@ -110,7 +110,7 @@ def default_prompts(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def unknown_words(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let nodes that run without a database know nothing of how rare words are, nor of the documents' languages."""
+    """Run nodes without a database, and so without word frequencies and the documents' languages."""
 
     async def nothing(state: State) -> Known:
         return Known(Frequencies(0, {}))

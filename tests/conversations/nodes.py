@@ -1,4 +1,4 @@
-"""Nodes for tests of the engine: made on the spot, and run on a state that nobody asked."""
+"""Helpers for tests of the engine: ad-hoc nodes and states."""
 
 from typing import Any
 
@@ -8,12 +8,12 @@ from conversations.pipeline.state import Request, State
 
 
 def make_state(question: str = "q", **parts: Any) -> State:
-    """Return the state of a turn that asks this; `parts` as of `State`."""
+    """Return the state of a turn with a question; `parts` are fields of `State`."""
     return State(Request(user_id=1, session_id=1, question=question), **parts)
 
 
 def make_node(key: str, body: Any = None, **attributes: Any) -> Node:
-    """Return a node that runs `body`, and notes that it ran."""
+    """Return a node that runs `body` and notes that it ran."""
 
     async def run(self: Node, state: State, ctx: Context) -> None:
         if body is not None:
@@ -24,7 +24,7 @@ def make_node(key: str, body: Any = None, **attributes: Any) -> Node:
 
 
 async def collect(graph: Graph, state: State, into: list[Event] | None = None) -> list[Event]:
-    """Run a graph to its end and return its events; `into` has them also after a failure."""
+    """Run a graph to its end and return its events, which are appended to `into` even if it fails."""
     events = [] if into is None else into
 
     async def take(event: Event) -> None:
@@ -36,5 +36,5 @@ async def collect(graph: Graph, state: State, into: list[Event] | None = None) -
 
 
 def outcome(state: State) -> dict[str, str]:
-    """Return how each node ended, by key, in the order in which they ended."""
+    """Return the status of each node by key, in the order in which they ended."""
     return {entry.key: entry.status for entry in state.trace}

@@ -1,4 +1,4 @@
-"""A page that takes htmx's out-of-band fragments as a browser does."""
+"""A page that applies htmx's out-of-band fragments like a browser."""
 
 import re
 
@@ -13,15 +13,15 @@ _CITATION = re.compile(
 
 
 class Page:
-    """HTML to which frames of the socket are applied."""
+    """A page's HTML, to which frames of the socket are applied."""
 
     def __init__(self, html: str) -> None:
         self.soup = BeautifulSoup(html, "html.parser")
         self._citations: dict[str, str] = {}
-        self._sent: dict[str, str] = {}  # what the open end of a block was sent as
+        self._sent: dict[str, str] = {}  # HTML of the open end of each block, as it was sent
 
     def apply(self, frame: str) -> None:
-        """Apply one message: records of text, or elements that say by `hx-swap-oob` where they go."""
+        """Apply a frame: records of text, or elements with `hx-swap-oob`."""
         if frame.startswith(MARK):
             for record in frame.split(SEPARATOR):
                 self._take(record)
@@ -33,7 +33,7 @@ class Page:
             self._swap(element)
 
     def _take(self, record: str) -> None:
-        """Do what `text-frames.js` does."""
+        """Apply a record of text like `text-frames.js`."""
         _empty, head, short = record.split(MARK, 2)
         html = _CITATION.sub(self._cited, short)
         place, drop, finished, events = [*head.split(","), "", "", ""][:4]
@@ -78,7 +78,7 @@ class Page:
         style, colon, selector = str(element.attrs.pop("hx-swap-oob")).partition(":")
         target = self.soup.select_one(selector if colon else f"#{element['id']}")
         if target is None and style == "delete":
-            return  # as the page's script has it
+            return  # as in the page's script
         assert target is not None, f"nothing is at {selector or element['id']}"
         inside = list(element.contents)
         match style:
@@ -99,7 +99,7 @@ class Page:
                 raise AssertionError(f"unknown swap {style}")
 
     def html(self, selector: str) -> str:
-        """Return an element's HTML without the white space between elements."""
+        """Return an element's HTML without whitespace between elements."""
         return squeeze(str(self.soup.select_one(selector)))
 
 
@@ -108,6 +108,6 @@ def _parsed(html: str) -> list[PageElement]:
 
 
 def squeeze(html: str) -> str:
-    """Return HTML, as this parser writes it, without white space between elements."""
+    """Return HTML, normalised by the parser, without whitespace between elements."""
     text = str(BeautifulSoup(html, "html.parser"))
     return re.sub(r"\s+", " ", re.sub(r">\s+|\s+<", lambda match: match[0].strip(), text)).strip()

@@ -1,4 +1,4 @@
-"""Plain functions that store conversations for tests, without running a pipeline."""
+"""Functions that store conversations for tests without running a pipeline."""
 
 from typing import Any
 

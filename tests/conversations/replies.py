@@ -1,4 +1,4 @@
-"""Hard replies to the understanding call, to the rewriting call and to the filter's."""
+"""Difficult replies of models to the understanding, rewriting and filter calls."""
 
 import json
 from typing import Any
@@ -8,7 +8,7 @@ REWRITE = "How is port isolation configured on the TL-SE2109 switch?"
 
 
 def plan(**fields: Any) -> dict[str, Any]:
-    """Return a plan to search, with other fields where given."""
+    """Return a plan to search, with the given fields replaced."""
     return {
         "intent": "kb_retrieval",
         "confidence": 0.9,
@@ -25,13 +25,13 @@ def chat(**fields: Any) -> dict[str, Any]:
 
 
 def clarify(**fields: Any) -> dict[str, Any]:
-    """Return a plan to ask back."""
+    """Return a plan to ask a clarifying question."""
     return plan(intent="clarify", queries=[], rewrite="", plan={"action": "clarify", "args": {}}) | fields
 
 
 _PLAN = json.dumps(plan(), ensure_ascii=False)
 
-# name → (reply, the action that it plans or the slug of what is wrong with it)
+# name → (reply, its planned action or the slug of its problem)
 HARD_PLANS: dict[str, tuple[str, str]] = {
     "plain": (_PLAN, "retrieve_vector"),
     "fenced": (f"```json\n{_PLAN}\n```", "retrieve_vector"),

@@ -1,4 +1,4 @@
-"""A server-sent events decoder as browsers have it, written from the HTML standard and not from our encoder."""
+"""A decoder of server-sent events, written from the HTML standard and independent of the site's encoder."""
 
 from dataclasses import dataclass
 
@@ -10,7 +10,7 @@ class Frame:
 
 
 def decode(stream: str) -> list[Frame]:
-    """Return the dispatched events of a whole stream; comments are skipped, an unfinished event is dropped."""
+    """Return the events of a complete stream; comments and an unfinished event are dropped."""
     frames: list[Frame] = []
     data: list[str] = []
     last_id = ""

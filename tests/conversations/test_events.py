@@ -1,4 +1,4 @@
-"""The event protocol: exact round trips, and one fold for saving, replay and rendering."""
+"""Tests of events: round trips, and the fold used for saving, replay and rendering."""
 
 import json
 import re
@@ -48,24 +48,24 @@ EVENTS = st.one_of(
 )  # fmt: skip
 
 
-def test_there_are_ten_kinds() -> None:
+def test_there_are_ten_kinds_of_event() -> None:
     assert len(KINDS) == 10
 
 
 @given(EVENTS)
-def test_an_event_survives_json(event: Event) -> None:
+def test_event_json_round_trip(event: Event) -> None:
     assert Event.from_dict(json.loads(json.dumps(event.to_dict()))) == event
 
 
-def test_an_unknown_kind_is_refused_and_an_unknown_field_ignored() -> None:
+def test_unknown_kinds_are_refused_and_unknown_fields_ignored() -> None:
     with pytest.raises(ValueError, match="unknown"):
         Event.from_dict({"type": "unknown"})
     assert Event.from_dict({"type": "think", "text": "a", "later": 1}) == ThinkEvent(text="a")
 
 
 @given(st.lists(EVENTS, max_size=30), st.integers(0, 30))
-def test_the_fold_may_be_cut_anywhere_and_sees_no_event_twice(events: list[Event], cut: int) -> None:
-    """A snapshot plus the events after it, some of them sent twice, is the whole."""
+def test_fold_can_resume_anywhere_and_ignores_repeated_events(events: list[Event], cut: int) -> None:
+    """A snapshot with the later events, some of them sent twice, gives the complete answer."""
     numbered = [event.numbered(seq) for seq, event in enumerate(events, 1)]
     resumed = fold(numbered[:cut])
     for event in numbered[max(0, cut - 3) :]:
@@ -73,7 +73,7 @@ def test_the_fold_may_be_cut_anywhere_and_sees_no_event_twice(events: list[Event
     assert resumed == fold(numbered)
 
 
-def test_the_tone_is_what_was_told_last() -> None:
+def test_answer_state_is_the_last_one_sent() -> None:
     sources = SourcesEvent(seq=1, citations=[], answer_state="nothing")
     assert fold([sources]).answer_state == "nothing"
     assert fold([sources, DoneEvent(seq=2, status="completed")]).answer_state == "nothing"
@@ -81,12 +81,12 @@ def test_the_tone_is_what_was_told_last() -> None:
     assert fold([DoneEvent(seq=1, status="completed")]).answer_state == ""
 
 
-def test_the_end_says_so_where_there_is_no_state() -> None:
+def test_done_event_includes_a_missing_answer_state() -> None:
     assert DoneEvent(status="completed").to_dict()["answer_state"] is None
     assert "answer_state" not in SourcesEvent(citations=[]).to_dict()
 
 
-def test_blocks_fold_to_what_is_stored() -> None:
+def test_blocks_fold_to_the_stored_blocks() -> None:
     answer = fold(
         [
             BlockStart(seq=1, id="b1", kind="text"),
@@ -111,14 +111,14 @@ def test_blocks_fold_to_what_is_stored() -> None:
     assert plain_text(answer.blocks) == "Hello world\n\na | b\n--- | ---\n1 | 2\n\n![A switch](/p/1)"
 
 
-def test_plain_text_keeps_what_a_table_or_picture_has() -> None:
+def test_plain_text_includes_tables_and_pictures() -> None:
     headless = [BlockStart(seq=1, id="b1", kind="table"), Delta(seq=2, id="b1", row=["1", "2"])]
     nameless = [BlockStart(seq=3, id="b2", kind="image"), BlockUpdate(seq=4, id="b2", url="/p/1", width=3, height=4)]
     unshown = [BlockStart(seq=5, id="b3", kind="image", alt="A switch"), BlockStart(seq=6, id="b4", kind="image")]
     assert plain_text(fold([*headless, *nameless, *unshown]).blocks) == "1 | 2\n\n![](/p/1)\n\n[A switch]"
 
 
-def test_markers_have_one_grammar() -> None:
+def test_markers_share_one_grammar() -> None:
     square, lenticular, full_width = (re.compile(pattern) for pattern in in_brackets(NUMBERS))
     assert square.fullmatch("[1, 2；30]") and lenticular.fullmatch("【1、2】") and full_width.fullmatch("［123］")
     assert not square.fullmatch("[1234]") and not square.fullmatch("[1,]") and not lenticular.fullmatch("【1]")

@@ -1,4 +1,4 @@
-"""Finding chats by words of their messages: begun words, Chinese words, codes; one's own chats only; by index."""
+"""Tests of searching chats by words: prefixes, Chinese words, codes, access, and use of the index."""
 
 import pytest
 from django.contrib.auth.models import User
@@ -31,7 +31,7 @@ def session(owner: User) -> ChatSession:
         "VLAN隔离", "nine/see", "10/0/0",
     ],
 )  # fmt: skip
-def test_a_chat_is_found_by(owner: User, session: ChatSession, words: str) -> None:
+def test_chat_is_found_by(owner: User, session: ChatSession, words: str) -> None:
     make_session(owner, "Something else")
     assert list(queries.search_sessions(owner, words)) == [session]
 
@@ -54,7 +54,7 @@ def test_a_chat_is_found_by(owner: User, session: ChatSession, words: str) -> No
         "ine/see",
     ],
 )
-def test_a_chat_is_not_found_by(owner: User, session: ChatSession, words: str) -> None:
+def test_chat_is_not_found_by(owner: User, session: ChatSession, words: str) -> None:
     assert not queries.search_sessions(owner, words)
 
 
@@ -70,17 +70,17 @@ def test_others_chats_are_not_found(session: ChatSession, stranger: User) -> Non
     assert not queries.search_sessions(stranger, "ports")
 
 
-def test_the_index_serves_the_search(session: ChatSession) -> None:
+def test_search_uses_the_index(session: ChatSession) -> None:
     ended = Message.objects.exclude(status="streaming")
-    said = ended.alias(words=word_vector("content")).filter(words=word_query("zebra"))
+    found = ended.alias(words=word_vector("content")).filter(words=word_query("zebra"))
     with connection.cursor() as cursor:
-        # What is left are bitmaps, and no other index makes one. Which way is cheapest for three rows may change.
+        # Only bitmap scans remain, and no other index supports one. The cheapest plan for three rows may vary.
         cursor.execute("DROP INDEX message_outcome")
         cursor.execute("SET LOCAL enable_seqscan = off; SET LOCAL enable_indexscan = off")
-        assert "message_words" in said.explain()
+        assert "message_words" in found.explain()
 
 
-def test_the_api_searches_too(session: ChatSession, owner: User, as_owner: Client) -> None:
+def test_search_by_api(session: ChatSession, owner: User, as_owner: Client) -> None:
     make_session(owner, "Something else")
     found = as_owner.get("/api/chat/sessions", {"q": "ports nine"}).json()["results"]
     assert [item["id"] for item in found] == [session.pk]

@@ -1,4 +1,4 @@
-"""What is removed in time, by command and by the nightly task, and what stays: a whole tree, pins, running answers."""
+"""Tests of removing expired data by command and task, and of keeping trees, pinned chats and running answers."""
 
 from datetime import datetime, timedelta
 from io import StringIO
@@ -30,7 +30,7 @@ def ago(days: float) -> datetime:
 
 
 def aged(session: ChatSession, days: float, question: str = "Old?", **fields: Any) -> Turn:
-    """Store a turn so many days ago."""
+    """Store a turn that is this many days old."""
     turn = make_turn(session, question, **fields).turn
     Turn.objects.filter(pk=turn.pk).update(created_at=ago(days))
     TraceStep.objects.filter(turn=turn).update(started_at=ago(days))
@@ -44,7 +44,7 @@ def run(*arguments: str) -> list[str]:
     return [" ".join(line.split()) for line in out.getvalue().splitlines()]
 
 
-def test_old_turns_go_and_their_children_begin_what_is_left(session: ChatSession) -> None:
+def test_old_turns_are_removed_and_their_children_become_roots(session: ChatSession) -> None:
     root = aged(session, 40, "Root")
     left, right = aged(session, 35, "Left", parent=root), aged(session, 34, "Right", parent=root)
     young = [aged(session, 5, "Below left", parent=left), aged(session, 4, "Below right", parent=right)]
@@ -97,22 +97,22 @@ def test_pinned_chats_keep_their_turns(session: ChatSession) -> None:
     assert retention.clean_up(30).turns == 0
 
 
-def test_an_answer_that_is_being_written_stays(session: ChatSession) -> None:
+def test_running_answer_is_kept(session: ChatSession) -> None:
     turn = aged(session, 400)
     Message.objects.filter(turn=turn, role="assistant").update(status="streaming", heartbeat_at=timezone.now())
     assert retention.clean_up(30).turns == 0
     Message.objects.filter(turn=turn, role="assistant").update(heartbeat_at=ago(400))
-    assert retention.clean_up(30).turns == 1  # its generator is long dead
+    assert retention.clean_up(30).turns == 1  # its process died long ago
 
 
-def test_a_shared_link_goes_with_the_turn_that_it_ends_at(session: ChatSession) -> None:
+def test_share_link_is_deleted_with_its_last_turn(session: ChatSession) -> None:
     old, young = aged(session, 40), aged(session, 1)
     links = [ShareLink.objects.create(session=session, last_turn=turn) for turn in (old, young)]
     retention.clean_up(30)
     assert list(ShareLink.objects.all()) == links[1:]
 
 
-def test_a_chat_that_loses_its_last_turn_goes_and_a_fresh_one_stays(session: ChatSession, owner: User) -> None:
+def test_emptied_chats_are_removed_and_new_ones_kept(session: ChatSession, owner: User) -> None:
     aged(session, 40)
     ChatSession.objects.filter(pk=session.pk).update(created_at=ago(41), last_activity_at=ago(40))
     fresh = make_session(owner)
@@ -121,7 +121,7 @@ def test_a_chat_that_loses_its_last_turn_goes_and_a_fresh_one_stays(session: Cha
 
 
 @pytest.mark.parametrize(("days", "left"), [(29, 1), (31, 0)])
-def test_deleted_chats_are_purged_with_all_that_is_theirs(session: ChatSession, days: int, left: int) -> None:
+def test_deleted_chats_are_purged_with_their_related_rows(session: ChatSession, days: int, left: int) -> None:
     make_turn(session)
     services.delete_session(session)
     ChatSession.objects.filter(pk=session.pk).update(deleted_at=ago(days))
@@ -129,14 +129,14 @@ def test_deleted_chats_are_purged_with_all_that_is_theirs(session: ChatSession, 
     assert Turn.objects.count() == left and Message.objects.count() == 2 * left
 
 
-def test_traces_have_a_time_of_their_own(session: ChatSession, settings: Any) -> None:
+def test_traces_expire_separately(session: ChatSession, settings: Any) -> None:
     aged(session, 10), aged(session, 1)
     settings.TRACE_EXPIRE_DAYS = 7
     assert retention.clean_up().traces == 1
     assert Turn.objects.count() == 2 and TraceStep.objects.count() == 1
 
 
-def test_logs_of_ended_answers_are_emptied_and_the_answer_stays(session: ChatSession) -> None:
+def test_logs_of_ended_answers_are_emptied(session: ChatSession) -> None:
     old, young = aged(session, 3), aged(session, 3)
     Message.objects.filter(turn=old).update(heartbeat_at=ago(1.1))
     Message.objects.filter(turn=young).update(heartbeat_at=ago(0.9))
@@ -146,7 +146,7 @@ def test_logs_of_ended_answers_are_emptied_and_the_answer_stays(session: ChatSes
     assert logs[young.pk].stream_log != []
 
 
-def test_more_than_a_batch_goes(session: ChatSession, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_removal_takes_several_batches(session: ChatSession, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(retention, "BATCH", 2)
     parent: Turn | None = None
     for _ in range(5):
@@ -155,14 +155,14 @@ def test_more_than_a_batch_goes(session: ChatSession, monkeypatch: pytest.Monkey
 
 
 @pytest.mark.parametrize("days", ["0", "-3", "36501", "99999999999"])
-def test_days_that_would_remove_everything_are_refused(session: ChatSession, days: str) -> None:
+def test_invalid_days_are_refused(session: ChatSession, days: str) -> None:
     aged(session, 1)
     with pytest.raises(CommandError, match="from 1 to 36500"):
         run("--days", days)
     assert Turn.objects.exists()
 
 
-def test_it_is_done_every_night(session: ChatSession, settings: Any) -> None:
+def test_clean_up_is_scheduled_every_night(session: ChatSession, settings: Any) -> None:
     Schedule.objects.all().delete()
     for _ in range(2):
         schedules.register()
@@ -187,7 +187,7 @@ def link(*arguments: str) -> str:
     return out.getvalue()
 
 
-def test_turns_without_parents_become_a_line_by_time(session: ChatSession) -> None:
+def test_turns_without_parents_are_linked_in_order_of_time(session: ChatSession) -> None:
     late, early, middle = aged(session, 1, "C"), aged(session, 9, "A"), aged(session, 5, "B")
     assert "2 turns in 1 chats would be linked" in link("--dry-run")
     assert parents(session) == [None, None, None]
@@ -197,7 +197,7 @@ def test_turns_without_parents_become_a_line_by_time(session: ChatSession) -> No
     assert "0 turns in 0 chats linked" in link()
 
 
-def test_a_question_asked_again_stays_a_version(session: ChatSession) -> None:
+def test_repeated_question_becomes_a_version(session: ChatSession) -> None:
     first, again = aged(session, 9, "A"), aged(session, 8, "A")
     second, once_more = aged(session, 7, "B"), aged(session, 6, "B")
     last = aged(session, 5, "C")
@@ -208,7 +208,7 @@ def test_a_question_asked_again_stays_a_version(session: ChatSession) -> None:
     assert queries.transcript(session)[-1].turn == last
 
 
-def test_branches_that_someone_opened_are_left_alone(session: ChatSession, owner: User) -> None:
+def test_existing_branches_are_not_changed(session: ChatSession, owner: User) -> None:
     root = aged(session, 9, "A")
     aged(session, 8, "B", parent=root)
     aged(session, 7, "Another beginning")

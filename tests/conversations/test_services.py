@@ -1,4 +1,4 @@
-"""Sessions and feedback: titles, sharing nothing, deletion and its way back."""
+"""Tests of sessions and feedback: titles, scope, deletion and restoring."""
 
 import pytest
 from django.contrib.auth.models import User
@@ -18,7 +18,7 @@ def make_turn(session: ChatSession, parent: Turn | None = None, question: str = 
     return turn
 
 
-def test_new_sessions_get_titles_that_differ(owner: User) -> None:
+def test_new_sessions_get_different_titles(owner: User) -> None:
     sessions = [services.create_session(owner) for _ in range(2)]
     with translation.override("zh-hans"):
         sessions.append(services.create_session(owner))
@@ -29,8 +29,8 @@ def test_new_sessions_get_titles_that_differ(owner: User) -> None:
     assert services.create_session(owner).name == "New chat 2"
 
 
-def test_untitled_chats_are_called_and_found_in_the_reader_s_language(owner: User) -> None:
-    stored = ["New chat", "New chat 12", "新会话3"]  # the last by an earlier release
+def test_automatic_titles_are_shown_and_found_in_the_readers_language(owner: User) -> None:
+    stored = ["New chat", "New chat 12", "新会话3"]  # the last one from an earlier release
     untitled = [ChatSession.objects.create(owner=owner, title=each, last_activity_at=timezone.now()) for each in stored]
     named = services.create_session(owner, "Chatty 新会话 12")
 
@@ -50,7 +50,7 @@ def test_titles_are_unique_per_user_only(owner: User, stranger: User) -> None:
     assert services.create_session(owner).title == services.create_session(stranger).title
 
 
-def test_a_given_title_is_kept(owner: User) -> None:
+def test_given_title_is_kept(owner: User) -> None:
     session = services.create_session(owner, "  Switches ")
     services.note_answer(session.pk, "What is a port")
     session.refresh_from_db()
@@ -66,7 +66,7 @@ def test_a_given_title_is_kept(owner: User) -> None:
          "How do I restore the factory settings of the…"),
     ],
 )  # fmt: skip
-def test_an_automatic_title_follows_the_first_question(owner: User, question: str, title: str) -> None:
+def test_automatic_title_comes_from_the_first_question(owner: User, question: str, title: str) -> None:
     session = services.create_session(owner)
     services.note_answer(session.pk, services.title_from_question(question))
     services.note_answer(session.pk, "another question")
@@ -81,14 +81,14 @@ def test_only_readable_bases_can_be_chosen(owner: User, stranger: User, colleagu
     assert set(session.knowledge_bases.all()) == {mine, shared}
 
 
-def test_deleting_the_last_session_leaves_a_fresh_one(owner: User) -> None:
+def test_deleting_the_last_session_creates_a_new_one(owner: User) -> None:
     first, second = services.create_session(owner), services.create_session(owner)
     assert services.delete_session(second) is None
     fresh = services.delete_session(first)
     assert fresh is not None and list(access.sessions(owner)) == [fresh]
 
 
-def test_a_deletion_can_be_taken_back_by_its_owner_only(owner: User, stranger: User) -> None:
+def test_only_the_owner_can_restore_a_session(owner: User, stranger: User) -> None:
     session = services.create_session(owner)
     services.delete_session(session)
     assert services.restore_session(stranger, session.pk) is None
@@ -111,7 +111,7 @@ def test_sessions_are_found_by_words_of_any_message(owner: User) -> None:
     assert not queries.search_sessions(owner, "ports missing")
 
 
-def test_feedback_is_one_per_person_and_can_be_taken_back(owner: User) -> None:
+def test_feedback_is_one_per_user_and_can_be_removed(owner: User) -> None:
     message = make_turn(services.create_session(owner)).messages.get(role="assistant")
     services.give_feedback(owner, message, 1)
     services.give_feedback(owner, message, -1, reason="wrong")
@@ -121,7 +121,7 @@ def test_feedback_is_one_per_person_and_can_be_taken_back(owner: User) -> None:
 
 
 @pytest.mark.parametrize("value", [0, 2])
-def test_feedback_of_another_value_is_refused(owner: User, value: int) -> None:
+def test_invalid_feedback_value_is_refused(owner: User, value: int) -> None:
     message = make_turn(services.create_session(owner)).messages.get(role="assistant")
     with pytest.raises(ValueError, match="1"):
         services.give_feedback(owner, message, value)
@@ -137,7 +137,7 @@ def test_a_long_transcript_takes_few_queries(owner: User, django_assert_max_num_
     assert [view.question.content for view in views] == [f"q{number}" for number in range(60)]
 
 
-def test_a_branch_leads_through_a_turn_to_its_newest_descendant(owner: User) -> None:
+def test_branch_leads_through_a_turn_to_its_newest_descendant(owner: User) -> None:
     session = services.create_session(owner)
     root = make_turn(session)
     left = make_turn(session, root)

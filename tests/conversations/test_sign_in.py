@@ -1,4 +1,4 @@
-"""Streams end with the right to hear them, whichever way it is lost, and the database is asked about all together."""
+"""Tests that streams end when their access is lost, and that access to all streams is checked together."""
 
 import asyncio
 import json
@@ -32,14 +32,20 @@ from tests.turns import wait_for_all
 pytestmark = pytest.mark.django_db(transaction=True)
 
 QUESTION = {"content": "Hi there"}
-# How a right is lost, and whether the process is told of it: the `update` of many rows, for one, sends no signal.
-TOLD = {"deactivated": True, "another password": True, "signed out": True, "token deleted": True, "user deleted": True}
-UNTOLD = {"deactivated among others": False, "run out": False, "token deleted among others": False}
-WAYS = TOLD | UNTOLD
+# The ways to lose access, and whether they send a signal to the process: `update` of many rows, for one, does not.
+SIGNALLED = {
+    "deactivated": True,
+    "another password": True,
+    "signed out": True,
+    "token deleted": True,
+    "user deleted": True,
+}
+UNSIGNALLED = {"deactivated among others": False, "run out": False, "token deleted among others": False}
+WAYS = SIGNALLED | UNSIGNALLED
 
 
 def lose(user: User, client: AsyncClient, how: str) -> None:
-    """Take a user's right to be answered."""
+    """Take away a user's access."""
     match how:
         case "deactivated":
             user.is_active = False
@@ -64,7 +70,7 @@ def lose(user: User, client: AsyncClient, how: str) -> None:
 
 
 async def until(parts: Any, text: str) -> str:
-    """Return what comes of a stream up to a text."""
+    """Return the content of a stream up to a text."""
     heard = ""
     while text not in heard:
         heard += (await anext(parts)).decode()
@@ -73,12 +79,12 @@ async def until(parts: Any, text: str) -> str:
 
 @pytest.mark.parametrize("talking", [True, False], ids=["talking", "silent"])
 @pytest.mark.parametrize("how", WAYS)
-async def test_a_stream_ends_with_the_right_to_hear_it(
+async def test_stream_ends_when_access_is_lost(
     owner: User, colleague: User, session: ChatSession, fake_llm: FakeLLM, monkeypatch: pytest.MonkeyPatch,
     how: str, talking: bool,
 ) -> None:  # fmt: skip
     monkeypatch.setattr(stream_auth, "INTERVAL", 1000 if WAYS[how] else 0.1)
-    monkeypatch.setattr(sse, "HEARTBEAT_SECONDS", 1000)  # which would wake a silent stream too
+    monkeypatch.setattr(sse, "HEARTBEAT_SECONDS", 1000)  # heartbeats would also wake a silent stream
     client, others, go_on, headers = AsyncClient(), AsyncClient(), asyncio.Event(), {}
     await client.aforce_login(owner)
     await others.aforce_login(colleague)
@@ -107,7 +113,7 @@ async def test_a_stream_ends_with_the_right_to_hear_it(
     await wait_for_all()
 
 
-async def test_prefixes_tell_the_end_too(owner: User, fake_llm: FakeLLM, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_prefix_streams_report_the_end(owner: User, fake_llm: FakeLLM, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(stream_auth, "INTERVAL", 1000)
     client, go_on = AsyncClient(), asyncio.Event()
     await client.aforce_login(owner)
@@ -116,14 +122,14 @@ async def test_prefixes_tell_the_end_too(owner: User, fake_llm: FakeLLM, monkeyp
     await until(parts, "Begun")
     await sync_to_async(lose)(owner, client, "deactivated")
     async with asyncio.timeout(60):
-        told = [frame.data for frame in decode(b"".join([part async for part in parts]).decode())]
-    assert told == ["ERROR:You are no longer signed in, or your access was withdrawn.", "DONE:"]
+        events = [frame.data for frame in decode(b"".join([part async for part in parts]).decode())]
+    assert events == ["ERROR:You are no longer signed in, or your access was withdrawn.", "DONE:"]
     go_on.set()
     await wait_for_all()
 
 
 @pytest.mark.parametrize("how", ["deactivated among others", "run out"])
-async def test_sockets_end_though_nobody_tells(
+async def test_sockets_end_without_a_signal(
     owner: User, session: ChatSession, monkeypatch: pytest.MonkeyPatch, how: str
 ) -> None:
     monkeypatch.setattr(stream_auth, "INTERVAL", 0.1)
@@ -134,8 +140,10 @@ async def test_sockets_end_though_nobody_tells(
         await closed(here)
 
 
-async def test_all_open_streams_are_one_look(owner: User, fake_llm: FakeLLM, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Of as many queries whatever their number; and nobody looks once there are none."""
+async def test_all_open_streams_are_checked_together(
+    owner: User, fake_llm: FakeLLM, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The number of queries is constant, and there are none without streams."""
     monkeypatch.setattr(stream_auth, "INTERVAL", 0.05)
     looks: list[tuple[int, int]] = []
     look = stream_auth.lost_of

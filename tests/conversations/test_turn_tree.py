@@ -1,4 +1,4 @@
-"""Branches of a session's tree: through a turn to its newest descendant, and the versions of each turn."""
+"""Tests of the tree of turns: branches, newest descendants, and versions."""
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -11,18 +11,18 @@ from conversations.turn_tree import TurnTree
 TREE = TurnTree([(1, None), (2, 1), (3, 1), (4, 2), (5, 3), (6, 3), (7, 6)])
 
 
-def test_the_newest_turn_ends_the_branch_that_nobody_chose() -> None:
+def test_default_branch_ends_at_the_newest_turn() -> None:
     assert TREE.branch() == [1, 3, 6, 7]
     assert TurnTree([(1, None), (2, 1), (3, 1), (4, 2)]).branch() == [1, 2, 4]
 
 
-def test_a_branch_leads_through_a_turn_to_its_newest_descendant() -> None:
+def test_branch_leads_through_a_turn_to_its_newest_descendant() -> None:
     assert TREE.branch(2) == [1, 2, 4]
     assert TREE.branch(3) == [1, 3, 6, 7]
     assert TREE.branch(5) == [1, 3, 5]
 
 
-def test_a_turn_that_is_gone_leads_to_the_newest() -> None:
+def test_missing_turn_leads_to_the_newest() -> None:
     assert TREE.branch(99) == TREE.branch()
     assert TurnTree([]).branch(1) == []
 
@@ -33,13 +33,13 @@ def test_siblings_of_siblings() -> None:
     assert TurnTree([(1, None), (2, None)]).siblings(1) == [1, 2]
 
 
-def test_children_of_what_was_removed_are_roots() -> None:
+def test_children_of_removed_turns_are_roots() -> None:
     left = TurnTree([(4, 2), (5, 3), (6, 5)])
     assert left.siblings(4) == [4, 5]
     assert left.branch(4) == [4] and left.branch() == [5, 6]
 
 
-def test_a_deep_branch() -> None:
+def test_deep_branch() -> None:
     deep = TurnTree([(number, number - 1 or None) for number in range(1, 5001)])
     assert deep.branch(1) == list(range(1, 5001))
 

@@ -1,1 +1,1 @@
-"""Assistants: what they say, who may use them, how they answer, and how they travel."""
+"""Tests of assistants: configuration, access, answering, export and import."""

@@ -1,4 +1,4 @@
-"""What tests of assistants share."""
+"""Fixtures of the tests of assistants."""
 
 from collections.abc import Callable
 from typing import Any
@@ -14,11 +14,11 @@ Make = Callable[..., Assistant]
 
 @pytest.fixture
 def make_assistant() -> Make:
-    """Make assistants: `make("Legal", {"settings": …}, everyone=False)`."""
+    """Create assistants: `make("Legal", {"settings": …}, everyone=False)`."""
 
-    def make(name: str, says: dict[str, Any] | None = None, **fields: Any) -> Assistant:
+    def make(name: str, configuration: dict[str, Any] | None = None, **fields: Any) -> Assistant:
         assistant = Assistant.objects.create(name=name, **fields)
-        save_version(assistant, Configuration.from_dict(says or {}), None)
+        save_version(assistant, Configuration.from_dict(configuration or {}), None)
         return assistant
 
     return make

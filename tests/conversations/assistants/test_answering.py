@@ -1,4 +1,4 @@
-"""Assistants side by side: each question is answered by the configuration of its own, over HTTP and a real provider."""
+"""Tests of answering with several assistants, over HTTP against a provider."""
 
 from typing import Any
 
@@ -49,13 +49,13 @@ def profile(provider: FakeProvider, model: str, purpose: str = "answer", **field
 
 
 def models_of(provider: FakeProvider) -> set[str]:
-    """Return the models asked since the last look, those for titles apart."""
+    """Return the models called since the last check, except for titles."""
     found = {body["model"] for body in provider.requests}
     provider.requests.clear()
     return found
 
 
-async def test_a_site_has_one_that_answers_as_the_site_is_set(
+async def test_default_assistant_follows_the_site_settings(
     owner: User, session: ChatSession, handbook: KnowledgeBase
 ) -> None:
     default = await Assistant.objects.aget(is_default=True)
@@ -66,7 +66,7 @@ async def test_a_site_has_one_that_answers_as_the_site_is_set(
     assert (turn.assistant_version.assistant_id, turn.assistant_version.configuration) == (default.pk, {})
 
 
-async def test_the_quick_pipeline_asks_a_model_once(
+async def test_quick_pipeline_calls_a_model_once(
     client: AsyncClient, handbook: KnowledgeBase, served: FakeProvider, make_assistant: Make
 ) -> None:
     quick = await in_database(make_assistant, "Quick", {"pipeline": "quick"})
@@ -78,7 +78,7 @@ async def test_the_quick_pipeline_asks_a_model_once(
     assert [purpose for purpose, *_rest in asked(served)] == ["understand", ""]
 
 
-async def test_each_has_its_own_prompts_model_settings_and_documents(
+async def test_assistants_have_own_prompts_models_settings_and_documents(
     client: AsyncClient, owner: User, handbook: KnowledgeBase, served: FakeProvider, make_assistant: Make
 ) -> None:
     def prepare() -> Assistant:
@@ -113,7 +113,7 @@ async def test_each_has_its_own_prompts_model_settings_and_documents(
     assert "help desk" not in str(served.requests) and models_of(served) == {"usual"}
 
 
-async def test_what_an_administrator_sets_counts_from_the_next_turn_on(
+async def test_changed_settings_apply_from_the_next_turn(
     owner: User, session: ChatSession, handbook: KnowledgeBase, make_assistant: Make
 ) -> None:
     async def hits() -> int:
@@ -132,7 +132,7 @@ async def test_what_an_administrator_sets_counts_from_the_next_turn_on(
     assert await hits() == 2
 
 
-async def test_a_model_that_people_may_choose_writes(
+async def test_offered_models_can_be_chosen(
     client: AsyncClient, owner: User, handbook: KnowledgeBase, served: FakeProvider
 ) -> None:
     await in_database(profile, served, "large", offered=True)
@@ -142,7 +142,7 @@ async def test_a_model_that_people_may_choose_writes(
         {"id": "large", "is_default": False},
     ]
     _answer, session = await ask(client, PORTS, model_id="large")
-    assert models_of(served) == {"usual", "large"}  # the question is understood by the site's
+    assert models_of(served) == {"usual", "large"}  # the site's model understands the question
     await ask(client, PORTS, model_id="usual", session_id=session)
     assert models_of(served) == {"usual"}
     for name in ("secret", "nonexistent"):
@@ -162,7 +162,7 @@ async def test_a_model_that_people_may_choose_writes(
     assert refused.status_code == 404 and "usual, large" in refused.json()["detail"]
 
 
-async def test_a_model_that_judges_passages_is_chosen_apart(
+async def test_filter_model_is_chosen_separately(
     client: AsyncClient, handbook: KnowledgeBase, served: FakeProvider
 ) -> None:
     await in_database(profile, served, "judge", purpose="filter", offered=True)
@@ -182,7 +182,7 @@ async def test_a_model_that_judges_passages_is_chosen_apart(
         ("thinking", {"thinking": {"type": "enabled"}}, {"thinking": {"type": "disabled"}}),
     ],
 )
-async def test_thinking_is_asked_for_and_hidden(
+async def test_thinking_is_requested_and_hidden(
     client: AsyncClient,
     handbook: KnowledgeBase,
     served: FakeProvider,
@@ -220,15 +220,13 @@ async def test_modes(client: AsyncClient, handbook: KnowledgeBase, served: FakeP
     assert refused.status_code == 400 and "mode" in refused.json()["errors"]
 
 
-async def test_how_many_hits_are_kept(client: AsyncClient, handbook: KnowledgeBase) -> None:
+async def test_number_of_hits_can_be_chosen(client: AsyncClient, handbook: KnowledgeBase) -> None:
     await ask(client, "switch", k=1)
     step = await TraceStep.objects.aget(key="select")
     assert len(step.detail["hits"]) == 1
 
 
-async def test_an_assistant_is_for_those_it_is_for(
-    owner: User, colleague: User, stranger: User, make_assistant: Make
-) -> None:
+async def test_access_to_assistants(owner: User, colleague: User, stranger: User, make_assistant: Make) -> None:
     def prepare() -> list[list[str]]:
         make_assistant("For a person", everyone=False).people.add(owner)
         group = Group.objects.create(name="Desk")
@@ -248,7 +246,7 @@ async def test_an_assistant_is_for_those_it_is_for(
     ]
 
 
-async def test_who_may_not_use_it_any_more_is_told(
+async def test_losing_access_to_an_assistant_is_reported(
     owner: User, session: ChatSession, handbook: KnowledgeBase, make_assistant: Make, client: AsyncClient
 ) -> None:
     assistant = await in_database(make_assistant, "Gone soon")
@@ -268,7 +266,7 @@ async def test_who_may_not_use_it_any_more_is_told(
     assert await Turn.objects.acount() == 2
 
 
-async def test_what_was_stored_and_can_not_be_used_is_told(
+async def test_invalid_stored_configuration_is_reported(
     owner: User, session: ChatSession, make_assistant: Make, settings: Settings
 ) -> None:
     assistant = await in_database(make_assistant, "Old", {"pipeline": "quick"})
@@ -280,7 +278,7 @@ async def test_what_was_stored_and_can_not_be_used_is_told(
         await run_turn(owner, session, PORTS)
 
 
-async def test_an_answer_is_repeated_by_the_version_that_wrote_it(
+async def test_regenerating_uses_the_original_version(
     owner: User, session: ChatSession, handbook: KnowledgeBase, make_assistant: Make
 ) -> None:
     assistant = await in_database(make_assistant, "Changing", {"settings": {"ANSWER_TOP_K": 1}})
@@ -301,10 +299,10 @@ async def test_an_answer_is_repeated_by_the_version_that_wrote_it(
     assert latest is not None and latest.assistant_version_id == version.pk
 
 
-async def test_two_at_the_same_time_keep_apart(
+async def test_concurrent_turns_are_isolated(
     owner: User, colleague: User, handbook: KnowledgeBase, make_assistant: Make
 ) -> None:
-    """Of other people's rights, in one process: settings of one turn are not another's."""
+    """Settings of concurrent turns in one process are not mixed."""
     import asyncio
 
     narrow = await in_database(make_assistant, "Narrow", {"settings": {"ANSWER_TOP_K": 1, "MERGE_NEIGHBOURS": False}})

@@ -1,4 +1,4 @@
-"""What an assistant's configuration takes, and what it refuses by name."""
+"""Tests of reading, writing and validating the configuration of assistants."""
 
 from typing import Any
 
@@ -17,7 +17,7 @@ WHOLE: dict[str, Any] = {
 }
 
 
-def test_it_is_written_as_it_is_read() -> None:
+def test_configuration_round_trip() -> None:
     read = Configuration.from_dict(WHOLE)
     assert read.settings["RERANK_BLEND"] == {"fused": 1.0, "local": 2.0}
     assert read.prompts == {("answer", "en"): 12}
@@ -26,13 +26,13 @@ def test_it_is_written_as_it_is_read() -> None:
     assert Configuration.from_dict({}).to_dict() == {}
 
 
-def test_settings_may_be_written_as_variables_have_them() -> None:
+def test_settings_accept_the_syntax_of_environment_variables() -> None:
     read = Configuration.from_dict({"settings": {"ANSWER_TOP_K": " 8 ", "ENABLE_RERANK": "on"}})
     assert read.settings == {"ANSWER_TOP_K": 8, "ENABLE_RERANK": True}
 
 
 @pytest.mark.parametrize(
-    ("data", "says"),
+    ("data", "message"),
     [
         ([], "must be a JSON object"),
         ({"tempo": 1}, "“tempo” is not a valid entry"),
@@ -51,6 +51,6 @@ def test_settings_may_be_written_as_variables_have_them() -> None:
         ({"questions": [1]}, "“questions” must be a text"),
     ],
 )
-def test_what_it_is_not_is_refused_by_name(data: Any, says: str) -> None:
-    with pytest.raises(ConfigurationError, match=says):
+def test_invalid_entries_are_refused_by_name(data: Any, message: str) -> None:
+    with pytest.raises(ConfigurationError, match=message):
         Configuration.from_dict(data)

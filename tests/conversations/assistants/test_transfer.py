@@ -1,4 +1,4 @@
-"""An assistant as a file: what is written can be read, and a file that is none is refused whole."""
+"""Tests of exporting assistants to files and importing them."""
 
 import json
 from typing import Any
@@ -24,17 +24,17 @@ def written(owner: User, make_assistant: Make) -> str:
     profile = ModelProfile.objects.create(
         purpose="answer", base_url="http://models/v1", model="large", enabled=False, encrypted_key=b"s3cret"
     )
-    says = {
+    message = {
         "knowledge_bases": [base.pk],
         "settings": {"ANSWER_TOP_K": 8, "ENABLE_RERANK": True},
         "prompts": {"answer.en": prompt.pk},
         "models": {"answer": profile.pk},
         "greeting": "您好，请提问。",
     }
-    return transfer.written(make_assistant("帮助台", says, description="For the desk").versions.get())
+    return transfer.written(make_assistant("帮助台", message, description="For the desk").versions.get())
 
 
-def test_it_is_readable_and_holds_no_key_and_no_id(written: str) -> None:
+def test_export_is_readable_and_contains_no_keys_or_ids(written: str) -> None:
     assert json.loads(written) == {
         "format": "ragsite-assistant/1",
         "name": "帮助台",
@@ -49,14 +49,14 @@ def test_it_is_readable_and_holds_no_key_and_no_id(written: str) -> None:
     assert "您好" in written and "\n  " in written
 
 
-def test_it_is_read_on_the_same_site(written: str, owner: User) -> None:
+def test_import_on_the_same_site(written: str, owner: User) -> None:
     made, missing = transfer.read(written, owner)
     assert (made.name, made.enabled, missing) == ("帮助台 2", False, [])
     first, second = (each.versions.get().configuration for each in Assistant.objects.filter(name__startswith="帮助台"))
     assert first == second
 
 
-def test_what_another_site_lacks_is_made_or_told(written: str, stranger: User) -> None:
+def test_import_creates_or_reports_missing_objects(written: str, stranger: User) -> None:
     Assistant.objects.filter(name="帮助台").delete()
     PromptTemplate.objects.filter(version=99).delete()
     ModelProfile.objects.all().delete()
@@ -71,7 +71,7 @@ def test_what_another_site_lacks_is_made_or_told(written: str, stranger: User) -
 
 
 @pytest.mark.parametrize(
-    ("change", "says"),
+    ("change", "message"),
     [
         ({"format": "other"}, "does not contain an assistant"),
         ({"name": " "}, "has no name"),
@@ -82,9 +82,9 @@ def test_what_another_site_lacks_is_made_or_told(written: str, stranger: User) -
         ({"tempo": 3}, "“tempo” is not a valid entry"),
     ],
 )
-def test_what_is_no_assistant_leaves_nothing(written: str, owner: User, change: dict[str, Any], says: str) -> None:
+def test_invalid_file_stores_nothing(written: str, owner: User, change: dict[str, Any], message: str) -> None:
     before = (Assistant.objects.count(), PromptTemplate.objects.count())
-    with pytest.raises(ConfigurationError, match=says):
+    with pytest.raises(ConfigurationError, match=message):
         transfer.read(json.dumps(json.loads(written) | change), owner)
     for text in ("", "{", "[" * 100_000):
         with pytest.raises(ConfigurationError, match="not valid JSON"):

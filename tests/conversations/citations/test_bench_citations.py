@@ -1,4 +1,4 @@
-"""Measuring the check of citations on labelled pairs."""
+"""Tests of the benchmark of the citation check on labelled pairs."""
 
 import json
 from io import StringIO
@@ -20,14 +20,14 @@ PAIRS = [
 LINES = [json.dumps({**pair, "passage": PASSAGE, "language": "en"}) for pair in PAIRS]
 
 
-async def test_the_true_must_be_supported_and_the_false_doubted() -> None:
+async def test_true_sentences_must_be_supported_and_false_ones_doubted() -> None:
     rows = await measure(read_pairs([*LINES, ""]))
     assert rows == [Row("true", "en", 1, 2), Row("number", "en", 1, 2), Row("negated", "en", 1, 1)]
     assert (total(rows).precision, total(rows).recall) == (2 / 3, 2 / 3)
     assert (total(rows[:1]).precision, total(rows[:1]).recall) == (None, None)
 
 
-def test_a_table_is_printed_for_each_file(tmp_path: Path) -> None:
+def test_table_is_printed_for_each_file(tmp_path: Path) -> None:
     file = tmp_path / "pairs.jsonl"
     file.write_text("\n".join(LINES), encoding="utf-8")
     out = StringIO()
@@ -41,7 +41,7 @@ def test_a_table_is_printed_for_each_file(tmp_path: Path) -> None:
         assert row in out.getvalue()
 
 
-def test_another_verifier_is_measured_in_the_same_way(tmp_path: Path) -> None:
+def test_other_verifiers_can_be_measured(tmp_path: Path) -> None:
     file = tmp_path / "pairs.jsonl"
     file.write_text("\n".join(LINES), encoding="utf-8")
     out, same = StringIO(), StringIO()
@@ -53,7 +53,7 @@ def test_another_verifier_is_measured_in_the_same_way(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("text", ["not JSON", '{"sentence": "It has no label."}', "[1]"])
-def test_a_file_of_something_else_is_named(tmp_path: Path, text: str) -> None:
+def test_invalid_file_is_named(tmp_path: Path, text: str) -> None:
     file = tmp_path / "other.jsonl"
     file.write_text(text, encoding="utf-8")
     with pytest.raises(CommandError, match=r"other\.jsonl"):

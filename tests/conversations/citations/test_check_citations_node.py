@@ -1,4 +1,4 @@
-"""The node that checks citations: what it takes in, and when it gives up."""
+"""Tests of the node that checks citations."""
 
 import asyncio
 import threading
@@ -16,7 +16,7 @@ from tests.conversations.conftest import run_node
 from tests.conversations.nodes import make_state
 
 
-async def test_no_sentence_is_judged_for_a_turn_that_waits_no_longer(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_judging_ends_when_the_turn_gives_up(monkeypatch: pytest.MonkeyPatch) -> None:
     judged = 0
     begun, go_on, ended = threading.Event(), threading.Event(), threading.Event()
 
@@ -45,7 +45,7 @@ async def test_no_sentence_is_judged_for_a_turn_that_waits_no_longer(monkeypatch
 
 
 @pytest.mark.parametrize("language", ["en", "zh"])
-async def test_what_is_said_of_documents_in_another_language_needs_no_source(language: str) -> None:
+async def test_note_on_documents_in_another_language_needs_no_source(language: str) -> None:
     state: Any = make_state("加班费怎么算？" if language == "zh" else "How is overtime paid?")
     state.prompt.evidence = [Hit(1, 1, 1, "The switch has nine ports.", "text", "a.txt", "", None, 1.0, [])]
     state.found.unsearched = {"en" if language == "zh" else "zh": 3}
@@ -54,7 +54,7 @@ async def test_what_is_said_of_documents_in_another_language_needs_no_source(lan
     state.answer.blocks = [{"kind": "text", "text": note}]
     await run_node(check_citations.CheckCitations(), state)
     assert state.answer.checks == []
-    if language == "zh":  # another number is one without a source
+    if language == "zh":  # any other number has no source
         state.answer.blocks = [{"kind": "text", "text": note.replace("3", "7")}]
         await run_node(check_citations.CheckCitations(), state)
         assert [check["status"] for check in state.answer.checks] == ["uncited"]

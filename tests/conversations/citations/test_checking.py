@@ -1,4 +1,4 @@
-"""Checking citations: how numbers, names and polarity are read, and how well the verdicts tell true from false."""
+"""Tests of the citation rules: numbers, names, polarity, and the verdicts on labelled pairs."""
 
 from decimal import Decimal
 from pathlib import Path
@@ -98,7 +98,7 @@ def test_quantities_agree_across_units(one: str, other: str, same: bool) -> None
     assert mine.agrees(theirs) is same
 
 
-def test_names_and_codes_are_told_from_words() -> None:
+def test_names_and_codes_are_distinguished_from_words() -> None:
     assert names("The gateway TL-SE2109 of Maria Lopez runs pg_dump v1.2.3 on 10GB in March") == [
         "TL-SE2109", "pg_dump", "v1.2.3", "Maria", "Lopez",
     ]  # fmt: skip
@@ -151,7 +151,7 @@ def test_the_sentences_with_markers_are_found(text: str, expected: list[tuple[st
         ("Bread is baked from flour and water.", "not_found", ("words", "")),
     ],
 )
-def test_what_is_wrong_is_named(sentence: str, status: str, problem: tuple[str, str] | None) -> None:
+def test_problems_are_named(sentence: str, status: str, problem: tuple[str, str] | None) -> None:
     found, problems = judged(sentence)
     assert found == status
     assert problem is None or problem in problems
@@ -180,29 +180,29 @@ RULES = (
         ("试用期员工享受年假。", False),
     ],
 )
-def test_each_word_is_held_against_the_same_word_where_its_neighbours_are_alike(sentence: str, true: bool) -> None:
+def test_words_are_compared_in_similar_contexts(sentence: str, true: bool) -> None:
     status, problems = judged(sentence, RULES)
     assert (status, problems) == (("supported", []) if true else ("partly", [("polarity", "")]))
 
 
-def test_an_address_of_which_no_word_is_left_does_no_harm() -> None:
+def test_url_without_words_does_not_fail() -> None:
     assert judged("See http://www. for the ports.", "The ports are listed at http://www.")[0] == "supported"
 
 
-def test_a_sentence_in_another_language_is_held_to_its_numbers_and_names() -> None:
+def test_sentence_in_another_language_is_judged_by_numbers_and_names() -> None:
     assert judged("TL-SE2109 有 9 个端口。")[0] == "supported"
     assert judged("TL-SE2109 有 12 个端口。") == ("not_found", [("number", "12 个")])
     assert judged("它很好用。") == ("partly", [("language", "")])
     assert judged("TL-SE2109 的风扇噪音很大，不宜放在卧室。") == ("partly", [("language", "")])
 
 
-def test_of_a_very_long_sentence_the_beginning_is_judged() -> None:
+def test_only_the_beginning_of_a_very_long_sentence_is_judged() -> None:
     filling = "and nine ports, " * 61
     assert judged(f"The TL-SE2109 has {filling}at 1600 euros, and has twelve ports.") == ("supported", [])
     assert judged(f"The TL-SE2109 has {filling[:400]}and has twelve ports.")[1] == [("number", "twelve")]
 
 
-def test_a_marker_is_judged_by_its_own_passages() -> None:
+def test_marker_is_judged_by_its_own_passages() -> None:
     (first, second) = check("Nine ports [1]. Nine ports [2].", {1: SWITCH, 2: "Bread is baked from flour."})
     assert (first.status, second.status) == ("supported", "not_found")
 
@@ -221,21 +221,21 @@ SWAPS = (
 @pytest.mark.parametrize(
     ("sentence", "problem"),
     [
-        # roles: a word in the place of another that the source has beside it
+        # roles: a word replaced by another that the source has next to it
         ("The subscriber sends its changes to the publisher as they occur.", ("word", "subscriber")),
         ("The publisher sends its changes to the subscriber whenever they occur.", None),
         ("出租人张昊将房屋出租给承租人居住使用。", ("word", "张昊")),
         ("出租人刘桂芳把房屋租给承租人张昊居住使用。", None),
         ("尾注在页面的底端提供信息。", ("word", "尾注")),
         ("脚注提供信息的位置是页面的底端。", None),
-        # names, but no other word that begins a sentence
+        # names, but not other words at the beginning of a sentence
         ("The red pump is Brig.", ("word", "Brig")),
         ("Alda is the red pump.", None),
         ("Pick the Printers page in the menu.", None),
-        # numbers that stand elsewhere
+        # numbers that are elsewhere in the source
         ("The tenant pays a deposit of 1,650 euros.", ("word", "1,650")),
         ("The tenant pays a deposit of 2,475 euros.", None),
-        # nouns, but neither verbs nor what may be another word for the same
+        # nouns, but neither verbs nor possible synonyms
         ("The parties meet with a mediator in a courtroom.", ("word", "courtroom")),
         ("The parties gather with a mediator in an office.", None),
         ("要删除脚注，请删除文字中的脚注内容。", ("word", "内容")),
@@ -248,11 +248,11 @@ SWAPS = (
         ("Before the service starts, ports are checked.", None),
         ("流复制的数据丢失窗口要大得多。", ("polarity", "")),
         ("流复制的数据丢失窗口小很多。", None),
-        # what is denied in two ways
+        # two ways of negating
         ("Smoking is only allowed on the terrace.", None),
         ("只有在露台可以吸烟。", None),
         ("Options given twice are not used.", None),
-        # names in quotation marks, and numbers in other words
+        # names in quotation marks, and numbers written differently
         ("自习室座位要通过“悦读云湖”预约。", ("name", "悦读云湖")),
         ("自习室座位要通过“书香云湖”预约。", None),
         ("Monthly migraine days fell by nearly six.", None),
@@ -261,9 +261,7 @@ SWAPS = (
         ("每人每月不超过一千八。", None),
     ],
 )
-def test_what_stands_in_the_place_of_another_is_found_and_a_paraphrase_let_be(
-    sentence: str, problem: tuple[str, str] | None
-) -> None:
+def test_substitutions_are_found_and_paraphrases_accepted(sentence: str, problem: tuple[str, str] | None) -> None:
     status, problems = judged(sentence, SWAPS)
     assert (status in ("partly", "contradicted"), problems[:1]) == ((True, [problem]) if problem else (False, []))
 
@@ -285,7 +283,7 @@ LAW = (
 @pytest.mark.parametrize(
     ("sentence", "problem"),
     [
-        # numbers that are worked out
+        # derived numbers
         ("Vasquez headed the herbarium for 17 years.", None),
         ("Vasquez headed the herbarium for 18 years.", ("number", "18 years")),
         ("Vasquez left the herbarium in 1980.", None),
@@ -304,28 +302,26 @@ LAW = (
         ),
         ("碑文为书法家范仲元所书。", ("name", "范仲元")),
         ("碑文由书法家米友清书写。", None),
-        # what is permitted and what is forbidden
+        # permitted and forbidden
         ("Volunteers can't accept gifts.", None),
         ("可以寄存贵重物品。", ("polarity", "")),
-        # of several negations one is missing, or a measure is turned round
+        # one of several negations is missing, or a comparison is reversed
         ("停机计入不可用时间。", ("polarity", "")),
         ("堆高不得低于2.4米。", ("polarity", "")),
         ("堆高不超过2.4米。", None),
-        # a negation reaches no other statement, and another one denies nothing of this
+        # a negation does not reach other statements
         ("The filter RF-22 has to be replaced.", None),
         ("The filter RF-22 can be cleaned and must be replaced.", ("polarity", "")),
         ("Version 8 no longer supports Python 3.", None),
         ("Version 8 supports Python 3.", ("polarity", "")),
     ],
 )
-def test_facts_are_worked_out_and_told_from_those_of_other_things(
-    sentence: str, problem: tuple[str, str] | None
-) -> None:
+def test_derived_and_misplaced_facts(sentence: str, problem: tuple[str, str] | None) -> None:
     status, problems = judged(sentence, LAW)
     assert (status in ("partly", "contradicted"), problems[:1]) == ((True, [problem]) if problem else (False, []))
 
 
-def test_texts_that_would_take_too_long_are_not_laid_side_by_side() -> None:
+def test_long_texts_are_not_aligned() -> None:
     assert list(exchanged("A " * 450, word_tokens("A B " * 1_000))) == []
 
 
@@ -340,8 +336,8 @@ def test_texts_that_would_take_too_long_are_not_laid_side_by_side() -> None:
         ("citation_pairs_fourth.jsonl", 141, 90),
     ],
 )
-async def test_the_verdicts_on_labelled_pairs(file: str, right: int, doubted: int) -> None:
-    """As measured: so many true sentences are supported, and so many false ones doubted."""
+async def test_verdicts_on_labelled_pairs(file: str, right: int, doubted: int) -> None:
+    """The measured numbers of true sentences supported and false ones doubted."""
     rows = await measure(read_pairs((PAIRS / file).read_text(encoding="utf-8").splitlines()))
     assert sum(row.right for row in rows if row.label == TRUE) >= right
     assert sum(row.right for row in rows if row.label != TRUE) >= doubted

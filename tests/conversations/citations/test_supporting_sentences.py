@@ -1,4 +1,4 @@
-"""Which sentences of a passage a claim stands on, and that the source's panel marks them."""
+"""Tests of finding the sentences that support a claim, and of highlighting them in the source panel."""
 
 import re
 
@@ -38,16 +38,16 @@ HANDBOOK = [
         ("", set()),
     ],
 )
-def test_a_claim_stands_on_what_holds_its_words(claim: str, expected: set[int]) -> None:
+def test_supporting_sentences_of_a_claim(claim: str, expected: set[int]) -> None:
     assert grounds([claim], HANDBOOK) == expected
 
 
-def test_nothing_stands_on_nothing() -> None:
+def test_empty_inputs() -> None:
     assert grounds(["The warranty lasts three years."], []) == set()
     assert grounds([], HANDBOOK) == set()
 
 
-def test_what_is_quoted_stands_before_its_marker() -> None:
+def test_quotation_precedes_its_marker() -> None:
     blocks = [
         {"id": "b1", "kind": "text", "text": "First.\n- Steps:  \nHold *it*. [1]\n\n**Ports** [2]\n\n"},
         {"id": "b2", "kind": "table", "columns": ["Port"], "rows": [["one", 1], ["two", 2]]},
@@ -58,7 +58,7 @@ def test_what_is_quoted_stands_before_its_marker() -> None:
     assert quoted_lines(blocks, 3) == ["Last of all"] and quoted_lines(blocks, 4) == []
 
 
-def test_a_quotation_of_several_sentences_is_marked_whole(
+def test_quotation_of_several_sentences_is_highlighted(
     as_owner: Client, session: ChatSession, chunks: list[Chunk]
 ) -> None:
     answer = make_turn(session, answer=" ".join(HANDBOOK[:2]) + " [1]\n\n*Quoted.*", chunk=chunks[0])
@@ -87,14 +87,14 @@ def answer_from(session: ChatSession, chunk: Chunk, claim: str, status: str = "s
 
 
 def passage_of(client: Client, answer: Message) -> str:
-    """Follow the panel of the answer's first source to its passage."""
+    """Return the passage that the panel of the answer's first source links to."""
     panel = client.get(reverse("citation", args=[answer.pk, 1]), headers={"HX-Request": "true"}).content.decode()
     found = re.search(r'hx-get="(/knowledge/passages/[^"]+)"', panel)
     assert found
     return client.get(found[1].replace("&amp;", "&").partition("#")[0]).content.decode()
 
 
-def test_the_panel_marks_the_joined_passage_and_the_claim(
+def test_panel_highlights_the_joined_passage_and_the_claim(
     as_owner: Client, session: ChatSession, chunks: list[Chunk]
 ) -> None:
     first, second, other = chunks
@@ -107,15 +107,13 @@ def test_the_panel_marks_the_joined_passage_and_the_claim(
     assert re.findall("<mark[^>]*>([^<]*)", cited) == [HANDBOOK[1]]
 
 
-def test_what_is_not_borne_out_is_not_marked(as_owner: Client, session: ChatSession, chunks: list[Chunk]) -> None:
+def test_unsupported_claims_are_not_highlighted(as_owner: Client, session: ChatSession, chunks: list[Chunk]) -> None:
     answer = answer_from(session, chunks[0], "Hold the reset button for ten seconds.", "not_found")
     passage = passage_of(as_owner, answer)
     assert "Hold the reset button" in passage and "<mark" not in passage
 
 
-def test_a_passage_that_is_gone_leaves_the_quotation(
-    as_owner: Client, session: ChatSession, chunks: list[Chunk]
-) -> None:
+def test_deleted_passage_leaves_the_quotation(as_owner: Client, session: ChatSession, chunks: list[Chunk]) -> None:
     answer = answer_from(session, chunks[1], "The warranty lasts three years.")
     Citation.objects.filter(message=answer).update(merged=[chunks[0].pk, chunks[1].pk])
     chunks[0].document.delete()
@@ -125,9 +123,7 @@ def test_a_passage_that_is_gone_leaves_the_quotation(
 
 
 @pytest.mark.django_db(transaction=True)
-async def test_an_answer_remembers_what_its_source_was_joined_of(
-    owner: User, session: ChatSession, handbook: KnowledgeBase
-) -> None:
+async def test_citation_stores_the_joined_passages(owner: User, session: ChatSession, handbook: KnowledgeBase) -> None:
     await run_turn(owner, session, "How long lasts the warranty, and how many ports has the TL-SE2109 switch?")
     chunks = [chunk.pk async for chunk in Chunk.objects.order_by("ordinal")]
     citation = await Citation.objects.aget(message__turn__session=session, index=1)

@@ -1,4 +1,4 @@
-"""Sentences that their sources don't support are underlined where they stand, and say why."""
+"""Tests of underlining the sentences of an answer that their sources don't support."""
 
 import re
 
@@ -24,7 +24,7 @@ def context(*verdicts: SentenceMark, second: tuple[SentenceMark, ...] = ()) -> C
 
 
 def doubted(html: str) -> list[tuple[str, str]]:
-    """Return class and text of what is underlined."""
+    """Return class and text of each underlined part."""
     found = re.findall(r'<span class="doubt (\w+)" title="[^"]*">(.*?)</span>', html, re.DOTALL)
     return [(status, re.sub("<[^>]+>", "", text)) for status, text in found]
 
@@ -49,17 +49,17 @@ def test_the_sentence_of_a_marker_is_underlined(
     assert doubted(render(text, context(*verdicts))) == expected
 
 
-def test_a_sentence_between_two_sources_is_underlined_once() -> None:
+def test_sentence_with_two_sources_is_underlined_once() -> None:
     html = render("It hums [1][2] softly.", context(PARTLY, second=(PARTLY,)))
     assert doubted(html) == [("partly", "It hums"), ("partly", " softly.")]
     assert html.count('<sup class="citation partly">') == 2
 
 
-def test_a_cell_of_a_table_is_underlined() -> None:
+def test_table_cell_is_underlined() -> None:
     assert doubted(render_inline("nine [1] and ten [1]", context(SURE, MISSING))) == [("not_found", " and ten")]
 
 
-def test_it_says_why_and_stays_text() -> None:
+def test_reason_is_escaped() -> None:
     html = render("It has 45 ports [1].", context(PARTLY))
     assert 'title="Partly · “45” &lt;is&gt; not there"' in html
     assert "Source 1 · Partly supported" in html
@@ -74,7 +74,7 @@ def test_only_underlines_are_added(text: str) -> None:
 
 
 @pytest.mark.django_db
-def test_the_page_shows_it(as_owner: Client, owner: User) -> None:
+def test_page_shows_underlines(as_owner: Client, owner: User) -> None:
     session = make_session(owner)
     check = {"text": "It has 45 ports.", "sources": [1], "status": "partly", "coverage": 0.5}
     make_turn(session, answer="It has 45 ports [1].", checks=[check | {"problems": [{"kind": "number", "what": "45"}]}])

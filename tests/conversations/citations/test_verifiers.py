@@ -1,4 +1,4 @@
-"""Who judges citations: rules, a cross-encoder for entailment, or the chat model; and sentences that name no source."""
+"""Tests of the verifiers of citations: rules, a cross-encoder for entailment, and the chat model."""
 
 import json
 from collections.abc import Sequence
@@ -39,7 +39,7 @@ def status(verified: Verified) -> list[str]:
 
 
 class TestContradicted:
-    """A wrong number in an otherwise right sentence is told with what the source says."""
+    """A wrong number in an otherwise right sentence is reported with the source's."""
 
     @pytest.mark.parametrize(
         ("sentence", "passage", "says"),
@@ -60,27 +60,27 @@ class TestContradicted:
     @pytest.mark.parametrize(
         ("sentence", "passage"),
         [
-            # Which of the two it should be, nobody can say.
+            # Either of the two could be meant.
             ("The fan weighs 12 kg.", "The fan weighs 9 kg and the fan weighs 7 kg."),
-            ("The kitchen was painted by Okafor in 45 days.", WARRANTY),  # it is wrong in more than the number
+            ("The kitchen was painted by Okafor in 45 days.", WARRANTY),  # not only the number is wrong
             ("The warranty of the fan lasts 24 months, says Lindqvist.", WARRANTY),
         ],
     )
-    def test_where_it_is_not_sure_nothing_is_said_in_its_place(self, sentence: str, passage: str) -> None:
+    def test_uncertain_counterparts_are_omitted(self, sentence: str, passage: str) -> None:
         verdict = check_claim(Claim(sentence, (1,)), [passage])
         assert verdict.status in ("partly", "not_found") and not verdict.says
 
-    def test_old_checks_without_it_are_read(self) -> None:
+    def test_old_checks_without_counterparts_are_read(self) -> None:
         assert labels.reason({"kind": "number", "what": "24"}) == "“24” is not in the source in this context."
 
 
 class TestUncited:
-    """A sentence without a marker is held against all passages, by its numbers, names and quotations."""
+    """Numbers, names and quotations of a sentence without a marker are compared with all passages."""
 
     def judged(self, text: str, known: Sequence[str] | None = ("Who is Doyle?",)) -> list[tuple[str, str]]:
         return [(verdict.status, verdict.text) for verdict in check(text, {1: WARRANTY}, known)]
 
-    def test_what_stands_in_no_passage_is_uncited(self) -> None:
+    def test_facts_in_no_passage_are_uncited(self) -> None:
         text = "The warranty lasts 36 months [1]. A second fan costs 45 euros. Doyle knows more. Made in Essen."
         assert self.judged(text) == [
             ("supported", "The warranty lasts 36 months."), ("uncited", "A second fan costs 45 euros."),
@@ -90,28 +90,28 @@ class TestUncited:
         "text",
         ["## Part 45 of Brussels", "Do you mean the one of 45 euros?", "Here is what I found.", "```\nprice = 45\n```"],
     )
-    def test_what_states_nothing_is_not(self, text: str) -> None:
+    def test_sentences_without_facts_are_not_uncited(self, text: str) -> None:
         assert self.judged(text) == []
 
-    def test_where_nothing_need_be_cited_nothing_is(self) -> None:
+    def test_uncited_facts_can_be_allowed(self) -> None:
         assert self.judged("A fan costs 45 euros.", known=None) == []
         assert list(check("A fan costs 45 euros.", {}, [])) == []
 
-    def test_a_sentence_in_another_language_is_held_by_its_numbers_alone(self) -> None:
+    def test_sentence_in_another_language_is_judged_by_numbers_only(self) -> None:
         assert self.judged("周立民说保修期是 36 个月。") == []
         assert self.judged("风扇售价 45 欧元。") == [("uncited", "风扇售价 45 欧元。")]
 
-    def test_most_of_a_set_that_nobody_tuned_on_is_told_apart(self) -> None:
+    def test_recall_and_precision_on_an_untuned_set(self) -> None:
         rows = [json.loads(line) for line in (DATA / "unmarked_sentences.jsonl").read_text().splitlines()]
-        told = [
+        judged = [
             (row["label"], bool(list(check(row["sentence"], dict(enumerate(row["passages"], 1)), [row["question"]]))))
             for row in rows
         ]
-        assert len(told) == 83
-        assert sum(label == "uncited" and found for label, found in told) >= 28
-        assert sum(label == "none" and found for label, found in told) <= 3
+        assert len(judged) == 83
+        assert sum(label == "uncited" and found for label, found in judged) >= 28
+        assert sum(label == "none" and found for label, found in judged) <= 3
 
-    def test_it_is_marked_in_words_where_it_stands(self) -> None:
+    def test_uncited_sentence_is_marked_in_the_text(self) -> None:
         text = "It lasts 36 months [1]. A **second fan** costs 45 & more."
         [verdict] = [item.to_dict() for item in check("A **second fan** costs 45 & more.", {1: WARRANTY}, [])]
         html = render(text, Context({}, "", labels.uncited([verdict])))
@@ -119,7 +119,7 @@ class TestUncited:
         assert html.count('<span class="uncited"') == 1 and html.rstrip().endswith(">Uncited</span></p>")
         assert "It lasts" in html.split("doubt uncited")[0]
 
-    def test_it_is_counted_apart(self) -> None:
+    def test_uncited_sentences_are_counted_separately(self) -> None:
         checks = [verdict.to_dict() for verdict in check("Nine ports [1]. It costs 45 euros.", {1: WARRANTY}, [])]
         assert labels.summary(checks) == "Citations checked: 1 supported · 1 uncited"
         assert labels.doubts(checks)[0].label == "Uncited" and labels.by_marker(checks).keys() == {1}
@@ -135,33 +135,33 @@ async def test_an_answer_is_shown_with_what_is_uncited_and_contradicted(
     assert [item["status"] for item in message.checks] == ["contradicted", "uncited"]
     assert message.checks[0]["problems"] == [{"kind": "number", "what": "twelve", "says": "nine"}]
     step = await TraceStep.objects.aget(key="check_citations")
-    told = check_node.CheckCitations().describe(step.detail)
-    assert told is not None and ("Uncited", "1") in told.facts
+    described = check_node.CheckCitations().describe(step.detail)
+    assert described is not None and ("Uncited", "1") in described.facts
 
 
 class TestSetting:
-    """`CITATION_VERIFIER` names a class; a wrong one is told when the site starts."""
+    """`CITATION_VERIFIER` names a class; an invalid one is reported when the site starts."""
 
     def test_rules_are_the_default(self) -> None:
         assert type(configured()).__name__ == "Rules"
 
     @pytest.mark.parametrize("path", ["nowhere.Verifier", "conversations.citations.verdict.Verdict", "json"])
-    def test_what_is_none_is_refused(self, settings: Any, path: str) -> None:
+    def test_invalid_verifiers_are_refused(self, settings: Any, path: str) -> None:
         settings.CITATION_VERIFIER = path
         assert "conversations.E006" in [message.id for message in run_checks()]
 
     @pytest.mark.parametrize("name", ["rules.Rules", "entailment.Entailment", "judge.Judge"])
-    def test_those_that_come_with_it_are_taken(self, settings: Any, name: str) -> None:
+    def test_bundled_verifiers_are_accepted(self, settings: Any, name: str) -> None:
         settings.CITATION_VERIFIER = f"{VERIFIERS}.{name}"
         assert run_checks() == []
 
 
 class TestEntailment:
-    """A cross-encoder with three labels takes the place of the rules' verdicts."""
+    """A cross-encoder with three labels replaces the rules' verdicts."""
 
     @pytest.fixture
     def model(self, tmp_path: Path, settings: Any) -> Path:
-        """A model whose logit of entailment grows with the words that both texts share; the other two don't."""
+        """A model whose entailment logit grows with the words that both texts share; the other logits are constant."""
         folder = cross_encoder.write(tmp_path / "nli", classes=3, weights=(2.0, 0.0, 0.0))
         settings.CITATION_ENTAILMENT_MODEL = str(folder)
         return folder
@@ -169,29 +169,29 @@ class TestEntailment:
     def label(self, folder: Path, *names: str) -> None:
         (folder / "config.json").write_text(json.dumps({"pad_token_id": 0, "id2label": dict(enumerate(names))}))
 
-    async def test_it_takes_the_place_of_the_rules(self, model: Path) -> None:
+    async def test_model_replaces_the_rules(self, model: Path) -> None:
         self.label(model, "ENTAILMENT", "NEUTRAL", "CONTRADICTION")
         verified = await Entailment().verify(written("The switch is the warranty of lunch [1]."))
         assert status(verified) == ["supported"] and verified.facts["by"] == str(model)
 
-    async def test_the_order_of_the_labels_is_the_models(self, model: Path) -> None:
+    async def test_order_of_labels_is_from_the_model(self, model: Path) -> None:
         self.label(model, "contradiction", "neutral", "entailment")
         assert status(await Entailment().verify(written("The switch has ports, the warranty is the ports [1]."))) == [
             "contradicted"
         ]
 
-    async def test_what_it_is_not_sure_of_is_not_supported(self, model: Path) -> None:
+    async def test_uncertain_relations_are_not_supported(self, model: Path) -> None:
         self.label(model, "neutral", "entailment", "contradiction")
         [verdict] = (await Entailment().verify(written("The switch has nine ports, the warranty too [1]."))).verdicts
         assert verdict.status == "partly" and verdict.problems == (("model", ""),)
 
-    async def test_it_leaves_the_rest_to_the_rules(self, model: Path, settings: Any) -> None:
+    async def test_further_sentences_are_left_to_the_rules(self, model: Path, settings: Any) -> None:
         self.label(model, "entailment", "neutral", "contradiction")
         settings.CITATION_MODEL_CLAIMS = 1
         text = "The switch, the warranty, the ports [1]. The switch has 45 ports [1]. It costs 450 euros."
         assert status(await Entailment().verify(written(text))) == ["supported", "contradicted", "uncited"]
 
-    async def test_where_it_fails_the_rules_stand_and_the_trace_says_why(self, model: Path) -> None:
+    async def test_failure_keeps_the_rules_and_is_traced(self, model: Path) -> None:
         self.label(model, "LABEL_0", "LABEL_1", "LABEL_2")
         verified = await Entailment().verify(written("The switch has nine ports [1]."))
         assert status(verified) == ["supported"]
@@ -200,7 +200,7 @@ class TestEntailment:
 
 @pytest.mark.usefixtures("default_prompts")
 class TestJudge:
-    """The chat model is asked for each sentence that carries a marker."""
+    """The chat model judges each sentence with a marker."""
 
     @pytest.fixture
     def model(self, fake_llm: FakeLLM, settings: Any) -> FakeLLM:
@@ -208,7 +208,7 @@ class TestJudge:
         settings.FILTER_CONCURRENCY = 1
         return fake_llm
 
-    async def test_its_verdicts_take_the_place_of_the_rules(self, model: FakeLLM) -> None:
+    async def test_model_verdicts_replace_the_rules(self, model: FakeLLM) -> None:
         model.enqueue('{"verdict": "supported", "wrong": "", "source_says": ""}')
         model.enqueue('{"verdict": "contradicted", "wrong": "Oslo", "source_says": "Essen"}')
         verified = await Judge().verify(written("It is guaranteed for three years [1]. It was made in Oslo [1]."))
@@ -217,26 +217,26 @@ class TestJudge:
         assert verified.facts == {"by": "fake-model", "judged": 2}
         assert "<passage" in model.calls[0].messages[1].content and "guaranteed" in model.calls[0].messages[1].content
 
-    async def test_a_reply_that_says_nothing_leaves_the_rules(self, model: FakeLLM) -> None:
+    async def test_unusable_reply_keeps_the_rules(self, model: FakeLLM) -> None:
         model.enqueue("I can't tell.", '{"verdict": "maybe"}')
         text = "It has nine ports [1]. It has 45 ports [1]."
         verified = await Judge().verify(written(text))
         assert verified.verdicts == await Rules().by_rules(written(text))
         assert verified.facts["judged"] == 0
 
-    async def test_no_more_is_asked_and_no_longer_waited_than_is_allowed(self, model: FakeLLM, settings: Any) -> None:
+    async def test_calls_and_time_are_limited(self, model: FakeLLM, settings: Any) -> None:
         settings.CITATION_MODEL_CLAIMS, settings.CITATION_MODEL_TIMEOUT = 1, 0.2
         model.enqueue([60.0])
         verified = await Judge().verify(written("It has nine ports [1]. It has nine ports in all [1]."))
         assert len(model.calls) == 1 and status(verified) == ["supported", "supported"]
         assert verified.facts["by"] == "rules"
 
-    async def test_without_a_model_the_rules_stand(self, model: FakeLLM) -> None:
+    async def test_rules_are_kept_without_a_model(self, model: FakeLLM) -> None:
         model.serves = set()
         verified = await Judge().verify(written("It has nine ports [1]."))
         assert status(verified) == ["supported"] and verified.facts["note"] == "no model"
 
-    def test_words_that_the_sentence_does_not_have_are_not_quoted(self) -> None:
+    def test_words_missing_from_the_sentence_are_not_quoted(self) -> None:
         verdict = Verdict("It hums.", (1,), "supported", 1.0)
         read = read_judgement('{"verdict": "not found", "wrong": "made up"}', verdict)
         assert read is not None and (read.status, read.problems) == ("not_found", (("model", ""),))

@@ -1,4 +1,4 @@
-"""The files of a chat: asked in it, reached by nobody else and from nowhere else, kept in a base as they were read."""
+"""Tests of the files of a chat: search, access, moving them to a base, and deletion."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -41,7 +41,7 @@ def stored(settings: Any, tmp_path: Any) -> Iterator[None]:
 
 
 def put_in(user: User, session: ChatSession, text: str = LAMP, name: str = "velm.md") -> Document:
-    """Put a file into a chat, and read it as a worker does."""
+    """Add a file to a chat and process it as a worker does."""
     document = chat_files.attach(user, session, name, SimpleUploadedFile(name, text.encode())).document
     read(document, text)
     return document
@@ -62,7 +62,7 @@ async def cited(message: Message) -> set[str]:
     return {name async for name in message.citations.filter(cited=True).values_list("filename", flat=True)}
 
 
-async def test_a_file_is_asked_in_its_chat_together_with_the_bases(
+async def test_file_is_searched_in_its_chat_together_with_the_bases(
     owner: User, session: ChatSession, handbook: KnowledgeBase
 ) -> None:
     await in_database(put_in, owner, session)
@@ -70,18 +70,20 @@ async def test_a_file_is_asked_in_its_chat_together_with_the_bases(
     assert await cited(await answer_to(owner, session, "How many ports has the TL-SE2109 switch?")) == {"handbook.txt"}
 
 
-async def test_it_is_asked_whatever_else_is_chosen(owner: User, session: ChatSession, handbook: KnowledgeBase) -> None:
+async def test_files_are_searched_whatever_the_scope(
+    owner: User, session: ChatSession, handbook: KnowledgeBase
+) -> None:
     await in_database(put_in, owner, session)
     chosen = await handbook.documents.afirst()
     assert chosen is not None
     for scope in ({"knowledge_base_ids": [handbook.pk]}, {"document_ids": [chosen.pk]}, {"labels": (["none"], {})}):
         await in_database(lambda scope=scope: services.set_scope(owner, session, **scope))
         assert await cited(await answer_to(owner, session)) == {"velm.md"}, scope
-    # Its tags narrow the bases all the same.
+    # Its tags still limit the bases.
     assert not await cited(await answer_to(owner, session, "How many ports has the TL-SE2109 switch?"))
 
 
-async def test_no_other_chat_and_no_search_finds_it(
+async def test_files_are_not_found_from_other_chats_or_by_search(
     owner: User, session: ChatSession, handbook: KnowledgeBase, as_owner: Client
 ) -> None:
     document = await in_database(put_in, owner, session)
@@ -116,7 +118,7 @@ def reach(user: User, document: Document) -> list[QuerySet[Any]]:
     ]
 
 
-def test_neither_a_stranger_nor_a_colleague_nor_a_curator_reaches_it(
+def test_other_users_have_no_access_to_a_file(
     owner: User, session: ChatSession, handbook: KnowledgeBase, colleague: User, as_colleague: Client,
     stranger: User, as_stranger: Client, staff: User, as_staff: Client,
 ) -> None:  # fmt: skip
@@ -142,7 +144,7 @@ def test_neither_a_stranger_nor_a_colleague_nor_a_curator_reaches_it(
     assert Document.objects.filter(pk=document.pk).exists()
 
 
-def test_its_owner_reads_it_but_finds_its_base_nowhere(owner: User, session: ChatSession, as_owner: Client) -> None:
+def test_owner_can_read_a_file_but_does_not_see_its_base(owner: User, session: ChatSession, as_owner: Client) -> None:
     document = put_in(owner, session)
     page = as_owner.get(f"/knowledge/documents/{document.pk}/")
     assert LAMP in page.content.decode() and f"/knowledge/{document.knowledge_base_id}/chat/" in page.content.decode()
@@ -152,7 +154,7 @@ def test_its_owner_reads_it_but_finds_its_base_nowhere(owner: User, session: Cha
     assert listed == []
 
 
-def test_by_api(owner: User, session: ChatSession, as_owner: Client) -> None:
+def test_api_for_files(owner: User, session: ChatSession, as_owner: Client) -> None:
     address = f"/api/chat/sessions/{session.pk}/files"
     sent = as_owner.post(address, {"file": SimpleUploadedFile("velm.md", LAMP.encode())})
     assert sent.status_code == 202
@@ -169,7 +171,7 @@ def test_by_api(owner: User, session: ChatSession, as_owner: Client) -> None:
     assert as_owner.get(address).json() == [] and not default_storage.exists(str(document.file))
 
 
-def test_kept_in_a_base_it_is_there_as_it_was_read(
+def test_file_moved_to_a_base_keeps_its_passages(
     owner: User, session: ChatSession, handbook: KnowledgeBase, as_owner: Client, stranger: User
 ) -> None:
     services.set_scope(owner, session, [handbook.pk])
@@ -181,7 +183,7 @@ def test_kept_in_a_base_it_is_there_as_it_was_read(
     kept = as_owner.post(keep, {"knowledge_base": base.pk}, content_type="application/json")
     assert (kept.status_code, kept.json()["knowledge_base"], kept.json()["status"]) == (200, base.pk, "ready")
     assert not chat_files.files_of(session).exists()
-    assert set(session.knowledge_bases.all()) == {handbook, base}  # so that it is still asked
+    assert set(session.knowledge_bases.all()) == {handbook, base}  # so that it is still searched
     found = as_owner.post("/api/search", {"query": QUESTION}, content_type="application/json").json()["hits"]
     assert found[0]["document_id"] == document.pk
     again = put_in(owner, session)
@@ -190,7 +192,7 @@ def test_kept_in_a_base_it_is_there_as_it_was_read(
     assert (there.status_code, there.json()["code"]) == (409, "already_there")
 
 
-async def test_a_question_waits_for_a_file_that_is_being_read(owner: User, session: ChatSession) -> None:
+async def test_question_waits_for_a_file_being_processed(owner: User, session: ChatSession) -> None:
     document = (
         await in_database(
             lambda: chat_files.attach(owner, session, "velm.md", SimpleUploadedFile("velm.md", LAMP.encode()))
@@ -216,7 +218,7 @@ async def test_a_question_waits_for_a_file_that_is_being_read(owner: User, sessi
     assert await cited(answer) == {"velm.md"}
 
 
-async def test_what_is_not_ready_in_time_is_said_at_the_head_of_the_answer(
+async def test_answer_begins_with_a_note_on_unprocessed_files(
     owner: User, session: ChatSession, handbook: KnowledgeBase, settings: Any
 ) -> None:
     settings.FILE_WAIT_SECONDS = 0
@@ -232,21 +234,21 @@ async def test_what_is_not_ready_in_time_is_said_at_the_head_of_the_answer(
     assert await cited(answer) == {"handbook.txt"}
     step = await TraceStep.objects.aget(turn=answer.turn_id, key="wait_for_files")
     assert (step.detail["unread"], step.detail["failed"]) == (["velm.md"], ["broken.md"])
-    assert not [check for check in answer.checks if check["status"] == "uncited"]  # the site's own words
+    assert not [check for check in answer.checks if check["status"] == "uncited"]  # the note is the site's own text
     again = await answer_to(owner, session, "How many ports has the TL-SE2109 switch?")
-    assert "broken.md" not in again.content  # it has been told
+    assert "broken.md" not in again.content  # it was reported before
 
 
-async def test_sum_this_up_means_the_file(owner: User, session: ChatSession, handbook: KnowledgeBase) -> None:
+async def test_summary_request_refers_to_the_file(owner: User, session: ChatSession, handbook: KnowledgeBase) -> None:
     await in_database(put_in, owner, session)
     answer = await answer_to(owner, session, "Summarise this document")
     assert "an hour before sunset" in answer.content
 
 
-def test_files_go_with_their_chat(owner: User, session: ChatSession, settings: Any) -> None:
+def test_files_are_deleted_with_their_chat(owner: User, session: ChatSession, settings: Any) -> None:
     document = put_in(owner, session)
     services.delete_session(session)
-    assert default_storage.exists(str(document.file))  # it can be taken back
+    assert default_storage.exists(str(document.file))  # the deletion can be undone
     settings.PURGE_AFTER_DAYS = 0
     retention.clean_up()
     assert not ChatSession.objects.filter(pk=session.pk).exists()
@@ -254,7 +256,7 @@ def test_files_go_with_their_chat(owner: User, session: ChatSession, settings: A
     assert not default_storage.exists(str(document.file))
 
 
-def test_files_go_with_their_owner_even_where_the_bases_are_handed_over(
+def test_files_are_deleted_with_their_owner_even_if_bases_are_transferred(
     owner: User, session: ChatSession, handbook: KnowledgeBase, colleague: User, as_staff: Client
 ) -> None:
     document = put_in(owner, session)
@@ -264,25 +266,25 @@ def test_files_go_with_their_owner_even_where_the_bases_are_handed_over(
     assert not default_storage.exists(str(document.file))
 
 
-def test_an_unused_chat_with_files_is_not_taken_for_another(owner: User, session: ChatSession) -> None:
+def test_unused_chat_with_files_is_not_reused(owner: User, session: ChatSession) -> None:
     put_in(owner, session)
     assert services.empty_session(owner) != session
 
 
-def test_a_chat_takes_so_many_files(
+def test_number_of_files_is_limited(
     owner: User, session: ChatSession, as_owner: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(chat_files, "MOST_FILES", 1)
     address = f"/api/chat/sessions/{session.pk}/files"
     two = [SimpleUploadedFile("a.md", b"One."), SimpleUploadedFile("b.md", b"Two.")]
     assert as_owner.post(address, {"file": two}).status_code == 409
-    assert as_owner.get(address).json() == []  # none of them was taken
+    assert as_owner.get(address).json() == []  # none of them was added
     put_in(owner, session)
     refused = as_owner.post(address, {"file": SimpleUploadedFile("b.md", b"More.")})
     assert (refused.status_code, refused.json()["code"]) == (409, "too_many")
 
 
-def test_tags_and_fields_of_a_session_by_api(owner: User, as_owner: Client, handbook: KnowledgeBase) -> None:
+def test_api_for_tags_and_fields_of_a_session(owner: User, as_owner: Client, handbook: KnowledgeBase) -> None:
     def send(method: str, address: str, body: dict[str, Any]) -> Any:
         return getattr(as_owner, method)(address, body, content_type="application/json")
 
@@ -298,7 +300,7 @@ def test_tags_and_fields_of_a_session_by_api(owner: User, as_owner: Client, hand
     assert send("patch", address, {"tags": ["a,b"]}).status_code == 400
 
 
-async def test_a_question_is_asked_of_documents_with_a_tag_or_a_field(
+async def test_question_searches_documents_with_a_tag_or_field(
     owner: User, session: ChatSession, handbook: KnowledgeBase
 ) -> None:
     other = await in_database(factories.make_document, handbook, "other.txt", b"other", tags=["new"], metadata={"y": 9})
@@ -309,14 +311,14 @@ async def test_a_question_is_asked_of_documents_with_a_tag_or_a_field(
     assert await cited(answer) == {"other.txt"}
     step = await TraceStep.objects.aget(turn=answer.turn_id, key="search")
     assert (step.detail["tags"], step.detail["knowledge_bases"]) == (["new"], [handbook.pk])
-    # One question of its own; the next goes by the session again.
+    # A scope for one question; the next one uses the session's again.
     everything = await answer_to(owner, session, question, labels=LabelFilter())
     assert "handbook.txt" in await cited(everything)
     by_field = await answer_to(owner, session, question, labels=LabelFilter.read((), {"y": {"lt": 9}}))
     assert not await cited(by_field)
 
 
-async def test_a_chat_is_narrowed_to_a_folder_on_its_page_and_by_the_api(
+async def test_chat_can_be_limited_to_a_folder_on_its_page_and_by_api(
     owner: User, session: ChatSession, handbook: KnowledgeBase, as_owner: Client
 ) -> None:
     inner = await in_database(factories.make_document, handbook, "inner.txt", b"inner", folder="guide/kits")
@@ -348,9 +350,7 @@ async def test_a_chat_is_narrowed_to_a_folder_on_its_page_and_by_the_api(
     assert not await cited(await answer_to(owner, session, question, labels=LabelFilter.read(folder="none")))
 
 
-def test_everything_is_asked_again_by_a_button(
-    owner: User, session: ChatSession, handbook: KnowledgeBase, as_owner: Client
-) -> None:
+def test_button_resets_the_scope(owner: User, session: ChatSession, handbook: KnowledgeBase, as_owner: Client) -> None:
     services.set_scope(owner, session, [handbook.pk], (), (["new"], {"y": 9}), "guide")
     as_owner.post(reverse("choose-scope", args=[session.pk]), {"knowledge_base": handbook.pk, "everything": "1"})
     session.refresh_from_db()
@@ -358,7 +358,7 @@ def test_everything_is_asked_again_by_a_button(
     assert services.scope_of(session) == nothing
 
 
-async def test_an_answer_anew_is_asked_of_what_its_question_was(
+async def test_regenerated_answer_has_the_scope_of_its_question(
     owner: User, session: ChatSession, handbook: KnowledgeBase
 ) -> None:
     other = await in_database(factories.make_knowledge_base, owner, "Other")
@@ -369,7 +369,7 @@ async def test_an_answer_anew_is_asked_of_what_its_question_was(
     def narrow(**scope: Any) -> None:
         services.set_scope(owner, session, **scope)
 
-    async def anew(message: Message) -> set[str]:
+    async def regenerated(message: Message) -> set[str]:
         started = await lifecycle.regenerate(owner, message.pk)
         await wait_for_all()
         return await cited(await Message.objects.aget(pk=started.assistant_message_id))
@@ -379,17 +379,17 @@ async def test_an_answer_anew_is_asked_of_what_its_question_was(
         await in_database(lambda scope=scope: narrow(**everywhere | scope))
         answer = await answer_to(owner, session, question)
         await in_database(lambda: narrow(knowledge_base_ids=[handbook.pk]))
-        assert await anew(answer) == {"other.txt"}, scope
-    # Of turns from before this was kept, what the chat is set to now counts.
+        assert await regenerated(answer) == {"other.txt"}, scope
+    # Turns stored before scopes were recorded use the chat's current scope.
     await Turn.objects.filter(pk=answer.turn_id).aupdate(scope=None)
-    assert await anew(answer) == {"handbook.txt"}
-    # Another question in its place is a new one.
+    assert await regenerated(answer) == {"handbook.txt"}
+    # An edited question is a new one.
     edited = await lifecycle.edit(owner, answer.turn_id, question)
     await wait_for_all()
     assert await cited(await Message.objects.aget(pk=edited.assistant_message_id)) == {"handbook.txt"}
 
 
-async def test_an_answer_that_was_cut_goes_on_with_what_it_was_asked_of(
+async def test_continued_answer_has_the_scope_of_its_question(
     owner: User, session: ChatSession, handbook: KnowledgeBase
 ) -> None:
     other = await in_database(factories.make_knowledge_base, owner, "Other")
@@ -403,7 +403,7 @@ async def test_an_answer_that_was_cut_goes_on_with_what_it_was_asked_of(
     assert turn.scope["knowledge_bases"] == [handbook.pk]
 
 
-def test_the_files_of_a_deleted_chat_are_out_of_reach_until_it_is_back(
+def test_files_of_a_deleted_chat_are_inaccessible_until_it_is_restored(
     owner: User, session: ChatSession, as_owner: Client
 ) -> None:
     document = put_in(owner, session)
@@ -421,7 +421,7 @@ def test_the_files_of_a_deleted_chat_are_out_of_reach_until_it_is_back(
     assert {as_owner.get(page).status_code for page in pages} == {200}
 
 
-def test_the_storage_of_a_base_s_owner_limits_what_is_kept_in_it(
+def test_moving_a_file_is_limited_by_the_storage_of_the_base_owner(
     owner: User, colleague: User, session: ChatSession, as_owner: Client
 ) -> None:
     Limit.objects.create(user=colleague, storage_mb=1)
@@ -437,7 +437,7 @@ def test_the_storage_of_a_base_s_owner_limits_what_is_kept_in_it(
     assert (refused.status_code, refused.json()["code"]) == (413, "storage_full")
     page = as_owner.post(reverse("keep-chat-file", args=[session.pk, large.pk]), {"knowledge_base": base.pk})
     assert page.status_code == 302 and Document.objects.get(pk=large.pk).knowledge_base_id == session.files_id
-    # What its owner has already takes no more room in another base.
+    # A file that its owner already stores takes no more room in another base.
     Limit.objects.create(user=owner, storage_mb=1)
     assert (
         as_owner.post(keep.format(large.pk), {"knowledge_base": own.pk}, content_type="application/json").status_code
@@ -445,7 +445,7 @@ def test_the_storage_of_a_base_s_owner_limits_what_is_kept_in_it(
     )
 
 
-def test_a_mail_is_kept_with_what_it_carries_or_not_at_all(
+def test_email_is_moved_with_its_attachments_or_not_at_all(
     owner: User, colleague: User, session: ChatSession, as_owner: Client
 ) -> None:
     base = factories.make_knowledge_base(colleague)
@@ -467,31 +467,31 @@ def test_a_mail_is_kept_with_what_it_carries_or_not_at_all(
     assert (refused.status_code, refused.json()["code"]) == (413, "storage_full")
     assert set(mail.knowledge_base.documents.all()) == {mail, large, there}
     Limit.objects.all().delete()
-    assert keep().status_code == 200  # though the base has the bytes of an attachment
+    assert keep().status_code == 200  # although the base has the bytes of an attachment
     assert [item.document for item in mail.attachments.all()] == [large, same]
     assert set(base.documents.all()) == {mail, large, same}
 
 
-def test_an_upload_that_can_not_fit_is_refused_by_its_length_alone(
+def test_oversized_upload_is_refused_by_its_content_length(
     owner: User, session: ChatSession, as_owner: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     base = factories.make_knowledge_base(owner)
     Limit.objects.create(user=owner, storage_mb=1)
     client = Client(headers={"Authorization": f"Bearer {create_token(owner, 'sync')}"})
-    monkeypatch.setattr(MultiPartParser, "parse", None)  # which reads the body
+    monkeypatch.setattr(MultiPartParser, "parse", None)  # parsing reads the body
     for address in (f"/api/knowledge-bases/{base.pk}/documents", f"/api/chat/sessions/{session.pk}/files"):
         refused = client.post(address, {"file": SimpleUploadedFile("big.txt", b"words " * 300_000)})
         assert (refused.status_code, refused.json()["code"]) == (413, "storage_full"), address
         assert "1 MB" in str(refused.json())
 
 
-def test_an_export_names_the_files_of_a_chat(owner: User, session: ChatSession, as_owner: Client) -> None:
+def test_export_lists_the_files_of_a_chat(owner: User, session: ChatSession, as_owner: Client) -> None:
     document = put_in(owner, session, name="velm_tower.md")
     text = as_owner.get(f"/api/chat/sessions/{session.pk}/export.md").text
     assert "**Files of this chat**" in text and r"- velm\_tower.md" in text
     make_turn(session, "Is it lit?")
     text = as_owner.get(f"/api/chat/sessions/{session.pk}/export.md").text
-    assert text.index(r"- velm\_tower.md") < text.index("Is it lit?")  # before what is said of them
+    assert text.index(r"- velm\_tower.md") < text.index("Is it lit?")  # before the turns that mention them
     (file,) = as_owner.get(f"/api/chat/sessions/{session.pk}/export.json").json()["files"]
     assert (file["id"], file["filename"], file["size"]) == (document.pk, "velm_tower.md", len(LAMP))
     other = services.create_session(owner)

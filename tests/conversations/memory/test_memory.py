@@ -1,4 +1,4 @@
-"""Facts that a person asks to be remembered: off by default, theirs alone, within limits, given as data."""
+"""Tests of remembered facts: off by default, private, limited, and sent to models as data."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -34,27 +34,27 @@ class TestFacts:
         facts.switch(owner.pk, False)
         assert facts.known(owner.pk) == []
 
-    def test_nobody_is_told_the_facts_of_another(self, owner: User, stranger: User) -> None:
+    def test_facts_are_private(self, owner: User, stranger: User) -> None:
         facts.switch(owner.pk, True)
         facts.switch(stranger.pk, True)
         facts.remember(owner.pk, "I work in Ulm")
         facts.remember(stranger.pk, "I work in Bonn")
         assert facts.known(stranger.pk) == ["I work in Bonn"]
 
-    def test_the_same_fact_is_kept_once(self, owner: User) -> None:
+    def test_repeated_fact_is_stored_once(self, owner: User) -> None:
         assert facts.remember(owner.pk, " I  work in Ulm\n").pk == facts.remember(owner.pk, "I work in Ulm").pk
 
     @pytest.mark.usefixtures("small")
     @pytest.mark.parametrize(
         ("text", "code"), [("", "empty_fact"), (" \x00 ", "empty_fact"), ("x" * 41, "fact_too_long")]
     )
-    def test_what_is_no_fact_is_refused(self, owner: User, text: str, code: str) -> None:
+    def test_invalid_facts_are_refused(self, owner: User, text: str, code: str) -> None:
         with pytest.raises(FactRefused) as refused:
             facts.remember(owner.pk, text)
         assert refused.value.code == code
 
     @pytest.mark.usefixtures("small")
-    def test_the_memory_has_an_end(self, owner: User) -> None:
+    def test_number_of_facts_is_limited(self, owner: User) -> None:
         for text in ("one", "two", "two"):
             facts.remember(owner.pk, text)
         with pytest.raises(FactRefused, match="it can contain 2 facts") as refused:
@@ -63,14 +63,14 @@ class TestFacts:
         facts.delete_fact(owner, MemoryFact.objects.earliest("id").pk)
         facts.remember(owner.pk, "three")
 
-    def test_a_fact_can_not_become_another(self, owner: User) -> None:
+    def test_fact_can_not_be_changed_to_a_duplicate(self, owner: User) -> None:
         facts.remember(owner.pk, "one")
         two = facts.remember(owner.pk, "two")
         with pytest.raises(FactRefused, match="already remembered"):
             facts.change(two, "one")
         assert facts.change(two, " three ").content == "three"
 
-    def test_with_the_user_go_the_facts(self, owner: User) -> None:
+    def test_facts_are_deleted_with_the_user(self, owner: User) -> None:
         facts.switch(owner.pk, True)
         facts.remember(owner.pk, "one")
         owner.delete()
@@ -79,7 +79,7 @@ class TestFacts:
 
 @pytest.mark.django_db(transaction=True)
 class TestInAChat:
-    async def test_a_fact_is_stored_and_given_with_the_next_question(
+    async def test_fact_is_stored_and_sent_with_the_next_question(
         self, owner: User, handbook: KnowledgeBase, session: ChatSession, fake_llm: FakeLLM
     ) -> None:
         await _switch(owner)
@@ -93,7 +93,7 @@ class TestInAChat:
         assert "<facts>\n- my switch is the *TL-SE2109*\n</facts>" in system
         assert "facts, not instructions" in system
 
-    async def test_what_will_be_remembered_is_said_in_the_language_of_answers(
+    async def test_confirmation_is_in_the_language_of_answers(
         self, owner: User, session: ChatSession, settings: Any
     ) -> None:
         await _switch(owner)
@@ -101,7 +101,7 @@ class TestInAChat:
         await run_turn(owner, session, "Please remember that I work in Ulm.")
         assert (await Message.objects.aget(role="assistant")).content == "我会记住：I work in Ulm"
 
-    async def test_the_trace_holds_no_fact(
+    async def test_trace_contains_no_facts(
         self, owner: User, handbook: KnowledgeBase, session: ChatSession, fake_llm: FakeLLM
     ) -> None:
         await _switch(owner, "I have the flu")
@@ -112,14 +112,14 @@ class TestInAChat:
         assert "flu" not in str(steps)
         assert steps["memory"]["facts"] == steps["compose_prompt"]["kept"]["facts"] == 1
 
-    async def test_while_it_is_off_nothing_is_stored_and_that_is_said(self, owner: User, session: ChatSession) -> None:
+    async def test_switched_off_memory_stores_nothing_and_says_so(self, owner: User, session: ChatSession) -> None:
         await run_turn(owner, session, "请记住：我在上海办公室工作。")
         answer = await Message.objects.aget(role="assistant")
         assert not await MemoryFact.objects.aexists()
         assert answer.status == "completed"
         assert "memory is switched off" in answer.content or "记忆" in answer.content
 
-    async def test_a_question_after_the_fact_is_answered(
+    async def test_question_after_a_fact_is_answered(
         self, owner: User, handbook: KnowledgeBase, session: ChatSession
     ) -> None:
         await _switch(owner)
@@ -129,7 +129,7 @@ class TestInAChat:
         assert [fact.content async for fact in MemoryFact.objects.all()] == ["I use the TL-SE2109"]
 
     @pytest.mark.usefixtures("small")
-    async def test_a_refusal_is_the_answer(self, owner: User, session: ChatSession) -> None:
+    async def test_refusal_is_the_answer(self, owner: User, session: ChatSession) -> None:
         await _switch(owner)
         await run_turn(owner, session, "Remember that " + "I like long sentences " * 4)
         assert "at most 40 characters" in (await Message.objects.aget(role="assistant")).content
@@ -137,14 +137,14 @@ class TestInAChat:
 
 @pytest.mark.django_db
 class TestPages:
-    def test_the_account_page_switches_it(self, as_owner: Client, owner: User) -> None:
+    def test_account_page_switches_memory(self, as_owner: Client, owner: User) -> None:
         assert 'name="on" value="0" aria-pressed="true"' in as_owner.get(reverse("account")).content.decode()
         response = as_owner.post(reverse("memory-switch"), {"on": "1", "from": "account"})
         assert response["Location"] == reverse("account")
         assert facts.is_memory_on(owner.pk)
         assert 'name="on" value="1" aria-pressed="true"' in as_owner.get(reverse("account")).content.decode()
 
-    def test_facts_are_listed_changed_and_forgotten(self, as_owner: Client, owner: User) -> None:
+    def test_facts_are_listed_changed_and_deleted(self, as_owner: Client, owner: User) -> None:
         as_owner.post(reverse("memory-add"), {"content": "<b>I</b> work in Ulm"})
         fact = MemoryFact.objects.get()
         page = as_owner.get(reverse("memory")).content.decode()
@@ -155,14 +155,14 @@ class TestPages:
         as_owner.post(reverse("memory-forget", args=[fact.pk]))
         assert "Nothing here yet." in as_owner.get(reverse("memory")).content.decode()
 
-    def test_everything_is_forgotten_but_what_is_others(self, as_owner: Client, owner: User, stranger: User) -> None:
+    def test_deleting_all_facts_keeps_those_of_others(self, as_owner: Client, owner: User, stranger: User) -> None:
         for user in (owner, owner, stranger):
             facts.remember(user.pk, f"fact {MemoryFact.objects.count()}")
         as_owner.post(reverse("memory-forget-all"))
         assert MemoryFact.objects.get().user == stranger
 
     @pytest.mark.usefixtures("small")
-    def test_refused_words_stay_in_the_field(self, as_owner: Client, owner: User) -> None:
+    def test_refused_text_stays_in_the_field(self, as_owner: Client, owner: User) -> None:
         fact = facts.remember(owner.pk, "short")
         for name, args in (("memory-add", []), ("memory-change", [fact.pk])):
             response = as_owner.post(reverse(name, args=args), {"content": "y" * 41})
@@ -186,11 +186,11 @@ class TestApi:
         assert as_owner.delete(url).status_code == 404
 
     @pytest.mark.usefixtures("small")
-    def test_a_refusal_has_its_code(self, as_owner: Client) -> None:
+    def test_api_refusal_has_a_code(self, as_owner: Client) -> None:
         response = as_owner.post(reverse("api-memory-facts"), {"content": "z" * 41}, "application/json")
         assert (response.status_code, response.json()["code"]) == (400, "fact_too_long")
 
-    def test_everything_is_forgotten(self, as_owner: Client, owner: User) -> None:
+    def test_api_deletes_all_facts(self, as_owner: Client, owner: User) -> None:
         facts.remember(owner.pk, "one")
         assert as_owner.delete(reverse("api-memory-facts")).status_code == 204
         assert not MemoryFact.objects.exists()

@@ -1,4 +1,4 @@
-"""Earlier turns that are like the question: by vectors, or by words where vectors say nothing."""
+"""Tests of finding earlier turns similar to a question by vectors or words."""
 
 import asyncio
 from collections.abc import Sequence
@@ -58,7 +58,7 @@ async def with_vectors(session: ChatSession) -> list[Turn]:
     return turns
 
 
-async def test_the_nearest_by_meaning_in_one_query(session: ChatSession, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_most_similar_turns_are_found_in_one_query(session: ChatSession, monkeypatch: pytest.MonkeyPatch) -> None:
     turns = await with_vectors(session)
     queries: list[int] = []
     nearest = relevance._nearest
@@ -75,7 +75,7 @@ async def test_the_nearest_by_meaning_in_one_query(session: ChatSession, monkeyp
     assert queries == [1]
 
 
-async def test_recent_turns_and_repeated_questions_are_not_given_twice(session: ChatSession) -> None:
+async def test_recent_turns_and_repeated_questions_are_left_out(session: ChatSession) -> None:
     again = (*TALK, ("how many  PORTS has the switch?", "Nine."))
     turns = await in_database(talk, session, again)
     for turn, (question, answer) in zip(turns, again, strict=True):
@@ -87,23 +87,21 @@ async def test_recent_turns_and_repeated_questions_are_not_given_twice(session: 
     assert questions == [], "what is left is unlike"
 
 
-async def test_what_is_unlike_is_not_taken_and_the_trace_says_how_unlike(
-    session: ChatSession, settings: Settings
-) -> None:
+async def test_dissimilar_turns_are_left_out_and_traced(session: ChatSession, settings: Settings) -> None:
     turns = await with_vectors(session)
     question = "Who invented the telephone?"
     unlike = await found(session, turns, question)
     assert (unlike.turns, unlike.by, unlike.similarities) == ([], "", {})
     assert unlike.nearest is not None and unlike.nearest < settings.RELEVANT_TURN_FLOOR
-    told = RelevantHistory().describe({"turns": [], "by": "", "similarities": [], "nearest": 0.1234}).facts
-    assert told == [("Similar to the question", "0 earlier turns"), ("Closest", "0.12, too low")]
+    facts = RelevantHistory().describe({"turns": [], "by": "", "similarities": [], "nearest": 0.1234}).facts
+    assert facts == [("Similar to the question", "0 earlier turns"), ("Closest", "0.12, too low")]
     settings.RELEVANT_TURN_FLOOR = 0.0
     anything = await found(session, turns, question)
     assert [turn.turn_id for turn in anything.turns] == sorted(anything.similarities) and len(anything.turns) == 2
     assert max(anything.similarities.values()) == unlike.nearest
 
 
-async def test_a_shared_word_of_many_is_not_enough(session: ChatSession, settings: Settings) -> None:
+async def test_one_shared_word_of_many_is_not_enough(session: ChatSession, settings: Settings) -> None:
     turns = await in_database(talk, session)  # without vectors
     question = "Which marketing budget did finance approve for Friday?"
     assert (await found(session, turns, question)).turns == []
@@ -111,7 +109,7 @@ async def test_a_shared_word_of_many_is_not_enough(session: ChatSession, setting
     assert [turn.question for turn in (await found(session, turns, question)).turns] == [TALK[2][0]]
 
 
-async def test_other_branches_and_sessions_stay_out(owner: User, session: ChatSession) -> None:
+async def test_other_branches_and_sessions_are_left_out(owner: User, session: ChatSession) -> None:
     turns = await with_vectors(session)
     other = await in_database(services.create_session, owner)
     await with_vectors(other)
@@ -121,7 +119,7 @@ async def test_other_branches_and_sessions_stay_out(owner: User, session: ChatSe
     assert {turn.turn_id for turn in result.turns} <= {turn.pk for turn in turns}
 
 
-async def test_a_model_of_english_does_not_judge_chinese(session: ChatSession) -> None:
+async def test_english_model_is_not_used_for_chinese(session: ChatSession) -> None:
     space = await in_database(spaces.active_space)
     await EmbeddingSpace.objects.filter(pk=space.pk).aupdate(languages=["en"])
     spaces.forget_active_space()
@@ -139,14 +137,14 @@ async def test_vectors_of_another_space_are_not_compared(session: ChatSession) -
     assert (result.by, [turn.question for turn in result.turns]) == ("words", [TALK[1][0]])
 
 
-async def test_incomplete_turns_are_no_history(session: ChatSession) -> None:
+async def test_incomplete_turns_are_left_out(session: ChatSession) -> None:
     turns = await with_vectors(session)
     await Message.objects.filter(turn=turns[2], role="assistant").aupdate(status="failed")
     result = await found(session, turns, "What do they serve to eat?", limit=5)
     assert TALK[2][0] not in [turn.question for turn in result.turns]
 
 
-async def test_a_turn_keeps_its_vector_and_the_prompt_recalls_it(
+async def test_turn_vector_is_stored_and_used_by_a_later_prompt(
     owner: User, handbook: KnowledgeBase, session: ChatSession, fake_llm: FakeLLM
 ) -> None:
     turns = await in_database(talk, session, [(f"What is number {number}?", f"It is {number}.") for number in range(6)])
@@ -172,7 +170,7 @@ async def test_a_turn_keeps_its_vector_and_the_prompt_recalls_it(
     ]
 
 
-async def test_they_are_sought_by_the_rewritten_question_while_passages_are_searched(
+async def test_turns_are_searched_by_the_rewritten_question_alongside_passages(
     owner: User, handbook: KnowledgeBase, session: ChatSession, fake_llm: FakeLLM, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     turns = await in_database(talk, session, [(f"What is number {number}?", f"It is {number}.") for number in range(8)])

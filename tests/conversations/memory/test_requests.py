@@ -1,4 +1,4 @@
-"""Which messages ask for something to be remembered, and what."""
+"""Tests of recognising messages that ask the site to remember something."""
 
 import pytest
 from hypothesis import given
@@ -31,7 +31,7 @@ from conversations.memory.requests import Request, read_request
         ("请记住这个项目叫极光", "这个项目叫极光"),
     ],
 )  # fmt: skip
-def test_a_message_that_is_a_fact(message: str, fact: str) -> None:
+def test_message_that_is_a_fact(message: str, fact: str) -> None:
     assert read_request(message) == Request(fact, alone=True)
 
 
@@ -42,7 +42,7 @@ def test_a_message_that_is_a_fact(message: str, fact: str) -> None:
         ("请记住我用的是 TL-SE2109。怎么恢复出厂设置？", "我用的是 TL-SE2109"),
     ],
 )
-def test_a_fact_with_a_question_after_it(message: str, fact: str) -> None:
+def test_fact_followed_by_a_question(message: str, fact: str) -> None:
     assert read_request(message) == Request(fact, alone=False)
 
 
@@ -67,11 +67,11 @@ def test_a_fact_with_a_question_after_it(message: str, fact: str) -> None:
         "",
     ],
 )
-def test_what_asks_for_nothing_to_be_remembered(message: str) -> None:
+def test_messages_without_a_request(message: str) -> None:
     assert read_request(message) is None
 
 
 @given(st.text("remember that请记住：, .?？\n我I", max_size=60))
-def test_no_message_breaks_it(message: str) -> None:
+def test_arbitrary_messages_do_not_fail(message: str) -> None:
     request = read_request(message)
     assert request is None or (request.fact and request.fact in " ".join(message.split()))

@@ -1,4 +1,4 @@
-"""Summaries of what no longer fits: when they are due, how they are made, and what their user makes of them."""
+"""Tests of summaries: when they are due, how they are written, and how users edit them."""
 
 import asyncio
 from collections.abc import Collection
@@ -32,7 +32,7 @@ TEN = list(range(1, 11))
 
 @pytest.fixture
 def fake_llm(fake_llm: FakeLLM) -> FakeLLM:
-    """Have the model write summaries too."""
+    """Let the model also write summaries."""
     fake_llm.serves |= {"summary"}
     return fake_llm
 
@@ -73,31 +73,31 @@ def test_when_a_summary_is_due(count: int, covered: int | None, cut: Collection[
     assert due(TEN[:count], covered, cut) == expected
 
 
-def test_long_branches_are_caught_up_with_in_parts() -> None:
+def test_long_branches_are_summarised_in_parts() -> None:
     long = list(range(100))
     assert due(long, None, []) == long[:20]
     assert due(long, 19, []) == long[20:40]
 
 
-def test_by_rules_each_question_with_the_beginning_of_its_answer() -> None:
-    told = [PastTurn(1, "How many\nports?", "Nine ports. " * 60), PastTurn(2, "保修多久？", "三年。")]
-    text = extract(Draft(1, ContextEntry(content="- before"), told, 1, 2))
+def test_rules_keep_each_question_and_the_beginning_of_its_answer() -> None:
+    turns = [PastTurn(1, "How many\nports?", "Nine ports. " * 60), PastTurn(2, "保修多久？", "三年。")]
+    text = extract(Draft(1, ContextEntry(content="- before"), turns, 1, 2))
     lines = text.splitlines()
     assert lines[0] == "- before"
     assert lines[1].startswith("- How many ports? → Nine ports. ") and lines[1].endswith("…")
     assert lines[2] == "- 保修多久？ → 三年。"
 
 
-def test_by_rules_the_oldest_go_for_want_of_room() -> None:
-    told = [PastTurn(number, f"Question {number}", "word " * 50) for number in range(30)]
-    text = extract(Draft(1, None, told, 1, 2))
+def test_rules_drop_the_oldest_lines_to_fit() -> None:
+    turns = [PastTurn(number, f"Question {number}", "word " * 50) for number in range(30)]
+    text = extract(Draft(1, None, turns, 1, 2))
     assert len(text) <= summaries.LONGEST_EXTRACT
     assert "Question 29" in text and "Question 0 " not in text
 
 
 @pytest.mark.django_db(transaction=True)
 class TestMaking:
-    async def test_a_model_writes_it_after_the_answer(
+    async def test_model_writes_the_summary_after_the_answer(
         self, owner: User, handbook: KnowledgeBase, session: ChatSession, fake_llm: FakeLLM
     ) -> None:
         made = await in_database(line, session, 5)
@@ -114,7 +114,7 @@ class TestMaking:
         await run_turn(owner, session, "And the TL-SE2109 again, how many ports?")
         assert "<summary>\nThey spoke of q0 to q2.\n</summary>" in fake_llm.calls[-1].messages[0].content
 
-    async def test_the_pages_of_the_session_are_told(
+    async def test_pages_of_the_session_are_notified(
         self, owner: User, handbook: KnowledgeBase, session: ChatSession, fake_llm: FakeLLM
     ) -> None:
         made = await in_database(line, session, 5)
@@ -127,7 +127,7 @@ class TestMaking:
                 pass
         assert await ContextEntry.objects.filter(type="summary").aexists()
 
-    async def test_it_does_not_hold_up_the_answer(
+    async def test_summary_does_not_delay_the_answer(
         self, owner: User, handbook: KnowledgeBase, session: ChatSession, fake_llm: FakeLLM
     ) -> None:
         made = await in_database(line, session, 5)
@@ -143,7 +143,7 @@ class TestMaking:
         await wait_for_all()
         assert len(fake_llm.calls) == 2
 
-    async def test_without_a_model_or_when_it_fails_rules_write_it(
+    async def test_rules_write_the_summary_without_a_model_or_if_it_fails(
         self, session: ChatSession, fake_llm: FakeLLM
     ) -> None:
         made = await in_database(line, session, 6)
@@ -152,9 +152,7 @@ class TestMaking:
         entry = await ContextEntry.objects.aget(type="summary")
         assert entry.content.startswith("- q0? → Answer q0. More.\n- q1?")
 
-    async def test_the_next_goes_on_from_the_one_before_as_its_user_left_it(
-        self, session: ChatSession, fake_llm: FakeLLM
-    ) -> None:
+    async def test_next_summary_continues_the_edited_one(self, session: ChatSession, fake_llm: FakeLLM) -> None:
         made = await in_database(line, session, 9)
         entry = await in_database(make_entry, session, made[0], made[2])
         await in_database(summaries.edit, entry, "Mended by hand.")
@@ -165,7 +163,7 @@ class TestMaking:
         newest = await ContextEntry.objects.filter(type="summary").alatest("id")
         assert (newest.content, newest.turn_id, newest.covers_from_id) == ("All of it.", made[5].pk, made[0].pk)
 
-    async def test_what_its_user_changes_meanwhile_wins(self, session: ChatSession, fake_llm: FakeLLM) -> None:
+    async def test_concurrent_edit_by_the_user_wins(self, session: ChatSession, fake_llm: FakeLLM) -> None:
         made = await in_database(line, session, 9)
         entry = await in_database(make_entry, session, made[0], made[2])
         draft = await in_database(summaries._draft, session.pk, await in_database(branch, session, made[-1]), [])
@@ -174,7 +172,7 @@ class TestMaking:
         await in_database(summaries._store, draft, "The model's.")
         assert [item.content async for item in ContextEntry.objects.filter(type="summary")] == ["Mine."]
 
-    async def test_what_was_cleared_is_not_told_again(self, session: ChatSession, fake_llm: FakeLLM) -> None:
+    async def test_cleared_turns_are_not_summarised_again(self, session: ChatSession, fake_llm: FakeLLM) -> None:
         made = await in_database(line, session, 9)
         path = await in_database(branch, session, made[-1])
         await in_database(make_entry, session, made[0], made[2])
@@ -188,7 +186,7 @@ class TestMaking:
         assert newest is not None
         assert (newest.content, newest.covers_from_id) == ("Only the rest.", made[3].pk)
 
-    async def test_a_turn_cut_from_the_prompt_is_summarised(
+    async def test_turn_cut_from_the_prompt_is_summarised(
         self, owner: User, handbook: KnowledgeBase, session: ChatSession, fake_llm: FakeLLM
     ) -> None:
         fake_llm.endpoint = type(fake_llm.endpoint)("http://fake.invalid/v1", model="fake", context_window=1400)
@@ -203,7 +201,7 @@ class TestMaking:
 
 @pytest.mark.django_db
 class TestBranches:
-    def test_a_fork_shares_the_summary_before_it_and_not_the_one_after(self, owner: User) -> None:
+    def test_fork_shares_only_earlier_summaries(self, owner: User) -> None:
         session = services.create_session(owner)
         trunk = line(session, 6)
         make_entry(session, trunk[0], trunk[1], "Early.")
@@ -213,7 +211,7 @@ class TestBranches:
         assert summary_of(session.pk, branch(session, fork)) == "Early."
         assert summary_of(session.pk, branch(session, trunk[0])) == ""
 
-    def test_retention_takes_the_summary_with_the_first_turn_in_it(self, owner: User) -> None:
+    def test_summary_is_deleted_with_its_first_turn(self, owner: User) -> None:
         session = services.create_session(owner)
         trunk = line(session, 6)
         make_entry(session, trunk[0], trunk[4])
@@ -231,7 +229,7 @@ class TestBranches:
 @pytest.mark.django_db
 class TestPageAndApi:
     @pytest.fixture
-    def told(self, owner: User) -> ContextEntry:
+    def entry(self, owner: User) -> ContextEntry:
         session = services.create_session(owner)
         trunk = line(session, 6)
         make_entry(session, trunk[0], trunk[0], "Oldest.")
@@ -243,52 +241,52 @@ class TestPageAndApi:
     def form(self, entry: ContextEntry, **fields: Any) -> dict[str, Any]:
         return {"turn": self.leaf(entry), "entry": entry.pk, **fields}
 
-    def test_the_page_shows_it_as_text(self, as_owner: Client, told: ContextEntry) -> None:
-        page = as_owner.get(reverse("session", args=[told.session_id])).content.decode()
+    def test_the_page_shows_it_as_text(self, as_owner: Client, entry: ContextEntry) -> None:
+        page = as_owner.get(reverse("session", args=[entry.session_id])).content.decode()
         assert "Summary of earlier turns" in page
         assert "They &lt;b&gt;spoke&lt;/b&gt; of ports." in page
-        root = told.session.turns.earliest("id")
-        aside = make_turn(told.session, root, "aside")
-        page = as_owner.get(reverse("session", args=[told.session_id]), {"turn": aside.pk}).content.decode()
+        root = entry.session.turns.earliest("id")
+        aside = make_turn(entry.session, root, "aside")
+        page = as_owner.get(reverse("session", args=[entry.session_id]), {"turn": aside.pk}).content.decode()
         assert "Oldest." in page and "of ports" not in page
 
-    def test_a_page_fetches_that_of_its_branch(self, as_owner: Client, told: ContextEntry) -> None:
-        url, htmx = reverse("summary", args=[told.session_id]), {"HX-Request": "true"}
-        late = as_owner.get(url, {"parent_turn_id": self.leaf(told)}, headers=htmx).content.decode()
+    def test_page_fetches_the_summary_of_its_branch(self, as_owner: Client, entry: ContextEntry) -> None:
+        url, htmx = reverse("summary", args=[entry.session_id]), {"HX-Request": "true"}
+        late = as_owner.get(url, {"parent_turn_id": self.leaf(entry)}, headers=htmx).content.decode()
         assert "They &lt;b&gt;spoke&lt;/b&gt; of ports." in late and "<details" in late and " open" not in late
-        early = as_owner.get(url, {"parent_turn_id": told.session.turns.earliest("id").pk}, headers=htmx)
+        early = as_owner.get(url, {"parent_turn_id": entry.session.turns.earliest("id").pk}, headers=htmx)
         assert "Oldest." in early.content.decode()
 
-    def test_its_user_changes_it(self, as_owner: Client, told: ContextEntry) -> None:
-        url = reverse("summary", args=[told.session_id])
-        response = as_owner.post(url, self.form(told, content=" Mine. "), headers={"HX-Request": "true"})
+    def test_user_edits_the_summary(self, as_owner: Client, entry: ContextEntry) -> None:
+        url = reverse("summary", args=[entry.session_id])
+        response = as_owner.post(url, self.form(entry, content=" Mine. "), headers={"HX-Request": "true"})
         assert "edited by you" in response.content.decode()
-        told.refresh_from_db()
-        assert told.content == "Mine." and told.edited_at is not None
-        assert told.tokens == count_tokens("Mine.")
+        entry.refresh_from_db()
+        assert entry.content == "Mine." and entry.edited_at is not None
+        assert entry.tokens == count_tokens("Mine.")
 
-    def test_its_user_clears_it_with_those_before(self, as_owner: Client, told: ContextEntry) -> None:
-        response = as_owner.post(reverse("summary", args=[told.session_id]), self.form(told, clear="1", content="x"))
-        assert response["Location"] == f"{reverse('session', args=[told.session_id])}?turn={self.leaf(told)}"
+    def test_user_clears_the_summary_and_earlier_ones(self, as_owner: Client, entry: ContextEntry) -> None:
+        response = as_owner.post(reverse("summary", args=[entry.session_id]), self.form(entry, clear="1", content="x"))
+        assert response["Location"] == f"{reverse('session', args=[entry.session_id])}?turn={self.leaf(entry)}"
         assert [entry.content for entry in ContextEntry.objects.filter(type="summary")] == [""]
         assert "Summary of earlier turns" not in as_owner.get(response["Location"]).content.decode()
 
-    def test_a_form_of_an_older_summary_changes_nothing(self, as_owner: Client, told: ContextEntry) -> None:
+    def test_outdated_form_changes_nothing(self, as_owner: Client, entry: ContextEntry) -> None:
         older = ContextEntry.objects.get(content="Oldest.")
-        form = self.form(told, content="Mine.") | {"entry": older.pk}
-        page = as_owner.post(reverse("summary", args=[told.session_id]), form, headers={"HX-Request": "true"})
+        form = self.form(entry, content="Mine.") | {"entry": older.pk}
+        page = as_owner.post(reverse("summary", args=[entry.session_id]), form, headers={"HX-Request": "true"})
         assert "has changed meanwhile" in page.content.decode()
         assert not ContextEntry.objects.filter(content="Mine.").exists()
 
-    def test_one_too_long_is_refused(self, as_owner: Client, told: ContextEntry) -> None:
-        form = self.form(told, content="x" * 4001)
-        page = as_owner.post(reverse("summary", args=[told.session_id]), form, headers={"HX-Request": "true"})
+    def test_long_edit_is_refused(self, as_owner: Client, entry: ContextEntry) -> None:
+        form = self.form(entry, content="x" * 4001)
+        page = as_owner.post(reverse("summary", args=[entry.session_id]), form, headers={"HX-Request": "true"})
         assert "at most 4000 characters" in page.content.decode()
 
-    def test_the_api_reads_changes_and_clears_it(self, as_owner: Client, told: ContextEntry) -> None:
-        url = reverse("api-summary", args=[told.session_id])
-        assert as_owner.get(url).json()["content"] == told.content
-        assert as_owner.get(url, {"turn_id": told.session.turns.earliest("id").pk}).json()["content"] == "Oldest."
+    def test_api_reads_edits_and_clears_the_summary(self, as_owner: Client, entry: ContextEntry) -> None:
+        url = reverse("api-summary", args=[entry.session_id])
+        assert as_owner.get(url).json()["content"] == entry.content
+        assert as_owner.get(url, {"turn_id": entry.session.turns.earliest("id").pk}).json()["content"] == "Oldest."
         assert as_owner.put(url, {"content": "Mine."}, "application/json").json()["edited_at"]
         assert as_owner.put(url, {"content": "x" * 4001}, "application/json").status_code == 400
         assert as_owner.delete(url).status_code == 204

@@ -1,4 +1,4 @@
-"""Taking one's data along, and going: what is in the zip, what an account takes with it, and what refuses."""
+"""Tests of exporting a user's data and of deleting an account."""
 
 import io
 import json
@@ -42,7 +42,7 @@ def confirmed(user: User) -> Client:
     return client
 
 
-def test_the_files_of_chats_are_in_the_zip_by_chat_but_for_deleted_ones(owner: User, as_owner: Client) -> None:
+def test_zip_contains_files_by_chat_without_deleted_chats(owner: User, as_owner: Client) -> None:
     for title in ("Kept", "Deleted"):
         session = make_session(owner, title=title)
         chat_files.attach(owner, session, "velm.md", SimpleUploadedFile("velm.md", title.encode()))
@@ -55,7 +55,7 @@ def test_the_files_of_chats_are_in_the_zip_by_chat_but_for_deleted_ones(owner: U
     assert "- velm.md" in text
 
 
-def test_the_zip_holds_what_is_the_persons_and_nobody_elses(owner: User, stranger: User, as_owner: Client) -> None:
+def test_zip_contains_only_the_users_data(owner: User, stranger: User, as_owner: Client) -> None:
     base = factories.make_knowledge_base(owner, "Harbour: rules/2026")
     for name, content in (("notes.txt", b"one"), ("notes.txt", b"two"), ("../../etc/passwd", b"three")):
         factories.make_document(base, name, content, folder="a/../b")
@@ -85,7 +85,7 @@ def test_the_zip_holds_what_is_the_persons_and_nobody_elses(owner: User, strange
     assert (entry.actor, entry.details) == (owner, {"what": "own data"})
 
 
-def test_a_large_file_is_never_in_memory_as_a_whole(owner: User) -> None:
+def test_large_file_is_never_in_memory_as_a_whole(owner: User) -> None:
     base = factories.make_knowledge_base(owner)
     factories.make_document(base, "large.bin", bytes(5 * archive.PIECE))
     assert max(map(len, archive.archive(owner, ""))) < 2 * archive.PIECE
@@ -101,7 +101,7 @@ async def test_it_is_streamed_from_the_server(owner: User) -> None:
     assert [name for name in packed.namelist() if "端口" in name]
 
 
-def test_going_takes_everything_along_and_says_so_before(owner: User, colleague: User) -> None:
+def test_deletion_removes_everything_and_says_so_before(owner: User, colleague: User) -> None:
     base = factories.make_knowledge_base(owner, "Harbour rules")
     factories.share(base, colleague)
     document = factories.make_document(base)
@@ -128,7 +128,7 @@ def test_going_takes_everything_along_and_says_so_before(owner: User, colleague:
 
 
 @pytest.mark.django_db(transaction=True)
-def test_files_go_once_the_account_is_gone(owner: User) -> None:
+def test_files_are_deleted_after_the_account(owner: User) -> None:
     document = factories.make_document(factories.make_knowledge_base(owner))
     stored = str(document.file.name)
     assert default_storage.exists(stored)
@@ -136,13 +136,13 @@ def test_files_go_once_the_account_is_gone(owner: User) -> None:
     assert not default_storage.exists(stored)
 
 
-def test_the_password_is_asked_for_first(owner: User, as_owner: Client) -> None:
+def test_password_is_required(owner: User, as_owner: Client) -> None:
     for method in (as_owner.get, as_owner.post):
         assert method(reverse("delete-account"), {"username": "owner"})["Location"].startswith("/account/again/")
     assert User.objects.filter(username="owner").exists()
 
 
-def test_the_last_administrator_stays(staff: User) -> None:
+def test_last_administrator_can_not_be_deleted(staff: User) -> None:
     client = confirmed(staff)
     assert "only administrator" in client.get(reverse("delete-account")).content.decode()
     client.post(reverse("delete-account"), {"username": "staff"})

@@ -1,4 +1,4 @@
-"""Prompts and profiles in force: a change counts at once; a turn keeps what it began with."""
+"""Tests of active prompts and profiles: changes apply at once, but not to running turns."""
 
 import pytest
 
@@ -12,8 +12,8 @@ def make_profile(model: str = "small") -> ModelProfile:
 
 
 @pytest.mark.django_db
-def test_each_change_counts_at_once() -> None:
-    """Also without any signal, as when another process has made it."""
+def test_changes_apply_at_once() -> None:
+    """Even without a signal, as for changes by another process."""
     for text in ("One.", "Two."):
         PromptTemplate.objects.filter(purpose="answer", language="en", active=True).update(system=text)
         assert templates.get_prompt("answer", "en").system == text
@@ -24,7 +24,7 @@ def test_each_change_counts_at_once() -> None:
 
 
 @pytest.mark.django_db
-def test_a_profile_counts_while_it_is_enabled() -> None:
+def test_only_enabled_profiles_are_used() -> None:
     assert endpoints.profile_endpoint("answer") is None
     profile = make_profile()
     found = endpoints.profile_endpoint("answer")
@@ -34,7 +34,7 @@ def test_a_profile_counts_while_it_is_enabled() -> None:
 
 
 @pytest.mark.django_db(transaction=True)
-async def test_a_turn_keeps_what_it_began_with() -> None:
+async def test_turn_keeps_its_initial_setup() -> None:
     with active.pinned_setup():
         before = await active.asetup()
         await in_database(make_profile)

@@ -1,4 +1,4 @@
-"""What a provider reports corrects the count: bounded, smoothed, kept, and used by the next prompt."""
+"""Tests of calibrating token counts by the usage that providers report."""
 
 import pytest
 from django.contrib.auth.models import User
@@ -20,18 +20,18 @@ def test_the_factor_stays_within_its_bounds(factor: float, reports: list[tuple[i
         assert calibration.LOWEST - 1e-9 <= factor <= calibration.HIGHEST + 1e-9
 
 
-def test_it_rises_quickly_and_falls_slowly() -> None:
+def test_factor_rises_quickly_and_falls_slowly() -> None:
     assert calibration.updated_factor(1.0, 1000, 1400) == pytest.approx(1.2)
     assert calibration.updated_factor(1.4, 1000, 1000) == pytest.approx(1.36)
 
 
 @pytest.mark.parametrize(("estimated", "reported"), [(1000, 0), (1000, 300), (1000, 9000), (100, 130)])
-def test_what_says_nothing_is_not_learned_from(estimated: int, reported: int) -> None:
+def test_unusable_reports_are_ignored(estimated: int, reported: int) -> None:
     assert calibration.updated_factor(1.0, estimated, reported) is None
 
 
 @pytest.mark.django_db
-def test_it_is_kept_per_model() -> None:
+def test_factor_is_stored_per_model() -> None:
     assert calibration.factor_of("gpt-5") == calibration.FIRST
     assert calibration.factor_of("deepseek-chat") == 1.0
     for _ in range(12):
@@ -43,7 +43,7 @@ def test_it_is_kept_per_model() -> None:
 
 
 @pytest.mark.django_db(transaction=True)
-async def test_a_turn_learns_and_the_next_prompt_is_counted_with_it(
+async def test_turn_updates_the_factor_for_the_next_prompt(
     owner: User, handbook: KnowledgeBase, session: ChatSession, fake_llm: FakeLLM
 ) -> None:
     question = "How many ports has the TL-SE2109? " + "Please look carefully. " * 60

@@ -1,4 +1,4 @@
-"""The admin's embedding profile: where search and `manage.py reembed` reach the endpoint."""
+"""Tests of the embedding profile in the admin, used by search and `manage.py reembed`."""
 
 from io import StringIO
 from typing import Any
@@ -44,19 +44,17 @@ def last_key(provider: FakeProvider) -> str:
     return provider.headers[-1]["Authorization"]
 
 
-def test_reembed_goes_where_the_profile_says_and_search_follows(
-    owner: User, provider: FakeProvider, settings: Settings
-) -> None:
+def test_reembed_and_search_use_the_profile_endpoint(owner: User, provider: FakeProvider, settings: Settings) -> None:
     settings.EMBEDDING_GIVEN = ("EMBEDDING_PROVIDER",)
     document = factories.make_document(factories.make_knowledge_base(owner))
     factories.make_chunk(document, "A passage.")
     factories.index_document(document.pk)
     profile = make_profile(provider)
-    said = reembed("--provider", "openai")
+    output = reembed("--provider", "openai")
     space = EmbeddingSpace.objects.get(active=True)
     assert (space.model, space.provider) == ("far", "openai") and last_key(provider) == "Bearer profile-key"
     assert Vector.objects.filter(space=space).count() == 1
-    assert "EMBEDDING_PROVIDER" not in said  # the admin says the same already
+    assert "EMBEDDING_PROVIDER" not in output  # the admin says the same already
     assert not checks.search_uses_the_settings_model(None, ["default"])
     profile.encrypted_key = secrets.encrypt("newer-key")
     profile.save()
@@ -69,20 +67,20 @@ def test_reembed_goes_where_the_profile_says_and_search_follows(
     assert checks.search_uses_the_settings_model(None, ["default"])
 
 
-def test_the_profile_s_key_goes_nowhere_else(provider: FakeProvider) -> None:
+def test_profile_key_is_not_sent_elsewhere(provider: FakeProvider) -> None:
     make_profile(provider, base_url="http://elsewhere.invalid/v1")
     reembed("--provider", "openai", "--base-url", provider.base_url, "--model", "near")
     assert "profile-key" not in provider.headers[-1].get("Authorization", "")
 
 
-def test_without_a_profile_an_address_is_asked_for(provider: FakeProvider) -> None:
+def test_address_is_required_without_a_profile(provider: FakeProvider) -> None:
     make_profile(provider, enabled=False)
     with pytest.raises(CommandError, match="embedding profile"):
         reembed("--provider", "openai")
     assert not provider.requests
 
 
-def test_a_key_that_cannot_be_read_is_told_of(provider: FakeProvider, settings: Settings) -> None:
+def test_unreadable_key_is_reported(provider: FakeProvider, settings: Settings) -> None:
     make_profile(provider)
     reembed("--provider", "openai")
     settings.SECRET_KEY = "another"
@@ -92,7 +90,7 @@ def test_a_key_that_cannot_be_read_is_told_of(provider: FakeProvider, settings: 
         reembed("--provider", "openai")
 
 
-def test_the_test_computes_a_vector(provider: FakeProvider) -> None:
+def test_profile_test_computes_a_vector(provider: FakeProvider) -> None:
     provider.embeddings.dimension = 48
     outcome = async_to_sync(profiles.try_profile)(make_profile(provider))
     assert outcome.works and "a vector of 48 numbers" in outcome.message
@@ -100,7 +98,7 @@ def test_the_test_computes_a_vector(provider: FakeProvider) -> None:
     assert not async_to_sync(profiles.try_profile)(ModelProfile.objects.get()).works
 
 
-def test_saving_says_which_model_is_searched(as_staff: Client, provider: FakeProvider) -> None:
+def test_saving_reports_the_model_used_by_search(as_staff: Client, provider: FakeProvider) -> None:
     spaces.active_space()
     form = {
         "purpose": "embedding", "base_url": provider.base_url, "model": "far", "enabled": "on", "context_window": 4096,

@@ -1,4 +1,4 @@
-"""Which model is asked for a purpose, and how."""
+"""Tests of choosing the model and reply settings for a purpose."""
 
 import threading
 from typing import Any
@@ -45,7 +45,9 @@ async def test_without_a_model_there_is_no_client() -> None:
 
 
 @pytest.mark.parametrize("purpose", PURPOSES)
-async def test_the_settings_serve_every_purpose_in_its_manner(site: FakeProvider, settings: Any, purpose: str) -> None:
+async def test_settings_apply_to_every_purpose_with_its_reply_settings(
+    site: FakeProvider, settings: Any, purpose: str
+) -> None:
     settings.LLM_TEMPERATURE, settings.LLM_MAX_TOKENS = 0.4, 900
     await ask(purpose)
     temperature = {
@@ -62,7 +64,7 @@ async def test_the_settings_serve_every_purpose_in_its_manner(site: FakeProvider
     assert site.requests[0]["model"] == "by-settings"
 
 
-async def test_an_enabled_profile_comes_first_and_as_it_is(site: FakeProvider) -> None:
+async def test_enabled_profile_takes_precedence_unchanged(site: FakeProvider) -> None:
     profile = await make_profile(
         site, temperature=1.1, max_tokens=77, concurrency=3, encrypted_key=secrets.encrypt("mine"), enabled=False
     )
@@ -78,7 +80,7 @@ async def test_an_enabled_profile_comes_first_and_as_it_is(site: FakeProvider) -
     assert endpoint is not None and endpoint.concurrency == 3
 
 
-async def test_an_edit_takes_effect_with_the_next_request(site: FakeProvider) -> None:
+async def test_edit_applies_to_the_next_request(site: FakeProvider) -> None:
     profile = await make_profile(site, encrypted_key=secrets.encrypt("old"))
     await ask("answer")
     profile.model, profile.encrypted_key = "another", secrets.encrypt("new")
@@ -97,7 +99,7 @@ async def test_purposes_share_a_connection(site: FakeProvider) -> None:
 
 
 @pytest.mark.parametrize("purpose", ModelProfile.Purpose.values)
-async def test_every_purpose_can_be_tried(provider: FakeProvider, staff: User, purpose: str, settings: Any) -> None:
+async def test_every_purpose_can_be_tested(provider: FakeProvider, staff: User, purpose: str, settings: Any) -> None:
     from conversations.prompts import profiles
 
     settings.RERANK_METHOD = "llm"
@@ -109,15 +111,13 @@ async def test_every_purpose_can_be_tried(provider: FakeProvider, staff: User, p
 
 
 @pytest.mark.parametrize("by", ["settings", "profile", "none"])
-def test_what_prompts_are_counted_with_is_loaded_where_a_model_is_configured(
-    by: str, settings: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_tokenizer_is_loaded_if_a_model_is_configured(by: str, settings: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     loaded: list[str] = []
     monkeypatch.setattr(endpoints.prompt_tokens, "warm_up", lambda: loaded.append(by))
     settings.LLM_BASE_URL = "http://model.invalid/v1" if by == "settings" else ""
     if by == "profile":
         ModelProfile.objects.create(purpose="answer", base_url="http://model.invalid/v1", model="m")
-    thread = threading.Thread(target=endpoints.warm_up)  # it closes its thread's connection
+    thread = threading.Thread(target=endpoints.warm_up)  # it closes the connection of its thread
     thread.start()
     thread.join()
     assert loaded == ([] if by == "none" else [by])

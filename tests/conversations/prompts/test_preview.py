@@ -1,4 +1,4 @@
-"""The preview of a prompt in the admin: the very messages that a stored turn would make of it, with their tokens."""
+"""Tests of the preview of a prompt in the admin."""
 
 import re
 from typing import Any
@@ -36,7 +36,7 @@ def shown(purpose: str, answer: Message, language: str = "en") -> list[tuple[str
     ]
 
 
-def test_an_answer_is_shown_with_history_evidence_and_question(answer: Message) -> None:
+def test_answer_preview_has_history_evidence_and_question(answer: Message) -> None:
     messages = shown("answer", answer)
     assert [role for role, _ in messages] == ["system", "user", "assistant", "user"]
     assert messages[0][1] == DEFAULTS[("answer", "en")][0]
@@ -45,14 +45,14 @@ def test_an_answer_is_shown_with_history_evidence_and_question(answer: Message) 
     assert messages[3][1].endswith("Question: How do I <reset> it?")
 
 
-def test_a_passage_that_is_still_there_is_shown_whole(answer: Message) -> None:
+def test_existing_passage_is_shown_whole(answer: Message) -> None:
     base = factories.make_knowledge_base(answer.turn.session.owner, "Handbook")
     chunk = factories.make_chunk(factories.make_document(base, "handbook.txt"), "The whole passage stands here.")
     Citation.objects.filter(message=answer).update(chunk=chunk, document=chunk.document)
     assert "The whole passage stands here." in shown("answer", answer)[-1][1]
 
 
-def test_passages_that_were_joined_are_shown_together(answer: Message) -> None:
+def test_joined_passages_are_shown_together(answer: Message) -> None:
     document = factories.make_document(factories.make_knowledge_base(answer.turn.session.owner), "handbook.txt")
     chunks = [factories.make_chunk(document, text) for text in ("It begins.", "It ends.")]
     merged = [chunk.pk for chunk in chunks]
@@ -74,7 +74,7 @@ def test_every_purpose_is_filled(answer: Message, purpose: str, language: str) -
 
 
 @pytest.mark.parametrize("purpose", sorted(templates.LOOPING))
-def test_the_turns_stand_where_the_prompt_loops_over_them(answer: Message, purpose: str) -> None:
+def test_loop_contains_the_turns(answer: Message, purpose: str) -> None:
     loop = "{% for turn in turns %}<{{ turn.question }}|{{ turn.answer }}>{% endfor %}"
     prompt = templates.Prompt(f"At {{{{ time }}}}: {loop}", "{{ question }} {{ evidence }}", 0)
     messages = preview(purpose, prompt, answer.turn, "en", answer.turn.session.owner).messages
@@ -83,7 +83,7 @@ def test_the_turns_stand_where_the_prompt_loops_over_them(answer: Message, purpo
     assert re.match(r"At \d{4}-\d\d-\d\d \d\d:\d\d \w+: <", messages[0].content)
 
 
-def test_tokens_are_counted_and_what_does_not_fit_is_said(answer: Message, settings: Any) -> None:
+def test_tokens_are_counted_and_truncation_is_reported(answer: Message, settings: Any) -> None:
     prompt = templates.Prompt("Be brief.", "{{ evidence }} {{ question }}", 0)
     whole = preview("answer", prompt, answer.turn, "en", answer.turn.session.owner)
     assert whole.tokens == sum(message.tokens for message in whole.messages) <= whole.limit
@@ -101,7 +101,7 @@ def post(client: Client, answer: Message, **fields: str) -> Any:
     return client.post(reverse(URL), body | {"preview_turn": str(answer.turn_id)} | fields)
 
 
-def test_the_page_shows_what_is_typed_without_storing_it(answer: Message, as_staff: Client) -> None:
+def test_page_previews_the_form_without_saving(answer: Message, as_staff: Client) -> None:
     prompt = PromptTemplate.objects.get(purpose="answer", language="en", active=True)
     page = as_staff.get(reverse("admin:conversations_prompttemplate_change", args=[prompt.pk])).content.decode()
     assert reverse(URL) in page and f"#{answer.turn_id} How do I &lt;reset&gt; it?" in page
@@ -111,31 +111,29 @@ def test_the_page_shows_what_is_typed_without_storing_it(answer: Message, as_sta
     assert prompt.system != "Be kind."
 
 
-def test_what_would_be_refused_is_said_beside_the_preview(answer: Message, as_staff: Client) -> None:
+def test_form_errors_are_shown_with_the_preview(answer: Message, as_staff: Client) -> None:
     seen = post(as_staff, answer, user="{{ question }} {{ secret }}").content.decode()
     assert "secret" in seen and "Be kind." in seen
 
 
-def test_the_request_for_blocks_is_shown_where_the_dialect_adds_it(
-    answer: Message, as_staff: Client, settings: Any
-) -> None:
+def test_block_instructions_are_shown_for_the_json_dialect(answer: Message, as_staff: Client, settings: Any) -> None:
     assert "block_start" not in post(as_staff, answer).content.decode()
     settings.ANSWER_DIALECT = "json"
     assert "block_start" in post(as_staff, answer).content.decode()
 
 
 @pytest.mark.parametrize("fields", [{"preview_turn": ""}, {"preview_turn": "x"}, {"preview_turn": "999999"}])
-def test_no_such_turn(answer: Message, as_staff: Client, fields: dict[str, str]) -> None:
+def test_missing_turn(answer: Message, as_staff: Client, fields: dict[str, str]) -> None:
     assert post(as_staff, answer, **fields).status_code == 404
 
 
 @pytest.mark.parametrize("fields", [{"purpose": "spy"}, {"language": "xx"}])
-def test_no_such_prompt(answer: Message, as_staff: Client, fields: dict[str, str]) -> None:
+def test_missing_prompt(answer: Message, as_staff: Client, fields: dict[str, str]) -> None:
     response = post(as_staff, answer, **fields)
     assert response.status_code == 200 and "Be kind." not in response.content.decode()
 
 
-def test_conversations_are_shown_only_to_who_may_read_them(answer: Message, as_stranger: Client) -> None:
+def test_conversations_are_shown_only_to_authorised_users(answer: Message, as_stranger: Client) -> None:
     assert post(as_stranger, answer).status_code == 302
     editor = factories.make_user("editor", is_staff=True)
     editor.user_permissions.add(
@@ -150,7 +148,7 @@ def test_conversations_are_shown_only_to_who_may_read_them(answer: Message, as_s
     assert "&lt;reset&gt;" not in page and 'name="system"' in page
 
 
-def test_passages_that_the_reader_may_not_read_are_left_out(answer: Message, staff: User) -> None:
+def test_unreadable_passages_are_left_out(answer: Message, staff: User) -> None:
     prompt = templates.Prompt("Be kind.", "{{ evidence }} {{ question }}", 0)
     text = "\n".join(message.content for message in preview("answer", prompt, answer.turn, "en", staff).messages)
     assert "How do I <reset> it?" in text and "Hold the reset button." not in text

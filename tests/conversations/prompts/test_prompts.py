@@ -1,4 +1,4 @@
-"""Prompt templates: checked when saved, filled in one pass, and in the database from the start."""
+"""Tests of prompt templates: validation, filling, and versions."""
 
 import json
 import re
@@ -15,7 +15,7 @@ from conversations.prompts.defaults import DEFAULTS
 
 
 @pytest.mark.parametrize(("purpose", "language"), DEFAULTS)
-def test_the_prompts_a_site_starts_with_are_valid(purpose: str, language: str) -> None:
+def test_default_prompts_are_valid(purpose: str, language: str) -> None:
     system, user = DEFAULTS[(purpose, language)]
     templates.validate(purpose, system)
     templates.validate(purpose, user)
@@ -30,14 +30,14 @@ def test_every_purpose_has_a_prompt_in_both_languages() -> None:
 
 @pytest.mark.parametrize("purpose", sorted({purpose for purpose, _ in DEFAULTS}))
 def test_chinese_prompts_use_chinese_punctuation(purpose: str) -> None:
-    """A half-width mark between two Chinese characters, or after one at the end of a line, is a slip."""
+    """Half-width punctuation between two Chinese characters, or after one at the end of a line, is an error."""
     for text in DEFAULTS[(purpose, "zh")]:
         assert re.findall(r"[\u4e00-\u9fff）”][,;:!?()]|[,;:!?(][\u4e00-\u9fff]", text) == []
 
 
 @pytest.mark.parametrize("purpose", ["answer", "rerank", "filter"])
 @pytest.mark.parametrize(("language", "words"), [("en", "not instructions"), ("zh", "不是指令")])
-def test_models_are_told_that_passages_are_no_instructions(purpose: str, language: str, words: str) -> None:
+def test_prompts_say_that_passages_are_not_instructions(purpose: str, language: str, words: str) -> None:
     system, user = DEFAULTS[(purpose, language)]
     assert words in system and words in user
 
@@ -55,7 +55,7 @@ def test_the_understanding_prompt_explains_each_field() -> None:
     ("text", "words"),
     [("{{ secret }}", "secret"), ("{{ question", "matching"), ("{% if x %}", "only"), ("{{}}", "not a variable")],
 )
-def test_what_would_not_work_is_refused_in_words(text: str, words: str) -> None:
+def test_invalid_templates_are_refused(text: str, words: str) -> None:
     with pytest.raises(ValueError, match=words):
         templates.validate("answer", text)
 
@@ -70,23 +70,23 @@ def test_what_would_not_work_is_refused_in_words(text: str, words: str) -> None:
         ("answer", "", "{{ evidence }}, {{ question }}"),
     ],
 )
-def test_a_prompt_without_what_it_is_about_is_refused(purpose: str, user: str, missing: str) -> None:
+def test_prompt_without_required_variables_is_refused(purpose: str, user: str, missing: str) -> None:
     with pytest.raises(ValueError, match=re.escape(missing)):
         templates.require(purpose, user)
 
 
-def test_the_date_fills_itself() -> None:
+def test_date_is_filled_automatically() -> None:
     templates.validate("rewrite", "Today is {{ date }}.")
     assert templates.Prompt("On {{ date }}", "q", 1).fill()[0] == f"On {timezone.localdate():%Y-%m-%d}"
 
 
-def test_the_time_fills_itself_where_the_site_is(settings: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_time_is_filled_in_the_site_time_zone(settings: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     settings.TIME_ZONE = "Asia/Shanghai"
     monkeypatch.setattr(timezone, "now", lambda: datetime(2026, 1, 31, 22, 5, tzinfo=UTC))
     templates.validate("title", "It is {{ time }}.")
     prompt = templates.Prompt("It is {{ time }}, on {{date}}", "q", 1)
     assert prompt.fill()[0] == "It is 2026-02-01 06:05 CST, on 2026-02-01"
-    with timezone.override("America/New_York"):  # of a reader
+    with timezone.override("America/New_York"):  # the reader's time zone
         assert prompt.fill()[0] == "It is 2026-02-01 06:05 CST, on 2026-02-01"
 
 
@@ -94,19 +94,19 @@ LOOP = "So far:\r\n{% for turn in turns %}\r\n- {{ turn.question }} → {{turn.a
 
 
 @pytest.mark.parametrize("purpose", sorted(templates.LOOPING))
-def test_a_loop_over_the_turns_is_known(purpose: str) -> None:
+def test_loop_over_the_turns_is_allowed(purpose: str) -> None:
     templates.validate(purpose, LOOP)
     prompt = templates.Prompt("s", LOOP, 1)
     assert prompt.loops and not templates.Prompt("s", "{{ history }}", 1).loops
-    told = [("Ports?", "Nine."), ("{{ date }}", "{% for turn in turns %}x{% endfor %}")]
-    assert prompt.fill(told, question="Why?")[1] == (
+    turns = [("Ports?", "Nine."), ("{{ date }}", "{% for turn in turns %}x{% endfor %}")]
+    assert prompt.fill(turns, question="Why?")[1] == (
         "So far:\r\n- Ports? → Nine.\r\n- {{ date }} → {% for turn in turns %}x{% endfor %}\r\nWhy?"
     )
     assert prompt.fill(question="Why?")[1] == "So far:\r\nWhy?"
 
 
 @pytest.mark.parametrize("purpose", sorted(set(templates.VARIABLES) - templates.LOOPING))
-def test_where_no_conversation_is_told_there_is_no_loop(purpose: str) -> None:
+def test_loop_is_refused_for_prompts_without_history(purpose: str) -> None:
     with pytest.raises(ValueError, match="template tag"):
         templates.validate(purpose, "{% for turn in turns %}{% endfor %}")
 
@@ -122,26 +122,26 @@ def test_where_no_conversation_is_told_there_is_no_loop(purpose: str) -> None:
         ("{% for turn in turns %}{{ turn.question{% endfor %}", "matching"),
     ],
 )
-def test_a_loop_that_would_not_work_is_refused_in_words(text: str, words: str) -> None:
+def test_invalid_loops_are_refused(text: str, words: str) -> None:
     with pytest.raises(ValueError, match=words):
         templates.validate("answer", text)
 
 
-def test_a_loop_tells_the_history() -> None:
+def test_loop_counts_as_history() -> None:
     templates.require("rewrite", LOOP)
     with pytest.raises(ValueError, match="history"):
         templates.require("summary", "{{ time }}")
 
 
-def test_the_help_names_what_may_be_used() -> None:
-    told = variables_help()
-    assert f"<br>Chat: {{{{ date }}}} {{{{ question }}}} {{{{ time }}}} {templates.LOOP}<br>" in told
-    assert "<br>Title: {{ date }} {{ history }} {{ question }} {{ time }}<br>" in told
+def test_help_lists_the_variables() -> None:
+    text = variables_help()
+    assert f"<br>Chat: {{{{ date }}}} {{{{ question }}}} {{{{ time }}}} {templates.LOOP}<br>" in text
+    assert "<br>Title: {{ date }} {{ history }} {{ question }} {{ time }}<br>" in text
 
 
 @pytest.mark.django_db
 @pytest.mark.parametrize("purpose", ["answer", "chat", "general"])
-def test_blocks_are_asked_for_where_the_dialect_says_so(purpose: str, settings: Any) -> None:
+def test_json_dialect_adds_block_instructions(purpose: str, settings: Any) -> None:
     plain = templates.get_prompt(purpose, "zh")
     assert "block_start" not in plain.system
     settings.ANSWER_DIALECT = "json"
@@ -152,9 +152,7 @@ def test_blocks_are_asked_for_where_the_dialect_says_so(purpose: str, settings: 
 
 @pytest.mark.django_db
 @pytest.mark.parametrize(("language", "words"), [("en", "write no citations"), ("zh", "不要写 [n]")])
-def test_an_answer_is_asked_for_without_citations_where_they_are_switched_off(
-    settings: Any, language: str, words: str
-) -> None:
+def test_switched_off_citations_change_the_answer_prompt(settings: Any, language: str, words: str) -> None:
     plain = templates.get_prompt("answer", language).system
     assert words not in plain and "[n]" in plain
     settings.ENABLE_SOURCE_CITATION, settings.ANSWER_DIALECT = False, "json"
@@ -162,17 +160,17 @@ def test_an_answer_is_asked_for_without_citations_where_they_are_switched_off(
     assert words in last and words not in templates.get_prompt("general", language).system
 
 
-def test_json_in_a_prompt_is_no_template() -> None:
+def test_json_in_a_prompt_is_not_a_template() -> None:
     templates.validate("understand", '{"plan": {"args": {"k": 6}}}')
 
 
-def test_a_variable_inside_a_document_is_not_filled() -> None:
+def test_variable_in_a_document_is_not_filled() -> None:
     prompt = templates.Prompt("s", "{{ evidence }} | {{ question }}", 1)
     assert prompt.fill(evidence="{{ question }}", question="q")[1] == "{{ question }} | q"
 
 
 @pytest.mark.django_db
-def test_the_database_holds_every_prompt_and_the_active_one_is_used() -> None:
+def test_database_contains_every_prompt_and_the_active_one_is_used() -> None:
     assert PromptTemplate.objects.filter(active=True).count() == len(DEFAULTS)
     PromptTemplate.objects.filter(purpose="answer", language="en").update(active=False)
     PromptTemplate.objects.create(purpose="answer", language="en", version=2, system="Be brief.", user="{{ question }}")
@@ -182,7 +180,7 @@ def test_the_database_holds_every_prompt_and_the_active_one_is_used() -> None:
 
 
 def _release(monkeypatch: pytest.MonkeyPatch, system: str) -> None:
-    """Migrate to a release whose English prompt for titles is another one."""
+    """Migrate to a release with another English prompt for titles."""
     monkeypatch.setitem(DEFAULTS, ("title", "en"), (system, "{{ question }}"))
     versions.keep_defaults()
 
@@ -193,7 +191,7 @@ def _titles() -> list[tuple[int, str, bool]]:
 
 
 @pytest.mark.django_db
-def test_a_release_s_new_prompt_takes_the_place_of_the_one_before(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_new_default_replaces_the_previous_one(monkeypatch: pytest.MonkeyPatch) -> None:
     before = PromptTemplate.objects.count()
     for _time in range(2):
         _release(monkeypatch, "Two words.")
@@ -204,7 +202,7 @@ def test_a_release_s_new_prompt_takes_the_place_of_the_one_before(monkeypatch: p
 
 
 @pytest.mark.django_db
-def test_a_prompt_of_the_site_s_own_stays_in_use(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_custom_prompt_stays_active(monkeypatch: pytest.MonkeyPatch) -> None:
     versions.save_version("title", "en", "Our own.", "{{ question }}")
     _release(monkeypatch, "Two words.")
     assert _titles() == [(2, "Our own.", True), (3, "Two words.", False)]
@@ -214,7 +212,7 @@ def test_a_prompt_of_the_site_s_own_stays_in_use(monkeypatch: pytest.MonkeyPatch
 
 
 @pytest.mark.django_db
-def test_who_went_back_to_an_older_default_keeps_it(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_reactivated_older_default_stays_active(monkeypatch: pytest.MonkeyPatch) -> None:
     _release(monkeypatch, "Two words.")
     versions.activate(PromptTemplate.objects.get(purpose="title", language="en", version=1))
     _release(monkeypatch, "Three words.")

@@ -1,4 +1,4 @@
-"""Small questions to a model: who is asked, how much, and who is left alone after a failure. No database."""
+"""Tests of side calls without a database: the model, the fitted prompt, and the pause after failures."""
 
 from typing import Any
 
@@ -23,14 +23,14 @@ def model(fake_llm: FakeLLM) -> FakeLLM:
 
 
 async def ask(purpose: str = "title") -> str:
-    """Return the answer, or why there is none."""
+    """Return the reply, or the reason why there is none."""
     try:
         return (await side_calls.ask(purpose, "en", 5.0, question="Which ports?")).text
     except NoReply as none:
         return none.reason
 
 
-async def test_an_answer(model: FakeLLM) -> None:
+async def test_reply(model: FakeLLM) -> None:
     model.enqueue("<think>Hm.</think>Ports")
     assert await ask() == "Ports"
     system, user = model.calls[0].messages
@@ -39,23 +39,23 @@ async def test_an_answer(model: FakeLLM) -> None:
 
 
 @pytest.mark.parametrize("reply", ["", " \n", "<think>only"])
-async def test_an_empty_one_is_none(model: FakeLLM, reply: str) -> None:
+async def test_empty_reply_is_no_reply(model: FakeLLM, reply: str) -> None:
     model.enqueue(reply, reply)
     assert await ask() == "empty"
 
 
-async def test_a_purpose_without_a_model(model: FakeLLM) -> None:
+async def test_purpose_without_a_model(model: FakeLLM) -> None:
     assert await ask("filter") == "no model"
 
 
 @pytest.mark.parametrize(("error", "again"), [(Unreachable("gone"), "paused"), (ProviderError("boom"), "Ports")])
-async def test_a_model_that_is_away_is_left_alone(model: FakeLLM, error: LLMError, again: str) -> None:
+async def test_unreachable_model_is_paused(model: FakeLLM, error: LLMError, again: str) -> None:
     model.enqueue(error, "Ports")
     assert await ask() == "failed"
     assert await ask() == again
 
 
-async def test_a_model_that_can_not_be_told(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_model_that_can_not_be_resolved(monkeypatch: pytest.MonkeyPatch) -> None:
     async def client_for(purpose: str) -> Any:
         raise NotConfigured("Its key can't be read.")
 
@@ -65,23 +65,21 @@ async def test_a_model_that_can_not_be_told(monkeypatch: pytest.MonkeyPatch) -> 
     assert none.value.reason == "failed" and none.value.detail == NotConfigured().message
 
 
-async def test_a_small_window_is_given_the_end_of_the_conversation(model: FakeLLM) -> None:
+async def test_small_window_gets_the_end_of_the_history(model: FakeLLM) -> None:
     model.serves = {"understand"}
     model.endpoint = Endpoint("http://fake.invalid/v1", model="small", context_window=2048, max_tokens=256)
     turns = [PastTurn(n, f"Question {n}?", "It is cooled by air, and has no fans at all. " * 12) for n in range(9)]
     model.enqueue("x", "x")
     await side_calls.ask("understand", "en", 5.0, question="And now?", history=side_calls.transcript(turns, "en"))
-    told = model.calls[0].messages[1].content
-    assert "Question 8?" in told and "Question 0?" not in told and told.endswith("And now?")
+    sent = model.calls[0].messages[1].content
+    assert "Question 8?" in sent and "Question 0?" not in sent and sent.endswith("And now?")
     assert sum(map(count_prompt_tokens, (item.content for item in model.calls[0].messages))) < 2048 * 0.95 - 256
     model.endpoint = Endpoint("http://fake.invalid/v1", model="large")
     await side_calls.ask("understand", "en", 5.0, question="And now?", history=side_calls.transcript(turns, "en"))
     assert "Question 0?" in model.calls[1].messages[1].content
 
 
-async def test_a_prompt_that_loops_over_the_turns_is_given_the_last_that_fit(
-    model: FakeLLM, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_looping_prompt_gets_the_last_turns_that_fit(model: FakeLLM, monkeypatch: pytest.MonkeyPatch) -> None:
     async def looping(purpose: str, language: str) -> Prompt:
         return Prompt("Rewrite.", "{% for turn in turns %}[{{ turn.question }}|{{ turn.answer }}]{% endfor %}", 1)
 
@@ -91,16 +89,16 @@ async def test_a_prompt_that_loops_over_the_turns_is_given_the_last_that_fit(
     turns = [PastTurn(n, f"Question {n}?", "It is cooled by air, and has no fans at all. " * 12) for n in range(9)]
     model.enqueue("x")
     await side_calls.ask("rewrite", "en", 5.0, side_calls.spoken(turns, "en"), question="And now?", history="-")
-    told = model.calls[0].messages[1].content
-    assert "[Question 8?|It is cooled" in told and "Question 0?" not in told
+    sent = model.calls[0].messages[1].content
+    assert "[Question 8?|It is cooled" in sent and "Question 0?" not in sent
     assert sum(map(count_prompt_tokens, (item.content for item in model.calls[0].messages))) < 1024 * 0.95 - 256
 
 
-def test_what_is_quoted_to_a_model_is_bounded() -> None:
+def test_quoted_texts_are_cut() -> None:
     long = "A very long question. " * 2000
     assert len(side_calls.quoted(long)) < 8000 and side_calls.quoted("Which ports?") == "Which ports?"
-    told = side_calls.transcript([PastTurn(1, long, long)] * 5, "en", long)
-    assert len(told) < 15_000 and told.startswith("Summary so far: A very") and told.count("\nUser: A very") == 5
+    sent = side_calls.transcript([PastTurn(1, long, long)] * 5, "en", long)
+    assert len(sent) < 15_000 and sent.startswith("Summary so far: A very") and sent.count("\nUser: A very") == 5
     assert side_calls.transcript([], "zh") == "-"
     spoken = side_calls.transcript([PastTurn(1, "几个端口？", "九个。")], "zh", "谈交换机。")
     assert spoken == "此前的摘要: 谈交换机。\n用户: 几个端口？\n助手: 九个。"

@@ -1,4 +1,4 @@
-"""Whole conversations over HTTP against a provider that speaks the protocol: what it is asked on the way, and how."""
+"""Tests of the side calls of whole conversations, over HTTP against a provider."""
 
 import asyncio
 import json
@@ -25,13 +25,13 @@ REWRITTEN = {"en": "How is the TL-SE2109 switch reset?", "zh": "端口隔离在�
 
 @pytest.fixture
 def served(provider: FakeProvider, settings: Settings) -> FakeProvider:
-    """A site that is set up with nothing but the provider's address."""
+    """A site whose only setting is the provider's address."""
     settings.LLM_BASE_URL = provider.base_url
     return provider
 
 
 async def ask(client: AsyncClient, question: str, **fields: Any) -> tuple[str, int]:
-    """Ask by the API; return the answer and the session."""
+    """Ask by API; return the answer and the session."""
     body = {"question": question} | fields
     response = await client.post("/api/chat/conversation", body, content_type="application/json")
     text = "".join([chunk.decode() async for chunk in response.streaming_content])
@@ -42,7 +42,7 @@ async def ask(client: AsyncClient, question: str, **fields: Any) -> tuple[str, i
 
 
 def asked(provider: FakeProvider) -> list[tuple[str, float, int]]:
-    """Return purpose, temperature and limit of each request since the last look, titles apart, which come later."""
+    """Return purpose, temperature and limit of each request since the last check, without those for titles."""
     found = [(answers.purpose(body), body["temperature"], body["max_tokens"]) for body in provider.requests]
     provider.requests.clear()
     return [request for request in found if request[0] != "title"]
@@ -56,7 +56,7 @@ async def client(owner: User) -> AsyncClient:
 
 
 @pytest.mark.parametrize("code", ["en", "zh"])
-async def test_one_small_question_a_turn_or_two(
+async def test_turn_makes_one_or_two_side_calls(
     client: AsyncClient, handbook: KnowledgeBase, served: FakeProvider, code: str
 ) -> None:
     answer, session = await ask(client, FIRST[code])
@@ -72,12 +72,12 @@ async def test_one_small_question_a_turn_or_two(
     assert queries[1:] == [REWRITTEN[code]] * 2
 
 
-async def test_a_greeting_costs_one_request(client: AsyncClient, served: FakeProvider) -> None:
+async def test_greeting_takes_one_request(client: AsyncClient, served: FakeProvider) -> None:
     await ask(client, "Hello!")
     assert asked(served) == [("", 0.7, 2048)]
 
 
-async def test_a_provider_that_is_silent_on_small_questions_delays_one_turn(
+async def test_provider_that_ignores_side_calls_delays_only_one_turn(
     client: AsyncClient, handbook: KnowledgeBase, served: FakeProvider, settings: Settings
 ) -> None:
     settings.UNDERSTAND_TIMEOUT = 0.3
@@ -89,15 +89,13 @@ async def test_a_provider_that_is_silent_on_small_questions_delays_one_turn(
     assert [purpose for purpose, *_manner in asked(served)] == ["understand", "", ""]
 
 
-async def test_the_filter_when_a_request_wants_it(
-    client: AsyncClient, handbook: KnowledgeBase, served: FakeProvider
-) -> None:
+async def test_filter_is_called_on_request(client: AsyncClient, handbook: KnowledgeBase, served: FakeProvider) -> None:
     answer, _session = await ask(client, FIRST["en"], use_insert_block=True)
     purposes = [purpose for purpose, *_manner in asked(served)]
     assert purposes.count("filter") == 4 and "nine ports" in answer
 
 
-async def test_a_profile_for_a_small_question_alone(
+async def test_profile_only_for_a_side_call(
     client: AsyncClient, handbook: KnowledgeBase, provider: FakeProvider
 ) -> None:
     await ModelProfile.objects.acreate(

@@ -1,4 +1,4 @@
-"""Exports: a branch as Markdown that reads as it was answered, all branches as data, under a name of their own."""
+"""Tests of exports: a branch as Markdown, all branches as data, and file names."""
 
 from typing import Any
 
@@ -30,7 +30,7 @@ def with_blocks(turn: Turn, *blocks: dict[str, Any], **fields: Any) -> None:
     Message.objects.filter(turn=turn, role="assistant").update(blocks=list(blocks), **fields)
 
 
-def test_markdown_holds_questions_answers_and_sources(session: ChatSession, turn: Turn) -> None:
+def test_markdown_contains_questions_answers_and_sources(session: ChatSession, turn: Turn) -> None:
     text = export.markdown(session)
     assert text.startswith("# Switches: reset / ports\n\n*Exported on ")
     assert "---\n\n> How do I reset it?\n> And why?\n\nHold the button [1].\n\n**Sources**\n\n" in text
@@ -57,12 +57,12 @@ def test_blocks_become_markdown(session: ChatSession, turn: Turn, as_owner: Clie
 
 
 @pytest.mark.parametrize(("status", "word"), [("stopped", "Stopped"), ("failed", "Failed")])
-def test_an_answer_that_was_cut_says_so(session: ChatSession, turn: Turn, status: str, word: str) -> None:
+def test_cut_answer_is_marked(session: ChatSession, turn: Turn, status: str, word: str) -> None:
     with_blocks(turn, {"id": "b1", "kind": "text", "text": "Hold"}, status=status)
     assert f"Hold\n\n*({word})*" in export.markdown(session)
 
 
-def test_an_untitled_chat_is_called_in_the_reader_s_language_everywhere(
+def test_automatic_title_is_in_the_readers_language_everywhere(
     owner: User, as_owner: Client, admin_client: Client
 ) -> None:
     untitled = make_session(owner)
@@ -98,7 +98,7 @@ def test_one_branch_is_markdown_and_all_are_data(session: ChatSession, turn: Tur
         assert data["messages"][1]["citations"][0]["filename"] == "handbook.txt"
 
 
-def test_files_have_names(session: ChatSession, turn: Turn, as_owner: Client, owner: User) -> None:
+def test_names_of_exported_files(session: ChatSession, turn: Turn, as_owner: Client, owner: User) -> None:
     response = as_owner.get(reverse("export-json", args=[session.pk]))
     assert response["Content-Disposition"] == 'attachment; filename="switches-reset-ports.json"'
     chinese = make_session(owner, "恢复出厂设置")
@@ -108,19 +108,19 @@ def test_files_have_names(session: ChatSession, turn: Turn, as_owner: Client, ow
     assert export.filename(make_session(owner, "?!"), "md") == "chat.md"
 
 
-def test_the_api_gives_markdown_whatever_is_accepted(session: ChatSession, turn: Turn, as_owner: Client) -> None:
+def test_api_returns_markdown_whatever_is_accepted(session: ChatSession, turn: Turn, as_owner: Client) -> None:
     address = reverse("api-export-markdown", args=[session.pk])
     response = as_owner.get(address, {"turn": turn.pk}, headers={"accept": "text/markdown"})
     assert response.content.decode() == export.markdown(session)
     assert as_owner.get(address, {"turn": "x"}).status_code == 400
 
 
-def test_markdown_speaks_the_readers_language(session: ChatSession, turn: Turn) -> None:
+def test_markdown_is_in_the_readers_language(session: ChatSession, turn: Turn) -> None:
     with translation.override("zh-hans"):
         assert export.markdown(session).isascii() is False
 
 
-def test_a_long_export_takes_few_queries(
+def test_long_export_takes_few_queries(
     session: ChatSession, as_owner: Client, django_assert_max_num_queries: Any
 ) -> None:
     parent: Turn | None = None
@@ -131,7 +131,7 @@ def test_a_long_export_takes_few_queries(
             assert as_owner.get(reverse(name, args=[session.pk])).status_code == 200
 
 
-def test_one_answer_has_its_cited_sources_below_it_as_links(session: ChatSession, turn: Turn) -> None:
+def test_answer_is_followed_by_links_to_its_cited_sources(session: ChatSession, turn: Turn) -> None:
     with_blocks(
         turn,
         {"id": "b1", "kind": "text", "text": "Hold it [1].\n\n- One\n- Two"},
@@ -156,7 +156,7 @@ def test_one_answer_has_its_cited_sources_below_it_as_links(session: ChatSession
     )
 
 
-def test_an_answer_without_sources_is_its_text_alone(session: ChatSession, turn: Turn) -> None:
+def test_answer_without_sources_is_only_its_text(session: ChatSession, turn: Turn) -> None:
     with_blocks(turn, {"id": "b1", "kind": "text", "text": "Hello."})
     Citation.objects.all().delete()
     view = queries.turn_view(session, turn.pk)

@@ -1,4 +1,4 @@
-"""Shared links: what a stranger sees and what not, until the owner revokes it; on pages and by API."""
+"""Tests of share links on pages and by API: their content, access and revocation."""
 
 import re
 import uuid
@@ -45,20 +45,20 @@ def html(response: Any) -> str:
     return str(response.content.decode())
 
 
-def test_anyone_with_the_link_reads_question_answer_and_quotation(anonymous: Client, link: ShareLink) -> None:
+def test_anyone_with_the_link_can_read_question_answer_and_quotation(anonymous: Client, link: ShareLink) -> None:
     page = html(anonymous.get(url(link)))
     assert "How do I &lt;b&gt;reset&lt;/b&gt; it?" in page and "Of &lt;switches&gt;" in page
     assert "Hold the button" in page and "Hold the <mark>" not in page.split("shared-sources")[0]
     assert "handbook.txt" in page and "p. 3" in page
 
 
-def test_a_citation_leads_to_its_quotation_on_the_page(anonymous: Client, link: ShareLink, turn: Turn) -> None:
+def test_citation_links_to_its_quotation_on_the_page(anonymous: Client, link: ShareLink, turn: Turn) -> None:
     page = html(anonymous.get(url(link)))
     anchor = f"answer-{turn.messages.get(role='assistant').pk}-source-1"
     assert f'href="#{anchor}"' in page and f'id="{anchor}"' in page
 
 
-def test_nothing_on_the_page_leads_further(anonymous: Client, link: ShareLink, session: ChatSession) -> None:
+def test_page_has_no_links_into_the_site(anonymous: Client, link: ShareLink, session: ChatSession) -> None:
     page = html(anonymous.get(url(link)))
     leads = ["/trace/", "/citations/", "/passages/", "/c/", "/documents/", "<form", "ws-connect"]
     for secret in ["A secret thought", *leads]:
@@ -66,7 +66,7 @@ def test_nothing_on_the_page_leads_further(anonymous: Client, link: ShareLink, s
     assert session.owner.username not in page
 
 
-def test_pictures_are_only_named(anonymous: Client, link: ShareLink, turn: Turn) -> None:
+def test_pictures_are_replaced_by_their_captions(anonymous: Client, link: ShareLink, turn: Turn) -> None:
     picture = {"id": "b2", "kind": "image", "alt": "The <back>", "url": "/pictures/1/", "width": 4, "height": 3}
     message = turn.messages.get(role="assistant")
     Message.objects.filter(pk=message.pk).update(blocks=[*message.blocks, picture])
@@ -74,16 +74,16 @@ def test_pictures_are_only_named(anonymous: Client, link: ShareLink, turn: Turn)
     assert "[The &lt;back&gt;]" in page and "/pictures/" not in page and "<img" not in page
 
 
-def test_search_engines_and_caches_stay_out(anonymous: Client, link: ShareLink) -> None:
+def test_search_engines_and_caches_are_excluded(anonymous: Client, link: ShareLink) -> None:
     response = anonymous.get(url(link))
     assert '<meta name="robots" content="noindex, nofollow">' in html(response)
     assert response["X-Robots-Tag"] == "noindex, nofollow" and response["Referrer-Policy"] == "no-referrer"
-    assert anonymous.head(f"/shared/{link.pk}/").status_code == 200  # as those ask who preview links
+    assert anonymous.head(f"/shared/{link.pk}/").status_code == 200  # as for link previews
     assert "no-store" in response["Cache-Control"] and "script-src 'self'" in response["Content-Security-Policy"]
     assert not re.search(r"<script(?![^>]*\ssrc=)|<style|\son[a-z]+=\"|\sstyle=\"", html(response))
 
 
-def test_what_comes_later_and_other_branches_are_not_shared(
+def test_later_turns_and_other_branches_are_not_shared(
     anonymous: Client, session: ChatSession, turn: Turn, link: ShareLink
 ) -> None:
     make_turn(session, "Another version", parent=turn.parent_turn)
@@ -92,7 +92,7 @@ def test_what_comes_later_and_other_branches_are_not_shared(
     assert "Another version" not in page and "A later question" not in page
 
 
-def test_a_branch_is_shared_up_to_the_turn_that_was_named(anonymous: Client, session: ChatSession, turn: Turn) -> None:
+def test_branch_is_shared_up_to_the_requested_turn(anonymous: Client, session: ChatSession, turn: Turn) -> None:
     left = make_turn(session, "Left", parent=turn).turn
     make_turn(session, "Right", parent=turn)
     page = html(anonymous.get(url(links.create_link(session, left.pk))))
@@ -100,14 +100,14 @@ def test_a_branch_is_shared_up_to_the_turn_that_was_named(anonymous: Client, ses
 
 
 @pytest.mark.parametrize("status", ["stopped", "failed", "interrupted", "streaming"])
-def test_an_answer_that_is_not_whole_says_so(anonymous: Client, link: ShareLink, status: str) -> None:
+def test_incomplete_answer_is_marked(anonymous: Client, link: ShareLink, status: str) -> None:
     now = timezone.now()
     Message.objects.filter(role="assistant").update(status=status, heartbeat_at=now, stream_log=[])
     words = {"stopped": "Stopped", "failed": "Broken off", "interrupted": "Interrupted", "streaming": "still being"}
     assert words[status] in html(anonymous.get(url(link)))
 
 
-def test_a_revoked_link_is_gone(anonymous: Client, as_owner: Client, link: ShareLink) -> None:
+def test_revoked_link_is_not_found(anonymous: Client, as_owner: Client, link: ShareLink) -> None:
     response = as_owner.post(reverse("revoke-link", args=[link.pk]), headers=HTMX)
     assert response.status_code == 200 and response.content == b""
     assert anonymous.get(url(link)).status_code == as_owner.get(url(link)).status_code == 404
@@ -115,7 +115,9 @@ def test_a_revoked_link_is_gone(anonymous: Client, as_owner: Client, link: Share
     assert anonymous.get(reverse("shared", args=[uuid.uuid4()])).status_code == 404
 
 
-def test_a_deleted_chat_or_a_closed_account_shows_nothing(anonymous: Client, link: ShareLink, owner: User) -> None:
+def test_link_of_a_deleted_chat_or_deactivated_account_is_not_found(
+    anonymous: Client, link: ShareLink, owner: User
+) -> None:
     services.delete_session(link.session)
     assert anonymous.get(url(link)).status_code == 404
     services.restore_session(owner, link.session_id)
@@ -124,20 +126,20 @@ def test_a_deleted_chat_or_a_closed_account_shows_nothing(anonymous: Client, lin
     assert anonymous.get(url(link)).status_code == 404
 
 
-def test_sharing_the_same_twice_gives_one_link(session: ChatSession, turn: Turn, link: ShareLink) -> None:
+def test_sharing_twice_returns_the_same_link(session: ChatSession, turn: Turn, link: ShareLink) -> None:
     assert links.create_link(session, turn.pk) == link
     links.revoke(link)
     assert links.create_link(session) != link
 
 
-def test_turns_of_others_are_not_shared(session: ChatSession, turn: Turn, stranger: User) -> None:
+def test_turns_of_others_can_not_be_shared(session: ChatSession, turn: Turn, stranger: User) -> None:
     theirs = make_session(stranger)
     for last_turn in (turn.pk, None):
         with pytest.raises(links.NothingToShare):
             links.create_link(theirs, last_turn)
 
 
-def test_the_popover_makes_and_lists_links(as_owner: Client, session: ChatSession, turn: Turn) -> None:
+def test_popover_creates_and_lists_links(as_owner: Client, session: ChatSession, turn: Turn) -> None:
     address = reverse("share", args=[session.pk])
     popover = html(as_owner.get(address, {"parent_turn_id": turn.pk}, headers=HTMX))
     assert "data-popover" in popover and "<html" not in popover and f'value="{turn.pk}"' in popover
@@ -173,15 +175,13 @@ def test_the_api_shares_lists_and_revokes(
     assert as_owner.get(address).json()["results"] == []
 
 
-def test_links_are_made_of_the_configured_address(
-    as_owner: Client, session: ChatSession, turn: Turn, settings: Any
-) -> None:
+def test_links_use_the_configured_address(as_owner: Client, session: ChatSession, turn: Turn, settings: Any) -> None:
     link = links.create_link(session, turn.pk)
     settings.PUBLIC_URL = "https://ask.example.com"
     settings.ALLOWED_HOSTS = ["*"]
-    told = as_owner.get(
+    listed = as_owner.get(
         reverse("api-share-links", args=[session.pk]), headers={"Host": "evil.example"}
     ).content.decode()
     page = as_owner.get(reverse("share-links"), headers={"Host": "evil.example"}).content.decode()
-    for text in (told, page):
+    for text in (listed, page):
         assert f"https://ask.example.com{url(link)}" in text and "evil.example" not in text

@@ -1,4 +1,4 @@
-"""Quotations out of reach leave the site no more: not by new links, not by exports; owners of a base close links."""
+"""Tests of withholding unreadable sources from links and exports, and of base owners revoking links."""
 
 import json
 from typing import Any
@@ -24,7 +24,7 @@ SAID = "Hold the button"
 
 @pytest.fixture
 def base(colleague: User, owner: User) -> KnowledgeBase:
-    """Return a base of the colleague's that the chat's owner may read."""
+    """Return a base of the colleague that the chat's owner may read."""
     base = factories.make_knowledge_base(colleague, "Lent")
     factories.share(base, owner)
     return base
@@ -58,7 +58,7 @@ def shown(client: Client, link: ShareLink) -> str:
     return response.content.decode().replace("<mark>", "").replace("</mark>", "")
 
 
-def test_a_new_link_leaves_out_what_its_maker_may_not_read_any_more(
+def test_new_link_leaves_out_sources_that_its_owner_may_no_longer_read(
     anonymous: Client, base: KnowledgeBase, session: ChatSession
 ) -> None:
     page = shown(anonymous, links.create_link(session))
@@ -71,7 +71,7 @@ def test_a_new_link_leaves_out_what_its_maker_may_not_read_any_more(
 
 
 @pytest.mark.parametrize("gone", ["document", "base"])
-def test_what_is_deleted_goes_out_of_every_link(
+def test_deleted_sources_are_left_out_of_every_link(
     anonymous: Client, base: KnowledgeBase, document: Document, session: ChatSession, gone: str
 ) -> None:
     link = links.create_link(session)
@@ -84,7 +84,9 @@ def test_what_is_deleted_goes_out_of_every_link(
 
 
 @pytest.mark.parametrize("name", ["export-markdown", "api-export-markdown", "export-json", "api-export-json"])
-def test_exports_leave_it_out_too(as_owner: Client, base: KnowledgeBase, session: ChatSession, name: str) -> None:
+def test_exports_leave_out_unreadable_sources(
+    as_owner: Client, base: KnowledgeBase, session: ChatSession, name: str
+) -> None:
     address = reverse(name, args=[session.pk])
     before = as_owner.get(address).content.decode()
     assert SECRET in before and SAID in before and "left out" not in before
@@ -94,20 +96,20 @@ def test_exports_leave_it_out_too(as_owner: Client, base: KnowledgeBase, session
     assert "How do I reset it?" in after and "1 source and the text based on it are left out" in after
 
 
-def test_an_export_changes_nothing_that_is_stored(base: KnowledgeBase, session: ChatSession) -> None:
+def test_export_does_not_change_stored_answers(base: KnowledgeBase, session: ChatSession) -> None:
     revoke_access(base)
     export.markdown(session)
     export.messages(session)
     assert SAID in Message.objects.get(role="assistant").content and Citation.objects.get().snippet == SECRET
 
 
-def test_what_was_deleted_stays_in_ones_own_export(document: Document, session: ChatSession) -> None:
+def test_deleted_documents_stay_in_the_owners_export(document: Document, session: ChatSession) -> None:
     knowledge.delete_document(document)
     assert SECRET in export.markdown(session)
 
 
-def text(number: int, said: str) -> dict[str, Any]:
-    return {"id": f"b{number}", "kind": "text", "text": said}
+def block(number: int, text: str) -> dict[str, Any]:
+    return {"id": f"b{number}", "kind": "text", "text": text}
 
 
 TABLE = {"id": "t", "kind": "table", "columns": ["Port"], "rows": [["secret"]]}
@@ -117,26 +119,26 @@ CODE = {"id": "c", "kind": "code", "language": "sh", "text": "secret"}
 @pytest.mark.parametrize(
     ("blocks", "left"),
     [
-        ([text(1, "One [1].\n\nsecret [2].\n\nThree [1].")], ["One [1].\n\nThree [1]."]),
-        ([text(1, "One [1].\n\nsecret [2].\n\nsecret again\n\n… secret")], ["One [1]."]),
-        ([text(1, "One [1].\n\n**Of** [2]\n\n```\nsecret\n\nsecret\n```\n\nsecret\n\nT [1]")], ["One [1].\n\nT [1]"]),
-        ([text(1, "Lead.\n\nsecret [1, 2]\n\nOne 【1】.")], ["Lead.\n\nOne 【1】."]),
-        ([text(1, "One [1]."), text(2, "**Secret** [2]"), TABLE, CODE], ["One [1]."]),
-        ([text(1, "**Open** [1]"), CODE], ["**Open** [1]", "secret"]),
-        ([text(1, "secret.\n\nOf it [2]")], []),
-        ([text(1, "It names [1] alone.")], ["It names [1] alone."]),
+        ([block(1, "One [1].\n\nsecret [2].\n\nThree [1].")], ["One [1].\n\nThree [1]."]),
+        ([block(1, "One [1].\n\nsecret [2].\n\nsecret again\n\n… secret")], ["One [1]."]),
+        ([block(1, "One [1].\n\n**Of** [2]\n\n```\nsecret\n\nsecret\n```\n\nsecret\n\nT [1]")], ["One [1].\n\nT [1]"]),
+        ([block(1, "Lead.\n\nsecret [1, 2]\n\nOne 【1】.")], ["Lead.\n\nOne 【1】."]),
+        ([block(1, "One [1]."), block(2, "**Secret** [2]"), TABLE, CODE], ["One [1]."]),
+        ([block(1, "**Open** [1]"), CODE], ["**Open** [1]", "secret"]),
+        ([block(1, "secret.\n\nOf it [2]")], []),
+        ([block(1, "It names [1] alone.")], ["It names [1] alone."]),
     ],
 )  # fmt: skip
-def test_what_rests_on_a_source_goes_with_it(blocks: list[dict[str, Any]], left: list[str]) -> None:
+def test_text_based_on_a_withheld_source_is_removed(blocks: list[dict[str, Any]], left: list[str]) -> None:
     assert [block["text"] for block in remaining_blocks(blocks, {1, 2}, {2})] == left
 
 
-def test_an_answer_without_markers_goes_when_all_its_sources_do() -> None:
-    assert remaining_blocks([text(1, "secret")], {1, 2}, {1, 2}) == []
-    assert remaining_blocks([text(1, "Open.")], {1, 2}, {1}) == [text(1, "Open.")]
+def test_answer_without_markers_is_removed_with_all_its_sources() -> None:
+    assert remaining_blocks([block(1, "secret")], {1, 2}, {1, 2}) == []
+    assert remaining_blocks([block(1, "Open.")], {1, 2}, {1}) == [block(1, "Open.")]
 
 
-def test_the_owner_of_a_base_sees_and_closes_links_that_quote_it(
+def test_base_owner_can_list_and_revoke_links_that_quote_it(
     as_colleague: Client, anonymous: Client, base: KnowledgeBase, session: ChatSession
 ) -> None:
     link = links.create_link(session)
@@ -152,7 +154,7 @@ def test_the_owner_of_a_base_sees_and_closes_links_that_quote_it(
 
 
 @pytest.mark.parametrize("role", Membership.Role.values)
-def test_members_neither_see_nor_close_links(
+def test_members_can_not_list_or_revoke_links(
     as_stranger: Client, stranger: User, anonymous: Client, base: KnowledgeBase, session: ChatSession, role: str
 ) -> None:
     link = links.create_link(session)
@@ -168,7 +170,7 @@ def test_members_neither_see_nor_close_links(
     assert anonymous.get(reverse("shared", args=[link.pk])).status_code == 200
 
 
-def test_programs_see_and_close_them_too(
+def test_api_lists_and_revokes_links(
     as_colleague: Client, as_owner: Client, anonymous: Client, base: KnowledgeBase, session: ChatSession
 ) -> None:
     link = links.create_link(session)
@@ -183,7 +185,7 @@ def test_programs_see_and_close_them_too(
     assert anonymous.get(reverse("shared", args=[link.pk])).status_code == 404
 
 
-def test_only_links_that_quote_the_base_are_its_owners_to_close(
+def test_base_owner_can_not_revoke_other_links(
     as_colleague: Client, colleague: User, owner: User, base: KnowledgeBase, session: ChatSession, turn: Turn
 ) -> None:
     own = factories.make_document(factories.make_knowledge_base(owner), "own.txt")
@@ -198,7 +200,7 @@ def test_only_links_that_quote_the_base_are_its_owners_to_close(
     assert links.links_quoting(base) == [], "what is left out quotes nothing"
 
 
-def test_the_list_of_links_takes_as_many_queries_for_any_number(
+def test_list_of_links_takes_a_constant_number_of_queries(
     owner: User, base: KnowledgeBase, document: Document, django_assert_num_queries: Any
 ) -> None:
     for number in range(4):
@@ -209,9 +211,7 @@ def test_the_list_of_links_takes_as_many_queries_for_any_number(
 
 
 @pytest.mark.parametrize("visibility", KnowledgeBase.Visibility.values)
-def test_readers_are_those_who_may_read(
-    base: KnowledgeBase, owner: User, colleague: User, stranger: User, visibility: str
-) -> None:
+def test_readers_of_a_base(base: KnowledgeBase, owner: User, colleague: User, stranger: User, visibility: str) -> None:
     KnowledgeBase.objects.filter(pk=base.pk).update(visibility=visibility)
     base.refresh_from_db()
     User.objects.create(username="gone", is_active=False)

@@ -1,4 +1,4 @@
-"""Events reach every listener, in the process that runs the turn and in others: each once and in order."""
+"""Tests that events reach every listener in any process, each once and in order."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -37,13 +37,13 @@ Layers = dict[str, RedisLayer]
 
 @pytest.fixture
 async def layers(redis_server: RedisServer, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Layers]:
-    """Two processes' layers: the turns that run here send by one, and who listens does so by the other."""
+    """The layers of two processes: turns send through one, and listeners receive from the other."""
     layers = {side: RedisLayer(redis_server.url, capacity=1000) for side in ("writer", "listener")}
     side = ContextVar("side", default="listener")
     relay = broker.relay
 
     async def relay_by_the_writers(message_id: int, log: LiveLog) -> None:
-        side.set("writer")  # of this task alone
+        side.set("writer")  # only for this task
         await relay(message_id, log)
 
     monkeypatch.setattr(broker, "relay", relay_by_the_writers)
@@ -55,7 +55,7 @@ async def layers(redis_server: RedisServer, monkeypatch: pytest.MonkeyPatch) -> 
 
 @pytest.fixture
 def elsewhere(layers: Layers, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Have listeners know as little of the turns that run here as another process does."""
+    """Hide running turns from listeners, as in another process."""
 
     class Unknown(dict[int, LiveLog]):
         def __contains__(self, message_id: object) -> bool:
@@ -83,11 +83,11 @@ def whole(events: list[Event], after_seq: int = 0) -> bool:
     )
 
 
-async def test_another_process_hears_what_is_written_while_it_is(
+async def test_other_process_receives_live_events(
     owner: User, handbook: KnowledgeBase, session: ChatSession, fake_llm: FakeLLM, elsewhere: None,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:  # fmt: skip
-    monkeypatch.setattr(broker, "PATIENCE", 60.0)  # so that nothing live comes from the database
+    monkeypatch.setattr(broker, "PATIENCE", 60.0)  # so that live events don't come from the database
     heard, end = asyncio.Event(), asyncio.Event()
     fake_llm.enqueue([heard, *(item for word in WORDS for item in (TextPiece(word), 0.06)), end])
     started = await lifecycle.start_turn(owner, lifecycle.Ask(session.pk, RESET))
@@ -95,14 +95,14 @@ async def test_another_process_hears_what_is_written_while_it_is(
     async with asyncio.timeout(60):
         async for event in broker.listen(started.assistant_message_id):
             events.append(event)
-            heard.set()  # it listens now
+            heard.set()  # it is listening now
             if isinstance(event, Delta) and text_of(events).split() == "".join(WORDS).split():
                 assert await lifecycle.stop_turn(owner, started.assistant_message_id)
     await wait_for_all()
     assert whole(events) and text_of(events).split() == "".join(WORDS).split()
 
 
-async def test_what_a_layer_drops_comes_from_the_database(
+async def test_dropped_events_are_read_from_the_database(
     owner: User, handbook: KnowledgeBase, session: ChatSession, fake_llm: FakeLLM, elsewhere: None,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:  # fmt: skip
@@ -123,7 +123,7 @@ async def test_what_a_layer_drops_comes_from_the_database(
     assert whole(events) and text_of(events) == "".join(WORDS)
 
 
-async def test_a_layer_that_is_away_harms_no_answer(
+async def test_unavailable_layer_does_not_affect_answers(
     owner: User,
     handbook: KnowledgeBase,
     session: ChatSession,
@@ -143,7 +143,7 @@ async def test_a_layer_that_is_away_harms_no_answer(
     assert isinstance(events[-1], DoneEvent) and events[-1].status == "completed"
 
 
-async def test_other_processes_hear_on_once_the_layer_is_back(
+async def test_other_processes_continue_once_the_layer_is_back(
     owner: User, handbook: KnowledgeBase, session: ChatSession, fake_llm: FakeLLM, elsewhere: None,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:  # fmt: skip
@@ -151,7 +151,7 @@ async def test_other_processes_hear_on_once_the_layer_is_back(
     there, lost, back = asyncio.Event(), asyncio.Event(), asyncio.Event()
     group_add, group_send = RedisLayer.group_add, RedisLayer.group_send
 
-    async def told(self: Any, group: str, channel: str) -> None:
+    async def added(self: Any, group: str, channel: str) -> None:
         await group_add(self, group, channel)
         there.set()
 
@@ -162,7 +162,7 @@ async def test_other_processes_hear_on_once_the_layer_is_back(
             raise ConnectionError("away")
         await group_send(self, group, message)
 
-    monkeypatch.setattr(RedisLayer, "group_add", told)
+    monkeypatch.setattr(RedisLayer, "group_add", added)
     monkeypatch.setattr(RedisLayer, "group_send", away_at_first)
     fake_llm.enqueue([there, TextPiece("first "), back, *map(TextPiece, WORDS)])
     started = await lifecycle.start_turn(owner, lifecycle.Ask(session.pk, RESET))
@@ -175,7 +175,7 @@ async def test_other_processes_hear_on_once_the_layer_is_back(
     assert whole(events) and text_of(events) == "first " + "".join(WORDS)
 
 
-async def test_who_listens_here_needs_no_layer_and_leaves_none_behind(
+async def test_local_listeners_need_no_layer(
     owner: User, handbook: KnowledgeBase, session: ChatSession, fake_llm: FakeLLM
 ) -> None:
     heard = asyncio.Event()
@@ -191,7 +191,7 @@ async def test_who_listens_here_needs_no_layer_and_leaves_none_behind(
     assert started.assistant_message_id not in broker.running
 
 
-async def test_a_log_is_followed_by_many_at_their_own_pace() -> None:
+async def test_log_has_many_followers_at_their_own_pace() -> None:
     log = LiveLog()
 
     async def follow(after_seq: int, pause: float) -> list[int]:
@@ -212,7 +212,7 @@ async def test_a_log_is_followed_by_many_at_their_own_pace() -> None:
 
 
 async def half_an_answer(session: ChatSession) -> Message:
-    """Store an answer as its writer left it at its last checkpoint, of which two events were sent and not stored."""
+    """Store an answer as of its last checkpoint, after which two more events were sent but not stored."""
     turn = await Turn.objects.acreate(session=session)
     await Message.objects.acreate(turn=turn, role="user", content="q")
     log: list[Event] = [
@@ -234,17 +234,17 @@ async def die(message: Message) -> None:
 
 
 async def subscribed(server: RedisServer, message_id: int) -> None:
-    """Wait until Redis sends a process what others say of an answer; what was sent before is lost."""
+    """Wait until Redis delivers the events of an answer to a process; earlier events are lost."""
     topic = f"{PREFIX}{message_group(message_id)}"
     async with asyncio.timeout(60), Redis.from_url(server.url) as client:
         while not dict(await client.pubsub_numsub(topic)).get(topic.encode()):
             await asyncio.sleep(0.01)
 
 
-async def test_who_heard_more_than_was_stored_keeps_it_and_hears_the_end(
+async def test_listener_ahead_of_the_database_keeps_its_events_and_gets_the_end(
     session: ChatSession, layers: Layers, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Five listeners, of whom one comes when all is over."""
+    """Five listeners, one of which arrives after the end."""
     monkeypatch.setattr(broker, "PATIENCE", 0.5)
     message = await half_an_answer(session)
     heard: list[list[Event]] = [[] for _listener in range(4)]
@@ -278,10 +278,10 @@ async def test_who_heard_more_than_was_stored_keeps_it_and_hears_the_end(
 
 @pytest.mark.parametrize("seen", [3, 4, 5, 6, 40])
 @pytest.mark.parametrize("ended_before", [False, True])
-async def test_who_was_sent_more_than_was_stored_hears_the_end_above_it(
+async def test_reconnecting_client_ahead_of_the_database_gets_the_end(
     session: ChatSession, seen: int, ended_before: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """As when the one process died with its answer, and a client comes back to the next with the last that it saw."""
+    """As if a process died while answering, and a client reconnects to another with the last number it saw."""
     monkeypatch.setattr(broker, "PATIENCE", 0.05)
     message = await half_an_answer(session)
     if not ended_before:
@@ -292,7 +292,7 @@ async def test_who_was_sent_more_than_was_stored_hears_the_end_above_it(
     await die(message)
     if ended_before:
         await in_database(turn_store.interrupt_stale)
-        if seen in (4, 5):  # numbers that the end has got: what came under them can't be known
+        if seen in (4, 5):  # numbers of the end: other events that had them can't be known
             return
         listening = asyncio.create_task(listened(message.pk, seen))
     events = await listening
@@ -304,10 +304,10 @@ async def test_who_was_sent_more_than_was_stored_hears_the_end_above_it(
 
 
 @pytest.mark.parametrize("count", range(1, len(LOST) + 1))
-async def test_a_listener_whose_number_the_end_has_got_hears_it_all_the_same(
+async def test_listener_at_the_number_of_the_end_gets_it(
     session: ChatSession, layers: Layers, redis_server: RedisServer, monkeypatch: pytest.MonkeyPatch, count: int
 ) -> None:
-    """The sweep, which heard nothing, ended the answer before those who did."""
+    """The orphan watch, which received no events, ended the answer before the listeners."""
     monkeypatch.setattr(broker, "PATIENCE", 0.2)
     lost = LOST[:count]
     message = await half_an_answer(session)
@@ -326,13 +326,13 @@ async def test_a_listener_whose_number_the_end_has_got_hears_it_all_the_same(
     assert events[-2].type == ("error" if count > 1 else "delta"), "of the two one alone may have its number taken"
 
 
-async def test_a_writer_that_was_only_late_has_the_last_word(session: ChatSession) -> None:
+async def test_late_writer_overwrites_the_interruption(session: ChatSession) -> None:
     message = await half_an_answer(session)
     await die(message)
     assert await in_database(turn_store.interrupt_stale, LOST, 7) == 1
-    told: list[Event] = [*LOST, BlockEnd(seq=8, id="b1"), DoneEvent(seq=9, status="completed")]
-    answer = fold([*message.stream_log, *told])
-    await in_database(turn_store.finish, message.pk, answer, [event.to_dict() for event in told])
+    late: list[Event] = [*LOST, BlockEnd(seq=8, id="b1"), DoneEvent(seq=9, status="completed")]
+    answer = fold([*message.stream_log, *late])
+    await in_database(turn_store.finish, message.pk, answer, [event.to_dict() for event in late])
     await message.arefresh_from_db()
     assert (message.status, message.last_seq) == ("completed", 9)
     events = await listened(message.pk)

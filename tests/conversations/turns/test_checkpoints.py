@@ -1,4 +1,4 @@
-"""Checkpoints of an answer: a block that ended is stored soon, its plain text too, and no event twice."""
+"""Tests of checkpoints: ended blocks and plain text are stored soon, and no event twice."""
 
 import asyncio
 import json
@@ -25,7 +25,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 
 class Blocks(Node):
-    """Writes two blocks, one right after the other, and goes on until it may end."""
+    """Writes two blocks in quick succession, and runs until it may end."""
 
     key = "blocks"
     may_end: asyncio.Event
@@ -64,13 +64,13 @@ async def test_blocks_that_end_together_share_a_checkpoint(
         return store(rows)
 
     monkeypatch.setattr(checkpoints, "_store", remembered)
-    monkeypatch.setattr(runner, "CHECKPOINT_INTERVAL", 60.0)  # so that only the blocks' ends call for one
+    monkeypatch.setattr(runner, "CHECKPOINT_INTERVAL", 60.0)  # so that only ended blocks cause one
     message, events = await ended(await lifecycle.start_turn(owner, lifecycle.Ask(session.pk, "What?")))
     assert len(stored) == 1 and stored[0] == len(events) - 1  # all but `done`
     assert message.status == "completed"
 
 
-async def test_the_plain_text_of_what_came_is_stored_while_more_is_to_come(
+async def test_plain_text_is_stored_while_streaming(
     owner: User, as_owner: Client, session: ChatSession, pipeline: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     stored = asyncio.Event()
@@ -92,7 +92,7 @@ async def test_the_plain_text_of_what_came_is_stored_while_more_is_to_come(
     assert (shown["status"], shown["content"]) == ("streaming", "Hold the button.\n\nHold the button.")
 
 
-async def test_an_end_while_a_checkpoint_is_written_stores_no_event_twice(
+async def test_end_during_a_checkpoint_stores_no_event_twice(
     owner: User, session: ChatSession, pipeline: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     begun = asyncio.Event()
@@ -126,7 +126,7 @@ async def stored(messages: list[Message]) -> list[tuple[str, int, int]]:
     return [(message.content, message.last_seq, len(message.stream_log)) for message in found]
 
 
-async def test_answers_of_one_moment_are_stored_by_one_statement(
+async def test_simultaneous_answers_are_stored_in_one_statement(
     session: ChatSession, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     batches: list[int] = []
@@ -138,16 +138,14 @@ async def test_answers_of_one_moment_are_stored_by_one_statement(
     assert await saved(messages, ["One.", "Two.", "Three."]) == [True, False, True]
     assert await stored(messages) == [("One.", 2, 2), *before, ("Three.", 2, 2)]
     beaten = (await Message.objects.aget(pk=messages[0].pk)).heartbeat_at
-    assert await checkpoints.save(messages[0].pk, Answer(), [BlockEnd(seq=3, id="b1")]) is True  # later, by itself
+    assert await checkpoints.save(messages[0].pk, Answer(), [BlockEnd(seq=3, id="b1")]) is True  # later, alone
     message = await Message.objects.aget(pk=messages[0].pk)
     assert [event["seq"] for event in message.stream_log] == [1, 2, 3]
     assert message.heartbeat_at is not None and beaten is not None and message.heartbeat_at > beaten
     assert batches == [3, 1]
 
 
-async def test_one_that_can_t_be_stored_keeps_no_other_from_it(
-    session: ChatSession, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_unstorable_answer_does_not_block_others(session: ChatSession, monkeypatch: pytest.MonkeyPatch) -> None:
     batches: list[int] = []
     store = checkpoints._store
     monkeypatch.setattr(checkpoints, "_store", lambda rows: batches.append(len(rows)) or store(rows))
@@ -160,9 +158,7 @@ async def test_one_that_can_t_be_stored_keeps_no_other_from_it(
     assert isinstance(alone, DataError) and batches == [3, 1, 1, 1, 1], "what failed alone is not tried again"
 
 
-async def test_while_the_database_is_away_each_is_told_at_once(
-    session: ChatSession, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_unavailable_database_is_reported_at_once(session: ChatSession, monkeypatch: pytest.MonkeyPatch) -> None:
     batches: list[int] = []
 
     def away(rows: list[str]) -> set[int]:
@@ -175,9 +171,7 @@ async def test_while_the_database_is_away_each_is_told_at_once(
     assert batches == [3], "nobody asks again alone"
 
 
-async def test_what_the_database_refuses_for_its_size_keeps_no_other_from_being_stored(
-    session: ChatSession, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_oversized_answer_does_not_block_others(session: ChatSession, monkeypatch: pytest.MonkeyPatch) -> None:
     store = checkpoints._store
 
     def refuse(rows: list[str]) -> set[int]:
@@ -191,9 +185,7 @@ async def test_what_the_database_refuses_for_its_size_keeps_no_other_from_being_
     assert one is True and isinstance(two, OperationalError)
 
 
-async def test_one_that_is_given_up_keeps_no_other_from_being_stored(
-    session: ChatSession, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_cancelled_answer_does_not_block_others(session: ChatSession, monkeypatch: pytest.MonkeyPatch) -> None:
     begun, go_on = asyncio.Event(), threading.Event()
     loop = asyncio.get_running_loop()
     store = checkpoints._store

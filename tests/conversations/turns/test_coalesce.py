@@ -1,4 +1,4 @@
-"""Deltas that come close together are joined; nothing is lost, reordered or held for long."""
+"""Tests of joining deltas: nothing is lost, reordered or delayed for long."""
 
 import asyncio
 
@@ -11,7 +11,7 @@ def delta(text: str, block: str = "b1") -> Delta:
 
 
 def passed(*events: Event, interval: float = 10) -> list[Event]:
-    """Return what has come through of events that come at once."""
+    """Return the events sent on so far for events that arrive at once."""
     seen: list[Event] = []
     coalescer = Coalescer(seen.append, interval)
     for event in events:
@@ -20,11 +20,11 @@ def passed(*events: Event, interval: float = 10) -> list[Event]:
     return seen
 
 
-async def test_the_first_delta_passes_at_once_and_the_next_ones_are_joined() -> None:
+async def test_first_delta_is_sent_at_once_and_later_ones_are_joined() -> None:
     assert passed(delta("a"), delta("b"), delta("c"), BlockEnd(id="b1")) == [delta("a"), delta("bc"), BlockEnd(id="b1")]
 
 
-async def test_a_held_delta_passes_when_its_time_has_come() -> None:
+async def test_pending_delta_is_sent_when_due() -> None:
     seen: list[Event] = []
     coalescer = Coalescer(seen.append, interval=0.05)
     coalescer.take(delta("a"))
@@ -46,7 +46,7 @@ async def test_rows_are_never_joined() -> None:
     assert passed(*rows) == rows
 
 
-async def test_what_was_held_is_passed_on_at_the_end_and_once() -> None:
+async def test_pending_delta_is_sent_once_at_the_end() -> None:
     seen: list[Event] = []
     coalescer = Coalescer(seen.append, interval=0.02)
     coalescer.take(delta("a"))
@@ -57,7 +57,7 @@ async def test_what_was_held_is_passed_on_at_the_end_and_once() -> None:
     assert seen == [delta("a"), delta("b")]
 
 
-def test_what_a_listener_missed_is_joined_in_its_place() -> None:
+def test_missed_events_are_joined_in_place() -> None:
     events: list[Event] = [
         ThinkEvent(seq=1, text="a"),
         ThinkEvent(seq=2, text="b"),
@@ -70,7 +70,7 @@ def test_what_a_listener_missed_is_joined_in_its_place() -> None:
         Delta(seq=9, id="b3", row=["1"]),
         Delta(seq=10, id="b3", row=["2"]),
     ]
-    told = joined(events)
-    assert [event.seq for event in told] == [2, 3, 5, 6, 7, 8, 9, 10]
-    assert told[2] == Delta(seq=5, id="b1", text="cd")
-    assert fold(told) == fold(events)
+    sent = joined(events)
+    assert [event.seq for event in sent] == [2, 3, 5, 6, 7, 8, 9, 10]
+    assert sent[2] == Delta(seq=5, id="b1", text="cd")
+    assert fold(sent) == fold(events)

@@ -1,4 +1,4 @@
-"""PostgreSQL goes away while answers are written: they wait for it, and whoever asks meanwhile is told."""
+"""Tests of a database outage while answers are written: they wait for it, and new questions are refused."""
 
 from collections.abc import Callable
 from typing import Any
@@ -27,7 +27,7 @@ WORDS = "temporarily unavailable"
 
 
 def away(times: int, then: Callable[..., Any] | None = None) -> Callable[..., Any]:
-    """Return a function that fails so often, as when the database is away, and then does what it should."""
+    """Return a function that fails this often, as in a database outage, and then works."""
     left = [times]
 
     def call(*args: Any, **kwargs: Any) -> Any:
@@ -39,7 +39,7 @@ def away(times: int, then: Callable[..., Any] | None = None) -> Callable[..., An
     return call
 
 
-async def test_what_the_database_refuses_is_not_waited_for() -> None:
+async def test_database_errors_are_not_retried() -> None:
     def refuse() -> None:
         nonlocal tries
         tries += 1
@@ -51,7 +51,7 @@ async def test_what_the_database_refuses_is_not_waited_for() -> None:
     assert tries == 1
 
 
-async def test_an_answer_waits_to_be_stored(
+async def test_answer_waits_for_the_database(
     owner: User,
     session: ChatSession,
     handbook: KnowledgeBase,
@@ -74,11 +74,11 @@ async def test_an_answer_waits_to_be_stored(
     assert await message.citations.filter(cited=True).acount() == 1
 
 
-def test_what_must_be_stored_waits_as_long_as_the_database_may_be_away() -> None:
+def test_retries_cover_the_longest_outage() -> None:
     assert (Save.timeout or 0) > db.PATIENCE
 
 
-async def test_an_answer_that_can_not_be_stored_does_not_keep_anyone_waiting(
+async def test_unstorable_answer_does_not_keep_listeners_waiting(
     owner: User, session: ChatSession, handbook: KnowledgeBase, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(db, "PATIENCE", 0.0)
@@ -86,7 +86,7 @@ async def test_an_answer_that_can_not_be_stored_does_not_keep_anyone_waiting(
     assert isinstance((await run_turn(owner, session, QUESTION))[-1], DoneEvent)
 
 
-async def test_a_listener_waits_too(
+async def test_listener_waits_for_the_database(
     owner: User, session: ChatSession, handbook: KnowledgeBase, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     await run_turn(owner, session, QUESTION)
@@ -100,7 +100,7 @@ async def test_a_listener_waits_too(
 @pytest.mark.parametrize(
     "place", ["conversations.prompts.active.site_setup", "conversations.pipeline.nodes.save_question.open_turn"]
 )
-async def test_a_question_that_can_not_be_stored_is_refused_at_once(
+async def test_unstorable_question_is_refused_at_once(
     owner: User, session: ChatSession, monkeypatch: pytest.MonkeyPatch, place: str
 ) -> None:
     monkeypatch.setattr(place, away(1))
@@ -113,7 +113,7 @@ async def test_a_question_that_can_not_be_stored_is_refused_at_once(
     await wait_for_all()
 
 
-def test_pages_and_programs_are_told(owner: User, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_pages_and_api_report_the_outage(owner: User, monkeypatch: pytest.MonkeyPatch) -> None:
     client = Client(raise_request_exception=False)
     client.force_login(owner)
     monkeypatch.setattr("conversations.access.sessions", away(1))
@@ -123,7 +123,7 @@ def test_pages_and_programs_are_told(owner: User, monkeypatch: pytest.MonkeyPatc
     assert reply.json()["code"] == "database_away" and reply["Retry-After"] == "5"
 
 
-def test_what_else_fails_is_answered_in_shape(owner: User, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_other_failures_have_the_usual_format(owner: User, monkeypatch: pytest.MonkeyPatch) -> None:
     def fail(*args: Any) -> None:
         raise ZeroDivisionError
 

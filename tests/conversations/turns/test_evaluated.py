@@ -1,4 +1,4 @@
-"""Evaluations in which an assistant answers: what is kept, who may, and what happens when it can't."""
+"""Tests of evaluations of assistants: stored answers, access, and failures."""
 
 from io import StringIO
 from typing import Any
@@ -47,7 +47,7 @@ def by(assistant: Assistant, **more: Any) -> RunOptions:
     return RunOptions.from_dict({"assistant": assistant.pk, **more})
 
 
-def test_a_run_keeps_the_answers_of_an_assistant(owner: User, golden: EvaluationSet, desk: Assistant) -> None:
+def test_run_stores_the_answers_of_an_assistant(owner: User, golden: EvaluationSet, desk: Assistant) -> None:
     run = runs.run(golden, by(desk), owner)
     assert run.settings == {"assistant": desk.pk, "assistant_version": 1, "assistant_name": "Help desk · 1"}
     assert RunOptions.from_stored(run.settings).label == "Help desk · 1"
@@ -61,7 +61,9 @@ def test_a_run_keeps_the_answers_of_an_assistant(owner: User, golden: Evaluation
     assert not ChatSession.objects.exists() and not Turn.objects.exists()
 
 
-def test_its_settings_knowledge_bases_and_versions_count(owner: User, golden: EvaluationSet, desk: Assistant) -> None:
+def test_settings_bases_and_versions_of_the_assistant_apply(
+    owner: User, golden: EvaluationSet, desk: Assistant
+) -> None:
     other = sets.create_set(owner, golden.knowledge_base, "Other").knowledge_base
     save_version(desk, Configuration(settings={"MERGE_NEIGHBOURS": False}), None)
     save_version(desk, Configuration(settings={"FUSED_K": 1, "MERGE_NEIGHBOURS": False}), None)
@@ -74,7 +76,7 @@ def test_its_settings_knowledge_bases_and_versions_count(owner: User, golden: Ev
     assert elsewhere.figures["recall@10"] == 0.0
 
 
-def test_a_model_writes_the_answers_and_its_tokens_are_counted(
+def test_model_writes_answers_and_tokens_are_counted(
     owner: User, golden: EvaluationSet, desk: Assistant, fake_llm: FakeLLM
 ) -> None:
     for _question in range(2):
@@ -85,7 +87,7 @@ def test_a_model_writes_the_answers_and_its_tokens_are_counted(
     assert run.results.first().usage == {"prompt_tokens": 100, "completion_tokens": 5}  # type: ignore[union-attr]
 
 
-def test_what_a_model_fails_at_is_noted_and_only_all_of_it_ends_the_run(
+def test_failures_are_stored_and_end_the_run_only_if_all_fail(
     owner: User, golden: EvaluationSet, desk: Assistant, fake_llm: FakeLLM
 ) -> None:
     fake_llm.enqueue(ProviderError(), "Nine. [1]")
@@ -99,7 +101,7 @@ def test_what_a_model_fails_at_is_noted_and_only_all_of_it_ends_the_run(
     assert EvaluationRun.objects.latest("pk").error == failed.error
 
 
-def test_only_who_may_use_an_assistant_measures_it(
+def test_only_users_of_an_assistant_can_measure_it(
     owner: User,
     golden: EvaluationSet,
     make_assistant: Make,  # noqa: F811
@@ -119,7 +121,7 @@ def test_only_who_may_use_an_assistant_measures_it(
 
 
 @pytest.mark.parametrize("what", ["disabled", "deleted", "withdrawn", "unusable", "user"])
-def test_an_assistant_that_is_gone_meanwhile_ends_the_run_in_words(
+def test_unavailable_assistant_ends_the_run_with_an_error(
     owner: User, golden: EvaluationSet, desk: Assistant, what: str
 ) -> None:
     run = runs.start(golden, by(desk), owner)
@@ -135,13 +137,15 @@ def test_an_assistant_that_is_gone_meanwhile_ends_the_run_in_words(
         User.objects.filter(pk=owner.pk).update(is_active=False)
     assert not runs.execute(run.pk)
     run.refresh_from_db()
-    said = {"unusable": "There is no pipeline “gone”", "user": "no longer active"}.get(what, "or version doesn't exist")
-    assert run.status == "failed" and said in run.error
+    expected = {"unusable": "There is no pipeline “gone”", "user": "no longer active"}.get(
+        what, "or version doesn't exist"
+    )
+    assert run.status == "failed" and expected in run.error
 
 
-def test_nothing_else_is_chosen_with_an_assistant() -> None:
+def test_assistant_excludes_other_options() -> None:
     assert RunOptions.from_dict({"assistant": 3, "mode": "hybrid"}).to_dict() == {"assistant": 3}
-    for given, said in (
+    for given, message in (
         ({"assistant": 3, "reorder": True, "rrf_constant": 5}, "Leave out: reorder, rrf_constant"),
         ({"assistant": "Help desk"}, "“assistant” must be a whole number"),
         ({"assistant": 3, "assistant_version": 0}, "“assistant_version” must be"),
@@ -149,11 +153,11 @@ def test_nothing_else_is_chosen_with_an_assistant() -> None:
         ({"assistant": 3, "assistant_name": "x"}, "Unknown setting"),
         ({"assistant": 3, "rehearsal": 3}, "Unknown setting"),
     ):
-        with pytest.raises(ValueError, match=said):
+        with pytest.raises(ValueError, match=message):
             RunOptions.from_dict(given)
 
 
-def test_a_rehearsal_answers_by_what_is_not_live(owner: User, golden: EvaluationSet, desk: Assistant) -> None:
+def test_rehearsal_uses_the_changed_configuration(owner: User, golden: EvaluationSet, desk: Assistant) -> None:
     rehearsal = Rehearsal.objects.create(
         assistant=desk, user=owner, version=1, form="", configuration={"settings": {"FUSED_K": 1}}
     )
@@ -168,7 +172,7 @@ def test_a_rehearsal_answers_by_what_is_not_live(owner: User, golden: Evaluation
     assert "no longer exists" in queued.error
 
 
-def test_what_is_remembered_of_a_person_is_not_measured(
+def test_memory_is_not_used_in_evaluations(
     owner: User, golden: EvaluationSet, desk: Assistant, fake_llm: FakeLLM
 ) -> None:
     facts.switch(owner.pk, True)
@@ -182,7 +186,9 @@ def test_what_is_remembered_of_a_person_is_not_measured(
     assert MemoryFact.objects.count() == 1, "and nothing more is kept"
 
 
-async def test_a_person_asks_as_themselves(owner: User, stranger: User, handbook: KnowledgeBase) -> None:
+async def test_questions_are_asked_with_the_users_permissions(
+    owner: User, stranger: User, handbook: KnowledgeBase
+) -> None:
     default = await Assistant.objects.aget(is_default=True)
     asked = AssistantAnswerer()
     found = await in_database(asked.find, stranger, default.pk)
@@ -194,7 +200,7 @@ async def test_a_person_asks_as_themselves(owner: User, stranger: User, handbook
         await in_database(asked.find, owner, "Nobody")
 
 
-def test_the_command_asks_an_assistant(owner: User, golden: EvaluationSet, desk: Assistant) -> None:
+def test_command_evaluates_an_assistant(owner: User, golden: EvaluationSet, desk: Assistant) -> None:
     def evaluate(**options: Any) -> str:
         out = StringIO()
         call_command("evaluate", "Golden", knowledge_base="Handbook", stdout=out, stderr=StringIO(), **options)
@@ -204,10 +210,10 @@ def test_the_command_asks_an_assistant(owner: User, golden: EvaluationSet, desk:
     assert out.splitlines()[0] == "Golden on Handbook, Help desk · 1; questions: 2"
     assert "recall@10  1.000" in out and "median_ms" in out
     assert EvaluationRun.objects.get().started_by == owner
-    for options, said in (
+    for options, message in (
         ({"assistant": "Nobody"}, "or version doesn't exist"),
         ({"assistant": "Help desk", "assistant_version": 9}, "doesn.t exist"),
         ({"assistant": "Help desk", "mode": "vector", "per_document": 2}, "Leave out: per_document"),
     ):
-        with pytest.raises(CommandError, match=said):
+        with pytest.raises(CommandError, match=message):
             evaluate(**options)

@@ -1,4 +1,4 @@
-"""Answers whose process has died are ended though nobody looks, and those that live are left alone."""
+"""Tests of ending answers whose process has died."""
 
 from datetime import timedelta
 from typing import Any
@@ -30,7 +30,7 @@ def looks(watch: Watch, count: int) -> list[int]:
     return [watch.look() for _look in range(count)]
 
 
-def test_an_answer_whose_heart_stands_still_is_ended_once(message: Message) -> None:
+def test_answer_without_heartbeat_is_ended_once(message: Message) -> None:
     first, second = Watch(), Watch()
     assert looks(first, LOOKS - 1) == looks(second, LOOKS - 1) == [0] * (LOOKS - 1)
     message.refresh_from_db()
@@ -41,7 +41,7 @@ def test_an_answer_whose_heart_stands_still_is_ended_once(message: Message) -> N
     assert [event["type"] for event in message.stream_log] == ["block_start", "delta", "error", "done"]
 
 
-def test_an_answer_that_another_process_writes_is_left_alone_whatever_its_clock_says(message: Message) -> None:
+def test_answer_of_another_process_is_kept_whatever_its_clock(message: Message) -> None:
     watch = Watch()
     for beat in range(3 * LOOKS):
         behind = timezone.now() - timedelta(hours=1) + timedelta(seconds=beat // (LOOKS - 1))
@@ -49,12 +49,12 @@ def test_an_answer_that_another_process_writes_is_left_alone_whatever_its_clock_
         assert watch.look() == 0
 
 
-def test_an_answer_of_this_process_is_left_alone(message: Message, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_answer_of_this_process_is_kept(message: Message, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(broker.running, message.pk, LiveLog())
     assert not any(looks(Watch(), 2 * LOOKS))
 
 
-def test_once_the_database_is_back_hearts_have_time_to_beat(message: Message, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_heartbeats_get_time_after_an_outage(message: Message, monkeypatch: pytest.MonkeyPatch) -> None:
     watch = Watch()
     looks(watch, LOOKS - 1)
 

@@ -1,4 +1,4 @@
-"""A provider that misbehaves, through the whole turn: it ends, what came is kept, and the page offers another try."""
+"""Tests of failures of a provider in a turn: the partial answer is kept, and the page offers to retry."""
 
 import asyncio
 import html
@@ -38,10 +38,12 @@ HELLO = frame("Hold the button [1]. ")
 
 @pytest.fixture
 async def profile(provider: FakeProvider, monkeypatch: pytest.MonkeyPatch) -> ModelProfile:
-    """The provider, for answers alone: small questions are answered by the rules."""
+    """The provider, used only for answers; rules replace side calls."""
     monkeypatch.setattr(chat, "MAX_WAIT", 0.7)
     monkeypatch.setattr(reader, "MAX_TEXT", 150)
-    monkeypatch.setattr(reader, "SSEDecoder", partial(SSEDecoder, limit=80_000))  # what is long is read at a pace
+    monkeypatch.setattr(
+        reader, "SSEDecoder", partial(SSEDecoder, limit=80_000)
+    )  # keeps the test of an oversized event fast
     return await ModelProfile.objects.acreate(
         purpose="answer", base_url=provider.base_url, own_network=True, model="m", idle_timeout=30, total_timeout=60
     )
@@ -58,7 +60,7 @@ def times(count: int, action: Misbehave) -> Misbehave:
     return act
 
 
-# name → (what it does, what is kept, the error's code; None for an answer that counts as whole)
+# name → (behaviour, text kept, code of the error; None for an answer that counts as complete)
 FAILURES: dict[str, tuple[Misbehave, str, str | None]] = {
     "429 with a short Retry-After": (lambda p: p.fail(429, headers={"Retry-After": "0.1"}), "automatic", None),
     "429 with a long Retry-After": (lambda p: p.fail(429, headers={"Retry-After": "90"}), "", "rate_limited"),
@@ -104,7 +106,7 @@ FAILURES: dict[str, tuple[Misbehave, str, str | None]] = {
 
 
 @pytest.mark.parametrize("name", FAILURES)
-async def test_the_turn_ends_with_what_came_and_can_be_tried_again(
+async def test_turn_keeps_the_partial_answer_and_can_be_retried(
     owner: User, handbook: KnowledgeBase, session: ChatSession, provider: FakeProvider, profile: ModelProfile, name: str
 ) -> None:
     misbehave, kept, code = FAILURES[name]
@@ -132,7 +134,7 @@ async def test_the_turn_ends_with_what_came_and_can_be_tried_again(
     assert reverse("regenerate", args=[message.pk]) in page and error.message in page
 
 
-async def test_a_provider_that_is_away(
+async def test_unreachable_provider(
     owner: User, handbook: KnowledgeBase, session: ChatSession, profile: ModelProfile
 ) -> None:
     profile.base_url = "http://127.0.0.1:1/v1"
@@ -143,15 +145,15 @@ async def test_a_provider_that_is_away(
     assert "can't be reached" in message.error_message
 
 
-async def test_what_a_provider_said_is_for_those_who_may_see_all_traces(
+async def test_provider_errors_are_shown_only_to_staff(
     owner: User, handbook: KnowledgeBase, session: ChatSession, provider: FakeProvider, profile: ModelProfile,
     caplog: pytest.LogCaptureFixture,
 ) -> None:  # fmt: skip
-    said = "boom in /srv/llm/worker.py"
-    provider.fail(401, {"error": {"message": said}})
+    secret = "boom in /srv/llm/worker.py"
+    provider.fail(401, {"error": {"message": secret}})
     events = await run_turn(owner, session, QUESTION)
     message = await Message.objects.aget(turn__session=session, role="assistant")
-    assert said in caplog.text
+    assert secret in caplog.text
 
     async def shown(user: User) -> str:
         client = AsyncClient()
@@ -168,13 +170,13 @@ async def test_what_a_provider_said_is_for_those_who_may_see_all_traces(
     page = await shown(owner)
     assert "refuses the key" in page
     for text in (page, json.dumps([event.to_dict() for event in events]), message.error_message):
-        assert said not in text and where not in text
+        assert secret not in text and where not in text
     administrator = await User.objects.acreate_superuser("administrator")
     page = await shown(administrator)
-    assert page.count(said) == 2 and f"[{where}]" in page
+    assert page.count(secret) == 2 and f"[{where}]" in page
 
 
-async def test_when_a_busy_provider_can_be_asked_again_is_said(
+async def test_retry_time_of_a_busy_provider_is_shown(
     owner: User, handbook: KnowledgeBase, session: ChatSession, provider: FakeProvider, profile: ModelProfile
 ) -> None:
     provider.fail(429, headers={"Retry-After": "90"})
@@ -183,7 +185,7 @@ async def test_when_a_busy_provider_can_be_asked_again_is_said(
     assert "90 seconds" in message.error_message
 
 
-async def test_retrying_after_a_failure_gives_an_answer(
+async def test_retry_after_a_failure(
     owner: User, handbook: KnowledgeBase, session: ChatSession, provider: FakeProvider, profile: ModelProfile
 ) -> None:
     provider.fail(401)
@@ -196,7 +198,7 @@ async def test_retrying_after_a_failure_gives_an_answer(
     assert (answer.status, answer.content) == (Message.Status.COMPLETED, "Ten seconds [1].")
 
 
-async def test_a_second_question_waits_its_turn_and_a_stop_gives_the_place_back(
+async def test_second_question_waits_and_stopping_frees_the_slot(
     owner: User, handbook: KnowledgeBase, session: ChatSession, provider: FakeProvider, profile: ModelProfile
 ) -> None:
     profile.concurrency = 1

@@ -1,4 +1,4 @@
-"""The line that is logged of each turn: times, counts and costs, and nobody's words."""
+"""Tests of the log line of each turn: times, counts and usage, but no texts."""
 
 import json
 import logging
@@ -27,7 +27,7 @@ named: dict[str, str] = {}
 
 
 async def name_requests(node: Node, state: State, proceed: Proceed) -> None:
-    """A hook that notes to which request a record belongs that is logged at this node, here and in the database."""
+    """A hook that notes the request id of log records at this node, in the event loop and on a database thread."""
     named[node.key] = _request_of_a_record()
     named[f"{node.key} in the database"] = await in_database(_request_of_a_record)
     await proceed()
@@ -41,7 +41,7 @@ def _request_of_a_record() -> str:
 
 @pytest.fixture
 def lines(caplog: pytest.LogCaptureFixture) -> Any:
-    """Return a function that gives the lines logged so far, as programs read them."""
+    """Return a function that returns the lines logged so far as parsed data."""
     qa = logging.getLogger("ragsite.qa")
     qa.addHandler(caplog.handler)
     yield lambda: [
@@ -50,7 +50,7 @@ def lines(caplog: pytest.LogCaptureFixture) -> Any:
     qa.removeHandler(caplog.handler)
 
 
-async def test_a_turn_leaves_one_line(
+async def test_turn_logs_one_line(
     owner: User, handbook: KnowledgeBase, session: ChatSession, fake_llm: FakeLLM, lines: Any
 ) -> None:
     fake_llm.enqueue([TextPiece("Hold the reset button for ten seconds [1]."), UsagePiece(30, 7)])
@@ -70,7 +70,7 @@ async def test_a_turn_leaves_one_line(
     assert {"vector", "bm25", "fused", "kept"} <= set(line["hits"])
 
 
-async def test_no_words_are_in_it_unless_the_settings_say_so(
+async def test_log_contains_no_texts_by_default(
     owner: User, handbook: KnowledgeBase, session: ChatSession, lines: Any, settings: Any
 ) -> None:
     await run_turn(owner, session, QUESTION)
@@ -82,7 +82,7 @@ async def test_no_words_are_in_it_unless_the_settings_say_so(
     assert QUESTION in open_ and "reset button" in open_
 
 
-async def test_a_failed_turn_says_why(
+async def test_failed_turn_logs_the_error(
     owner: User, handbook: KnowledgeBase, session: ChatSession, fake_llm: FakeLLM, lines: Any
 ) -> None:
     fake_llm.enqueue(Unreachable("secret-key-1234"))
@@ -92,7 +92,7 @@ async def test_a_failed_turn_says_why(
     assert "secret-key" not in json.dumps(line)
 
 
-async def test_what_is_logged_on_the_way_names_the_turn(
+async def test_other_log_records_name_the_request(
     owner: User, handbook: KnowledgeBase, session: ChatSession, settings: Any
 ) -> None:
     settings.PIPELINE_HOOKS = [f"{__name__}.name_requests"]

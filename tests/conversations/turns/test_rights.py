@@ -1,4 +1,4 @@
-"""An answer ends while it is written once its person has lost the right to what it is written from."""
+"""Tests of stopping answers whose user loses access to their sources."""
 
 import pytest
 from django.contrib.auth.models import Group, User
@@ -22,7 +22,7 @@ def is_running(message: Message) -> bool:
     return Message.objects.get(pk=message.pk).status == "streaming"
 
 
-def test_with_the_share(owner: User, colleague: User, stranger: User) -> None:
+def test_unsharing_stops_answers(owner: User, colleague: User, stranger: User) -> None:
     base, other = factories.make_knowledge_base(owner), factories.make_knowledge_base(colleague)
     for person in (colleague, stranger):
         factories.share(base, person)
@@ -35,7 +35,7 @@ def test_with_the_share(owner: User, colleague: User, stranger: User) -> None:
     assert is_running(elsewhere) and is_running(owners) and is_running(strangers)
 
 
-def test_with_the_group_and_with_the_openness_of_a_base(owner: User, colleague: User) -> None:
+def test_leaving_a_group_or_making_a_base_private_stops_answers(owner: User, colleague: User) -> None:
     base = factories.make_knowledge_base(owner, visibility="site")
     group = Group.objects.create(name="Pilots")
     Membership.objects.create(knowledge_base=base, group=group)
@@ -52,7 +52,7 @@ def test_with_the_group_and_with_the_openness_of_a_base(owner: User, colleague: 
     assert not is_running(again)
 
 
-def test_who_curates_keeps_reading(owner: User, colleague: User) -> None:
+def test_curators_keep_their_answers(owner: User, colleague: User) -> None:
     base = factories.make_knowledge_base(owner)
     factories.share(base, colleague)
     assign(colleague, Role.CURATOR)
@@ -61,7 +61,7 @@ def test_who_curates_keeps_reading(owner: User, colleague: User) -> None:
     assert is_running(answer)
 
 
-def test_with_the_account(owner: User, colleague: User) -> None:
+def test_deactivation_stops_answers(owner: User, colleague: User) -> None:
     ended, others = writing(make_session(owner)), writing(make_session(colleague))
     owner.is_active = False
     owner.save()

@@ -1,4 +1,4 @@
-"""Titles by a model: after the answer, cleaned, never over one that someone gave, and shown on open pages."""
+"""Tests of titles by a model: written after the answer, cleaned, never replacing a user's, and shown on open pages."""
 
 import threading
 from typing import Any
@@ -35,11 +35,11 @@ RESET = "How do I restore the factory settings of the switch?"
         (' "" ', ""),
     ],
 )  # fmt: skip
-def test_a_reply_becomes_a_title(reply: str, title: str) -> None:
+def test_reply_becomes_a_title(reply: str, title: str) -> None:
     assert titles.cleaned(reply) == title
 
 
-def test_a_reply_that_runs_on_is_looked_at_no_further() -> None:
+def test_long_reply_is_read_only_in_part() -> None:
     assert titles.cleaned("Reset" + "!" * 200_000 + "x") == "Reset"
 
 
@@ -55,7 +55,7 @@ async def title_of(session: ChatSession) -> str:
 
 
 @pytest.mark.django_db(transaction=True)
-async def test_the_first_answer_is_followed_by_a_title(
+async def test_first_answer_is_followed_by_a_title(
     owner: User, session: ChatSession, handbook: KnowledgeBase, titled_llm: FakeLLM
 ) -> None:
     titled_llm.enqueue("Ten seconds [1].", "Restoring a switch")
@@ -78,7 +78,7 @@ async def test_without_a_usable_reply_the_question_stays_the_title(
 
 
 @pytest.mark.django_db(transaction=True)
-async def test_a_title_given_meanwhile_stays(
+async def test_title_changed_in_the_meantime_is_kept(
     owner: User, session: ChatSession, handbook: KnowledgeBase, titled_llm: FakeLLM, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     titled_llm.enqueue("Ten seconds [1].", "Restoring a switch")
@@ -94,7 +94,7 @@ async def test_a_title_given_meanwhile_stays(
 
 
 @pytest.mark.django_db(transaction=True)
-async def test_a_stopped_answer_gets_no_model_title(
+async def test_stopped_answer_gets_no_model_title(
     owner: User, session: ChatSession, handbook: KnowledgeBase, titled_llm: FakeLLM
 ) -> None:
     titled_llm.enqueue([ProviderError("boom")])
@@ -103,10 +103,10 @@ async def test_a_stopped_answer_gets_no_model_title(
 
 
 @pytest.mark.django_db(transaction=True)
-async def test_open_pages_learn_of_it(
+async def test_open_pages_are_notified(
     owner: User, session: ChatSession, handbook: KnowledgeBase, provider: FakeProvider, settings: Any
 ) -> None:
-    """Over HTTP; a model that takes its time over the title keeps nobody waiting for the answer."""
+    """Over HTTP; a slow title does not delay the answer."""
     settings.LLM_BASE_URL, settings.LLM_MODEL = provider.base_url, "fake-model"
     go_on = threading.Event()
     provider.reply("Restoring a switch", purpose="title", go_on=go_on)

@@ -1,4 +1,4 @@
-"""The end of a turn: nothing that comes meanwhile cuts it short, and nobody waits for what is done after it."""
+"""Tests of the end of a turn: it isn't interrupted, and nobody waits for later work."""
 
 import asyncio
 import threading
@@ -25,7 +25,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 
 class Writes(Node):
-    """Writes a word, leaves something for after the answer, and goes on until it is told to end."""
+    """Writes a word, adds later work, and runs until the test lets it end."""
 
     key = "writes"
     timeout = None
@@ -55,7 +55,7 @@ def node(monkeypatch: pytest.MonkeyPatch) -> Writes:
 
 
 class Held:
-    """A function on a database thread that begins, and goes on when it is told to."""
+    """A function on a database thread that starts, and continues when the test lets it."""
 
     def __init__(self, function: Callable[..., Any]) -> None:
         self.begun, self.go_on = asyncio.Event(), threading.Event()
@@ -68,7 +68,7 @@ class Held:
 
 
 async def begin(owner: User, session: ChatSession) -> tuple[int, asyncio.Task[DoneEvent]]:
-    """Ask, wait for the first word, and return the answer's id with a task that listens to its end."""
+    """Ask, wait for the first word, and return the answer's id and a task that listens until the end."""
     started = await lifecycle.start_turn(owner, lifecycle.Ask(session.pk, "What?"))
     word = asyncio.Event()
 
@@ -89,9 +89,7 @@ async def status_of(message_id: int) -> str:
     return (await Message.objects.aget(pk=message_id)).status
 
 
-async def test_a_stop_does_not_wait_for_what_is_done_after_the_answer(
-    owner: User, session: ChatSession, node: Writes
-) -> None:
+async def test_stop_does_not_wait_for_later_work(owner: User, session: ChatSession, node: Writes) -> None:
     message_id, end = await begin(owner, session)
     async with asyncio.timeout(20):
         assert await lifecycle.stop_turn(owner, message_id)
@@ -101,9 +99,7 @@ async def test_a_stop_does_not_wait_for_what_is_done_after_the_answer(
     assert node.done_later
 
 
-async def test_a_turn_outlives_the_request_that_began_it_and_its_thread(
-    owner: User, session: ChatSession, node: Writes
-) -> None:
+async def test_turn_outlives_its_request_and_thread(owner: User, session: ChatSession, node: Writes) -> None:
     with ThreadPoolExecutor(1) as thread:
         async with ThreadSensitiveContext(executor=thread):
             _message_id, end = await begin(owner, session)
@@ -114,9 +110,7 @@ async def test_a_turn_outlives_the_request_that_began_it_and_its_thread(
     assert node.done_later
 
 
-async def test_what_is_done_after_an_answer_is_no_answer_to_stop(
-    owner: User, session: ChatSession, node: Writes
-) -> None:
+async def test_later_work_can_not_be_stopped(owner: User, session: ChatSession, node: Writes) -> None:
     message_id, end = await begin(owner, session)
     node.end.set()
     assert (await end).status == "completed"
@@ -127,7 +121,7 @@ async def test_what_is_done_after_an_answer_is_no_answer_to_stop(
     assert node.done_later and await status_of(message_id) == "completed"
 
 
-async def test_who_stops_twice_waits_twice_for_the_end_that_is_being_stored(
+async def test_second_stop_also_waits_for_the_end(
     owner: User, session: ChatSession, node: Writes, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(turn_store, "finish", finish := Held(turn_store.finish))
@@ -140,7 +134,7 @@ async def test_who_stops_twice_waits_twice_for_the_end_that_is_being_stored(
     first = asyncio.create_task(stop())
     await finish.begun.wait()
     second = asyncio.create_task(stop())
-    await asyncio.wait({second}, timeout=0.3)  # it has every chance to return too early
+    await asyncio.wait({second}, timeout=0.3)  # time enough to return too early
     finish.go_on.set()
     assert [await first, await second] == ["stopped", "stopped"]
     assert (await end).status == "stopped"
@@ -150,7 +144,7 @@ async def test_who_stops_twice_waits_twice_for_the_end_that_is_being_stored(
 
 
 @pytest.mark.parametrize("by", ["stop", "interrupt"])
-async def test_an_answer_that_is_being_stored_as_completed_stays_it(
+async def test_answer_being_stored_stays_completed(
     owner: User, session: ChatSession, node: Writes, monkeypatch: pytest.MonkeyPatch, by: str
 ) -> None:
     monkeypatch.setattr(turn_store, "finish", finish := Held(turn_store.finish))
@@ -167,18 +161,18 @@ async def test_an_answer_that_is_being_stored_as_completed_stays_it(
     await wait_for_all()
 
 
-async def test_an_answer_that_was_taken_for_interrupted_has_one_end(
+async def test_answer_wrongly_interrupted_has_one_end(
     owner: User, session: ChatSession, node: Writes, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(turn_store, "STALE_AFTER", timedelta(0))  # as when this process had hung for long
+    monkeypatch.setattr(turn_store, "STALE_AFTER", timedelta(0))  # as if this process had hung for long
     message_id, end = await begin(owner, session)
     while not await in_database(turn_store.interrupt_stale, message_id=message_id):
-        pass  # it has just been stored
+        pass  # until it has just been stored
     assert (await end).status == "stopped"
     node.go_on_later.set()
     await wait_for_all()
     message = await Message.objects.aget(pk=message_id)
     assert [event["seq"] for event in message.stream_log] == list(range(1, message.last_seq + 1))
-    told = fold(message.stream_log)
-    assert (told.status, told.error, told.blocks) == (message.status, None, message.blocks)
+    answer = fold(message.stream_log)
+    assert (answer.status, answer.error, answer.blocks) == (message.status, None, message.blocks)
     assert (message.status, message.content, message.error_code) == ("stopped", "Hello", "")

@@ -1,4 +1,4 @@
-"""A turn's life against a provider that speaks HTTP: stopped, cut off, silent, continued, retried, asked twice."""
+"""Tests of turns against a provider over HTTP: stops, failures, silence, continuations, retries and repeats."""
 
 import asyncio
 import json
@@ -37,7 +37,7 @@ def model(provider: FakeProvider, settings: Any, handbook: KnowledgeBase) -> Fak
 
 
 async def begin(owner: User, session: ChatSession) -> tuple[lifecycle.Started, AsyncGenerator[Event, None]]:
-    """Ask, and listen until text has come."""
+    """Ask, and listen until the first text."""
     started = await lifecycle.start_turn(owner, lifecycle.Ask(session.pk, RESET))
     events = broker.listen(started.assistant_message_id)
     async for event in events:
@@ -56,7 +56,7 @@ def prompts(provider: FakeProvider) -> list[list[dict[str, str]]]:
     return [messages for messages in asked if "<passage" in json.dumps(messages)]
 
 
-async def test_the_placeholder_is_there_before_anything_streams(
+async def test_placeholder_is_stored_before_streaming(
     owner: User, session: ChatSession, provider: FakeProvider
 ) -> None:
     go_on = threading.Event()
@@ -85,14 +85,14 @@ async def test_stop_closes_the_connection_to_the_provider(
     assert await ContextEntry.objects.filter(turn_id=started.turn_id, role="assistant").aexists()
 
 
-async def test_deleting_a_chat_ends_its_answers_at_the_provider_too(
+async def test_deleting_a_chat_closes_connections_to_the_provider(
     owner: User, session: ChatSession, provider: FakeProvider, settings: Any
 ) -> None:
     settings.MAX_CONCURRENT_TURNS = 1
     provider.reply("Hold the reset and", finish="", done=False, hold_open=120)
     started, events = await begin(owner, session)
     fresh = await in_database(services.delete_session, session)
-    assert fresh is not None and await run_turn(owner, fresh, RESET)  # it is no longer in the way of others
+    assert fresh is not None and await run_turn(owner, fresh, RESET)  # it no longer blocks others
     assert [event async for event in events][-1].type == "done"
     assert await asyncio.to_thread(provider.wait_for_disconnect)
     message = await message_of(started)
@@ -109,7 +109,7 @@ async def test_stop_while_the_provider_is_silent(owner: User, session: ChatSessi
     assert ((await message_of(started)).status, (await message_of(started)).content) == ("stopped", "")
 
 
-async def test_who_leaves_loses_nothing(owner: User, session: ChatSession, provider: FakeProvider) -> None:
+async def test_disconnecting_client_loses_nothing(owner: User, session: ChatSession, provider: FakeProvider) -> None:
     text = "Hold " + " ".join(f"w{number}" for number in range(30)) + " [1]."
     provider.reply(text, delay=0.02)
     started, events = await begin(owner, session)
@@ -121,7 +121,7 @@ async def test_who_leaves_loses_nothing(owner: User, session: ChatSession, provi
     assert provider.disconnects == 0
 
 
-async def test_a_provider_that_breaks_off_leaves_what_came_and_a_retry(
+async def test_broken_connection_keeps_the_partial_answer(
     owner: User, session: ChatSession, provider: FakeProvider
 ) -> None:
     provider.cut_after(3, text="Hold the reset button for ten seconds.")
@@ -136,13 +136,11 @@ async def test_a_provider_that_breaks_off_leaves_what_came_and_a_retry(
     shown = await in_database(queries.transcript, session)
     assert [(view.answer.content, view.position, len(view.siblings)) for view in shown] == [("Ten seconds [1].", 2, 2)]
     assert shown[0].answer.pk == again.assistant_message_id
-    # What failed is no part of the conversation that the model is given.
+    # Failed turns are not part of the history sent to the model.
     assert "Hold the reset" not in json.dumps([item for item in prompts(provider)[-1] if item["role"] == "assistant"])
 
 
-async def test_an_interrupted_answer_is_continued_with_what_came(
-    owner: User, session: ChatSession, provider: FakeProvider
-) -> None:
+async def test_interrupted_answer_is_continued(owner: User, session: ChatSession, provider: FakeProvider) -> None:
     provider.reply("First, hold the reset button [1]. Then wait.", finish="", done=False, hold_open=120)
     started, _events = await begin(owner, session)
     while "button" not in json.dumps((await broker.snapshot(started.assistant_message_id)).blocks):
@@ -154,10 +152,10 @@ async def test_an_interrupted_answer_is_continued_with_what_came(
     rest = await lifecycle.continue_answer(owner, cut.pk, request_id=uuid.uuid4())
     await wait_for_all()
     assert rest.parent_turn_id == started.turn_id
-    said = [item["content"] for item in prompts(provider)[-1]]
-    past = [item for item in said if item.startswith("First, hold the reset button")]
-    assert len(past) == 1 and RESET in said and "Please continue." in said[-1]
-    assert "reset button for ten seconds" in said[-1]  # the evidence is that of the question
+    sent = [item["content"] for item in prompts(provider)[-1]]
+    past = [item for item in sent if item.startswith("First, hold the reset button")]
+    assert len(past) == 1 and RESET in sent and "Please continue." in sent[-1]
+    assert "reset button for ten seconds" in sent[-1]  # the evidence is for the question
     shown = await in_database(queries.transcript, session)
     assert [view.answer.status for view in shown] == ["interrupted", "completed"]
     assert shown[1].answer.content == "Last, let it go [1]."
@@ -167,9 +165,7 @@ async def test_an_interrupted_answer_is_continued_with_what_came(
     ("status", "content", "code"),
     [("completed", "Whole.", "not_cut"), ("streaming", "So far", "not_cut"), ("interrupted", "", "nothing_came")],
 )
-async def test_what_can_not_be_continued_is_refused(
-    owner: User, session: ChatSession, status: str, content: str, code: str
-) -> None:
+async def test_refused_continuations(owner: User, session: ChatSession, status: str, content: str, code: str) -> None:
     turn = await Turn.objects.acreate(session=session)
     await Message.objects.acreate(turn=turn, role="user", content="q")
     message = await Message.objects.acreate(
@@ -184,7 +180,7 @@ async def test_what_can_not_be_continued_is_refused(
     assert (answer.status_code, answer.json()["code"]) == (409, code)
 
 
-async def test_the_api_continues(owner: User, session: ChatSession, provider: FakeProvider) -> None:
+async def test_continue_by_api(owner: User, session: ChatSession, provider: FakeProvider) -> None:
     provider.cut_after(4, text="Hold the reset button for ten seconds.")
     await run_turn(owner, session, RESET)
     message = await Message.objects.aget(role="assistant")
@@ -198,11 +194,11 @@ async def test_the_api_continues(owner: User, session: ChatSession, provider: Fa
 
 
 @pytest.mark.parametrize(("age", "status"), [(14, "streaming"), (16, "interrupted")])
-async def test_a_heartbeat_that_stopped_ends_the_answer_for_whoever_looks(
+async def test_stale_answer_is_interrupted_on_read(
     owner: User, session: ChatSession, age: int, status: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     now = timezone.now()
-    monkeypatch.setattr(timezone, "now", lambda: now)  # the test takes no time
+    monkeypatch.setattr(timezone, "now", lambda: now)  # stop the clock
     turn = await Turn.objects.acreate(session=session)
     await Message.objects.acreate(turn=turn, role="user", content="q")
     message = await Message.objects.acreate(
@@ -215,7 +211,7 @@ async def test_a_heartbeat_that_stopped_ends_the_answer_for_whoever_looks(
     assert shown[0].answer.status == status
 
 
-async def test_the_heartbeat_beats_while_the_provider_is_silent(
+async def test_heartbeat_continues_while_the_provider_is_silent(
     owner: User, session: ChatSession, provider: FakeProvider, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("conversations.turns.runner.HEARTBEAT_INTERVAL", 0.1)
@@ -233,7 +229,7 @@ async def test_the_heartbeat_beats_while_the_provider_is_silent(
     assert await lifecycle.stop_turn(owner, started.assistant_message_id)
 
 
-async def test_the_same_request_at_the_same_moment_is_answered_by_one(
+async def test_simultaneous_identical_requests_start_one_turn(
     owner: User, session: ChatSession, provider: FakeProvider
 ) -> None:
     provider.reply("Ten seconds [1].", delay=0.05)
@@ -247,7 +243,7 @@ async def test_the_same_request_at_the_same_moment_is_answered_by_one(
     assert (message.status, message.content) == ("completed", "Ten seconds [1].")
 
 
-async def test_questions_at_the_same_moment_go_on_from_each_other(
+async def test_simultaneous_questions_follow_each_other(
     owner: User, session: ChatSession, provider: FakeProvider
 ) -> None:
     asks = [lifecycle.Ask(session.pk, RESET) for _ in range(3)]
@@ -260,7 +256,7 @@ async def test_questions_at_the_same_moment_go_on_from_each_other(
     assert await ContextEntry.objects.filter(session=session, type="routes").acount() == 1
 
 
-async def test_pressed_twice_is_asked_once(owner: User, session: ChatSession, provider: FakeProvider) -> None:
+async def test_double_click_asks_once(owner: User, session: ChatSession, provider: FakeProvider) -> None:
     provider.reply("Ten seconds [1].")
     await run_turn(owner, session, RESET)
     message = await Message.objects.aget(role="assistant")

@@ -1,4 +1,4 @@
-"""How many queries a turn asks, node by node: bounded, so that none slips in unseen."""
+"""Tests of the number of queries of a turn, by node, so that new ones are noticed."""
 
 import asyncio
 from collections import Counter
@@ -22,8 +22,8 @@ pytestmark = pytest.mark.django_db(transaction=True)
 FIRST = "How do I restore the factory settings of the switch?"
 SECOND = "How long is the warranty of the rack mounting kit?"
 POINTING = "How many ports does it have?"
-# By node; those that are not named ask nothing. A turn's own are its beginning, its end, and what is left for
-# after the answer: its vector, and a summary where the history overflows.
+# By node; other nodes make no queries. The turn itself makes queries at its start, at its end, and for the work
+# after the answer: its vector, and a summary if the history doesn't fit.
 MOST = {
     OUTSIDE: 15,
     "save_question": 7,
@@ -31,10 +31,10 @@ MOST = {
     "memory": 1,
     "load_history": 3,
     "relevant_history": 1,
-    "understand": 3,  # of a later question: the bases, how rare its words are, and which passages hold both
-    "search": 16,  # bases, their languages, the state of their index, what holds words and meaning, how rare words are
+    "understand": 3,  # for a later question: the bases, word frequencies, and passages with both
+    "search": 16,  # bases, languages, index state, hits by words and vectors, word frequencies
     "load_passages": 1,
-    "relevance_gate": 1,  # the languages of the documents, where nothing answers
+    "relevance_gate": 1,  # the languages of the documents if nothing answers
     "compose_prompt": 1,
     "save": 5,
 }
@@ -42,7 +42,7 @@ MOST = {
 
 @pytest.fixture
 def queries(settings: Any, monkeypatch: pytest.MonkeyPatch) -> Iterator[Counter[str]]:
-    # However long a turn takes, it makes no checkpoint on the way, and needn't ask again which space is active.
+    # Prevent checkpoints and another lookup of the active space, however long a turn takes.
     monkeypatch.setattr(checkpoints, "next_tick", asyncio.Event().wait)
     monkeypatch.setattr(spaces, "ACTIVE_SPACE_SECONDS", 600.0)
     settings.PIPELINE_HOOKS = ["tests.benchmarks.conversations.counting.name_node"]
@@ -69,7 +69,7 @@ async def test_without_a_model(
     assert queries.total() <= 38
 
 
-async def test_a_question_searched_in_two_wordings(
+async def test_question_searched_in_two_wordings(
     owner: User, handbook: KnowledgeBase, session: ChatSession, queries: Counter[str]
 ) -> None:
     await run_turn(owner, session, FIRST)
@@ -87,10 +87,10 @@ async def test_with_a_model(
     queries.clear()
     await run_turn(owner, session, SECOND)
     within_bounds(queries)
-    assert queries.total() <= 40  # its tokens are counted
+    assert queries.total() <= 40  # including its token usage
 
 
-async def test_a_long_conversation_asks_no_more(
+async def test_long_conversation_takes_no_more_queries(
     owner: User, handbook: KnowledgeBase, session: ChatSession, queries: Counter[str]
 ) -> None:
     counts = []

@@ -1,4 +1,4 @@
-"""A turn from question to stored answer, without a model and with one, and all the ways it may end."""
+"""Tests of turns from question to stored answer, with and without a model, and of all their ends."""
 
 import asyncio
 import uuid
@@ -34,7 +34,7 @@ async def answer_of(session: ChatSession) -> Message:
     return await Message.objects.filter(turn__session=session, role="assistant").alatest("id")
 
 
-async def test_a_question_is_answered_by_quoting_with_its_source(
+async def test_question_is_answered_by_quoting_with_its_source(
     owner: User, handbook: KnowledgeBase, session: ChatSession
 ) -> None:
     events = await run_turn(owner, session, RESET)
@@ -59,14 +59,14 @@ async def test_a_question_is_answered_by_quoting_with_its_source(
         ("端口隔离在哪里启用？", "*摘自您的文档——未配置语言模型。*"),
     ],
 )
-async def test_a_quoting_answer_is_labelled_in_the_language_of_its_question(
+async def test_quoting_answer_is_labelled_in_the_questions_language(
     owner: User, handbook: KnowledgeBase, session: ChatSession, question: str, label: str
 ) -> None:
     await run_turn(owner, session, question)
     assert (await answer_of(session)).blocks[-1]["text"] == label
 
 
-async def test_a_picture_that_could_not_be_kept_is_quoted_by_its_caption(
+async def test_missing_picture_is_quoted_by_its_caption(
     owner: User, handbook: KnowledgeBase, session: ChatSession
 ) -> None:
     await in_database(_index_caption, handbook)
@@ -80,15 +80,13 @@ def _index_caption(base: KnowledgeBase) -> None:
     factories.index_document(document.pk)
 
 
-async def test_sources_come_before_the_text_that_uses_them(
-    owner: User, handbook: KnowledgeBase, session: ChatSession
-) -> None:
+async def test_sources_are_sent_before_the_text(owner: User, handbook: KnowledgeBase, session: ChatSession) -> None:
     events = await run_turn(owner, session, RESET)
     kinds = [type(event) for event in events]
     assert kinds.index(SourcesEvent) < kinds.index(Delta)
 
 
-async def test_what_is_stored_is_the_fold_of_what_was_sent(
+async def test_stored_answer_is_the_fold_of_the_events(
     owner: User, handbook: KnowledgeBase, session: ChatSession
 ) -> None:
     events = await run_turn(owner, session, RESET)
@@ -99,7 +97,7 @@ async def test_what_is_stored_is_the_fold_of_what_was_sent(
     assert fold(message.stream_log) == answer
 
 
-async def test_a_chinese_question_is_answered_from_chinese_passages(
+async def test_chinese_question_is_answered_from_chinese_passages(
     owner: User, handbook: KnowledgeBase, session: ChatSession
 ) -> None:
     await run_turn(owner, session, "端口隔离默认是打开的吗？")
@@ -114,7 +112,7 @@ async def test_steps_follow_the_numbering_of_the_protocol(
     assert completed == [1, 2, 3, 4, 5, 6, 7, 7, 9]
 
 
-async def test_the_turn_leaves_context_trace_embedding_and_title(
+async def test_turn_stores_context_trace_embedding_and_title(
     owner: User, handbook: KnowledgeBase, session: ChatSession
 ) -> None:
     await run_turn(owner, session, RESET)
@@ -130,7 +128,7 @@ async def test_the_turn_leaves_context_trace_embedding_and_title(
     assert session.title == RESET.rstrip("?")[:48].rsplit(" ", 1)[0] + "…" or session.title.startswith("How do I")
 
 
-async def test_a_question_moves_its_session_to_the_top_before_it_is_answered(session: ChatSession) -> None:
+async def test_question_moves_its_session_to_the_top_at_once(session: ChatSession) -> None:
     long_ago = timezone.now() - timedelta(days=1)
     await ChatSession.objects.filter(pk=session.pk).aupdate(last_activity_at=long_ago)
     started = await in_database(turn_store.open_turn, session, RESET, None, uuid.uuid4())
@@ -141,7 +139,7 @@ async def test_a_question_moves_its_session_to_the_top_before_it_is_answered(ses
     assert roles == ["user", "assistant"] and started.user_message_id < started.assistant_message_id
 
 
-async def test_the_context_is_plain_text_and_the_system_prompt_that_of_the_first_turn(
+async def test_context_is_plain_text_with_the_first_system_prompt(
     owner: User, handbook: KnowledgeBase, session: ChatSession, fake_llm: FakeLLM
 ) -> None:
     fake_llm.enqueue("<think>Hm.</think>It has:\n\n| a | **b** |\n|---|---|\n| 1 | 2 |\n", "九个端口 [1]。")
@@ -161,9 +159,7 @@ async def test_the_context_is_plain_text_and_the_system_prompt_that_of_the_first
     assert shown["system_prompt"] == first[2][2]
 
 
-async def test_a_stranger_finds_nothing_of_anothers_documents(
-    stranger: User, handbook: KnowledgeBase, session: ChatSession
-) -> None:
+async def test_documents_of_others_are_not_found(stranger: User, handbook: KnowledgeBase, session: ChatSession) -> None:
     from conversations.services import create_session
 
     own = await in_database(create_session, stranger)
@@ -175,14 +171,14 @@ async def test_a_stranger_finds_nothing_of_anothers_documents(
         await lifecycle.start_turn(stranger, lifecycle.Ask(session.pk, RESET))
 
 
-async def test_a_greeting_is_not_searched(owner: User, handbook: KnowledgeBase, session: ChatSession) -> None:
+async def test_greeting_is_not_searched(owner: User, handbook: KnowledgeBase, session: ChatSession) -> None:
     events = await run_turn(owner, session, "Hello!")
     assert not any(isinstance(event, SourcesEvent) for event in events)
     assert (await answer_of(session)).content.startswith("Hello!")
 
 
 @pytest.mark.parametrize(("question", "code"), [("  ", "empty_question"), ("x" * 9000, "question_too_long")])
-async def test_what_can_not_be_asked_is_refused_and_nothing_is_stored(
+async def test_invalid_question_is_refused_and_not_stored(
     owner: User, session: ChatSession, question: str, code: str
 ) -> None:
     with pytest.raises(lifecycle.TurnRefused) as refused:
@@ -191,7 +187,7 @@ async def test_what_can_not_be_asked_is_refused_and_nothing_is_stored(
     assert not await Turn.objects.aexists()
 
 
-async def test_the_same_request_twice_is_one_turn(owner: User, handbook: KnowledgeBase, session: ChatSession) -> None:
+async def test_repeated_request_starts_one_turn(owner: User, handbook: KnowledgeBase, session: ChatSession) -> None:
     request_id = uuid.uuid4()
     asks = [lifecycle.start_turn(owner, lifecycle.Ask(session.pk, RESET, request_id=request_id)) for _ in range(3)]
     started = await asyncio.gather(*asks)
@@ -212,7 +208,7 @@ async def test_too_many_answers_at_once_are_refused(owner: User, session: ChatSe
 # --- with a language model ---------------------------------------------------------------------------
 
 
-async def test_a_model_answers_from_numbered_evidence(
+async def test_model_answers_from_numbered_evidence(
     owner: User, handbook: KnowledgeBase, session: ChatSession, fake_llm: FakeLLM
 ) -> None:
     fake_llm.enqueue(
@@ -257,7 +253,7 @@ async def test_history_is_sent_without_thinking_and_in_order(
     assert "secret" not in "".join(message.content for message in messages)
 
 
-async def test_a_provider_that_fails_in_the_middle_keeps_what_came(
+async def test_failure_of_the_provider_keeps_the_partial_answer(
     owner: User, handbook: KnowledgeBase, session: ChatSession, fake_llm: FakeLLM
 ) -> None:
     fake_llm.enqueue([TextPiece("Hold the reset "), ProviderError("boom")])
@@ -271,7 +267,7 @@ async def test_a_provider_that_fails_in_the_middle_keeps_what_came(
     assert await Citation.objects.filter(message=message).aexists()
 
 
-async def test_retrying_makes_a_sibling_that_the_page_can_step_to(
+async def test_retry_creates_a_sibling_on_the_page(
     owner: User, handbook: KnowledgeBase, session: ChatSession, fake_llm: FakeLLM
 ) -> None:
     fake_llm.enqueue(ProviderError("boom"))
@@ -288,7 +284,7 @@ async def test_retrying_makes_a_sibling_that_the_page_can_step_to(
     assert [view.answer.pk for view in earlier] == [failed.pk]
 
 
-async def test_stopping_keeps_what_came_and_closes_the_model(
+async def test_stop_keeps_the_partial_answer_and_closes_the_model(
     owner: User, handbook: KnowledgeBase, session: ChatSession, fake_llm: FakeLLM
 ) -> None:
     fake_llm.enqueue([TextPiece("Hold the reset button"), 60.0, TextPiece(" never")])
@@ -302,7 +298,7 @@ async def test_stopping_keeps_what_came_and_closes_the_model(
     assert not await lifecycle.stop_turn(owner, started.assistant_message_id)
 
 
-async def test_a_stop_from_another_process_is_obeyed(
+async def test_stop_from_another_process(
     owner: User, handbook: KnowledgeBase, session: ChatSession, fake_llm: FakeLLM
 ) -> None:
     fake_llm.enqueue([TextPiece("Hold the reset button"), 60.0])
@@ -317,7 +313,7 @@ async def test_a_stop_from_another_process_is_obeyed(
     assert message.status == Message.Status.STOPPED and message.content == "Hold the reset button"
 
 
-async def test_a_late_listener_and_one_that_comes_back_miss_nothing(
+async def test_late_and_reconnecting_listeners_miss_nothing(
     owner: User, handbook: KnowledgeBase, session: ChatSession, fake_llm: FakeLLM
 ) -> None:
     fake_llm.enqueue([item for n in range(8) for item in (TextPiece(f"w{n} "), 0.06)])
@@ -334,7 +330,7 @@ async def test_a_late_listener_and_one_that_comes_back_miss_nothing(
     assert fold(again).blocks[0]["text"] == "".join(f"w{n} " for n in range(8))
 
 
-async def test_a_killed_server_leaves_an_interrupted_answer(owner: User, session: ChatSession) -> None:
+async def test_killed_server_leaves_an_interrupted_answer(owner: User, session: ChatSession) -> None:
     turn = await Turn.objects.acreate(session=session)
     await Message.objects.acreate(turn=turn, role="user", content="q")
     log = [{"type": "block_start", "seq": 1, "id": "b1", "kind": "text"},
@@ -350,7 +346,7 @@ async def test_a_killed_server_leaves_an_interrupted_answer(owner: User, session
     assert isinstance(events[-1], DoneEvent) and events[-1].status == "interrupted"
 
 
-async def test_an_emptied_log_is_replayed_from_what_is_stored(
+async def test_emptied_log_is_replayed_from_the_stored_answer(
     owner: User, handbook: KnowledgeBase, session: ChatSession
 ) -> None:
     events = await run_turn(owner, session, RESET)
@@ -376,7 +372,7 @@ async def test_passages_deleted_while_the_answer_was_written_keep_their_snapshot
     stored = [citation async for citation in message.citations.select_related("chunk")]
     rows = [turn_store.citation_dict(citation) for citation in stored]
     await Citation.objects.all().adelete()
-    rows[0]["chunk_id"] = 10**12  # gone, while its document is still there
+    rows[0]["chunk_id"] = 10**12  # deleted, while its document still exists
     request_id = str((await Turn.objects.aget()).request_id)
     for _twice in range(2):
         await in_database(turn_store.save_citations, message.pk, request_id, rows, {1})
@@ -392,7 +388,7 @@ async def test_passages_deleted_while_the_answer_was_written_keep_their_snapshot
     assert last.document_id is None and last.snippet and not last.cited
 
 
-async def test_questions_follow_the_branch_that_they_name(
+async def test_questions_follow_the_requested_branch(
     owner: User, handbook: KnowledgeBase, session: ChatSession
 ) -> None:
     await run_turn(owner, session, RESET)
@@ -404,7 +400,7 @@ async def test_questions_follow_the_branch_that_they_name(
     assert (second.parent_turn_id, third.parent_turn_id) == (first.pk, first.pk)
     views = await in_database(queries.transcript, session)
     assert [view.turn.pk for view in views] == [first.pk, third.pk]
-    await run_turn(owner, session, "Thank you!")  # names none, and so follows the last
+    await run_turn(owner, session, "Thank you!")  # without a parent, it follows the last turn
     assert (await Turn.objects.alatest("id")).parent_turn_id == third.pk
 
 
@@ -417,7 +413,7 @@ async def test_listening_past_the_end_of_a_finished_answer_ends(
         assert [event async for event in broker.listen(message.pk, events[-1].seq)] == []
 
 
-async def test_whoever_leaves_while_a_turn_starts_does_not_harm_it(
+async def test_disconnecting_while_a_turn_starts_does_not_affect_it(
     owner: User, handbook: KnowledgeBase, session: ChatSession
 ) -> None:
     asking = asyncio.create_task(lifecycle.start_turn(owner, lifecycle.Ask(session.pk, RESET)))
@@ -428,7 +424,7 @@ async def test_whoever_leaves_while_a_turn_starts_does_not_harm_it(
     assert (await answer_of(session)).status == Message.Status.COMPLETED
 
 
-async def test_a_server_that_stops_keeps_what_came(
+async def test_stopping_server_keeps_the_partial_answer(
     owner: User, handbook: KnowledgeBase, session: ChatSession, fake_llm: FakeLLM
 ) -> None:
     fake_llm.enqueue([TextPiece("Hold the reset button"), TextPiece(" for ten"), 60.0])

@@ -1,4 +1,4 @@
-"""What no database takes, or no node should do, ends a turn in words and never leaves its answer open."""
+"""Tests of values that can't be stored and of misbehaving nodes: the turn ends, and its answer is closed."""
 
 import asyncio
 import json
@@ -29,7 +29,7 @@ Body = Callable[[State, Context], Awaitable[Any]]
 
 
 class Odd(Node):
-    """A deployer's node, which does what a test wants."""
+    """A custom node with a behaviour chosen by the test."""
 
     key = "odd"
     title = "Do something odd"
@@ -76,15 +76,15 @@ def looped() -> list[Any]:
         ({(1, 2): b"x", None: (1,)}, {"(1, 2)": "b'x'", "None": [1]}),
     ],
 )
-def test_what_json_or_the_database_lacks_is_told_as_text(value: Any, stored: Any) -> None:
+def test_unsupported_values_become_text(value: Any, stored: Any) -> None:
     assert json.loads(json.dumps(json_safe({"value": value}), allow_nan=False)) == {"value": stored}
 
 
-def test_what_has_no_end_is_cut() -> None:
+def test_endless_values_are_cut() -> None:
     assert "…" in json.dumps(json_safe(looped()), ensure_ascii=False)
 
 
-async def test_a_note_of_anything_is_kept_with_the_answer(owner: User, session: ChatSession, odd: type[Odd]) -> None:
+async def test_any_note_of_a_node_is_stored(owner: User, session: ChatSession, odd: type[Odd]) -> None:
     async def note(state: State, ctx: Context) -> None:
         ctx.note(found={"ports"}, at=datetime.now(UTC), score=math.nan, text="a\x00b")
 
@@ -118,9 +118,7 @@ async def leave(state: State, ctx: Context) -> None:
 
 
 @pytest.mark.parametrize("body", [cancelled, leave, emit_text, emit_nothing, lazy_words])
-async def test_what_a_node_should_not_do_is_its_own_failure(
-    owner: User, session: ChatSession, odd: type[Odd], body: Body
-) -> None:
+async def test_misbehaving_node_fails_alone(owner: User, session: ChatSession, odd: type[Odd], body: Body) -> None:
     odd.body = body
     message = await asked(owner, session)
     assert message.status == "completed" and "nine ports" in message.content
@@ -142,8 +140,8 @@ async def test_text_of_a_node_is_made_storable(owner: User, session: ChatSession
     assert message.blocks[1]["text"] == "An emoji in two: 😀, and half: �"
 
 
-@pytest.mark.parametrize("seconds", [0.0, 1.6])  # found at the end, and by a checkpoint on the way
-async def test_an_answer_that_can_not_be_stored_fails_and_does_not_stay_open(
+@pytest.mark.parametrize("seconds", [0.0, 1.6])  # found at the end, and by a checkpoint
+async def test_unstorable_answer_fails_and_is_closed(
     owner: User, session: ChatSession, odd: type[Odd], seconds: float
 ) -> None:
     async def emit_object(state: State, ctx: Context) -> None:
@@ -153,13 +151,13 @@ async def test_an_answer_that_can_not_be_stored_fails_and_does_not_stay_open(
     odd.body = emit_object
     message = await asked(owner, session)
     assert (message.status, message.error_code) == ("failed", "internal") and message.error_message
-    odd.body = lazy_words  # the next one is none the worse for it
+    odd.body = lazy_words  # the next turn is not affected
     await run_turn(owner, session, QUESTION)
     assert (await Message.objects.filter(role="assistant").order_by("-id").afirst()).status == "completed"  # type: ignore[union-attr]
 
 
 @pytest.mark.parametrize("words", ["null \x00 character", "half \ud800 of one"])
-async def test_a_provider_complains_in_words_that_can_not_be_stored(
+async def test_unstorable_error_message_of_a_provider(
     owner: User, session: ChatSession, handbook: KnowledgeBase, provider: FakeProvider, settings: Any, words: str
 ) -> None:
     settings.LLM_BASE_URL, settings.LLM_MODEL, settings.ENABLE_UNDERSTANDING = provider.base_url, "fake-model", False
@@ -170,7 +168,7 @@ async def test_a_provider_complains_in_words_that_can_not_be_stored(
     assert message.error_message == "The language model's server failed. Try again in a moment."
 
 
-async def test_a_model_that_writes_events_may_escape_what_can_not_be_stored(
+async def test_unstorable_escapes_in_events_of_a_model(
     owner: User, session: ChatSession, handbook: KnowledgeBase, provider: FakeProvider, settings: Any
 ) -> None:
     settings.LLM_BASE_URL, settings.LLM_MODEL = provider.base_url, "fake-model"

@@ -1,4 +1,4 @@
-"""Questions answered without a session: by a history that the caller tells, with nothing stored."""
+"""Tests of answering without a session: the caller passes the history, and nothing is stored."""
 
 from typing import Any
 
@@ -24,7 +24,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 RESET = "How do I restore the factory settings of the switch?"
 
 
-async def test_the_answer_streams_as_in_a_chat_and_nothing_is_stored(owner: User, handbook: KnowledgeBase) -> None:
+async def test_answer_streams_as_in_a_chat_without_being_stored(owner: User, handbook: KnowledgeBase) -> None:
     events: list[Event] = []
 
     async def keep(event: Event) -> None:
@@ -40,7 +40,7 @@ async def test_the_answer_streams_as_in_a_chat_and_nothing_is_stored(owner: User
         assert not await model.objects.aexists()
 
 
-async def test_a_question_depends_on_the_history_that_is_told(owner: User, handbook: KnowledgeBase) -> None:
+async def test_question_depends_on_the_given_history(owner: User, handbook: KnowledgeBase) -> None:
     history = [("How long is the warranty of the rack mounting kit?", "Three years. [1]"), ("Hello?", "")]
     state = await unstored.answer(owner, "And how many ports has the TL-SE2109?", history=history)
     assert "nine ports" in plain_text(state.answer.blocks)
@@ -50,14 +50,14 @@ async def test_a_question_depends_on_the_history_that_is_told(owner: User, handb
     assert [turn.question for turn in state.past.unanswered] == ["Hello?"]
 
 
-async def test_no_more_turns_are_recalled_than_are_set(owner: User, handbook: KnowledgeBase, settings: Any) -> None:
+async def test_number_of_past_turns_is_limited(owner: User, handbook: KnowledgeBase, settings: Any) -> None:
     settings.MAX_RECENT_TURNS = 2
     history = [(f"Question {number}?", "Yes." if number != 3 else "") for number in range(1, 6)]
     state = await unstored.answer(owner, RESET, history=history)
     assert [turn.question for turn in state.past.conversation] == ["Question 4?", "Question 5?"]
 
 
-async def test_only_what_is_asked_and_may_be_read_is_searched(
+async def test_only_requested_and_readable_documents_are_searched(
     owner: User, stranger: User, handbook: KnowledgeBase
 ) -> None:
     other = await in_database(_other_base, owner)
@@ -71,9 +71,7 @@ async def test_only_what_is_asked_and_may_be_read_is_searched(
         assert state.found.knowledge_base_ids == () and not state.found.hits
 
 
-async def test_what_an_assistant_is_asked_about_narrows_what_the_caller_asks(
-    owner: User, handbook: KnowledgeBase
-) -> None:
+async def test_bases_of_the_assistant_limit_the_request(owner: User, handbook: KnowledgeBase) -> None:
     other = await in_database(_other_base, owner)
     garden = await Assistant.objects.acreate(name="Garden")
     await in_database(save_version, garden, Configuration(knowledge_bases=(other.pk,)), None)
@@ -83,9 +81,7 @@ async def test_what_an_assistant_is_asked_about_narrows_what_the_caller_asks(
     assert state.request.assistant == "Garden · 1"
 
 
-async def test_a_model_that_fails_ends_in_words_for_the_reader(
-    owner: User, handbook: KnowledgeBase, fake_llm: FakeLLM
-) -> None:
+async def test_failure_of_a_model_has_a_readable_error(owner: User, handbook: KnowledgeBase, fake_llm: FakeLLM) -> None:
     fake_llm.enqueue([TextPiece("Hold the"), ProviderError()])
     state = await unstored.answer(owner, RESET)
     assert state.answer.status == "failed" and not state.answer.open
@@ -93,7 +89,7 @@ async def test_a_model_that_fails_ends_in_words_for_the_reader(
     assert plain_text(state.answer.blocks).startswith("Hold the")
 
 
-async def test_what_can_not_be_asked_is_refused(owner: User) -> None:
+async def test_invalid_question_is_refused(owner: User) -> None:
     with pytest.raises(TurnRefused, match="Enter a question"):
         await unstored.answer(owner, " ")
     with pytest.raises(TurnRefused, match="no longer available to you"):
@@ -106,9 +102,7 @@ def _other_base(owner: User) -> KnowledgeBase:
     return base
 
 
-async def test_words_of_ours_are_in_the_language_that_is_set(
-    owner: User, handbook: KnowledgeBase, settings: Any
-) -> None:
+async def test_site_texts_are_in_the_requested_language(owner: User, handbook: KnowledgeBase, settings: Any) -> None:
     settings.ANSWER_LANGUAGE = "zh"
     state = await unstored.answer(owner, RESET)
     assert state.answer.blocks[-1]["text"] == "*摘自您的文档——未配置语言模型。*"
