@@ -1,4 +1,4 @@
-"""The chat in the admin: records to read, prompts to version, models to set up and try."""
+"""The chat's admin: records, versioned prompts, and setting up and testing models."""
 
 from conversations.admin import assistants, memory, profiles, prompts, records, saved_prompts, sessions, users
 

@@ -1,4 +1,4 @@
-"""Assistants in the admin: the same form as on their own pages; an edit makes a version."""
+"""Assistants in the admin, with the same form as on their own pages; an edit creates a version."""
 
 from typing import Any
 
@@ -13,7 +13,7 @@ from ragsite.admin_base import ModelAdmin, RecordAdmin, column, pretty_json
 
 @admin.register(Assistant)
 class AssistantAdmin(ModelAdmin):
-    """Who may use which assistant, and how it answers."""
+    """Admin for assistants: who can use them and how they answer."""
 
     form = AssistantForm
     list_display = ["name", "description", "is_default", "enabled", "everyone", "created_at"]
@@ -21,17 +21,17 @@ class AssistantAdmin(ModelAdmin):
     search_fields = ["name", "description"]
 
     def get_form(self, request: HttpRequest, obj: Any = None, change: bool = False, **kwargs: Any) -> Any:
-        """Return the form for who fills it in; its fields are made with it, not declared."""
+        """Return the form for the current user; its fields are created dynamically, not declared."""
         made = super().get_form(request, obj, change, **kwargs | {"fields": AssistantForm.Meta.fields})
         return type("Form", (made,), {"user": request.user})
 
     def get_fieldsets(self, request: HttpRequest, obj: Any = None) -> Any:
-        """Show who it is for, what it is asked about, and on request what differs from the site."""
+        """Show who can use it and its sources, and in collapsed sections what differs from the site."""
         fields = self.get_form(request, obj)(instance=obj).fields
         options = [name for name in fields if name.startswith("option_")]
         models = [name for name in fields if name.startswith("model_")]
         said = ["knowledge_bases", "pipeline", "greeting", "questions"]
-        if not options:  # of someone who may only look
+        if not options:  # for users with view permission only
             return [(None, {"fields": AssistantForm.Meta.fields})]
         return [
             (None, {"fields": [name for name in AssistantForm.Meta.fields if name in fields]}),
@@ -41,18 +41,18 @@ class AssistantAdmin(ModelAdmin):
         ]
 
     def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        """Refuse for the default assistant."""
+        """Deny deleting the default assistant."""
         return super().has_delete_permission(request, obj) and not (obj is not None and obj.is_default)
 
     def save_related(self, request: HttpRequest, form: Any, formsets: Any, change: bool) -> None:
-        """Store the version with the assistant."""
+        """Save the version together with the assistant."""
         super().save_related(request, form, formsets, change)
         form.save_version(request.user)
 
 
 @admin.register(AssistantVersion)
 class AssistantVersionAdmin(RecordAdmin):
-    """How assistants have answered, version by version."""
+    """Read-only admin for the versions of assistants."""
 
     list_display = ["assistant", "number", "user", "created_at"]
     list_filter = ["assistant"]
@@ -65,7 +65,7 @@ class AssistantVersionAdmin(RecordAdmin):
 
 @admin.register(Rehearsal)
 class RehearsalAdmin(RecordAdmin):
-    """Changes of assistants that were rehearsed, and the runs in which they were."""
+    """Read-only admin for rehearsals of assistants and their runs."""
 
     list_display = ["assistant", "version", "user", "created_at"]
     list_filter = ["assistant"]

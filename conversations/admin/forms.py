@@ -1,4 +1,4 @@
-"""Forms of the admin: prompts that are checked, and model profiles whose key can be written but not read."""
+"""Admin forms for prompts, which are validated, and for model profiles, whose key is write-only."""
 
 from typing import Any
 
@@ -16,7 +16,7 @@ from conversations.prompts.profiles import reply_settings
 from ragsite.llm import secrets
 from ragsite.llm.addresses import objections, same_server
 
-# As the settings have it for the model that they name: less makes every question fail.
+# The same minimum as in the settings: with less, every question fails.
 _LEAST = {
     "temperature": 0, "max_tokens": 1, "context_window": 1024, "connect_timeout": 0.1, "idle_timeout": 0.1,
     "total_timeout": 1, "input_price": 0, "output_price": 0,
@@ -26,7 +26,7 @@ _TALL = forms.Textarea(attrs={"rows": 18, "cols": 110, "spellcheck": "false"})
 
 
 def variables_help() -> SafeString:
-    """Return which variables each purpose may use, a purpose on a line."""
+    """Return the variables that each purpose can use, one purpose per line."""
     purposes = dict(PromptTemplate.Purpose.choices)
     lines = (_("%(name)s: %(value)s") % {"name": purposes[key], "value": _listed(key)} for key in templates.VARIABLES)
     return format_html_join("", "<br>{}", ((line,) for line in lines))
@@ -38,10 +38,10 @@ def _listed(purpose: str) -> str:
 
 
 class PromptTemplateForm(forms.ModelForm[PromptTemplate]):
-    """A prompt, refused when it uses a variable that its purpose doesn't have, lacks one, or does not parse."""
+    """A prompt; invalid if it uses an unknown variable, lacks a required one or can't be parsed."""
 
     class Meta:
-        """Version and activation follow from saving."""
+        """Version and activation are set on saving."""
 
         model = PromptTemplate
         fields = ["purpose", "language", "system", "user"]
@@ -49,7 +49,7 @@ class PromptTemplateForm(forms.ModelForm[PromptTemplate]):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        if not self.fields:  # of someone who may only look
+        if not self.fields:  # for users with view permission only
             return
         purpose = self.instance.purpose if self.instance.pk else ""
         known = _listed(purpose) if purpose else variables_help()
@@ -66,12 +66,12 @@ class PromptTemplateForm(forms.ModelForm[PromptTemplate]):
 
 
 class KeyField(forms.CharField):
-    """The key of an endpoint, which a page takes and never contains."""
+    """The key of an endpoint, which is never included in the page."""
 
     widget = forms.PasswordInput(attrs={"autocomplete": "new-password", "size": 60})
 
     def clean(self, value: Any) -> str:
-        """Refuse what can't be sent, such as a line's end or a space without width that was copied along."""
+        """Reject characters that can't be sent, such as a copied line break or zero-width space."""
         key = str(super().clean(value))
         if not secrets.is_key(key):
             raise forms.ValidationError(_("The key contains invalid characters. Copy it again."))
@@ -79,14 +79,14 @@ class KeyField(forms.CharField):
 
 
 class ModelProfileForm(forms.ModelForm[ModelProfile]):
-    """A profile; its key is encrypted when given and never sent back to the page."""
+    """A model profile; its key is encrypted and never sent back to the page."""
 
     base_url = forms.URLField(label=gettext_lazy("Base URL"), max_length=500, assume_scheme="https")
     key = KeyField(label=gettext_lazy("Key"), required=False)
     remove_key = forms.BooleanField(label=gettext_lazy("Remove key"), required=False)
 
     class Meta:
-        """All but the encrypted key itself."""
+        """All fields except the encrypted key itself."""
 
         model = ModelProfile
         fields = [
@@ -97,7 +97,7 @@ class ModelProfileForm(forms.ModelForm[ModelProfile]):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        if "purpose" not in self.fields:  # of someone who may only look
+        if "purpose" not in self.fields:  # for users with view permission only
             return
         stored = bool(self.instance.encrypted_key)
         self.fields["key"].help_text = (
@@ -123,11 +123,11 @@ class ModelProfileForm(forms.ModelForm[ModelProfile]):
         self.fields["temperature"].validators.append(MaxValueValidator(_HOTTEST))
 
     def clean_base_url(self) -> str:
-        """Take the address without its last slash."""
+        """Remove the trailing slash."""
         return str(self.cleaned_data["base_url"]).rstrip("/")
 
     def clean(self) -> dict[str, Any]:
-        """Allow one enabled profile per purpose, saying which one is in the way."""
+        """Allow only one enabled profile per purpose, naming the other one in the error."""
         data = super().clean() or self.cleaned_data
         others = ModelProfile.objects.filter(purpose=data.get("purpose"), enabled=True).exclude(pk=self.instance.pk)
         if data.get("enabled") and (other := others.first()) is not None:
@@ -149,7 +149,7 @@ class ModelProfileForm(forms.ModelForm[ModelProfile]):
         return data
 
     def save(self, commit: bool = True) -> ModelProfile:
-        """Store the profile, with its key when one was given or removed."""
+        """Save the profile, and its key if it was entered or removed."""
         if self.cleaned_data.get("key"):
             self.instance.encrypted_key = secrets.encrypt(self.cleaned_data["key"])
         elif self.cleaned_data.get("remove_key"):

@@ -1,4 +1,4 @@
-"""What the site learns and remembers, in the admin: how models count, and how much it remembers, never what."""
+"""Admin for token calibrations and memory switches; remembered facts are counted, but never shown."""
 
 from django.contrib import admin
 from django.db.models import Count, QuerySet
@@ -11,7 +11,7 @@ from ragsite.admin_base import ModelAdmin, ReadOnly, RecordAdmin, column, rounde
 
 @admin.register(TokenCalibration)
 class TokenCalibrationAdmin(ReadOnly, ModelAdmin):
-    """How many tokens a model makes of one of ours. Deleting a row has it learned anew."""
+    """Tokens of a model per estimated token. Deleting a row restarts the calibration."""
 
     list_display = ["model", rounded(TokenCalibration, "factor"), "samples", "updated_at"]
     fields = readonly_fields = ("model", rounded(TokenCalibration, "factor"), "samples", "updated_at")
@@ -20,7 +20,7 @@ class TokenCalibrationAdmin(ReadOnly, ModelAdmin):
 
 @admin.register(MemorySwitch)
 class MemorySwitchAdmin(RecordAdmin):
-    """The people whose memory is on, and their numbers of facts. The facts themselves are not shown."""
+    """Users with memory on, and how many facts they have. The facts themselves aren't shown."""
 
     list_display = ["user", "enabled", "facts"]
     fields = readonly_fields = ("user", "enabled", "facts")
@@ -31,7 +31,7 @@ class MemorySwitchAdmin(RecordAdmin):
     facts = column(gettext_lazy("facts"), lambda switch: switch.fact_count, ordering="fact_count")
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[MemorySwitch]:
-        """Count the facts along."""
+        """Annotate the number of facts."""
         switches: QuerySet[MemorySwitch] = (
             super().get_queryset(request).annotate(fact_count=Count("user__memory_facts"))
         )

@@ -1,4 +1,4 @@
-"""Model profiles in the admin: set up, tried, and their keys written but never read."""
+"""Model profiles in the admin: setting up and testing them; keys are write-only."""
 
 from typing import Any
 
@@ -19,7 +19,7 @@ from ragsite.admin_base import ModelAdmin
 
 @admin.register(ModelProfile)
 class ModelProfileAdmin(ModelAdmin):
-    """Which model serves which purpose; keys are written, never read back."""
+    """Admin for the models of each purpose; keys are write-only."""
 
     form = ModelProfileForm
     change_list_template = "admin/conversations/modelprofile/change_list.html"
@@ -42,34 +42,34 @@ class ModelProfileAdmin(ModelAdmin):
         return [*SetUp(self).urls(), *super().get_urls()]
 
     def changelist_view(self, request: HttpRequest, extra_context: Any = None) -> HttpResponse:
-        """Lead to connecting a model, those who may."""
+        """Tell the template whether the user can connect a model."""
         return super().changelist_view(request, {"may_set_up": may_set_up(request.user)} | (extra_context or {}))
 
     @admin.display(description=gettext_lazy("key"))
     def has_key(self, profile: ModelProfile) -> str:
-        """Say whether a key is stored; without one nothing is wrong, as servers of one's own mostly need none."""
+        """Show whether a key is stored; a missing one is no error, since self-hosted servers usually need none."""
         if profile.encrypted_key:
             return _("stored")
         return _("none needed") if profile.own_network else _("none stored")
 
     @admin.action(description=gettext_lazy("Test selected profiles"), permissions=["change"])
     def test(self, request: HttpRequest, queryset: QuerySet[ModelProfile]) -> None:
-        """Try each profile and say what came of it."""
+        """Test each profile and show the result."""
         for profile in queryset:
             self._try(request, profile)
 
     def save_model(self, request: HttpRequest, obj: ModelProfile, form: Any, change: bool) -> None:
-        """Say with which model the search goes on, which a profile for embedding does not change by itself."""
+        """Show which model search still uses, since saving a profile for embedding doesn't change it."""
         super().save_model(request, obj, form, change)
         if obj.enabled and obj.purpose == ModelProfile.Purpose.EMBEDDING:
             self.message_user(request, profiles.what_search_uses(obj), messages.INFO)
 
     def response_add(self, request: HttpRequest, obj: Any, post_url_continue: str | None = None) -> HttpResponse:
-        """Test after saving when that was asked for."""
+        """Test after saving, if requested."""
         return self._tested(request, obj) or super().response_add(request, obj, post_url_continue)
 
     def response_change(self, request: HttpRequest, obj: Any) -> HttpResponse:
-        """Test after saving when that was asked for."""
+        """Test after saving, if requested."""
         return self._tested(request, obj) or super().response_change(request, obj)
 
     def _tested(self, request: HttpRequest, profile: ModelProfile) -> HttpResponse | None:

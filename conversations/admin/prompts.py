@@ -1,4 +1,4 @@
-"""Prompts in the admin: an edit makes a version, an old one can be taken up again."""
+"""Prompts in the admin: an edit creates a version, and an old one can be activated again."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -19,13 +19,13 @@ from conversations.models import Message, PromptTemplate, Turn
 from conversations.prompts import templates, versions
 from ragsite.admin_base import ModelAdmin, shortened
 
-# Turns that a preview offers.
+# Number of turns to choose from for a preview.
 _PREVIEW_TURNS = 30
 
 
 @dataclass(frozen=True, slots=True)
 class PreviewTurn:
-    """A turn to choose, by its question."""
+    """A turn to choose from, shown by its question."""
 
     pk: int
     label: str
@@ -33,7 +33,7 @@ class PreviewTurn:
 
 @admin.register(PromptTemplate)
 class PromptTemplateAdmin(ModelAdmin):
-    """Saving an edit adds a version and makes it the one in use; old versions stay and can be taken up again."""
+    """Admin for prompts. Saving adds a version and activates it; old versions are kept and can be activated again."""
 
     form = PromptTemplateForm
     change_form_template = "admin/conversations/prompttemplate/change_form.html"
@@ -43,32 +43,32 @@ class PromptTemplateAdmin(ModelAdmin):
     actions = ["use"]
 
     def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> list[str]:
-        """A version keeps its purpose and language."""
+        """Make the purpose and language of an existing version read-only."""
         return ["purpose", "language", "version", "active", "written", "created_at"] if obj else []
 
     def get_fields(self, request: HttpRequest, obj: Any = None) -> Any:
-        """Show what the version is before its texts."""
+        """Show the version's details before its texts."""
         shown = ["version", "active", "written", "created_at"] if obj else []
         return ["purpose", "language", *shown, "system", "user"]
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[PromptTemplate]:
-        """Tell each version's newest default with it."""
+        """Annotate each version with the newest default."""
         family = PromptTemplate.objects.filter(purpose=OuterRef("purpose"), language=OuterRef("language"), shipped=True)
         newest = Subquery(family.order_by("-version").values("version")[:1])
         rows: QuerySet[PromptTemplate] = super().get_queryset(request).annotate(newest_default=newest)
         return rows
 
     def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        """Refuse: past answers were written with these."""
+        """Deny deleting prompts, since past answers were written with them."""
         return False
 
     def get_urls(self) -> list[Any]:
-        """Add the preview, which comes before the page of one prompt."""
+        """Add the preview, before the pattern of a prompt's page, which would match too."""
         view = self.admin_site.admin_view(self.preview)
         return [path("preview/", view, name="conversations_prompttemplate_preview"), *super().get_urls()]
 
     def render_change_form(self, request: HttpRequest, context: Any, *args: Any, **kwargs: Any) -> HttpResponse:
-        """Offer the newest turns to preview the prompt with, to those who may read them."""
+        """Offer the newest turns for a preview to users who can read them."""
         turns = None
         if request.user.has_perm("conversations.view_turn"):
             asked = Message.objects.filter(turn=OuterRef("pk"), role=Message.Role.USER).values("content")[:1]
@@ -78,8 +78,8 @@ class PromptTemplateAdmin(ModelAdmin):
         return super().render_change_form(request, context | {"preview_turns": turns}, *args, **kwargs)
 
     def preview(self, request: HttpRequest) -> HttpResponse:
-        """Show the messages that the texts of the form would make of a stored turn."""
-        from conversations.prompts.preview import preview  # all of search comes with it: not with the admin
+        """Show the messages that the form's texts would produce for a stored turn."""
+        from conversations.prompts.preview import preview  # imports all of search, which would slow down the start
 
         allowed = self.has_view_permission(request) and request.user.has_perm("conversations.view_turn")
         if not allowed or request.method != "POST":
@@ -97,7 +97,7 @@ class PromptTemplateAdmin(ModelAdmin):
         return render(request, "admin/conversations/prompttemplate/_preview.html", context)
 
     def save_model(self, request: HttpRequest, obj: Any, form: Any, change: bool) -> None:
-        """Store the texts as a new version, which the page then shows."""
+        """Save the texts as a new version, and show that."""
         if change and not {"system", "user"} & set(form.changed_data):
             return
         saved = versions.save_version(obj.purpose, obj.language, obj.system, obj.user)
@@ -106,7 +106,7 @@ class PromptTemplateAdmin(ModelAdmin):
 
     @admin.display(description=gettext_lazy("written"), ordering="shipped")
     def written(self, template: PromptTemplate) -> str:
-        """Show by whom, and where a release came with a newer prompt than the one in use, which."""
+        """Show the author, and the newer default version, if there is one."""
         by = _("shipped") if template.shipped else _("on this site")
         newest: int = getattr(template, "newest_default", None) or 0
         if not template.active or newest <= template.version:
@@ -115,12 +115,12 @@ class PromptTemplateAdmin(ModelAdmin):
 
     @admin.display(description=gettext_lazy("system prompt"))
     def begins(self, template: PromptTemplate) -> SafeString:
-        """Show how the prompt begins, in as many lines for all, so that no row moves the next."""
+        """Show the beginning of the prompt in a fixed number of lines, so that all rows have the same height."""
         return format_html('<div class="three-lines">{}</div>', shortened(template.system, 160))
 
     @admin.action(description=gettext_lazy("Use this version"), permissions=["change"])
     def use(self, request: HttpRequest, queryset: QuerySet[PromptTemplate]) -> None:
-        """Make each chosen version the active one of its purpose and language."""
+        """Activate each selected version for its purpose and language."""
         families = list(queryset.values_list("purpose", "language"))
         if len(families) != len(set(families)):
             self.message_user(request, _("Choose one version per purpose and language."), messages.ERROR)

@@ -1,4 +1,4 @@
-"""What belongs to turns, in the admin: context, citations, trace, feedback, and links that can be revoked."""
+"""Records of turns in the admin: context, citations, traces, feedback and links, which can be revoked."""
 
 from django.contrib import admin, messages
 from django.db.models import Prefetch, Q, QuerySet
@@ -23,21 +23,21 @@ from ragsite.admin_base import RecordAdmin, ValuesFilter, column, link_to, prett
 
 
 def named(turn_id: int | None) -> Turn | None:
-    """Return a turn that is called by its question, or None."""
+    """Return a turn whose name is its question, or None."""
     return Turn.objects.named().defer("embedding").filter(pk=turn_id).first() if turn_id is not None else None
 
 
 class RoleFilter(ValuesFilter):
-    """By whose words they are."""
+    """Filter by role."""
 
     def label(self, value: str) -> str:
-        """Return the role in words."""
+        """Return the label of a role."""
         return str(ROLES.get(value, value))
 
 
 @admin.register(ContextEntry)
 class ContextEntryAdmin(WordSearch, RecordAdmin):
-    """What models were given."""
+    """Admin for the context that models were given."""
 
     ordering = ("-id",)
     list_display = ["said", "session", "type", "spoken_by", "tokens", "created_at"]
@@ -56,15 +56,15 @@ class ContextEntryAdmin(WordSearch, RecordAdmin):
 
     @staticmethod
     def found_by(word: str) -> Q:
-        """Conversation is found by its turn's messages, whose text it is; the rest, one of a session, by its own."""
+        """Search conversation entries by the messages of their turn, whose text they are, and others by their own text."""
         said = Q(type=ContextEntry.Type.CHAT, turn__in=messages_found(word, "turn_id"))
         told = ContextEntry.objects.exclude(type=ContextEntry.Type.CHAT).filter(content__icontains=word)
         return said | Q(pk__in=looked_up(told)) | Q(session__in=sessions_named(word).values("pk"))
 
     @admin.action(description=gettext_lazy("Clear selected summaries"), permissions=["clear"])
     def clear_summaries(self, request: HttpRequest, entries: QuerySet[ContextEntry]) -> None:
-        """Empty summaries, so that models are no longer told them; other entries stay."""
-        from conversations.memory import summaries  # all of search comes with it: not when apps load
+        """Clear summaries, so that models no longer get them; other entries are unchanged."""
+        from conversations.memory import summaries  # imports all of search, which loading the apps shouldn't do
 
         cleared = [entry for entry in entries.filter(type=ContextEntry.Type.SUMMARY) if entry.content]
         for entry in cleared:
@@ -73,13 +73,13 @@ class ContextEntryAdmin(WordSearch, RecordAdmin):
         messages.success(request, text % {"count": len(cleared)})
 
     def has_clear_permission(self, request: HttpRequest) -> bool:
-        """Allow those who hold Django's permission to change entries."""
+        """Require Django's permission to change entries."""
         return request.user.has_perm("conversations.change_contextentry")
 
 
 @admin.register(Citation)
 class CitationAdmin(WordSearch, RecordAdmin):
-    """Sources of answers, as they were when cited."""
+    """Admin for the sources of answers, as they were when cited."""
 
     ordering = ("-id",)
     list_display = ["title", "filename", "heading", "page", "index", rounded(Citation, "score"), "cited"]
@@ -95,29 +95,29 @@ class CitationAdmin(WordSearch, RecordAdmin):
 
     @staticmethod
     def found_by(word: str) -> Q:
-        """By what was cited, or the request of its turn."""
+        """Search by cited text or the request id of the turn."""
         said = Q(pk__in=looked_up(having_word(Citation.objects.all(), word, *CITATION_TEXTS)))
         return said | Q(message__turn__in=turns_requested(word).values("pk")) if is_part_of_uuid(word) else said
 
 
 class NodeFilter(ValuesFilter):
-    """By the node that ran."""
+    """Filter by node."""
 
     def label(self, value: str) -> str:
-        """Return what the node is called."""
+        """Return the title of a node."""
         return node_name(value)
 
 
 class StatusFilter(ValuesFilter):
-    """By how nodes ended."""
+    """Filter by status."""
 
     def label(self, value: str) -> str:
-        """Return the status in words."""
+        """Return the label of a status."""
         return str(STATUSES.get(value, value))
 
 
 class InWords:
-    """Columns of trace steps that say in words which node ran and how it ended."""
+    """Readable columns of trace steps: the node, its status and its duration."""
 
     node = column(gettext_lazy("node"), lambda step: node_name(step.key), ordering="key")
     ended = column(gettext_lazy("status"), lambda step: str(STATUSES.get(step.status, step.status)), ordering="status")
@@ -127,7 +127,7 @@ class InWords:
 
 @admin.register(TraceStep)
 class TraceStepAdmin(InWords, WordSearch, RecordAdmin):
-    """Nodes that ran, the slow and the failed ones easily found."""
+    """Admin for trace steps, for finding slow and failed nodes."""
 
     ordering = ("-turn_id", "order")
     list_display = ["started_at", "node", "ended", "took", "asked"]
@@ -139,17 +139,17 @@ class TraceStepAdmin(InWords, WordSearch, RecordAdmin):
     turn_page = column(gettext_lazy("turn"), lambda step: link_to(step.turn))
 
     def page_name(self, obj: TraceStep) -> str:
-        """Name the node."""
+        """Return the title of the node."""
         return node_name(obj.key)
 
     @staticmethod
     def found_by(word: str) -> Q:
-        """By the node, or the request of its turn."""
+        """Search by node or the request id of the turn."""
         named = Q(key__icontains=word)
         return named | Q(turn__in=turns_requested(word).values("pk")) if is_part_of_uuid(word) else named
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[TraceStep]:
-        """Fetch the question along, once for each turn; what the nodes saw is long, and no list shows it."""
+        """Prefetch the question once per turn, and defer the nodes' details, which are long and not listed."""
         steps: QuerySet[TraceStep] = super().get_queryset(request)
         match = request.resolver_match
         if match is not None and (match.url_name or "").endswith("_changelist"):
@@ -159,7 +159,7 @@ class TraceStepAdmin(InWords, WordSearch, RecordAdmin):
 
 @admin.register(Feedback)
 class FeedbackAdmin(WordSearch, RecordAdmin):
-    """Thumbs, with the answers they are about."""
+    """Admin for feedback and its answers."""
 
     list_display = ["created_at", "value", "reason", "remark", "said", "user"]
     list_filter = ["value", "reason", "created_at"]
@@ -175,14 +175,14 @@ class FeedbackAdmin(WordSearch, RecordAdmin):
 
     @staticmethod
     def found_by(word: str) -> Q:
-        """By what was said, who said it, or the text of the answer."""
+        """Search by comment, user or the text of the answer."""
         own = Q(comment__icontains=word) | Q(reason__icontains=word) | Q(user__username__icontains=word)
         return own | Q(message__in=messages_found(word))
 
 
 @admin.register(ShareLink)
 class ShareLinkAdmin(WordSearch, RecordAdmin):
-    """Read-only links to sessions; they can be revoked here."""
+    """Admin for read-only links to sessions, which can be revoked."""
 
     list_display = ["session", "owner", "created_at", "revoked_at"]
     list_filter = ["created_at", ("revoked_at", admin.EmptyFieldListFilter)]
@@ -197,17 +197,17 @@ class ShareLinkAdmin(WordSearch, RecordAdmin):
 
     @staticmethod
     def found_by(word: str) -> Q:
-        """By the session, or the link's own id."""
+        """Search by session or by the link's id."""
         named = Q(session__in=sessions_named(word).values("pk"))
         return named | Q(uuid__icontains=word) if is_part_of_uuid(word) else named
 
     def page_name(self, obj: ShareLink) -> str:
-        """Name the session; of the link itself there are only its digits."""
+        """Return the name of the session, since the link itself only has an id."""
         return str(obj.session)
 
     @admin.action(description=gettext_lazy("Revoke selected links"), permissions=["view"])
     def revoke(self, request: HttpRequest, queryset: QuerySet[ShareLink]) -> None:
-        """End the links that are still valid."""
+        """Revoke the links that are still valid."""
         if not request.user.has_perm("conversations.change_sharelink"):
             self.message_user(request, _("You may not revoke links."), messages.ERROR)
             return

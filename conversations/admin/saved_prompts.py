@@ -1,4 +1,4 @@
-"""The prompts of the whole site, in the admin; those of people are theirs alone."""
+"""The site's saved prompts in the admin; those of users are private."""
 
 from django.contrib import admin
 from django.db.models import QuerySet
@@ -10,13 +10,13 @@ from ragsite.admin_base import ModelAdmin
 
 @admin.register(SavedPrompt)
 class SavedPromptAdmin(ModelAdmin):
-    """What everyone may put into the composer."""
+    """Admin for prompts that everyone can insert into the composer."""
 
     list_display = ["title", "changed_at"]
     fields = ["title", "text"]
     search_fields = ["title", "text"]
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[SavedPrompt]:
-        """Leave out people's own."""
+        """Exclude the prompts of users."""
         prompts: QuerySet[SavedPrompt] = super().get_queryset(request).filter(owner=None)
         return prompts

@@ -1,4 +1,4 @@
-"""Sessions, turns and messages in the admin: what happened, to be read."""
+"""Sessions, turns and messages in the admin, mainly for reading."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -37,56 +37,56 @@ from retrieval.types import AnswerState
 
 
 class _AnswerFilter(admin.SimpleListFilter):
-    """Turns by a field of their answer: a set of ids, where a join would have each turn told from its doubles."""
+    """Filter turns by a field of their answer, with a set of ids: a join would need DISTINCT."""
 
     field: str
     choices_of: Sequence[tuple[str, Any]]
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> Sequence[tuple[str, Any]]:
-        """Return what the field may be."""
+        """Return the field's choices."""
         return self.choices_of
 
     def queryset(self, request: HttpRequest, queryset: QuerySet[Turn]) -> QuerySet[Turn]:
-        """Return the turns with such an answer."""
+        """Return the turns whose answer matches."""
         if self.value() is None:
             return queryset
         return queryset.filter(pk__in=self.answers(self.value()).values("turn"))
 
     def answers(self, value: str | None) -> QuerySet[Message]:
-        """Return the answers with a value."""
+        """Return the answers with the value."""
         return Message.objects.filter(role=Message.Role.ASSISTANT, **{self.field: value})
 
 
 class StatusFilter(_AnswerFilter):
-    """By how their answer stands."""
+    """Filter turns by the status of their answer."""
 
     title = gettext_lazy("answer")
     parameter_name, field, choices_of = "answer", "status", Message.Status.choices
 
 
 class OutcomeFilter(_AnswerFilter):
-    """By what was found for their question."""
+    """Filter turns by the outcome of their answer."""
 
     title = gettext_lazy("outcome")
     parameter_name, field, choices_of = "outcome", "answer_state", AnswerState.choices
 
     def answers(self, value: str | None) -> QuerySet[Message]:
-        """Return those that have ended, of which there is an index."""
+        """Return the completed answers with the value, using their index."""
         return super().answers(value).exclude(status=Message.Status.STREAMING)
 
 
 class ThumbsFilter(admin.SimpleListFilter):
-    """Answers by the thumbs that they got."""
+    """Filter answers by feedback."""
 
     title = gettext_lazy("feedback")
     parameter_name = "thumb"
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> Sequence[tuple[Any, Any]]:
-        """Return up and down."""
+        """Return the two kinds of feedback."""
         return Feedback.Value.choices
 
     def queryset(self, request: HttpRequest, queryset: QuerySet[Message]) -> QuerySet[Message]:
-        """Return the answers with such a thumb."""
+        """Return the answers with this feedback."""
         chosen = next((value for value in Feedback.Value if str(value.value) == self.value()), None)
         if chosen is None:
             return queryset
@@ -94,7 +94,7 @@ class ThumbsFilter(admin.SimpleListFilter):
 
 
 def took(message: Message) -> str:
-    """Return how long an answer took, in words; "" for a question, or while it is written."""
+    """Return the duration of an answer as text; empty for a question or an unfinished answer."""
     return "" if message.duration_ms is None else duration(message.duration_ms)
 
 
@@ -139,7 +139,7 @@ _FACTS = (
 
 @admin.register(ChatSession)
 class ChatSessionAdmin(ReadOnly, WordSearch):
-    """Sessions can be deleted, with all that is in them."""
+    """Admin for sessions, which can be deleted with all their content."""
 
     list_display = ["name", "owner", "status", "pinned", "turns", "thumbs", "last_activity_at", "created_at"]
     list_filter = ["status", "pinned", "last_activity_at", "created_at"]
@@ -155,11 +155,11 @@ class ChatSessionAdmin(ReadOnly, WordSearch):
 
     @staticmethod
     def found_by(word: str) -> Q:
-        """By title or messages."""
+        """Search by title or messages."""
         return Q(pk__in=sessions_named(word).values("pk")) | Q(pk__in=messages_found(word, "turn__session_id"))
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[ChatSession]:
-        """Count the turns along, only of the sessions that are shown."""
+        """Annotate the number of turns, only for the sessions on the page."""
         counted = Turn.objects.filter(session=OuterRef("pk")).order_by().values("session").values(number=Count("pk"))
         given = Feedback.objects.filter(message__turn__session=OuterRef("pk")).order_by()
         up, down = (
@@ -180,40 +180,40 @@ class ChatSessionAdmin(ReadOnly, WordSearch):
     def change_view(
         self, request: HttpRequest, object_id: str, form_url: str = "", extra_context: Any = None
     ) -> HttpResponse:
-        """Show what was said, with what was found, what ran and what the check of the citations says beside it."""
+        """Show the transcript, with sources, steps and the results of the citation check."""
         session = self.get_object(request, unquote(object_id))
         if session is not None and request.user.has_perms(["conversations.view_message", "conversations.view_turn"]):
             extra_context = transcript.context(request, session) | (extra_context or {})
         return super().change_view(request, object_id, form_url, extra_context)
 
     def get_deleted_objects(self, objs: Any, request: HttpRequest) -> Any:
-        """Count what goes along instead of listing it, which for one session is pages of steps and ids."""
+        """Count related objects instead of listing them: one session can have pages of steps and ids."""
         going, *rest = super().get_deleted_objects(objs, request)
         return [each for each in going if not isinstance(each, list)], *rest
 
     @admin.display(description=gettext_lazy("turns"))
     def all_turns(self, session: Any) -> SafeString:
-        """Lead to the list of all its turns."""
+        """Link to the list of all its turns."""
         url = reverse("admin:conversations_turn_changelist", query={"session__id__exact": session.pk})
         return format_html('<a href="{}">{}</a>', url, session.turn_count)
 
     @admin.display(description=gettext_lazy("feedback"), ordering="thumbs_down")
     def thumbs(self, session: Any) -> str:
-        """Show how many answers were helpful, and how many were not."""
+        """Show how many answers were rated helpful and not helpful."""
         return f"+{session.thumbs_up} / −{session.thumbs_down}" if session.thumbs_up or session.thumbs_down else ""
 
 
 class ActionFilter(ValuesFilter):
-    """By what was done with the question."""
+    """Filter by action."""
 
     def label(self, value: str) -> str:
-        """Return the action in words."""
+        """Return the label of an action."""
         return str(ACTIONS.get(value, value))
 
 
 @admin.register(Turn)
 class TurnAdmin(WordSearch, RecordAdmin):
-    """A turn with everything that came of it."""
+    """Admin for turns, with all their records."""
 
     ordering = ("-id",)
     list_display = ["asked", "session", "done", "model", "status", "answer_state", "token_count", "created_at"]
@@ -235,17 +235,17 @@ class TurnAdmin(WordSearch, RecordAdmin):
 
     @staticmethod
     def found_by(word: str) -> Q:
-        """By title, messages, the query it was searched with, or request."""
+        """Search by title, messages, retrieval query or request id."""
         said = Q(pk__in=messages_found(word, "turn_id"))
         named = Q(session__in=ChatSession.objects.filter(queries.titled(word)).values("pk"))
         return said | named | Q(retrieval_query__icontains=word) | Q(pk__in=turns_requested(word).values("pk"))
 
     def view_on_site(self, turn: Turn) -> str:
-        """Lead to the page that tells how the answer came about."""
+        """Return the URL of the answer's trace."""
         return reverse("trace", args=[turn.pk])
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Turn]:
-        """Fetch the question and how the answer stands along."""
+        """Annotate the question and the state of the answer."""
         answer = Message.objects.filter(turn=OuterRef("pk"), role=Message.Role.ASSISTANT)
         turns: QuerySet[Turn] = (
             Turn.objects.named()
@@ -259,12 +259,12 @@ class TurnAdmin(WordSearch, RecordAdmin):
 
     @admin.display(description=gettext_lazy("answer"), ordering="answer_status")
     def status(self, turn: Any) -> str:
-        """Show how the answer stands."""
+        """Show the status of the answer."""
         return str(dict(Message.Status.choices).get(turn.answer_status, turn.answer_status or "–"))
 
     @admin.display(description=gettext_lazy("outcome"), ordering="message_state")
     def answer_state(self, turn: Any) -> str:
-        """Show what was found for the question."""
+        """Show the outcome of the answer."""
         return str(dict(AnswerState.choices).get(turn.message_state, "–"))
 
     @admin.display(description=gettext_lazy("citations"))
@@ -279,7 +279,7 @@ class TurnAdmin(WordSearch, RecordAdmin):
 
 @admin.register(Message)
 class MessageAdmin(WordSearch, RecordAdmin):
-    """Questions and answers as they stand."""
+    """Admin for questions and answers."""
 
     ordering = ("-id",)
     list_display = ["said", "role", "status", "answer_state", "error_code", "took", "created_at"]
@@ -300,17 +300,17 @@ class MessageAdmin(WordSearch, RecordAdmin):
 
     @staticmethod
     def found_by(word: str) -> Q:
-        """By text, the session's title, or the turn's request."""
+        """Search by text, session title or request id."""
         named = Turn.objects.filter(session__in=sessions_named(word).values("pk"))
         turns = Q(turn__in=named.values("pk")) | Q(turn__in=turns_requested(word).values("pk"))
         return turns | Q(pk__in=messages_found(word))
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Message]:
-        """Leave the event log out, which can be long."""
+        """Defer the event log, which can be long."""
         return super().get_queryset(request).defer("stream_log")
 
     @admin.display(description=gettext_lazy("checked citations"))
     def checked(self, message: Message) -> SafeString | str:
-        """Show the verdict on each cited sentence, and why."""
+        """Show the verdict on each cited sentence and its reasons."""
         rows = labels.rows(message.checks)
         return format_html_join("\n", "<div><strong>{}</strong> · {} {} <em>{}</em></div>", rows) or "–"

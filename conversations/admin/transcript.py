@@ -1,4 +1,4 @@
-"""A session as its administrators read it: what was said, and beside it what ran, what was read, and the verdicts."""
+"""The transcript of a session for administrators: messages with their steps, sources and verdicts."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -17,21 +17,21 @@ from conversations.rendering.progress import duration
 from conversations.rendering.trace import node_name
 from ragsite.requests import number_in
 
-# Turns that are shown at once, the newest first asked for.
+# Turns per page, starting with the newest.
 SHOWN_TURNS = 20
 _SEES_TRACES = "conversations.view_tracestep"
 
 
 @dataclass
 class ReadAnswer(AnswerPage):
-    """An answer as it is read here: its sources stand beside it, and of its pictures there are the captions."""
+    """An answer in the transcript: its sources are beside it, and images become their captions."""
 
     def citation_url(self, number: int) -> str:
-        """Return where the source stands on the same page."""
+        """Return the anchor of the source on the same page."""
         return f"#{self.id}-source-{number}"
 
     def block_html(self, block: dict[str, Any], context: markdown.Context) -> SafeString:
-        """Return a block; of a picture its caption, since its file belongs to those who may read the document."""
+        """Return a block; for an image its caption, since only readers of the document can see its file."""
         if block["kind"] != "image":
             return super().block_html(block, context)
         return format_html('<p class="help">[{}]</p>', block["alt"]) if block["alt"] else SafeString("")
@@ -39,7 +39,7 @@ class ReadAnswer(AnswerPage):
 
 @dataclass(frozen=True, slots=True)
 class Ran:
-    """A node that ran: how it ended, how long it took, and the percent of the turn's longest that this is."""
+    """A node that ran: its status, its duration and the percentage of the turn's longest node."""
 
     name: str
     status: str
@@ -49,7 +49,7 @@ class Ran:
 
 @dataclass(frozen=True, slots=True)
 class ReadTurn:
-    """A turn with what came of it; verdicts are name, sentence, sources and reasons, with the verdict's key first."""
+    """A turn and its records; a verdict is a tuple of key, name, sentence, sources and reasons."""
 
     page: ReadAnswer
     view: queries.TurnView
@@ -58,7 +58,7 @@ class ReadTurn:
 
 
 def context(request: HttpRequest, session: ChatSession) -> dict[str, Any]:
-    """Return a branch of a session: that of `?turn=`, else the newest; of a long one the turns up to `?until=`."""
+    """Return the context of a branch: that of `?turn=` or the newest; if it is long, the turns up to `?until=`."""
     turns = queries.tree(session)
     asked = number_in(request, "turn")
     path = turns.branch(asked if asked in turns.parent else None)

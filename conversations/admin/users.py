@@ -1,4 +1,4 @@
-"""Users in the admin: who leaves takes their chats along, and what becomes of their knowledge bases is asked."""
+"""Users in the admin. Deleting one deletes their chats, and asks what to do with their knowledge bases."""
 
 from typing import Any
 
@@ -39,7 +39,7 @@ _EXPERT = ("is_staff", "is_superuser", "user_permissions")
 
 
 class RoleForm(forms.Form):
-    """The field of a person's role on the site."""
+    """The field for a user's role on the site."""
 
     role = forms.ChoiceField(
         label=gettext_lazy("Role"), choices=ROLES_EXPLAINED, widget=forms.RadioSelect, required=False
@@ -67,7 +67,7 @@ class BasesForm(forms.Form):
         self.fields["heir"].queryset = others  # type: ignore[attr-defined]
 
     def clean(self) -> dict[str, Any]:
-        """Ask for the other person, and for the permission to do what was chosen."""
+        """Require a new owner if the bases are transferred, and permission for the chosen action."""
         data = super().clean() or self.cleaned_data
         chosen = data.get("bases")
         if chosen == self.HAND_OVER and data.get("heir") is None:
@@ -79,14 +79,14 @@ class BasesForm(forms.Form):
 
 
 class PersonForm(RoleForm, UserChangeForm[User]):
-    """A person with their role on the site; the last administrator keeps theirs."""
+    """A user with their role on the site; the last administrator can't lose theirs."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.fields["role"].initial = role_of(self.instance)
 
     def clean(self) -> dict[str, Any]:
-        """Refuse to leave the site without an administrator."""
+        """Ensure that the site keeps an administrator."""
         data = super().clean() or self.cleaned_data
         stays = data.get("is_active", self.instance.is_active) and (
             data["role"] == Role.ADMINISTRATOR
@@ -99,7 +99,7 @@ class PersonForm(RoleForm, UserChangeForm[User]):
 
 
 class NewPersonForm(RoleForm, AdminUserCreationForm[User]):
-    """A new person, who sets their password themselves by a link, or gets one."""
+    """A new user, who sets their password with a link or is given one."""
 
     usable_password = forms.ChoiceField(
         label=gettext_lazy("Password"),
@@ -118,10 +118,10 @@ class NewPersonForm(RoleForm, AdminUserCreationForm[User]):
 
 
 class PasswordForm(AdminPasswordChangeForm):  # type: ignore[type-arg]
-    """Django's, with its help in the reader's language: its own is put together in English when the module loads."""
+    """Django's form with translatable help: the original is assembled in English when the module is imported."""
 
     usable_password_help_text = lazy(format_html, SafeString)(
-        # By this id Django's script finds what it shows while "disabled" is chosen.
+        # Django's script shows the element with this id while "disabled" is selected.
         '{}<ul id="id_unusable_warning" class="messagelist"><li class="warning">{}</li></ul>',
         SetUnusablePasswordMixin.usable_password_help_text,
         gettext_lazy("If disabled, the current password for this user will be lost."),
@@ -133,7 +133,7 @@ admin.site.unregister(User)
 
 @admin.register(User)
 class UserAdmin(DjangoUserAdmin[User]):
-    """Users are deleted one at a time, since of each it is asked what becomes of their knowledge bases."""
+    """Admin for users, who are deleted one at a time because each deletion asks about their knowledge bases."""
 
     form = PersonForm
     add_form = NewPersonForm
@@ -157,20 +157,20 @@ class UserAdmin(DjangoUserAdmin[User]):
     groups_shown = column(gettext_lazy("groups"), lambda user: _(", ").join(group.name for group in user.groups.all()))
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[User]:
-        """Note of each user whether a permission of their own makes them a curator."""
+        """Annotate whether a permission of their own makes a user a curator."""
         app, codename = CURATE.split(".")
         own = Permission.objects.filter(user=OuterRef("pk"), content_type__app_label=app, codename=codename)
         return super().get_queryset(request).annotate(curates=Exists(own)).prefetch_related("groups")
 
     @admin.display(description=gettext_lazy("Role"))
     def role(self, obj: Any) -> str:
-        """Name the role of a user in the list."""
+        """Show the role of a user in the list."""
         if obj.is_superuser:
             return str(Role.ADMINISTRATOR.label)
         return str(Role.CURATOR.label if obj.curates else Role.MEMBER.label)
 
     def get_fieldsets(self, request: HttpRequest, obj: User | None = None) -> Any:
-        """Leave out what those who look may not give: the role, and of a new person the groups."""
+        """Hide fields that the current user can't assign: the role, and the groups of a new user."""
         fieldsets = super().get_fieldsets(request, obj)
         if request.user.is_superuser:
             return fieldsets
@@ -182,18 +182,18 @@ class UserAdmin(DjangoUserAdmin[User]):
         ]
 
     def get_readonly_fields(self, request: HttpRequest, obj: User | None = None) -> Any:
-        """Let only administrators give what makes an administrator; nobody changes when something happened."""
+        """Let only administrators grant administrators' rights; dates are always read-only."""
         readonly = [*super().get_readonly_fields(request, obj), "last_login", "date_joined"]
         return readonly if request.user.is_superuser else [*readonly, *_EXPERT, "groups"]
 
     def save_related(self, request: HttpRequest, form: Any, formsets: Any, change: bool) -> None:
-        """Give the chosen role, once the permissions are stored that may be its own."""
+        """Assign the selected role after the permissions were saved, since the role may set some."""
         super().save_related(request, form, formsets, change)
         if request.user.is_superuser and "role" in form.changed_data and form.cleaned_data["role"]:
             assign(form.instance, Role(form.cleaned_data["role"]))
 
     def response_add(self, request: HttpRequest, obj: User, post_url_continue: str | None = None) -> HttpResponse:
-        """Show the link to hand over, where there is no password; a second page as Django's isn't needed."""
+        """Redirect to the link to share if there is no password; Django's second page isn't needed."""
         if IS_POPUP_VAR in request.POST:
             return super().response_add(request, obj, post_url_continue)
         if not obj.has_usable_password():
@@ -202,18 +202,18 @@ class UserAdmin(DjangoUserAdmin[User]):
         return admin.ModelAdmin.response_add(self, request, obj, post_url_continue)
 
     def get_actions(self, request: HttpRequest) -> Any:
-        """Leave out the deletion of many at once."""
+        """Remove the bulk deletion."""
         actions = super().get_actions(request)
         actions.pop("delete_selected", None)
         return actions
 
     def get_urls(self) -> list[Any]:
-        """Add the link to a new password."""
+        """Add the page with a link to set a new password."""
         view = self.admin_site.admin_view(require_POST(self.password_link))
         return [path("<path:object_id>/password-link/", view, name="auth_user_password_link"), *super().get_urls()]
 
     def password_link(self, request: HttpRequest, object_id: str, *, added: bool = False) -> HttpResponse:
-        """Make a link by which the person sets a new password, to be passed on where no mail is sent."""
+        """Create a link for setting a new password, to share if the site can't send e-mail."""
         user = self.get_object(request, unquote(object_id))
         acts_for = user is not None and (request.user.is_superuser or not user.is_superuser)
         if user is None or not acts_for or not self.has_change_permission(request, user):
@@ -231,7 +231,7 @@ class UserAdmin(DjangoUserAdmin[User]):
         return TemplateResponse(request, "admin/auth/user/password_link.html", context)
 
     def delete_view(self, request: HttpRequest, object_id: str, extra_context: Any = None) -> HttpResponse:
-        """Ask what becomes of the bases, then delete."""
+        """Ask what to do with the knowledge bases, then delete the user."""
         user = self.get_object(request, unquote(object_id))
         if user is not None and is_last_administrator(user):
             messages.error(request, _("This is the last administrator. Make someone else an administrator first."))
@@ -250,7 +250,7 @@ class UserAdmin(DjangoUserAdmin[User]):
         return super().delete_view(request, object_id, {"form": form} | (extra_context or {}))
 
     def get_deleted_objects(self, objs: Any, request: HttpRequest) -> Any:
-        """Count what goes along instead of listing it: a user's documents have passages without number."""
+        """Count related objects instead of listing them: a user's documents can have countless passages."""
         user = objs[0]
         documents = Document.objects.filter(knowledge_base__owner=user).count()
         chats, bases = user.chat_sessions.count(), user.knowledge_bases.filter(of_chat=False).count()
@@ -265,7 +265,7 @@ class UserAdmin(DjangoUserAdmin[User]):
         return lines, counts, {_("sessions")} if lacking else set(), []
 
     def delete_model(self, request: HttpRequest, obj: User) -> None:
-        """Hand the bases over or delete them, files and all; then the user goes with what is theirs."""
+        """Transfer the knowledge bases or delete them with their files; then delete the user and their data."""
         form = self._form(request, obj)
         heir = form.cleaned_data["heir"] if form.is_valid() and form.cleaned_data["bases"] == form.HAND_OVER else None
         with transaction.atomic():

@@ -1,7 +1,7 @@
-"""Searching records in the admin by the words of messages: the index is asked, and no text is read from end to end.
+"""Searching records in the admin by the words of messages, using the index instead of scanning texts.
 
-Of what is found the newest are listed: a list asks several times, for its count, its page and its dates, and each time
-that goes through all that was found.
+Only the newest matches are listed, since a list runs several queries (for its count, its page and its dates), each of
+which goes through all matches.
 """
 
 import re
@@ -21,48 +21,48 @@ from conversations import queries
 from conversations.models import ChatSession, Turn
 from ragsite.admin_base import ModelAdmin
 
-# As many records as a search lists at most.
+# Maximum number of records that a search lists.
 MOST_FOUND = 10_000
 _MOST_WORDS = 8
 _PART_OF_UUID = re.compile(r"[0-9a-fA-F-]{4,36}")
 
-# What a record is found by: of a word of the search, the condition.
+# Returns the condition for a word of the search.
 Condition = Callable[[str], Q]
 
 
 def is_part_of_uuid(word: str) -> bool:
-    """Whether a request id, or a link's id, may hold a word."""
+    """Whether a request id or a link's id can contain a word."""
     return _PART_OF_UUID.fullmatch(word) is not None
 
 
 def sessions_named(word: str) -> QuerySet[ChatSession]:
-    """Return the sessions whose title, or whose owner's name, holds a word."""
+    """Return the sessions whose title or owner's name contains a word."""
     return ChatSession.objects.filter(queries.titled(word) | Q(owner__username__icontains=word))
 
 
 def turns_requested(word: str) -> QuerySet[Turn]:
-    """Return the turns whose request id holds a word."""
+    """Return the turns whose request id contains a word."""
     return Turn.objects.filter(request_id__icontains=word) if is_part_of_uuid(word) else Turn.objects.none()
 
 
 def messages_found(word: str, key: str = "pk") -> RawSQL:
-    """Return the ids of the messages that hold a word, or those that a key of messages names, such as "turn_id"."""
+    """Return the ids of the messages that contain a word, or their values of another key, such as "turn_id"."""
     return looked_up(queries.messages_saying(word), key)
 
 
 def looked_up(rows: QuerySet[Any], key: str = "pk") -> RawSQL:
-    """Return the ids of rows, which are looked up apart, by their index, and not row by row of what is searched."""
+    """Return a subquery of ids that is evaluated once, by its index, and not per row of the outer query."""
     try:
         sql, parameters = rows.order_by().values(key).query.sql_with_params()
-    except EmptyResultSet:  # of what holds no word
+    except EmptyResultSet:  # for texts without words
         return RawSQL("SELECT NULL::bigint WHERE false", [])
     return RawSQL(f"WITH found AS MATERIALIZED ({sql}) SELECT * FROM found", parameters)
 
 
 class WordSearch(ModelAdmin):
-    """Finds what meets `found_by` for every word; its conditions are sets of ids, so that no join is read whole.
+    """Search for records that meet `found_by` for every word; conditions are sets of ids, which avoids large joins.
 
-    `newest_first` is the field by which the newest come first.
+    `newest_first` is the field to order by, newest first.
     """
 
     found_by: ClassVar[Any]
@@ -71,7 +71,7 @@ class WordSearch(ModelAdmin):
     def get_search_results(
         self, request: HttpRequest, queryset: QuerySet[Any], search_term: str
     ) -> tuple[QuerySet[Any], bool]:
-        """Return the records that every word finds, the newest of very many; what stands between quotes is a word."""
+        """Return the newest records that match every word; a quoted phrase counts as one word."""
         conditions = []
         for part in list(smart_split(search_term))[:_MOST_WORDS]:
             is_quoted = part[0] in "\"'" and part[0] == part[-1] and len(part) > 1
@@ -80,7 +80,7 @@ class WordSearch(ModelAdmin):
             return queryset, False
         newest = queryset.filter(*conditions).order_by(self.newest_first).values_list("pk", flat=True)
         with transaction.atomic(), connection.cursor() as cursor:
-            # What nearly every text holds PostgreSQL would look for without the index, taking each text apart.
+            # For words in nearly every text, PostgreSQL would skip the index and parse each text.
             cursor.execute("SET LOCAL enable_seqscan = off")
             found = list(newest[: MOST_FOUND + 1])
         if len(found) > MOST_FOUND:

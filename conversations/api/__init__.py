@@ -1,1 +1,1 @@
-"""The chat for programs: REST endpoints and streams."""
+"""The chat's API: REST endpoints and streams."""

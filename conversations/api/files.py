@@ -1,4 +1,4 @@
-"""REST endpoints of the files that are put into a chat."""
+"""REST endpoints for the files of a chat."""
 
 from typing import Any
 
@@ -22,25 +22,25 @@ from ragsite.api.uploads import MultiPartParser
 
 
 class ChatUploadSerializer(serializers.Serializer[Any]):
-    """One or more files, as a form: `file`, repeatable."""
+    """One or more files in a form: `file`, repeatable."""
 
     file = serializers.FileField()
 
 
 class KeepSerializer(serializers.Serializer[Any]):
-    """Where a file is kept."""
+    """The knowledge base to keep a file in."""
 
     knowledge_base = IntegerField(min_value=1, help_text="One whose documents the caller may change.")
 
 
 class SessionFiles(APIView):
-    """The files of a session, which belong to it alone: no base lists them, and no other search finds them."""
+    """The files of a session. They belong only to it: no base lists them, and no other search finds them."""
 
     parser_classes = [MultiPartParser]
 
     @extend_schema(operation_id="chat_sessions_files_list", responses=DocumentSerializer(many=True))
     def get(self, request: Request, pk: int) -> Response:
-        """List them, as they were put in; those that are `failed` say why."""
+        """List the files in upload order; those that are `failed` include the reason."""
         session = access.get_session(request.user, pk)
         found = chat_files.files_of(session).prefetch_related("attachments__document", "carried_by")
         return Response([queries.status(document) for document in found])
@@ -50,10 +50,10 @@ class SessionFiles(APIView):
         responses={202: AddedDocumentSerializer(many=True), 409: ApiErrorSerializer},
     )
     def post(self, request: Request, pk: int) -> Response:
-        """Put files into the session, which are read at once; questions are asked of them in any case.
+        """Add files to the session. They are processed immediately and always searched.
 
-        A question that is asked meanwhile waits for them. Where one is too large (413) or of a format that can't be
-        read here (415, see `/formats`), or where they are more than the session takes (409), none is taken.
+        Questions asked in the meantime wait for them. If one is too large (413) or of an unsupported format (415, see
+        `/formats`), or if there are too many for the session (409), none is added.
         """
         session = access.get_session(request.user, pk)
         check_body(session.owner_id, int(request.META.get("CONTENT_LENGTH") or 0))
@@ -74,13 +74,13 @@ class SessionFile(APIView):
 
     @extend_schema(operation_id="chat_sessions_files_retrieve", responses=DocumentSerializer)
     def get(self, request: Request, pk: int, document_id: int) -> Response:
-        """Return how far it is."""
+        """Return the file and its progress."""
         session = access.get_session(request.user, pk)
         return Response(queries.status(chat_files.get_file(session, document_id)))
 
     @extend_schema(responses={204: None})
     def delete(self, request: Request, pk: int, document_id: int) -> Response:
-        """Take it out of the session, for good; old answers keep what they quoted of it."""
+        """Delete the file permanently; old answers keep their quotations from it."""
         chat_files.remove(access.get_session(request.user, pk), document_id)
         return Response(status=status.HTTP_204_NO_CONTENT)
 
@@ -90,10 +90,10 @@ class KeepSessionFile(APIView):
 
     @extend_schema(request=KeepSerializer, responses={200: DocumentSerializer, 409: ApiErrorSerializer})
     def post(self, request: Request, pk: int, document_id: int) -> Response:
-        """Move it into a knowledge base as it is: nothing is read anew, and its id stays. Who reads the base then
-        reads it, too.
+        """Move the file into a knowledge base. It isn't processed again and keeps its id; people who can read the base
+        can then read it.
 
-        409 while it is being read, and where the base has the same bytes already.
+        409 while it is being processed, and if the base already contains an identical file.
         """
         session = access.get_session(request.user, pk)
         chat_files.get_file(session, document_id)

@@ -1,4 +1,4 @@
-"""What OpenAPI is told of the streams: their frames, and the events within."""
+"""The OpenAPI schema of the streams: their frames and the events in them."""
 
 from dataclasses import MISSING, fields
 from typing import Any, get_type_hints
@@ -12,7 +12,7 @@ _STRING = {"type": "string"}
 
 
 def _stream(component: str, description: str) -> dict[str, Any]:
-    """Return the schema of a stream: of each of its events, and for clients that read it as a text."""
+    """Return the schema of a stream: of each event, and as text for other clients."""
     as_text = {"type": "string", "description": "The stream as it is sent."}
     return {"anyOf": [{"$ref": f"#/components/schemas/{component}"}, as_text], "description": description}
 
@@ -45,7 +45,7 @@ def _event(kind: type[Event]) -> dict[str, Any]:
 
 
 def add_frames(result: dict[str, Any], generator: Any, **kwargs: Any) -> dict[str, Any]:
-    """Add the frames and events to the schema's components; a hook of the generator."""
+    """Add the frames and events to the schema's components; a hook for the generator."""
     streamed = [kind for kind in KINDS.values() if kind.type not in ("step", "error")]
     frame = {"step_name": _STRING, "status": _STRING}
     steps = [{"type": "integer", "enum": [0, 8]}, {"type": "string", "enum": ["done"]}]

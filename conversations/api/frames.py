@@ -38,9 +38,9 @@ def _json(data: Any) -> str:
 def step_frame(event: Event) -> str:
     """Return an event as a step frame.
 
-    A step is itself and an error is `{"step": "error", "status": "error", "message"}`. The session is step 0, the
-    end `{"step": "done"}` with the final status; all else (blocks, thinking, sources) is step 8. The `message` of
-    these is the event's JSON as a string, its kind under `t` as well as under `type`.
+    A step is unchanged and an error is `{"step": "error", "status": "error", "message"}`. The session is step 0, the
+    end is `{"step": "done"}` with the final status; everything else (blocks, thinking, sources) is step 8. Their
+    `message` is the event's JSON as a string, with its type under both `t` and `type`.
     """
     match event:
         case StepEvent():
@@ -70,19 +70,19 @@ def _payload(event: Event) -> str:
 
 @dataclass(slots=True)
 class PrefixFrames:
-    """Turns events into prefix frames: `SESSION:`, `MESSAGE:`, `CONTENT:`, `THINK:`, `SOURCE:`, `ERROR:`, `DONE:`.
+    """Converts events into prefix frames: `SESSION:`, `MESSAGE:`, `CONTENT:`, `THINK:`, `SOURCE:`, `ERROR:`, `DONE:`.
 
-    `MESSAGE:` names the answer, by which it can be stopped, judged and fetched. The `CONTENT:` frames of an answer,
-    joined, are the answer as Markdown, tables and pictures included; there is one `SOURCE:` per citation, which tells
-    the answer's state too. Steps have no frame: where one begins there is a comment, which clients pass over, so that
-    the connection is seen to live before there is text.
+    `MESSAGE:` contains the answer's id, for stopping, rating and fetching it. The joined `CONTENT:` frames of an answer
+    are its Markdown, including tables and images; there is one `SOURCE:` per citation, which also contains
+    the answer's state. Steps have no frame: at the beginning of each there is a comment, which clients ignore, to show
+    that the connection is alive before there is text.
     """
 
     thinking: bool = True
     _blocks: dict[str, BlockStart] = field(default_factory=dict)
 
     def feed(self, event: Event) -> list[str]:
-        """Return the frames of one event, none for most."""
+        """Return the frames for one event; most have none."""
         match event:
             case StepEvent():
                 return [f": step {event.key}\n\n"] if event.status == "processing" else []

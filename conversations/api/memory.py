@@ -1,4 +1,4 @@
-"""REST endpoints of what is remembered: the caller's facts, and the summaries of their chats."""
+"""REST endpoints for the caller's remembered facts and the summaries of their chats."""
 
 from typing import Any
 
@@ -24,61 +24,61 @@ from conversations.models import ContextEntry
 from knowledge.access import key
 from ragsite.api.base import ID, ApiErrorSerializer, counted, validated
 
-_BRANCH = OpenApiParameter("turn_id", ID, description="The end of the branch; the newest turn when left out.")
+_BRANCH = OpenApiParameter("turn_id", ID, description="The end of the branch; by default, the newest turn.")
 
 
 class Memory(APIView):
-    """What is remembered of the caller."""
+    """The caller's memory."""
 
     @extend_schema(responses=MemorySerializer)
     def get(self, request: Request) -> Response:
-        """Return the switch and all facts, oldest first."""
+        """Return whether memory is on, and all facts, oldest first."""
         return Response(_memory(request.user))
 
     @extend_schema(request=MemorySwitchSerializer, responses={200: MemorySerializer})
     def put(self, request: Request) -> Response:
-        """Switch the memory on or off; what is remembered stays."""
+        """Switch memory on or off; facts are kept."""
         given = validated(MemorySwitchSerializer(data=request.data))
         facts.switch(key(request.user), given["enabled"])
         return Response(_memory(request.user))
 
 
 class MemoryFacts(APIView):
-    """All facts of the caller's."""
+    """All facts of the caller."""
 
     @extend_schema(request=FactSerializer, responses={201: FactSerializer, 409: ApiErrorSerializer})
     def post(self, request: Request) -> Response:
-        """Remember a fact."""
+        """Add a fact."""
         fact = facts.remember(key(request.user), validated(FactSerializer(data=request.data))["content"])
         return Response(FactSerializer(fact).data, status=status.HTTP_201_CREATED)
 
     @extend_schema(operation_id="memory_facts_destroy_all", responses={204: None})
     def delete(self, request: Request) -> Response:
-        """Forget everything."""
+        """Delete all facts."""
         facts.delete_all_facts(request.user)
         return Response(status=status.HTTP_204_NO_CONTENT)
 
 
 class MemoryFact(APIView):
-    """One fact of the caller's."""
+    """One fact of the caller."""
 
     @extend_schema(request=FactSerializer, responses={200: FactSerializer, 409: ApiErrorSerializer})
     def put(self, request: Request, pk: int) -> Response:
-        """Change its words."""
+        """Change the fact's text."""
         fact = facts.get_fact(request.user, pk)
         facts.change(fact, validated(FactSerializer(data=request.data))["content"])
         return Response(FactSerializer(fact).data)
 
     @extend_schema(responses={204: None})
     def delete(self, request: Request, pk: int) -> Response:
-        """Forget it."""
+        """Delete the fact."""
         facts.delete_fact(request.user, pk)
         return Response(status=status.HTTP_204_NO_CONTENT)
 
 
 @extend_schema(parameters=[_BRANCH])
 class SessionSummary(APIView):
-    """What a model is told of the beginning of a branch that it no longer reads whole."""
+    """The summary that a model gets instead of the beginning of a long branch."""
 
     @extend_schema(responses={200: SummarySerializer})
     def get(self, request: Request, pk: int) -> Response:
@@ -88,14 +88,14 @@ class SessionSummary(APIView):
 
     @extend_schema(request=SummarySerializer, responses={200: SummarySerializer})
     def put(self, request: Request, pk: int) -> Response:
-        """Change its words; the next summary goes on from them."""
+        """Change the summary's text; the next summary continues from it."""
         _branch, entry = _summary(request, pk)
         summaries.edit(entry, validated(SummarySerializer(data=request.data))["content"])
         return Response(SummarySerializer(entry).data)
 
     @extend_schema(responses={204: None})
     def delete(self, request: Request, pk: int) -> Response:
-        """Clear it: what it told of is not told again."""
+        """Clear the summary; its content isn't summarised again."""
         branch, entry = _summary(request, pk)
         summaries.clear(entry.session_id, branch)
         return Response(status=status.HTTP_204_NO_CONTENT)

@@ -1,4 +1,4 @@
-"""Facts and summaries as the API gives and takes them."""
+"""Serializers for facts and summaries."""
 
 from typing import Any
 
@@ -11,7 +11,7 @@ from ragsite.api.fields import BooleanField, ModelSerializer
 
 
 class FactSerializer(ModelSerializer[MemoryFact]):
-    """A fact that the caller had remembered."""
+    """A remembered fact of the caller."""
 
     class Meta:
         """Only the words can be written."""
@@ -23,7 +23,7 @@ class FactSerializer(ModelSerializer[MemoryFact]):
 
 
 class MemorySerializer(serializers.Serializer[Any]):
-    """Whether the caller's memory is on, how much it holds at most, and all of it."""
+    """Whether the caller's memory is on, its limit, and all facts."""
 
     enabled = serializers.BooleanField()
     limit = serializers.IntegerField()
@@ -31,7 +31,7 @@ class MemorySerializer(serializers.Serializer[Any]):
 
 
 class MemorySwitchSerializer(serializers.Serializer[Any]):
-    """The switch alone."""
+    """Whether memory is on."""
 
     enabled = BooleanField()
 

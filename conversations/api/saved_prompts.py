@@ -1,4 +1,4 @@
-"""REST endpoints of saved prompts."""
+"""REST endpoints for saved prompts."""
 
 from typing import Any
 
@@ -17,20 +17,20 @@ from ragsite.api.fields import BooleanField, TextField
 
 
 class SavedPromptSerializer(serializers.ModelSerializer[SavedPrompt]):
-    """A prompt: the caller's own or, with `for_all`, the whole site's. `{{name}}` in its text is a blank."""
+    """A prompt of the caller or, with `for_all`, of the site. `{{name}}` in its text is a blank."""
 
     title = TextField(max_length=SavedPrompt.TITLE_LENGTH)
     text = TextField(max_length=SavedPrompt.TEXT_LENGTH)
     for_all = BooleanField(required=False, help_text="Takes the permission to change saved prompts.")
 
     class Meta:
-        """What people write of it."""
+        """Fields that users edit."""
 
         model = SavedPrompt
         fields = ["id", "title", "text", "for_all"]
 
     def to_representation(self, instance: SavedPrompt) -> dict[str, Any]:
-        """Tell whose it is, too."""
+        """Add whose prompt it is."""
         return {
             "id": instance.pk,
             "title": instance.title,
@@ -40,11 +40,11 @@ class SavedPromptSerializer(serializers.ModelSerializer[SavedPrompt]):
 
 
 class SavedPromptList(APIView):
-    """The prompts that the caller may use."""
+    """The prompts that the caller can use."""
 
     @extend_schema(responses=SavedPromptSerializer(many=True))
     def get(self, request: Request) -> Response:
-        """List them, by title."""
+        """List the prompts by title."""
         return Response(SavedPromptSerializer(access.saved_prompts(request.user), many=True).data)
 
     @extend_schema(
@@ -52,31 +52,31 @@ class SavedPromptList(APIView):
         responses={201: SavedPromptSerializer, 400: ApiErrorSerializer, 403: ApiErrorSerializer},
     )
     def post(self, request: Request) -> Response:
-        """Save one."""
+        """Create a prompt."""
         saved = _save(request, SavedPrompt(owner_id=request.user.pk))
         return Response(SavedPromptSerializer(saved).data, status=status.HTTP_201_CREATED)
 
 
 class SavedPromptDetail(APIView):
-    """One of them, which the caller may change."""
+    """A prompt that the caller can change."""
 
     @extend_schema(
         request=SavedPromptSerializer,
         responses={200: SavedPromptSerializer, 400: ApiErrorSerializer, 403: ApiErrorSerializer},
     )
     def patch(self, request: Request, pk: int) -> Response:
-        """Change it; what is left out stays as it is."""
+        """Change the prompt; omitted fields stay unchanged."""
         return Response(SavedPromptSerializer(_save(request, access.get_saved_prompt(request.user, pk))).data)
 
     @extend_schema(responses={204: None})
     def delete(self, request: Request, pk: int) -> Response:
-        """Delete it."""
+        """Delete the prompt."""
         access.get_saved_prompt(request.user, pk).delete()
         return Response(status=status.HTTP_204_NO_CONTENT)
 
 
 def _save(request: Request, saved: SavedPrompt) -> SavedPrompt:
-    """Store what a request says of a prompt; raises `ValidationError`, `PermissionDenied`."""
+    """Save a prompt from a request; raises `ValidationError`, `PermissionDenied`."""
     given = validated(SavedPromptSerializer(data=request.data, partial=saved.pk is not None))
     for_all = given.pop("for_all", None)
     if for_all and not access.may_share_prompts(request.user):

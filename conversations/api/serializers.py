@@ -1,4 +1,4 @@
-"""Sessions, messages and what belongs to them, as the API gives and takes them."""
+"""Serializers for sessions, messages and related objects."""
 
 from typing import Any
 
@@ -29,13 +29,13 @@ from ragsite.api.fields import (
 from ragsite.requests import absolute
 from retrieval.api.serializers import AnswerStateField, SourceSerializer
 
-# That a request may have an answer given: reading more takes models long, and says little.
+# The maximum per request: a model needs long to read more, with little benefit.
 MOST_PASSAGES = 50
 LONGEST_FOLDER = 500
 
 
 class QuestionField(TextField):
-    """A question, in which there is something to see."""
+    """A question with at least one visible character."""
 
     invisible = INVISIBLE
 
@@ -44,14 +44,14 @@ class QuestionField(TextField):
 
 
 class SessionSerializer(serializers.ModelSerializer[ChatSession]):
-    """A session as it is listed; neither knowledge bases nor documents mean all that its owner may read."""
+    """A session in a list; without knowledge bases or documents, it searches everything that its owner can read."""
 
     chat_title = serializers.CharField(source="name")
     chat_time = serializers.DateTimeField(source="last_activity_at")
     model_id = serializers.CharField(source="model.model", default=None, allow_null=True)
 
     class Meta:
-        """Names are those of the chat routes' clients."""
+        """Field names are those used by clients of the chat routes."""
 
         model = ChatSession
         fields = [
@@ -62,23 +62,23 @@ class SessionSerializer(serializers.ModelSerializer[ChatSession]):
 
 
 class SessionDetailSerializer(SessionSerializer):
-    """A session with the system prompt that it began with; empty before its first turn."""
+    """A session with its initial system prompt, which is empty before its first turn."""
 
     system_prompt = serializers.SerializerMethodField()
 
     class Meta(SessionSerializer.Meta):
-        """What is listed, and the prompt."""
+        """The fields of a list, and the prompt."""
 
         fields = [*SessionSerializer.Meta.fields, "system_prompt"]
         read_only_fields = fields
 
     def get_system_prompt(self, session: ChatSession) -> str:
-        """Return the prompt; what a turn was really sent is in its trace."""
+        """Return the prompt; the messages that a turn actually sent are in its trace."""
         return queries.system_prompt(session)
 
 
 class ScopeSerializer(serializers.Serializer[Any]):
-    """What a session asks, knowledge bases or documents in place of them, and who answers in it."""
+    """The sources of a session (knowledge bases, or documents instead), its assistant and its model."""
 
     not_both = ("knowledge_bases", "documents")
 
@@ -100,7 +100,7 @@ class ScopeSerializer(serializers.Serializer[Any]):
     )
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
-        """Refuse both at once: which of them were meant can't be told."""
+        """Reject knowledge bases together with documents, which would be ambiguous."""
         if attrs.get("knowledge_bases") and attrs.get("documents"):
             raise serializers.ValidationError(
                 {"documents": [_("Name either knowledge bases or documents: a chat asks one or the other.")]}
@@ -109,13 +109,13 @@ class ScopeSerializer(serializers.Serializer[Any]):
 
 
 class SessionCreateSerializer(ScopeSerializer):
-    """A new session; without a title it gets one of its own."""
+    """A new session; without a title, one is generated."""
 
     chat_title = TextField(max_length=TITLE_LENGTH, required=False, allow_blank=True, default="")
 
 
 class SessionUpdateSerializer(ScopeSerializer):
-    """What may be changed of a session; what is left out stays as it is."""
+    """Changes to a session; omitted fields stay unchanged."""
 
     chat_title = TextField(max_length=TITLE_LENGTH, required=False)
     pinned = BooleanField(required=False)
@@ -124,7 +124,7 @@ class SessionUpdateSerializer(ScopeSerializer):
 
 
 class ListedSerializer(serializers.Serializer[Any]):
-    """Which sessions are listed."""
+    """Parameters for listing sessions."""
 
     q = serializers.CharField(
         required=False, allow_blank=True, help_text="Words of titles, questions or answers; in the archive, too."
@@ -143,14 +143,14 @@ class LabelSerializer(serializers.ModelSerializer[ChatLabel]):
     name = TextField(max_length=ChatLabel.NAME_LENGTH)
 
     class Meta:
-        """A person has a name once, however it is written."""
+        """Names are unique per user, ignoring case."""
 
         model = ChatLabel
         fields = ["id", "name"]
 
 
 class DoneSerializer(serializers.Serializer[Any]):
-    """What was asked is done, or why nothing had to be."""
+    """Whether the operation was performed, and a message."""
 
     success = serializers.BooleanField()
     message = serializers.CharField()
@@ -165,7 +165,7 @@ class SessionCreatedSerializer(serializers.Serializer[Any]):
 
 
 class CitationSerializer(serializers.ModelSerializer[Citation]):
-    """A numbered source; its ids are null once the passage or its document is deleted, the rest stays."""
+    """A numbered source; its ids become null when the passage or its document is deleted, other fields are kept."""
 
     document_id = serializers.IntegerField(allow_null=True)
     chunk_id = serializers.IntegerField(allow_null=True)
@@ -177,7 +177,7 @@ class CitationSerializer(serializers.ModelSerializer[Citation]):
     sources = SourceSerializer(many=True)
 
     class Meta:
-        """`cited` tells the sources that the text uses from those only read."""
+        """`cited` distinguishes the sources that the text cites from those that were only read."""
 
         model = Citation
         fields = [
@@ -188,7 +188,7 @@ class CitationSerializer(serializers.ModelSerializer[Citation]):
 
 
 class BlockSerializer(serializers.Serializer[Any]):
-    """A block of a message: `text` and `code` have `text`, a table `columns` and `rows`, a picture the rest."""
+    """A block of a message: `text` and `code` have `text`, a table `columns` and `rows`, an image the rest."""
 
     id = serializers.CharField()
     kind = serializers.ChoiceField(choices=["text", "table", "image", "code"])
@@ -202,15 +202,15 @@ class BlockSerializer(serializers.Serializer[Any]):
     height = serializers.IntegerField(required=False, allow_null=True)
 
     def to_representation(self, instance: Any) -> Any:
-        """Give the block as it is stored."""
+        """Return the block as stored."""
         return instance
 
 
 class ProblemSerializer(serializers.Serializer[Any]):
     """Why a sentence is doubted.
 
-    A quotation, number or name is missing, a word stands in another's place, the opposite is said, or too few words are
-    the source's; or it is in another language, or gone.
+    A quotation, number or name isn't in the source, a word was replaced, the opposite is stated, or too few words are
+    from the source; or the source is in another language or was deleted.
     """
 
     kind = serializers.ChoiceField(
@@ -221,9 +221,9 @@ class ProblemSerializer(serializers.Serializer[Any]):
 
 
 class CheckSerializer(serializers.Serializer[Any]):
-    """How the sources of a sentence bear it out. `coverage` is the share of its words found there, 0 to 1.
+    """How well the sources of a sentence support it. `coverage` is the share of its words found there, 0 to 1.
 
-    A sentence that is `uncited` names none, and states what stands in none.
+    An `uncited` sentence cites no source and states something that is in none.
     """
 
     text = serializers.CharField()
@@ -241,7 +241,7 @@ class MessageErrorSerializer(serializers.Serializer[Any]):
 
 
 class MessageSerializer(serializers.ModelSerializer[Message]):
-    """A question or an answer as it stands."""
+    """A question or an answer in its current state."""
 
     turn_id = serializers.IntegerField()
     parent_turn_id = serializers.IntegerField(source="turn.parent_turn_id", allow_null=True)
@@ -263,7 +263,7 @@ class MessageSerializer(serializers.ModelSerializer[Message]):
     error = serializers.SerializerMethodField()
 
     class Meta:
-        """`content` is the plain text of `blocks`; turns make a tree by `parent_turn_id`."""
+        """`content` is the plain text of `blocks`; turns form a tree by `parent_turn_id`."""
 
         model = Message
         fields = [
@@ -274,19 +274,19 @@ class MessageSerializer(serializers.ModelSerializer[Message]):
 
     @extend_schema_field(MessageErrorSerializer(allow_null=True))
     def get_error(self, message: Message) -> dict[str, str] | None:
-        """Return `{"code", "message"}`, or None when nothing went wrong."""
+        """Return `{"code", "message"}`, or None if there was no error."""
         if not message.error_code:
             return None
         return {"code": message.error_code, "message": failures.shown(message.error_code, message.error_message)}
 
 
 class SessionFileSerializer(serializers.ModelSerializer[Document]):
-    """A file that was put into a session, and belongs to it alone."""
+    """A file of a session, which belongs only to it."""
 
     filename = serializers.CharField(source="original_filename")
 
     class Meta:
-        """What tells it from others; its text is in the file."""
+        """Metadata; the text is in the file."""
 
         model = Document
         fields = ["id", "filename", "media_type", "size", "status", "created_at"]
@@ -304,7 +304,7 @@ class SessionExportSerializer(serializers.Serializer[Any]):
 
 
 class ShareLinkSerializer(serializers.ModelSerializer[ShareLink]):
-    """A link by which anyone may read a session's branch up to `last_turn_id`; `url` is where."""
+    """A link (`url`) with which anyone can read a session's branch up to `last_turn_id`."""
 
     id = serializers.UUIDField(source="pk")
     session_id = serializers.IntegerField()
@@ -312,7 +312,7 @@ class ShareLinkSerializer(serializers.ModelSerializer[ShareLink]):
     url = serializers.SerializerMethodField()
 
     class Meta:
-        """Links that are revoked are not shown."""
+        """Revoked links aren't listed."""
 
         model = ShareLink
         fields = ["id", "session_id", "last_turn_id", "url", "created_at"]
@@ -320,12 +320,12 @@ class ShareLinkSerializer(serializers.ModelSerializer[ShareLink]):
 
     @extend_schema_field(serializers.URLField())
     def get_url(self, link: ShareLink) -> str:
-        """Return the whole address."""
+        """Return the absolute URL."""
         return absolute(self.context["request"], reverse("shared", args=[link.pk]))
 
 
 class QuotingLinkSerializer(serializers.Serializer[Any]):
-    """An open link that quotes a knowledge base; where it leads stays between those who have it."""
+    """An active link that quotes a knowledge base, without its URL."""
 
     id = serializers.UUIDField(source="link.pk")
     shared_by = serializers.CharField(source="link.session.owner.username")
@@ -335,13 +335,13 @@ class QuotingLinkSerializer(serializers.Serializer[Any]):
 
 
 class ShareLinkCreateSerializer(serializers.Serializer[Any]):
-    """Where a shared branch ends; without it, at the newest turn."""
+    """The last turn of a shared branch; by default, the newest."""
 
     last_turn_id = IntegerField(required=False, allow_null=True, default=None, min_value=1)
 
 
 class TraceStepSerializer(serializers.ModelSerializer[TraceStep]):
-    """A node that ran; `detail` holds what it saw and decided."""
+    """A node that ran; `detail` contains its input and decisions."""
 
     class Meta:
         """`ms` is its duration in milliseconds."""
@@ -361,7 +361,7 @@ class TraceSerializer(serializers.ModelSerializer[Turn]):
     steps = TraceStepSerializer(source="trace", many=True)
 
     class Meta:
-        """The plan's action, the query that was searched, the model that wrote."""
+        """Includes the plan's action, the search query and the model that wrote the answer."""
 
         model = Turn
         fields = [
@@ -372,7 +372,7 @@ class TraceSerializer(serializers.ModelSerializer[Turn]):
 
 
 class FeedbackSerializer(ModelSerializer[Feedback]):
-    """A thumb: 1 (helpful) or -1 (not helpful), with a reason and a comment that may be left out."""
+    """Feedback: 1 (helpful) or -1 (not helpful), with an optional reason and comment."""
 
     value = ChoiceField(choices=[1, -1])
     reason = TextField(
@@ -383,7 +383,7 @@ class FeedbackSerializer(ModelSerializer[Feedback]):
     )
 
     class Meta:
-        """One per person and answer."""
+        """There is one per user and answer."""
 
         model = Feedback
         fields = ["value", "reason", "comment", "created_at"]
@@ -392,7 +392,7 @@ class FeedbackSerializer(ModelSerializer[Feedback]):
 
 
 class ChoicesSerializer(serializers.Serializer[Any]):
-    """How one question is answered; what is left out or null is as the session, its assistant or the site has it."""
+    """Options for answering one question; omitted or null ones follow the session, its assistant or the site."""
 
     assistant = IntegerField(required=False, allow_null=True, min_value=1, help_text="One of `/api/assistants`.")
     model_id = TextField(
@@ -450,7 +450,7 @@ class ChoicesSerializer(serializers.Serializer[Any]):
     )
 
     def ask(self, **fields: Any) -> Ask:
-        """Return the question with what was chosen for it; `fields` are further ones of `Ask`."""
+        """Return the question with its options; `fields` are further ones of `Ask`."""
         data = self.validated_data
         choices = Choices(
             assistant_id=data.get("assistant"),
@@ -468,8 +468,8 @@ class ChoicesSerializer(serializers.Serializer[Any]):
 
 
 class AskSerializer(ChoicesSerializer):
-    """A question. `parent_turn_id` names the turn that it follows, null starts a new branch at the root;
-    without it, it follows the newest. The same `request_id` sent twice is one turn.
+    """A question. `parent_turn_id` is the turn that it follows; null starts a new branch at the root, and if it is
+    omitted, the question follows the newest turn. A `request_id` sent twice creates one turn.
     """
 
     either = ("content", "question")
@@ -480,14 +480,14 @@ class AskSerializer(ChoicesSerializer):
     request_id = UUIDField(required=False)
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
-        """Take the question under either of its names."""
+        """Accept the question under either of its names."""
         if "question" not in attrs and "content" not in attrs:
             raise serializers.ValidationError({"content": _("Ask something: the question is empty.")})
         return {"question": attrs.get("content"), **attrs}
 
 
 class ConversationSerializer(ChoicesSerializer):
-    """A question in a session, or in a new one when none is named."""
+    """A question in a session, or in a new one if none is given."""
 
     question = QuestionField()
     session_id = IntegerField(required=False, allow_null=True, min_value=1)
@@ -495,7 +495,7 @@ class ConversationSerializer(ChoicesSerializer):
 
 
 class AssistantSerializer(serializers.Serializer[Any]):
-    """An assistant that the caller may choose."""
+    """An assistant that the caller can choose."""
 
     id = serializers.IntegerField()
     name = serializers.CharField()
@@ -506,14 +506,14 @@ class AssistantSerializer(serializers.Serializer[Any]):
 
 
 class OfferedModelSerializer(serializers.Serializer[Any]):
-    """A model that the caller may choose to write answers."""
+    """A model that the caller can choose for answers."""
 
     id = serializers.CharField()
     is_default = serializers.BooleanField()
 
 
 class StartedSerializer(serializers.Serializer[Any]):
-    """A turn that has begun; `stream` is where its answer can be listened to."""
+    """A turn that has begun; `stream` is the URL of its answer's stream."""
 
     success = serializers.BooleanField()
     session_id = serializers.IntegerField()

@@ -1,4 +1,4 @@
-"""REST endpoints of sessions, messages and what belongs to them."""
+"""REST endpoints for sessions, messages and related objects."""
 
 import asyncio
 from collections.abc import Coroutine, Mapping
@@ -49,7 +49,7 @@ _beginning: set[asyncio.Task[Started]] = set()
 async def begun(start: Coroutine[Any, Any, Started]) -> Started:
     """Wait for a turn to begin; raises `TurnRefused`.
 
-    A client that goes away in this moment takes nothing back: the turn begins all the same.
+    If the client disconnects in this moment, the turn begins nevertheless.
     """
     task = asyncio.create_task(start, context=context_of_its_own())
     _beginning.add(task)
@@ -58,7 +58,7 @@ async def begun(start: Coroutine[Any, Any, Started]) -> Started:
 
 
 def language() -> str:
-    """Return the language of the request, in which steps are named."""
+    """Return the language of the request, which is used for the names of steps."""
     return get_language() or "en"
 
 
@@ -73,7 +73,7 @@ class SessionList(generics.ListAPIView[ChatSession]):
     serializer_class = SessionSerializer
 
     def get_queryset(self) -> QuerySet[ChatSession]:
-        """Return the sessions with what is listed of them; with `?q=` those that hold every word."""
+        """Return the sessions with their listed fields; with `?q=`, those that contain every word."""
         wanted = validated(ListedSerializer(data=self.request.query_params))
         words, archived = wanted.get("q", ""), wanted.get("archived")
         found = queries.search_sessions(
@@ -93,7 +93,7 @@ class SessionList(generics.ListAPIView[ChatSession]):
 
     @extend_schema(request=SessionCreateSerializer, responses={201: SessionCreatedSerializer, 404: ApiErrorSerializer})
     def post(self, request: Request) -> Response:
-        """Make a session."""
+        """Create a session."""
         given = validated(SessionCreateSerializer(data=request.data))
         bases, documents = _asked(request.user, given)
         narrowed, folder = (given.get("tags", []), given.get("metadata", {})), given.get("folder", "")
@@ -105,7 +105,7 @@ class SessionList(generics.ListAPIView[ChatSession]):
 
 
 class SessionDetail(APIView):
-    """One session of the caller's."""
+    """One session of the caller."""
 
     @extend_schema(responses={200: SessionDetailSerializer})
     def get(self, request: Request, pk: int) -> Response:
@@ -114,17 +114,17 @@ class SessionDetail(APIView):
 
     @extend_schema(request=SessionUpdateSerializer, responses={200: DoneSerializer})
     def put(self, request: Request, pk: int) -> Response:
-        """Change the title, what is asked, the pin, the labels or the archive; what is left out stays as it is."""
+        """Change the title, sources, pin, labels or archived state; omitted fields stay unchanged."""
         return self._update(request, pk)
 
     @extend_schema(request=SessionUpdateSerializer, responses={200: DoneSerializer})
     def patch(self, request: Request, pk: int) -> Response:
-        """Change the title, what is asked or the pin; what is left out stays as it is."""
+        """Change the title, sources, pin, labels or archived state; omitted fields stay unchanged."""
         return self._update(request, pk)
 
     @extend_schema(responses={204: None})
     def delete(self, request: Request, pk: int) -> Response:
-        """Delete the session; when it was the last, a fresh one takes its place."""
+        """Delete the session; if it was the last one, a new one is created."""
         services.delete_session(access.get_session(request.user, pk))
         return Response(status=status.HTTP_204_NO_CONTENT)
 
@@ -154,13 +154,13 @@ class SessionDetail(APIView):
 
 
 def _asked(user: Any, given: Mapping[str, Any]) -> tuple[list[int], list[int]]:
-    """Return what a session is to ask: knowledge bases or documents; raises `Http404` where one can't be read."""
+    """Return the sources in a request, knowledge bases or documents; raises `Http404` if one can't be read."""
     bases = readable_ids(user, given.get("knowledge_bases", []))
     return bases, readable_document_ids(user, given.get("documents", []))
 
 
 def _choose(user: Any, session: ChatSession, given: Mapping[str, Any]) -> None:
-    """Store who answers in a session from now on, where that is given; raises `Http404`, `TurnRefused`."""
+    """Save the assistant and model of a session, if given; raises `Http404`, `TurnRefused`."""
     if "assistant" in given:
         choice.set_assistant(user, session, given["assistant"])
     if "model_id" in given:
@@ -172,14 +172,14 @@ class LabelList(APIView):
 
     @extend_schema(responses=LabelSerializer(many=True))
     def get(self, request: Request) -> Response:
-        """List them, by name."""
+        """List the labels by name."""
         return Response(LabelSerializer(access.labels(request.user), many=True).data)
 
     @extend_schema(
         request=LabelSerializer, responses={201: LabelSerializer, 400: ApiErrorSerializer, 409: ApiErrorSerializer}
     )
     def post(self, request: Request) -> Response:
-        """Make one; a name that there is already is refused with 409."""
+        """Create a label; 409 if the name exists."""
         return Response(_saved_label(request), status=status.HTTP_201_CREATED)
 
 
@@ -190,12 +190,12 @@ class LabelDetail(APIView):
         request=LabelSerializer, responses={200: LabelSerializer, 400: ApiErrorSerializer, 409: ApiErrorSerializer}
     )
     def patch(self, request: Request, pk: int) -> Response:
-        """Rename it."""
+        """Rename the label."""
         return Response(_saved_label(request, access.get_label(request.user, pk)))
 
     @extend_schema(responses={204: None})
     def delete(self, request: Request, pk: int) -> Response:
-        """Delete it; the chats that have it stay."""
+        """Delete the label; its chats are kept."""
         access.get_label(request.user, pk).delete()
         return Response(status=status.HTTP_204_NO_CONTENT)
 
@@ -210,7 +210,7 @@ def _saved_label(request: Request, label: ChatLabel | None = None) -> Any:
 
 
 class AssistantList(APIView):
-    """The assistants that the caller may choose, the default first."""
+    """The assistants that the caller can choose, with the default one first."""
 
     @extend_schema(responses=AssistantSerializer(many=True))
     def get(self, request: Request) -> Response:
@@ -219,22 +219,22 @@ class AssistantList(APIView):
 
 
 class ModelList(APIView):
-    """The models that the caller may choose to write answers, the one that does otherwise first."""
+    """The models that the caller can choose for answers, with the default one first."""
 
     @extend_schema(responses=OfferedModelSerializer(many=True))
     def get(self, request: Request) -> Response:
-        """List them; empty where answers are quoted and none is offered."""
+        """List the models; empty if answers are quoted and there is no choice."""
         setup = active.site_setup()
         own = choice.own_model(setup)
         return Response([{"id": name, "is_default": name == own} for name in choice.offered_models(setup)])
 
 
 class MessageDetail(APIView):
-    """One message of the caller's."""
+    """One message of the caller."""
 
     @extend_schema(responses={200: MessageSerializer})
     def get(self, request: Request, pk: int) -> Response:
-        """Return the message as it stands, also while it is being written."""
+        """Return the message in its current state, even while it is being written."""
         turn_store.interrupt_stale(message_id=access.get_message(request.user, pk).pk)
         return Response(MessageSerializer(queries.message_list(access.messages(request.user)).get(pk=pk)).data)
 
@@ -246,28 +246,28 @@ class MessageCitations(generics.ListAPIView[Citation]):
     queryset = Citation.objects.none()
 
     def get_queryset(self) -> QuerySet[Citation]:
-        """Return the citations, those of a document side by side; 404 for a message of someone else's."""
+        """Return the citations grouped by document; 404 for someone else's message."""
         message = access.get_message(self.request.user, self.kwargs["pk"])
         return queries.by_document(message.citations.all())
 
 
 class MessageTrace(APIView):
-    """How an answer came about, for its owner and for who may look at others' turns."""
+    """The trace of an answer, for its owner and for users who can view others' turns."""
 
     @extend_schema(responses={200: TraceSerializer})
     def get(self, request: Request, pk: int) -> Response:
-        """Return the nodes that ran for the message's turn, with times, outcome and what they saw."""
+        """Return the nodes that ran for the message's turn, with their times, outcomes and details."""
         turn = access.get_message(request.user, pk, traced=True).turn
         redaction.withhold(turn, request.user)
         return Response(TraceSerializer(turn).data)
 
 
 class MessageFeedback(APIView):
-    """The caller's thumb on an answer."""
+    """The caller's feedback on an answer."""
 
     @extend_schema(request=FeedbackSerializer, responses={200: FeedbackSerializer, 409: ApiErrorSerializer})
     def put(self, request: Request, pk: int) -> Response:
-        """Give feedback, replacing an earlier one; 409 for a question, or an answer that says nothing."""
+        """Give feedback, replacing any earlier one; 409 for a question or an empty answer."""
         message = access.get_message(request.user, pk)
         given = validated(FeedbackSerializer(data=request.data))
         try:
@@ -278,7 +278,7 @@ class MessageFeedback(APIView):
 
     @extend_schema(responses={204: None})
     def delete(self, request: Request, pk: int) -> Response:
-        """Take the feedback back."""
+        """Remove the feedback."""
         services.remove_feedback(request.user, access.get_message(request.user, pk))
         return Response(status=status.HTTP_204_NO_CONTENT)
 
@@ -288,7 +288,7 @@ class MessageStop(AsyncAPIView):
 
     @extend_schema(request=None, responses={200: DoneSerializer})
     async def post(self, request: Request, pk: int) -> Response:
-        """Stop the answer and keep what came; `success` is false when it had already ended."""
+        """Stop the answer and keep its text so far; `success` is false if it had already ended."""
         stopped = await lifecycle.stop_turn(request.user, pk)
         return done(_("The answer is stopped.") if stopped else _("The answer had already ended."), stopped)
 
@@ -298,26 +298,26 @@ class MessageRegenerate(AsyncAPIView):
 
     @extend_schema(request=None, responses={202: StartedSerializer})
     async def post(self, request: Request, pk: int) -> Response:
-        """Start a sibling turn with the same question; listen to its answer at `stream`."""
+        """Start a sibling turn with the same question; its answer streams at `stream`."""
         started = await begun(lifecycle.regenerate(request.user, pk, language=language()))
         return Response(started_body(started), status=status.HTTP_202_ACCEPTED)
 
 
 class MessageContinue(AsyncAPIView):
-    """Goes on with an answer that was cut."""
+    """Continues an answer that was cut off."""
 
     @extend_schema(request=None, responses={202: StartedSerializer, 409: ApiErrorSerializer})
     async def post(self, request: Request, pk: int) -> Response:
-        """Start a turn after the answer's that goes on with it; listen to it at `stream`. 409 if it was not cut.
+        """Start a turn that continues the answer; it streams at `stream`. 409 if the answer wasn't cut off.
 
-        An answer is cut by a stop, a failure, an interruption, or the length that it is allowed: see `can_continue`.
+        An answer is cut off by a stop, a failure, an interruption or its maximum length: see `can_continue`.
         """
         started = await begun(lifecycle.continue_answer(request.user, pk, language=language()))
         return Response(started_body(started), status=status.HTTP_202_ACCEPTED)
 
 
 def started_body(started: Started) -> dict[str, Any]:
-    """Return the ids of a turn that has begun, and where its answer streams."""
+    """Return the ids of a turn that has begun, and the URL of its stream."""
     stream = reverse("api-content-stream", args=[started.session_id, started.assistant_message_id])
     return {
         "success": True,

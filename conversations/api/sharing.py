@@ -1,4 +1,4 @@
-"""REST endpoints by which a chat leaves the site: links that are shared, and exports."""
+"""REST endpoints for sharing and exporting chats."""
 
 import uuid
 from typing import Any
@@ -39,19 +39,19 @@ _MARKDOWN: dict[Any, Any] = {(200, "text/markdown"): OpenApiTypes.STR}
 
 
 class SessionLinks(generics.ListAPIView[ShareLink]):
-    """The open links to a session of the caller's."""
+    """The active links to a session of the caller."""
 
     serializer_class = ShareLinkSerializer
     queryset = ShareLink.objects.none()
 
     def get_queryset(self) -> QuerySet[ShareLink]:
-        """Return the links, newest first; 404 for a session of someone else's."""
+        """Return the links, newest first; 404 for someone else's session."""
         session = access.get_session(self.request.user, self.kwargs["session_id"])
         return access.share_links(self.request.user).filter(session=session)
 
     @extend_schema(request=ShareLinkCreateSerializer, responses={201: ShareLinkSerializer, 409: ApiErrorSerializer})
     def post(self, request: Request, session_id: int) -> Response:
-        """Share a branch up to a turn; the link that it has is returned again."""
+        """Share a branch up to a turn; an existing link to it is returned again."""
         session = access.get_session(request.user, session_id)
         last_turn_id = validated(ShareLinkCreateSerializer(data=request.data))["last_turn_id"]
         try:
@@ -65,17 +65,17 @@ class SessionLinks(generics.ListAPIView[ShareLink]):
 
 
 class LinkDetail(APIView):
-    """A link of the caller's."""
+    """A link of the caller."""
 
     @extend_schema(responses={204: None})
     def delete(self, request: Request, uuid: uuid.UUID) -> Response:
-        """Revoke the link; it is closed for good."""
+        """Revoke the link permanently."""
         links.revoke(access.get_share_link(request.user, uuid))
         return Response(status=status.HTTP_204_NO_CONTENT)
 
 
 class QuotingLinks(APIView):
-    """The open links of all makers that quote a knowledge base of the caller's."""
+    """The active links of all users that quote a knowledge base of the caller."""
 
     @extend_schema(responses={200: QuotingLinkSerializer(many=True)})
     def get(self, request: Request, pk: int) -> Response:
@@ -85,18 +85,18 @@ class QuotingLinks(APIView):
 
 
 class QuotingLinkDetail(APIView):
-    """A link that quotes a knowledge base of the caller's."""
+    """A link that quotes a knowledge base of the caller."""
 
     @extend_schema(responses={204: None})
     def delete(self, request: Request, pk: int, uuid: uuid.UUID) -> Response:
-        """Revoke the link; it is closed for good."""
+        """Revoke the link permanently."""
         base = knowledge_access.get_owned_knowledge_base(request.user, pk)
         links.revoke(links.get_link_quoting(base, uuid))
         return Response(status=status.HTTP_204_NO_CONTENT)
 
 
 def exported(session: ChatSession) -> dict[str, Any]:
-    """Return a session as the API gives it, with the messages of all branches."""
+    """Return a session as serialized by the API, with the messages of all branches."""
     messages, left_out = export.messages(session)
     return {
         "exported_at": timezone.now(),
@@ -119,16 +119,16 @@ class ExportJson(APIView):
 
 
 class ExportMarkdown(APIView):
-    """A session as a text to read."""
+    """A session as readable text."""
 
     content_negotiation_class = FirstRenderer
 
     @extend_schema(
-        parameters=[OpenApiParameter("turn", ID, description="a turn of the branch; without it, the newest branch")],
+        parameters=[OpenApiParameter("turn", ID, description="a turn of the branch; by default, of the newest branch")],
         responses=_MARKDOWN,
     )
     def get(self, request: Request, pk: int) -> HttpResponse:
-        """Return one branch as Markdown: questions quoted, answers, their sources."""
+        """Return one branch as Markdown: quoted questions, answers and their sources."""
         session = access.get_session(request.user, pk)
         turn = counted(request, "turn")
         text = export.markdown(session, turn, absolute(request, "/").rstrip("/"))

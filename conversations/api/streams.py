@@ -1,7 +1,7 @@
 """Answers as server-sent events: as step frames or prefix frames.
 
-A stream only listens. The turn runs apart from it, so that a client that goes away ends nothing, and comes back with
-`Last-Event-ID` for the rest.
+A stream only listens. Its turn runs independently, so that a client can disconnect without ending it, and reconnect
+with `Last-Event-ID` for the rest.
 """
 
 import re
@@ -33,22 +33,22 @@ from ragsite.accounts import stream_auth
 from ragsite.api.async_views import AsyncAPIView
 from ragsite.api.base import ApiErrorSerializer, validated
 
-# Seconds of silence after which a comment is sent, so that proxies keep the connection.
+# Seconds of silence before a comment is sent, so that proxies keep the connection open.
 HEARTBEAT_SECONDS = 15.0
 
 Frames = Callable[[Event], Iterable[str]]
 _STEPS: dict[Any, Any] = {(200, "text/event-stream"): STEP_STREAM}
 _PREFIXES: dict[Any, Any] = {(200, "text/event-stream"): PREFIX_STREAM}
 _TAKEN = {409: ApiErrorSerializer}
-_EVENT_ID = "[0-9]{0,18}"  # empty where none was seen
+_EVENT_ID = "[0-9]{0,18}"  # empty if there is none
 _ORDERINGS = ("created_at", "-created_at")
 
 
 def stream(request: Request, message_id: int, after_seq: int, frames: Frames) -> StreamingHttpResponse:
     """Return the answer's events after `after_seq` as a response that ends with the answer.
 
-    It ends before, as interrupted, with the request's right to be answered. That end has the number of the last event
-    that was sent, so that who comes back with it has the rest.
+    It ends early, as interrupted, if the request loses its authorization. The id of that end is the number of the last
+    event sent, so that a client can reconnect with it for the rest.
     """
     grant = stream_auth.Grant.of(request)
     refusal = _("You are no longer signed in, or your access was withdrawn.")
@@ -80,7 +80,7 @@ def steps(event: Event) -> list[str]:
 
 
 class LogEmptied(APIException):
-    """The answer ended long ago and its events are no longer kept one by one."""
+    """The answer ended long ago and its individual events are no longer stored."""
 
     status_code = 410
     default_code = "log_emptied"
@@ -107,7 +107,7 @@ class SessionContent(AsyncAPIView, generics.GenericAPIView[Message]):
 
     @extend_schema(request=AskSerializer, responses=_STEPS | _TAKEN)
     async def post(self, request: Request, pk: int) -> HttpResponseBase:
-        """Ask, and listen to the answer as `{"step", "step_name", "status", "message"}` per event."""
+        """Ask a question, and stream the answer as one `{"step", "step_name", "status", "message"}` per event."""
         session = await sync_to_async(access.get_session)(request.user, pk)
         given = AskSerializer(data=request.data)
         data = validated(given)
@@ -132,7 +132,7 @@ class SessionContent(AsyncAPIView, generics.GenericAPIView[Message]):
 
 
 class ContentStream(AsyncAPIView):
-    """The stream of one answer, from its beginning or from where a client left it."""
+    """The stream of one answer, from its beginning or from where a client disconnected."""
 
     @extend_schema(
         parameters=[
@@ -140,13 +140,13 @@ class ContentStream(AsyncAPIView):
                 "Last-Event-ID",
                 {"type": "string", "pattern": f"^{_EVENT_ID}$"},
                 OpenApiParameter.HEADER,
-                description="last event seen",
+                description="id of the last event received",
             )
         ],
         responses=_STEPS | {204: None, 410: ApiErrorSerializer},
     )
     async def get(self, request: Request, pk: int, message_id: int) -> HttpResponseBase:
-        """Listen to the events after `Last-Event-ID`; 204, which ends reconnecting, when there are none to come."""
+        """Stream the events after `Last-Event-ID`; 204, which ends reconnecting, if there will be no more."""
         message = await sync_to_async(access.get_message)(request.user, message_id)
         if message.turn.session_id != pk or message.role != Message.Role.ASSISTANT:
             raise Http404(_("There is no such answer."))
@@ -167,7 +167,7 @@ class Conversation(AsyncAPIView):
 
     @extend_schema(request=ConversationSerializer, responses=_PREFIXES | {404: ApiErrorSerializer} | _TAKEN)
     async def post(self, request: Request) -> HttpResponseBase:
-        """Ask, and listen to frames of `SESSION:`, `MESSAGE:`, `CONTENT:`, `THINK:`, `SOURCE:`, `ERROR:`, `DONE:`."""
+        """Ask, and stream `SESSION:`, `MESSAGE:`, `CONTENT:`, `THINK:`, `SOURCE:`, `ERROR:` and `DONE:` frames."""
         given = ConversationSerializer(data=request.data)
         data = validated(given)
         if data.get("session_id") is not None:

@@ -1,4 +1,4 @@
-"""The chat's API addresses, under `/api/`."""
+"""URL patterns of the chat's API, under `/api/`."""
 
 from django.urls import path
 

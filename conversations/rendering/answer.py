@@ -1,4 +1,4 @@
-"""An answer where it stands, as the page shows it: its place among its siblings, its line, its sources."""
+"""An answer as the page shows it: its place among its siblings, its status line and its sources."""
 
 import uuid
 from collections.abc import Iterable, Sequence
@@ -55,18 +55,18 @@ class Card:
 
     @property
     def below(self) -> str:
-        """The headings that the passage stands under within its document, without the title."""
+        """The headings above the passage in its document, without the title."""
         first, _arrow, rest = self.heading.partition(" › ")
         return rest if first == self.title else self.heading
 
     @property
     def section(self) -> str:
-        """The innermost of these headings; it tells passages of a document without pages apart."""
+        """The innermost of these headings, which distinguishes passages of a document without pages."""
         return self.below.rpartition(" › ")[2]
 
     @property
     def named(self) -> str:
-        """The document and the place in it, in a line."""
+        """The document and the place in it, on one line."""
         return " · ".join(
             filter(None, (self.title, place_in_line(self.filename, self.page, self.below) or self.section))
         )
@@ -74,13 +74,13 @@ class Card:
 
 @dataclass(frozen=True, slots=True)
 class Chip:
-    """The passages of one document, one or more, as the page names them below an answer: in one link."""
+    """The passages of one document, combined into one link below an answer."""
 
     cards: tuple[Card, ...]
 
     @property
     def first(self) -> Card:
-        """The passage that it leads to."""
+        """The passage that the link opens."""
         return self.cards[0]
 
     @property
@@ -90,14 +90,14 @@ class Chip:
 
     @property
     def where(self) -> str:
-        """Where in the document they stand: their pages, or their sections where there are no pages; may be empty."""
+        """Their pages in the document, or their sections if there are no pages; may be empty."""
         places = places_in_line(self.first.filename, [(card.page, card.below) for card in self.cards])
         return places or _(", ").join(dict.fromkeys(card.section for card in self.cards if card.section))
 
 
 @dataclass
 class AnswerPage:
-    """An answer where it stands: its place in the session, and what its events have made of it so far."""
+    """An answer, its place in the session and its state according to the events so far."""
 
     session_id: int
     turn_id: int
@@ -114,7 +114,7 @@ class AnswerPage:
     feedback: int | None = None
     reason: str = ""
     comment: str = ""
-    # Whether who reads it may change the model, and is told how where it failed.
+    # Whether the reader can change the model, and is shown how to if it failed.
     for_staff: bool = False
     _made: tuple[list[dict[str, Any]], bool, list[Card]] | None = field(
         default=None, init=False, repr=False, compare=False
@@ -122,7 +122,7 @@ class AnswerPage:
 
     @classmethod
     def of(cls, view: TurnView, answer: Answer | None = None) -> Self:
-        """Return the page of a stored turn, or of the turn with an answer that has gone on since."""
+        """Return the page of a stored turn, optionally with a newer state of its answer."""
         return cls(
             session_id=view.turn.session_id,
             turn_id=view.turn.pk,
@@ -144,7 +144,7 @@ class AnswerPage:
 
     @classmethod
     def begun(cls, started: Started, question: str) -> Self:
-        """Return the page of a turn of which nothing has come yet."""
+        """Return the page of a turn without any events yet."""
         return cls(
             session_id=started.session_id,
             turn_id=started.turn_id,
@@ -158,12 +158,12 @@ class AnswerPage:
 
     @property
     def id(self) -> str:
-        """The answer's element id; those of its parts begin with it."""
+        """The answer's element id, which is the prefix of its parts' ids."""
         return f"answer-{self.message_id}"
 
     @property
     def asked(self) -> str:
-        """What stands above the answer: the question, or that the answer before is gone on with."""
+        """The text above the answer: the question, or a note that it continues the previous answer."""
         return _("Please continue.") if self.continues else self.question
 
     @property
@@ -173,24 +173,24 @@ class AnswerPage:
 
     @property
     def error(self) -> str:
-        """What went wrong, for who reads it; empty where nothing did."""
+        """The error message for the reader; empty if there was no error."""
         error = self.answer.error
         return failures.shown(error["code"], error["message"], for_staff=self.for_staff) if error else ""
 
     @property
     def says_something(self) -> bool:
-        """Whether anything came of the answer, which can be rated then."""
+        """Whether the answer has any content, so that it can be rated."""
         return bool(plain_text(self.answer.blocks))
 
     @property
     def can_continue(self) -> bool:
-        """Whether the answer was cut after it had begun, see `Message.can_continue`."""
+        """Whether the answer was cut off after it had begun, see `Message.can_continue`."""
         cut = self.answer.status in (Message.Status.STOPPED, Message.Status.INTERRUPTED, Message.Status.FAILED)
         return self.says_something and (cut or self.answer.finish_reason == "length")
 
     @property
     def line(self) -> str:
-        """What is being done, or how it ended, in one line."""
+        """The current step or the outcome, on one line."""
         if self.streaming:
             doing = progress(self.answer)
             nothing = self.answer_state == AnswerState.NOTHING
@@ -229,23 +229,23 @@ class AnswerPage:
 
     @property
     def answer_state(self) -> str:
-        """The answer's state, may be empty; of a quoting answer from before there were states, by its citations."""
+        """The answer's state; may be empty. For quoting answers older than states, it depends on their citations."""
         if self.answer.answer_state or not self.unfounded or self.model != QUOTING:
             return self.answer.answer_state
         return AnswerState.NEAREST if self.answer.citations else AnswerState.NOTHING
 
     @property
     def unfounded(self) -> bool:
-        """Whether the documents were asked, and the answer names none of them."""
+        """Whether documents were searched, but the answer cites none of them."""
         if self.answer.status != Message.Status.COMPLETED or self.action != "retrieve_vector":
             return False
         return self.cited_count == 0
 
     @property
     def cards(self) -> list[Card]:
-        """Every source, by number, with what is said of it marked as soon as the answer is whole.
+        """All sources by number, with cited words highlighted once the answer is complete.
 
-        They are made once each time, for they come all at once and are shown in several places.
+        They are cached because they arrive together and are shown in several places.
         """
         if self._made is not None and self._made[0] is self.answer.citations and self._made[1] == self.streaming:
             return self._made[2]
@@ -278,39 +278,39 @@ class AnswerPage:
 
     @property
     def cited(self) -> list[Card]:
-        """The sources that the text names, those of a document side by side."""
+        """The cited sources, grouped by document."""
         return [card for chip in self.cited_chips for card in chip.cards]
 
     @property
     def cited_chips(self) -> list[Chip]:
-        """The same, as one of each document."""
+        """The cited sources, one chip per document."""
         numbers = self._cited_numbers
         return _by_document(card for card in self.cards if card.number in numbers)
 
     @property
     def cited_count(self) -> int:
-        """How many sources the text names."""
+        """The number of cited sources."""
         return len(self._cited_numbers & {citation["index"] for citation in self.answer.citations})
 
     @property
     def also_read(self) -> list[Card]:
-        """The sources that it doesn't, in the same way."""
+        """The sources that aren't cited, grouped by document."""
         return [card for chip in self.also_read_chips for card in chip.cards]
 
     @property
     def also_read_chips(self) -> list[Chip]:
-        """These, as one of each document."""
+        """The sources that aren't cited, one chip per document."""
         numbers = self._cited_numbers
         return _by_document(card for card in self.cards if card.number not in numbers)
 
     @property
     def checked(self) -> str:
-        """What the check of the citations found, in one line; of mere quotations only what is wrong."""
+        """The result of the citation check, on one line; for quoted answers, only problems."""
         return "" if self.model == QUOTING and not self.doubts else labels.summary(self.answer.checks)
 
     @property
     def left_out(self) -> str:
-        """What did not fit into the prompt, in words; empty when everything did."""
+        """A description of what did not fit into the prompt; empty if everything did."""
         return truncation.sentence(self.answer.usage)
 
     @property
@@ -330,18 +330,18 @@ class AnswerPage:
 
     @property
     def again_id(self) -> str:
-        """The request id of the next version: a button pressed twice asks once."""
+        """The request id for regenerating, so that pressing the button twice asks once."""
         return self._derived_id(f"again {len(self.siblings)}")
 
     @property
     def continue_id(self) -> str:
-        """The request id of the turn that goes on from a cut answer."""
+        """The request id of the turn that continues an answer that was cut off."""
         return self._derived_id("continue")
 
     def claims(self, number: int) -> list[str]:
-        """Return what is said of a source: the sentences that name it and were found there, or all that is quoted.
+        """Return the claims about a source: the supported sentences that cite it, or everything that is quoted.
 
-        Where nothing was checked, as in an answer that was stopped, they are all sentences that name it.
+        If nothing was checked, such as in a stopped answer, they are all sentences that cite it.
         """
         if self.model == QUOTING:
             return quoted_lines(self.answer.blocks, number)
@@ -352,11 +352,11 @@ class AnswerPage:
         return [item["text"] for item in checks if number in item["sources"]]
 
     def citation_url(self, number: int) -> str:
-        """Return where a source is shown."""
+        """Return the URL of a source."""
         return reverse("citation", args=[self.message_id, number])
 
     def _derived_id(self, what: str) -> str:
-        """Return an id that is the same at every rendering, and that only who sees the turn can know."""
+        """Return an id that is stable between renderings and known only to those who see the turn."""
         return str(uuid.uuid5(uuid.UUID(self.request_id), what))
 
     @property
@@ -364,9 +364,9 @@ class AnswerPage:
         return {number for text in texts(self.answer.blocks) for number in markdown.cited_numbers(text)}
 
     def context(self) -> markdown.Context:
-        """Return what Markdown needs to know of the answer's sources."""
+        """Return the answer's sources for rendering Markdown."""
         markers = {}
-        # Of what may not answer, the reader sees at once where it stands.
+        # Passages that may not answer the question are named by document next to their number.
         names = {card.number: card.named for card in self.cards} if self.answer_state == AnswerState.NEAREST else {}
         verdicts = labels.by_marker(self.answer.checks)
         for item in self.answer.citations:
@@ -378,22 +378,22 @@ class AnswerPage:
         return markdown.Context(markers, trusted, labels.uncited(self.answer.checks))
 
     def blocks_html(self) -> SafeString:
-        """Return all blocks as they stand."""
+        """Return all blocks in their current state."""
         context = self.context()
         return format_html_join("", "{}", ((self.block_html(block, context),) for block in self.answer.blocks))
 
     def block_html(self, block: dict[str, Any], context: markdown.Context) -> SafeString:
-        """Return one block as it stands."""
+        """Return one block in its current state."""
         return block_html(f"{self.id}-{block['id']}", block, context, is_open=block["id"] in self.answer.open)
 
 
 def may_change_models(user: Any) -> bool:
-    """Whether a person may change which models the site asks; reads their rights."""
+    """Whether a user can change the site's models; queries their permissions."""
     return bool(user.is_staff) and bool(user.has_perm("conversations.change_modelprofile"))
 
 
 def stored_answer(view: TurnView) -> Answer:
-    """Return a stored answer as the fold of its events."""
+    """Return a stored answer in the form that results from its events."""
     message = view.answer
     if message.status == Message.Status.STREAMING:
         return fold(message.stream_log)
@@ -414,7 +414,7 @@ def stored_answer(view: TurnView) -> Answer:
 
 
 def _by_document(cards: Iterable[Card]) -> list[Chip]:
-    """Return cards, given by number, with those of a document as one where its first one stands."""
+    """Group cards, given by number, by document, in the order of each document's first card."""
     groups: dict[tuple[int | None, str, str], list[Card]] = {}
     for card in cards:
         groups.setdefault((card.document_id, card.filename, card.title), []).append(card)

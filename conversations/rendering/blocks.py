@@ -27,7 +27,7 @@ def block_html(name: str, block: dict[str, Any], context: markdown.Context, *, i
             )
         case "image":
             url = block["url"] or ""
-            # A picture of a cited passage: only addresses of this site are loaded.
+            # An image of a cited passage: only URLs of this site are loaded.
             if not re.match(r"/(?!/)", url):
                 return format_html('<figure class="block picture" id="{}"></figure>', name)
             size = ""
@@ -62,7 +62,7 @@ def row_html(row: Iterable[Any], context: markdown.Context) -> SafeString:
 
 
 def texts(blocks: Iterable[dict[str, Any]]) -> Iterable[str]:
-    """Yield every text in which citation markers are read."""
+    """Yield every text that can contain citation markers."""
     for block in blocks:
         if block["kind"] == "table":
             yield from (str(cell) for row in [block["columns"], *block["rows"]] for cell in row)

@@ -1,4 +1,4 @@
-"""What one may ask next: the headings of what an answer read and of what stands beside it, without a model."""
+"""Suggested follow-up questions from the headings of an answer's passages and their neighbours, without a model."""
 
 import re
 from typing import Any
@@ -16,19 +16,19 @@ from ragsite.language.word_lists import lines_of
 from retrieval.types import AnswerState
 
 OFFERED = 3
-# How many passages before and after one that was cited are looked at.
+# Passages to consider before and after a cited one.
 _BESIDE = 8
 _NUMBERING = re.compile(r"^(?:[\d.]+\s+|[\d.]+$|[一二三四五六七八九十]+、|第\S{1,3}[章节条]|[IVX]+\.\s)\s*")
 _HAN = re.compile(r"[㐀-鿿]")
 _WORD = re.compile(r"[㐀-鿿]|[^\W\d_]{2,}")
-# Headings that name a part of any document, and say nothing of this one.
+# Generic headings, which say nothing about the document.
 SECTION_NAMES = frozenset(lines_of("section_names"))
 
 
 def follow_ups(user: Any, page: AnswerPage) -> list[str]:
-    """Return up to `OFFERED` questions in the language of the one that was asked; none unless it was answered.
+    """Return up to `OFFERED` questions in the language of the question; none unless it was answered.
 
-    In at most two queries.
+    Uses at most two queries.
     """
     if page.answer.status != Message.Status.COMPLETED or page.answer_state != AnswerState.ANSWERED:
         return []
@@ -55,7 +55,7 @@ def follow_ups(user: Any, page: AnswerPage) -> list[str]:
         known = " ".join(chunk.heading_path) in answered or words <= asked
         if known or not words or heading.casefold() in SECTION_NAMES or heading in found:
             continue
-        # "No link", "What is new": of several words only one that tells anything, and out of its section not enough.
+        # "No link", "What is new": only one of several words is meaningful, which isn't enough outside its section.
         is_vague = len(words) > 1 and len({*content_terms(heading)} - {"no", "not"}) < 2 and heading[-1] != "?"
         if is_vague and not chinese:
             continue

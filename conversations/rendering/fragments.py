@@ -1,7 +1,6 @@
-"""Answers as HTML: the stored page, and the fragments by which a stream builds the same page.
+"""Answers as HTML: the stored page, and the fragments with which a stream builds the same page.
 
-One set of templates makes both, and what a finished stream leaves in the page equals what `answer_html` gives for
-the stored message.
+Both use the same templates, and a page built by a finished stream equals `answer_html` of the stored message.
 """
 
 import itertools
@@ -35,7 +34,7 @@ def turn_html(page: AnswerPage) -> str:
 
 
 def answer_html(page: AnswerPage) -> str:
-    """Return the answer as it stands."""
+    """Return the answer in its current state."""
     return render_to_string("conversations/_answer.html", {"page": page})
 
 
@@ -46,7 +45,7 @@ def toast_html(text: str, kind: str = "error") -> str:
 
 
 class Stream:
-    """Turns the events of one answer into fragments, from wherever the page stands."""
+    """Convert the events of one answer into fragments, from any state of the page."""
 
     def __init__(self, page: AnswerPage) -> None:
         self.page = page
@@ -61,7 +60,7 @@ class Stream:
                 self._text(block["id"]).feed(block["text"])
 
     def feed(self, event: Event) -> list[str]:
-        """Take the next event and return the frames that bring the page to it; each is a message of its own."""
+        """Process the next event and return the frames that update the page; each is a separate message."""
         if event.seq and event.seq <= self.page.answer.last_seq:
             return []
         still_open, before = set(self.page.answer.open), self.page.answer.last_seq
@@ -70,7 +69,7 @@ class Stream:
         frames = self._frames(event, still_open)
         if not frames:
             return [_part(self.page, "mark")]
-        if not frames[-1].startswith(MARK):  # which tells itself how far it goes
+        if not frames[-1].startswith(MARK):  # which contains its own position
             frames[-1] += _part(self.page, "mark")
         return frames
 
@@ -87,7 +86,7 @@ class Stream:
                 fragments = "".join(_part(self.page, part) for part in ("line", "state", "cards"))
                 if not self.page.answer.blocks:
                     return [fragments]
-                # What was written before its sources were known is read again.
+                # Text written before its sources were known is rendered again.
                 for block_id in list(self._open):
                     self._open[block_id] = markdown.Incremental(self._context)
                     block = self.page.answer.block(block_id)
@@ -118,7 +117,7 @@ class Stream:
                 return [_part(self.page, "foot")]
             case DoneEvent():
                 frames = [frame for block_id in still_open for frame in self._end(block_id)]
-                # What is said of each source is known now, and marked in its card.
+                # The claims about each source are known now, and highlighted in its card.
                 parts = "".join(_part(self.page, part) for part in ("line", "state", "cards", "foot"))
                 if self.page.answer.checks or self.page.answer_state != self._answer_state:  # shown at each citation
                     blocks = self.page.blocks_html()
@@ -138,7 +137,7 @@ class Stream:
         text = self._open.pop(block_id, None)
         block = self.page.answer.block(block_id)
         if block is not None and block["kind"] == "code":
-            # Whole, it is in colours.
+            # A complete block gets syntax highlighting.
             return [_oob(f"outerHTML:#{self.page.id}-{block_id}", self._block(block_id))]
         if block is None or block["kind"] != "text":
             return []
@@ -153,22 +152,22 @@ class Stream:
 
 
 def messages(frames: Iterable[str]) -> list[str]:
-    """Return frames as few messages: neighbouring records of text as one, and so HTML."""
+    """Combine frames into few messages by joining adjacent text records, and adjacent HTML."""
     groups = itertools.groupby(frames, lambda frame: frame.startswith(MARK))
     return [(SEPARATOR if is_text else "").join(group) for is_text, group in groups]
 
 
 def _oob(swap: str, html: SafeString | str) -> str:
-    """Return a fragment that htmx puts where `swap` says (`style:#id`); all but its content is dropped."""
+    """Return a fragment that htmx swaps in as `swap` says (`style:#id`); only its content is used."""
     style, _colon, _target = swap.partition(":")
     if style == "outerHTML":
-        # An outer swap takes the element itself, so it must carry the attribute.
+        # An outer swap uses the element itself, so that must have the attribute.
         first, space, rest = str(html).partition(" ")
         return f'{first} hx-swap-oob="true"{space}{rest}'
     return f'<div hx-swap-oob="{swap}">{html}</div>'
 
 
 def _part(page: AnswerPage, name: str) -> str:
-    """Return one named part of the answer's template as a fragment that replaces it."""
+    """Return one named part of the answer's template as a fragment that replaces that part."""
     html = render_to_string(f"conversations/_answer.html#{name}", {"page": page}).strip()
     return _oob(f"outerHTML:#{page.id}-{name}", html)

@@ -1,9 +1,8 @@
 """Markdown of an answer to safe HTML, whole or as it streams.
 
-Raw HTML is never read, pictures are never loaded, links lead only to addresses that stand in the sources, and
-everything passes `nh3` at the end. Mathematics stays as it was written, in an element by which a script finds it. Code
-that is whole is in colours. Citation markers (`[1]`, `[1, 2]`, `【1】`) become superscript links when their
-number is known and stay text otherwise.
+Raw HTML is escaped, images are never loaded, links lead only to URLs that occur in the sources, and the result is
+sanitised by `nh3`. Formulas stay as written, in an element for a script to find. Complete code blocks are highlighted.
+Citation markers (`[1]`, `[1, 2]`, `【1】`) become superscript links if their number is known and stay text otherwise.
 """
 
 import re
@@ -27,42 +26,42 @@ from ragsite.markup.highlighting import highlighted
 from ragsite.markup.mathematics import formula_html, mathematics_plugin, split_formulas
 
 _ALIGNED = re.compile(r"text-align:\s*(left|right|center)")
-# Letters and digits joined by hyphens, one digit among them: LS-2448P. No match is longer than 51 characters.
+# Letters and digits joined by hyphens, with at least one digit: LS-2448P. A match has at most 51 characters.
 _MODEL_NUMBER = re.compile(r"(\b(?=[A-Za-z-]{0,50}\d)[A-Za-z0-9]{1,12}(?:-[A-Za-z0-9]{1,12}){1,3}\b)", re.ASCII)
-# Characters of a table's cell with much to say, which is kept from being squeezed to a word per line.
+# Characters of a table cell from which it gets a minimum width, so that it isn't squeezed to a word per line.
 LONG_CELL = 16
-# A cell that is a number, with its sign, unit and sources: ≈ $1,200.50, -40 °C, 98 % [2]. Figures align in a column.
+# A cell with a number, its sign, unit and sources: ≈ $1,200.50, -40 °C, 98 % [2]. Numbers are right-aligned.
 _NUMBER_CELL = re.compile(
     r"[-+\u2212±≈~<>≤≥]?\s?[$€£¥￥]?\s?[-\u2212]?\d+(?:[,\s]\d{3})*(?:\.\d+)?"
     r"(?:\s?(?:[%‰]|°?[^\W\d_]{1,3}(?:/[^\W\d_]{1,3})?))?(?:\s?\[\d+\])*"
 )
-# What Markdown, HTML and citations know nothing of; such words with whole markers and bold words among them; a line in
-# which it is decided what it is; and the ends of blocks of words that a block's HTML ends with.
+# Plain words, without a meaning in Markdown, HTML or citations; such words mixed with complete markers and bold words;
+# a line whose kind is certain; and the closing tags of text blocks at the end of a block's HTML.
 _PLAIN = re.compile(r"[^\x00-\x1f\x7f-\xa0!#$&)*;<=>\[\\\]_`{|}~【】［］]+")
 _BOLD = re.compile(rf"(?<= )\*\*([^\W_](?:{_PLAIN.pattern[:-1]}*[^\W_])?)\*\*")
 _SIMPLE = re.compile(rf"(?:{_PLAIN.pattern}+|{MARKER.pattern}|{_BOLD.pattern})++")
 _AFTER_BOLD = " .,:。，：、"
 _SETTLED = re.compile(r"[^\W\d_]")
 _BLOCK_ENDS = re.compile(r"(?:</(?:p|li|ul|ol|blockquote|h[3-6])>\n?)+\Z")
-# Characters of a block's HTML in which its ends are looked for.
+# Characters at the end of a block's HTML in which its closing tags are searched.
 _ENDS_WITHIN = 200
-# Of a diagram's source, no more characters are drawn.
+# Longer diagram sources aren't drawn.
 LONGEST_DIAGRAM = 20_000
-# Nor one that brings markup, addresses of pictures or styles: it would only try what the frame forbids.
+# Nor are those with markup, image URLs or styles, which the frame forbids anyway.
 _FOREIGN = re.compile(
     r"(?<!<)<(?!br\s*/?>)[a-z/!?]|[&#](?:lt|gt|quot|#?x?0*(?:60|3c));|\bimg\s*:|\burl\s*\(|@import|(?:java|vb)script:|themecss",
     re.IGNORECASE,
 )
 _TASK = re.compile(r"\[([ xX])\][ \u3000]+(?=\S|\Z)")
-# The page has its own first and second headings.
+# The page itself has first- and second-level headings.
 _HEADING_SHIFT = 2
 
 
 @dataclass(frozen=True, slots=True)
 class Marker:
-    """A known citation: where its number leads, what it is called, and the verdict on each place where it stands.
+    """A known citation: its URL, its label and the verdict on each of its occurrences.
 
-    `name` is the document's, to be read beside the number; empty where the number alone is to stand there.
+    `name` is the document's name to show next to the number; empty to show only the number.
     """
 
     href: str
@@ -73,12 +72,12 @@ class Marker:
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """What rendering needs beside the text: the known citations by number, and the text that may lend links.
+    """Data for rendering a text: the known citations by number, and the text whose links are trusted.
 
-    `uncited` has the verdicts on sentences that cite nothing, though they state what is in no source, by their
+    `uncited` contains the verdicts on sentences without citations that state something in no source, by their
     `letters_and_digits`.
 
-    A context serves one reading of an answer from its beginning, since it counts how often each number came.
+    A context is for rendering an answer once from its beginning, since it counts the occurrences of each number.
     """
 
     markers: Mapping[int, Marker] = field(default_factory=dict)
@@ -87,7 +86,7 @@ class Context:
     _seen: Counter[int] = field(default_factory=Counter)
 
     def verdict(self, number: int) -> SentenceMark:
-        """Return the verdict on the next place where a number stands; empty where none was passed."""
+        """Return the verdict on the next occurrence of a number; empty if there is none."""
         place = self._seen[number]
         self._seen[number] += 1
         verdicts = self.markers[number].verdicts
@@ -105,13 +104,13 @@ def normalise(text: str) -> str:
 
 
 def render(text: str, context: Context | None = None) -> SafeString:
-    """Return a whole Markdown text as safe HTML."""
+    """Render a complete Markdown text as safe HTML."""
     context = context or Context()
     return _html(_parser.parse(normalise(text), {"context": context}), context)
 
 
 def render_inline(text: str, context: Context | None = None) -> SafeString:
-    """Return a line (a table's cell) as safe HTML: escaped, with its citation markers linked."""
+    """Render a line (a table cell) as safe HTML: escaped, with linked citation markers."""
     context = context or Context()
     parts: list[str] = []
     said: list[str] = []
@@ -131,14 +130,14 @@ def render_inline(text: str, context: Context | None = None) -> SafeString:
 
 
 def _unbroken(text: str) -> str:
-    """Return a cell's text escaped, each model number in an element that no line ends within."""
+    """Escape a cell's text, with each model number in an element without line breaks."""
     found = _MODEL_NUMBER.split(text)
     return "".join(f'<span class="whole">{escape(p)}</span>' if i % 2 else escape(p) for i, p in enumerate(found))
 
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """What a piece of text did: HTML of blocks that can't change any more, and of the one still open."""
+    """The result of feeding text: HTML of the blocks that are final, and of the one still open."""
 
     finished: SafeString
     open: SafeString
@@ -147,8 +146,8 @@ class Change:
 class Incremental:
     """Markdown that arrives in pieces.
 
-    A top-level block is finished when the first line of the block after it is complete. Only the text from the
-    start of the last block on is kept and read again, so the work per piece doesn't grow with the answer.
+    A top-level block is finished when the first line of the next block is complete. Only the text from the start of the
+    last block is kept and parsed again, so that the work per piece doesn't grow with the answer.
     """
 
     def __init__(self, context: Context | None = None) -> None:
@@ -160,9 +159,9 @@ class Incremental:
         self._judged = bool(self._context.uncited) or any(marker.verdicts for marker in markers)
 
     def feed(self, text: str) -> Change:
-        """Take a piece of text."""
+        """Add a piece of text."""
         text = self._held + text
-        # A carriage return may be the first half of a line end.
+        # A carriage return may be the first half of a line ending.
         self._held = "\r" if text.endswith("\r") else ""
         text = normalise(text.removesuffix("\r"))
         if (lengthened := self._lengthened(text)) is not None:
@@ -184,16 +183,15 @@ class Incremental:
         return Change(finished, self._open)
 
     def close(self) -> SafeString:
-        """Return the HTML of what was still open."""
+        """Return the HTML of the open block."""
         html = render(self._tail + self._held, self._context)
         self._tail = self._held = ""
         return html
 
     def _lengthened(self, text: str) -> SafeString | None:
-        """Return the open block's HTML with simple words written on, or None where it has to be read again.
+        """Return the open block's HTML with plain words appended, or None if it has to be parsed again.
 
-        Words that follow words within a line end nothing, begin nothing and close nothing that waits for its end; nor
-        do markers and bold words that come whole.
+        Plain words within a line don't start, end or close any construct; neither do complete markers and bold words.
         """
         line = self._tail[self._tail.rfind("\n") + 1 :]
         written = line.rstrip()
@@ -275,7 +273,7 @@ def _text(content: str) -> Token:
 
 
 def _mark_tasks(state: StateCore) -> None:
-    """Make `[ ]` and `[x]` at the beginning of a list's item a box; a core rule."""
+    """Replace `[ ]` and `[x]` at the beginning of list items by checkboxes; a core rule."""
     for index, token in enumerate(state.tokens):
         if index < 2 or token.type != "inline" or state.tokens[index - 2].type != "list_item_open":
             continue
@@ -287,7 +285,7 @@ def _mark_tasks(state: StateCore) -> None:
 
 
 def _find_whole_fences(state: StateCore) -> None:
-    """Note of each block of code within fences whether the one at its end has come; a core rule."""
+    """Record for each fenced code block whether its closing fence has come; a core rule."""
     for token in state.tokens:
         if token.type == "fence" and token.map:
             lines = token.content.count("\n") + (not token.content.endswith("\n") and token.content != "")
@@ -295,7 +293,7 @@ def _find_whole_fences(state: StateCore) -> None:
 
 
 class _Renderer(RendererHTML):
-    """Answers' HTML: links on trust, no pictures, tables that scroll, code with its language."""
+    """Renderer for answers: only trusted links, no images, scrolling tables, code with its language."""
 
     def renderInline(self, tokens: Sequence[Token], options: Any, env: Any) -> str:
         return super().renderInline(underlined(tokens, env["context"].verdict, env["context"].uncited), options, env)
@@ -360,7 +358,7 @@ class _Renderer(RendererHTML):
         return f"</{_heading(tokens[index])}>\n"
 
     def list_item_open(self, tokens: Sequence[Token], index: int, options: Any, env: Any) -> str:
-        # What is done stands in the box, in words; the list's bullet would be one sign too many.
+        # The box has a text alternative; the list's bullet would be redundant.
         return '<li class="task">' if tokens[index].meta.get("task") else "<li>"
 
     def task(self, tokens: Sequence[Token], index: int, options: Any, env: Any) -> str:
@@ -385,9 +383,9 @@ class _Renderer(RendererHTML):
 
 
 def code_html(text: str, language: str, *, whole: bool, name: str = "") -> SafeString:
-    """Return a block of code with its language and a button that copies it, in colours once it is `whole`.
+    """Return a code block with its language and a copy button, highlighted once it is `whole`.
 
-    `name` is the block's element id, where it is a block of its own. A whole diagram says so: a script draws it.
+    `name` is its element id, if it is a block of its own. A complete diagram is marked for a script to draw.
     """
     block, code = (f' id="{escape(name)}"', f' id="{escape(name)}-code"') if name else ("", "")
     classes = "block code" if name else "code"
@@ -408,7 +406,7 @@ def _heading(token: Token) -> str:
 
 
 def cell_class(text: str) -> str:
-    """Return the class of a table's cell by its Markdown: `long`, `numeric`, or none."""
+    """Return the CSS class for a table cell's Markdown: `long`, `numeric` or none."""
     if len(text) > LONG_CELL:
         return "long"
     return "numeric" if _NUMBER_CELL.fullmatch(text.strip()) else ""
@@ -423,13 +421,13 @@ def _cell(token: Token, of_text: str = "") -> str:
 
 
 def _trusted(href: str, context: Context) -> bool:
-    """Tell whether a link leads where the sources or the question say; a model can't send people elsewhere."""
+    """Return whether a link's URL is in the sources or the question, so that a model can't send people elsewhere."""
     return href.startswith(("https://", "http://")) and href.rstrip("/") in context.trusted_text
 
 
 _parser = MarkdownIt("commonmark", {"html": False, "breaks": True}, renderer_cls=_Renderer)
 _parser.enable(["table", "strikethrough"])
-# Without definitions that come later, a block depends on nothing below it; and `[1]` is never a reference.
+# Without link definitions, a block doesn't depend on later ones, and `[1]` is never a reference.
 _parser.disable(["reference", "html_block", "html_inline"])
 _parser.use(mathematics_plugin)
 _parser.core.ruler.after("text_join", "citations", _link_citations)

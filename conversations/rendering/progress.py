@@ -1,4 +1,4 @@
-"""How far an answer is, and how long it took, in words for a reader."""
+"""Texts for an answer's progress and duration."""
 
 from django.utils.translation import gettext as _
 
@@ -7,7 +7,7 @@ from conversations.turns.lifecycle import find_node
 
 
 def progress(answer: Answer) -> str:
-    """Name the step that began last and has not ended."""
+    """Return the name of the latest step that hasn't ended."""
     running = [step for step in answer.steps.values() if step["status"] == "processing"]
     if not running:
         return _("Thinking")
@@ -17,7 +17,7 @@ def progress(answer: Answer) -> str:
 
 
 def duration(ms: float) -> str:
-    """Return milliseconds as a person says them."""
+    """Return milliseconds in a readable form."""
     seconds = ms / 1000
     if seconds < 0.1:
         return _("%(ms)d ms") % {"ms": round(ms)}

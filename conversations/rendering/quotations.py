@@ -1,4 +1,4 @@
-"""What is quoted of a source, with the words marked that an answer takes from it."""
+"""Quotations from sources, with the words that an answer uses highlighted."""
 
 import re
 from collections.abc import Iterator, Sequence, Set
@@ -12,14 +12,14 @@ from ragsite.language.analysis import terms
 from ragsite.language.sentences import split_sentences
 
 _HAN = "㐀-䶿一-鿿"
-# Han characters, words and numbers, and what stands between them.
+# Han characters, words and numbers, and the text between them.
 _PIECE = re.compile(rf"([{_HAN}]+)|([^\W_{_HAN}]+(?:[.,'’:/-][^\W_{_HAN}]+)*)|(?:[\W_](?<![{_HAN}]))+")
 
 
 def marked(quotation: str, claims: Sequence[str]) -> SafeString:
-    """Return a quotation as HTML, with the words of some claims marked in the sentences that bear them out.
+    """Return a quotation as HTML, with the words of some claims highlighted in the sentences that support them.
 
-    Where no sentence clearly does, as with one in another language, they are marked wherever they stand.
+    If no sentence clearly does, such as in another language, they are highlighted wherever they occur.
     """
     if not claims:
         return escape(quotation)
@@ -36,12 +36,12 @@ def marked(quotation: str, claims: Sequence[str]) -> SafeString:
 
 
 def _pairs(run: str) -> list[str]:
-    """Return the neighbouring Han characters of a run, two and two; one alone is returned as it is."""
+    """Return the bigrams of a run of Han characters; a single character is returned unchanged."""
     return [one + other for one, other in pairwise(run)] or [run]
 
 
 def _pieces(sentence: str, wanted: Set[str], pairs: Set[str]) -> Iterator[tuple[str, bool | None]]:
-    """Yield a sentence piece by piece, and whether each is claimed; None of what has no meaning of its own."""
+    """Yield the pieces of a sentence and whether each is claimed; None for pieces such as punctuation."""
     for match in _PIECE.finditer(sentence):
         han, word = match.groups()
         if han:
@@ -55,7 +55,7 @@ def _pieces(sentence: str, wanted: Set[str], pairs: Set[str]) -> Iterator[tuple[
 
 
 def _joined(pieces: Iterator[tuple[str, bool | None]]) -> str:
-    """Return pieces as HTML; those that are claimed are one mark as long as nothing else with a meaning is between."""
+    """Return pieces as HTML; claimed pieces share one mark unless another word is between them."""
     html, mark, since = "", "", ""
     for text, claimed in pieces:
         if claimed:

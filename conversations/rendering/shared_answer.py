@@ -1,4 +1,4 @@
-"""Answers of a shared branch, as strangers see them."""
+"""Answers of a shared branch, as anonymous visitors see them."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -15,13 +15,13 @@ from conversations.sharing import withheld
 
 @dataclass
 class SharedAnswer(AnswerPage):
-    """An answer as strangers see it: its sources are the quotations below it, its pictures only their captions."""
+    """An answer on a shared page: its sources are the quotations below it, and images become their captions."""
 
-    # How many of the sources that it names are left out.
+    # The number of cited sources that are left out.
     withheld: int = 0
 
     def withhold(self, readable: set[int]) -> None:
-        """Leave out what rests on other documents than some."""
+        """Leave out content based on any other documents than the given ones."""
         answer, cited = self.answer, self._cited_numbers
         sources = {item["index"] for item in answer.citations}
         gone = {item["index"] for item in answer.citations if item["document_id"] not in readable}
@@ -34,32 +34,32 @@ class SharedAnswer(AnswerPage):
 
     @property
     def note(self) -> str:
-        """What is left out, in words; empty when nothing is."""
+        """A description of what is left out; empty if nothing is."""
         return withheld.note(self.withheld)
 
     @property
     def unfounded(self) -> bool:
-        """Whether the documents were asked, and the answer never named one of them."""
+        """Whether documents were searched, but the answer never cited one."""
         return not self.withheld and super().unfounded
 
     def citation_url(self, number: int) -> str:
-        """Return where the quotation stands on the same page."""
+        """Return the anchor of the quotation on the same page."""
         return f"#{self.id}-source-{number}"
 
     def block_html(self, block: dict[str, Any], context: markdown.Context) -> SafeString:
-        """Return a block; of a picture its caption."""
+        """Return a block; for an image, its caption."""
         if block["kind"] != "image":
             return super().block_html(block, context)
         return format_html('<p class="block muted">[{}]</p>', block["alt"]) if block["alt"] else SafeString("")
 
     @property
     def whole(self) -> bool:
-        """Whether the answer came to its end."""
+        """Whether the answer is complete."""
         return self.answer.status == Message.Status.COMPLETED
 
 
 def shared_answers(link: ShareLink) -> list[SharedAnswer]:
-    """Return what a link shows, oldest first."""
+    """Return the answers that a link shows, oldest first."""
     tree = queries.tree(link.session)
     pages = [SharedAnswer.of(view) for view in queries.views(link.session, tree, tree.path(link.last_turn_id))]
     named = [item["document_id"] for page in pages for item in page.answer.citations]

@@ -1,11 +1,11 @@
-"""What a page is sent of an answer's text: only the end that changed, as `static/js/text-frames.js` takes it.
+"""Messages for updating an answer's text on a page: only the changed end is sent, for `static/js/text-frames.js`.
 
-A record is `~PLACE[,DROP[,FINISHED[,EVENTS]]]~HTML`. The page takes `DROP` characters (`*` for all) from the end of
-what it was last sent for the place, adds the HTML, and moves the first `FINISHED` characters (`*` for all, which closes
-the place) before it: they don't change any more. Where `DROP` is left out the HTML goes before the closing tags at the
-end instead. `EVENTS` is how far the answer's `seq` goes on, 1 where it is left out. Characters are UTF-16's units, in
-which scripts count. Records in one message stand between `SEPARATOR`s. A citation that the page was sent before is only
-named, between `NAMED`s: its number and its classes but the first.
+A record is `~PLACE[,DROP[,FINISHED[,EVENTS]]]~HTML`. The page removes `DROP` characters (`*` for all) from the end of
+the HTML that it was last sent for the place, appends the HTML, and moves the first `FINISHED` characters (`*` for all,
+which closes the place) before it, as they are final. Without `DROP`, the HTML is inserted before the closing tags at
+the end instead. `EVENTS` is the increment of the answer's `seq`, 1 by default. Characters are UTF-16 code units, as in
+JavaScript. Records in one message are separated by `SEPARATOR`. A citation that was sent before is referred to by its
+number and its classes except the first, between `NAMED`s.
 """
 
 import re
@@ -19,7 +19,7 @@ _CLOSING_TAG = re.compile(r"</\w+>\n?", re.ASCII)
 
 
 class Records:
-    """Makes the records of one answer, and knows which citations the page was sent."""
+    """Creates the records of one answer, and keeps track of the citations that were sent."""
 
     def __init__(self) -> None:
         self._sent: dict[str, str] = {}
@@ -40,19 +40,19 @@ class Records:
 
 
 class Tail:
-    """The open end of a text block as the page has it, unknown (None) until it was sent whole."""
+    """The open end of a text block on the page; None until it was sent in full."""
 
     def __init__(self, records: Records) -> None:
         self._record = records.record
         self._shown: str | None = None
 
     def becomes(self, place: str, html: str, events: int, finished: str | None = "") -> str:
-        """Return the record that makes it `html`, of which `finished` is the beginning; None closes it."""
+        """Return the record that changes it to `html`, which starts with `finished`; None closes it."""
         known = self._shown
         if known and finished == "" and (new := _inserted(known, html)) is not None:
             self._shown = html
             return self._record(place, new, events)
-        # How many characters they have in common at their beginning, by halves.
+        # The length of the common prefix, by binary search.
         kept, most = 0, min(len(known or ""), len(html))
         while known and kept < most:
             middle = (kept + most + 1) // 2
@@ -66,7 +66,7 @@ class Tail:
 
 
 def _inserted(before: str, after: str) -> str | None:
-    """Return what has come before the closing tags at the end, or None where anything else is different."""
+    """Return the text inserted before the closing tags at the end, or None if anything else differs."""
     end = len(before)
     while (start := before.rfind("</", 0, end)) >= 0 and _CLOSING_TAG.fullmatch(before, start, end):
         end = start

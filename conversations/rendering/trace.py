@@ -1,4 +1,4 @@
-"""A turn's trace as the page shows it: what ran, how long, and what each node saw, in words."""
+"""A turn's trace as the page shows it: the nodes that ran, their durations and details."""
 
 import json
 from dataclasses import dataclass, field
@@ -16,7 +16,7 @@ from conversations.turns.lifecycle import find_node
 from knowledge import access
 from knowledge.models import Chunk
 
-# How a node's run ended; a node of one's own may say something else.
+# The outcomes of a node's run; custom nodes may have others.
 STATUSES = {
     "completed": gettext_lazy("Completed"),
     "skipped": gettext_lazy("Skipped"),
@@ -24,13 +24,13 @@ STATUSES = {
     "stopped": gettext_lazy("Stopped"),
 }
 _LISTED_HITS = 10
-# What is shown of any node's detail in its own way.
+# Details that are shown in the same way for any node.
 _APART = ("error", "error_detail", "messages")
 
 
 @dataclass(frozen=True, slots=True)
 class TracePassage:
-    """A passage in a list of hits. `sources` says why it stands there, such as where each retriever ranked it."""
+    """A passage in a list of hits. `sources` explains its position, such as its rank by each retriever."""
 
     rank: int
     score: float | None
@@ -54,7 +54,7 @@ class HitList:
 
 @dataclass(slots=True)
 class Step:
-    """One node's run. `offset` and `width` place it on the turn's time line, in percent."""
+    """One node's run. `offset` and `width` are its position on the turn's timeline, in percent."""
 
     name: str
     status: str
@@ -68,19 +68,19 @@ class Step:
 
 
 def node_name(key: str) -> str:
-    """Return what a node is called, by its key where the pipelines have no such node or it has no title."""
+    """Return the title of a node, or its key if no pipeline has such a node or it has no title."""
     node = find_node(key)
     return str(node.title) if node is not None and node.title else key.replace("_", " ")
 
 
 def steps(turn: Turn, user: Any) -> list[Step]:
-    """Return what ran for a turn, in order. Passages that the user may not read (any more) are not quoted."""
+    """Return the steps of a turn, in order. Passages that the user can't read (any more) aren't quoted."""
     rows = list(turn.trace.all())
     if not rows:
         return []
     begin = min(row.started_at for row in rows)
     total = max((row.started_at - begin) / timedelta(milliseconds=1) + row.ms for row in rows) or 1
-    # The passages that the trace names, without those out of the user's reach.
+    # The passages in the trace that the user can read.
     named = redaction.named_passages(rows, _LISTED_HITS)
     chunks = access.readable_chunks(user).select_related("document").in_bulk(named)
     visible = redaction.trace_visibility(turn, rows, user)
@@ -96,7 +96,7 @@ def steps(turn: Turn, user: Any) -> list[Step]:
             width=max(1, round(100 * row.ms / total)),
             messages=redaction.messages(row.detail, visible),
         )
-        # As its node describes it; as it is where the pipeline has no such node, or the node has no description.
+        # As described by its node; unchanged if the pipeline has no such node or the node describes nothing.
         told = node.describe(row.detail) if node is not None else None
         if told is not None:
             step.facts += told.facts

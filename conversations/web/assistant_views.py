@@ -1,4 +1,4 @@
-"""Pages of assistants: those who may make them keep them here; everyone chooses one for a chat."""
+"""Pages for managing assistants, and choosing one for a chat."""
 
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
@@ -22,7 +22,7 @@ from ragsite.requests import is_htmx, number_in, refusal
 @login_required
 @require_GET
 def assistants(request: HttpRequest) -> HttpResponse:
-    """List the assistants for those who may make them."""
+    """List the assistants for users who can manage them."""
     choice.require_curator(request.user)
     rows = Assistant.objects.prefetch_related("groups", "people", "versions")
     return render(request, "conversations/assistants.html", {"assistants": rows})
@@ -31,7 +31,7 @@ def assistants(request: HttpRequest) -> HttpResponse:
 @login_required
 @require_http_methods(["GET", "POST"])
 def assistant(request: HttpRequest, pk: int | None = None) -> HttpResponse:
-    """Show an assistant as a form, or an empty one, and store it; an edit makes a version, or is rehearsed first."""
+    """Show and save the form of a new or existing assistant; an edit creates a version, or is rehearsed first."""
     choice.require_curator(request.user)
     instance = get_object_or_404(Assistant, pk=pk) if pk is not None else None
     sent = request.POST or (rehearsal_views.form_of(request, instance) if instance is not None else None)
@@ -57,7 +57,7 @@ def assistant(request: HttpRequest, pk: int | None = None) -> HttpResponse:
 @login_required
 @require_POST
 def take_up_version(request: HttpRequest, pk: int, number: int) -> HttpResponse:
-    """Have an assistant answer as an older version did: its configuration becomes the newest version."""
+    """Restore an older version of an assistant by saving its configuration as the newest version."""
     choice.require_curator(request.user)
     version = get_object_or_404(AssistantVersion, assistant=pk, number=number)
     try:
@@ -73,7 +73,7 @@ def take_up_version(request: HttpRequest, pk: int, number: int) -> HttpResponse:
 @login_required
 @require_POST
 def copy_assistant(request: HttpRequest, pk: int) -> HttpResponse:
-    """Make an assistant that answers as another one does; it is disabled until someone enables it."""
+    """Create a disabled copy of an assistant."""
     choice.require_curator(request.user)
     version = _newest(pk)
     with transaction.atomic():
@@ -88,7 +88,7 @@ def copy_assistant(request: HttpRequest, pk: int) -> HttpResponse:
 @login_required
 @require_POST
 def delete_assistant(request: HttpRequest, pk: int) -> HttpResponse:
-    """Delete an assistant; its chats go on with the default one, which can't be deleted."""
+    """Delete an assistant; its chats continue with the default one, which can't be deleted."""
     choice.require_curator(request.user)
     gone = get_object_or_404(Assistant, pk=pk)
     if gone.is_default:
@@ -102,7 +102,7 @@ def delete_assistant(request: HttpRequest, pk: int) -> HttpResponse:
 @login_required
 @require_GET
 def export_assistant(request: HttpRequest, pk: int) -> HttpResponse:
-    """Give an assistant as a file."""
+    """Download an assistant as a file."""
     choice.require_curator(request.user)
     version = _newest(pk)
     try:
@@ -117,7 +117,7 @@ def export_assistant(request: HttpRequest, pk: int) -> HttpResponse:
 @login_required
 @require_POST
 def import_assistant(request: HttpRequest) -> HttpResponse:
-    """Make an assistant of a file, and say what of it is missing here."""
+    """Create an assistant from a file, and report what it refers to that this site lacks."""
     choice.require_curator(request.user)
     file = request.FILES.get("file")
     try:
@@ -137,7 +137,7 @@ def import_assistant(request: HttpRequest) -> HttpResponse:
 @login_required
 @require_POST
 def ask_assistant(request: HttpRequest, pk: int) -> HttpResponse:
-    """Lead to an empty chat in which this assistant answers."""
+    """Redirect to an empty chat with this assistant."""
     chosen = choice.get_usable(request.user, pk)
     session = services.empty_session(request.user)
     choice.set_assistant(request.user, session, chosen.pk)
@@ -147,7 +147,7 @@ def ask_assistant(request: HttpRequest, pk: int) -> HttpResponse:
 @login_required
 @require_POST
 def choose_assistant(request: HttpRequest, pk: int) -> HttpResponse:
-    """Have another assistant, or another model, answer in a chat from now on."""
+    """Change the assistant or the model of a chat."""
     session = access.get_session(request.user, pk)
     try:
         if "assistant" in request.POST:
@@ -160,7 +160,7 @@ def choose_assistant(request: HttpRequest, pk: int) -> HttpResponse:
         return redirect("session", pk=pk)
     context = contexts.composer_context(request.user, session)
     line = render(request, "conversations/_scope.html", context)
-    if not session.turns.exists():  # what an empty chat says is the assistant's, too
+    if not session.turns.exists():  # an empty chat shows the assistant's greeting
         welcome = context | contexts.welcome_context(request.user, context["documents"]) | {"oob": True}
         line.content += render(request, "conversations/_welcome.html", welcome).content
     return line

@@ -1,4 +1,4 @@
-"""The chat's WebSocket: htmx's forms in, HTML fragments out."""
+"""The chat's WebSocket: receives htmx forms and sends HTML fragments."""
 
 import asyncio
 import json
@@ -43,14 +43,14 @@ FOREIGN_ORIGIN = 4403
 
 
 class ChatConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
-    """One page's connection to one session. Turns don't depend on it: they go on when it is gone."""
+    """One page's connection to one session. Turns don't depend on it: they continue when it is closed."""
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
-        """Serve the connection, and leave no listening task behind however it ends."""
+        """Serve the connection; cancel all listening tasks when it ends."""
         self._listeners: dict[int, asyncio.Task[None]] = {}
         self._shown: set[int] = set()  # turns that this connection put on the page
-        self._leaf: int | None = None  # where the branch ends that the page shows
-        self._newest: int | None = None  # the session's newest turn that the page knows of; None until it has told
+        self._leaf: int | None = None  # the last turn of the branch that the page shows
+        self._newest: int | None = None  # the newest turn that the page knows of; None until it is sent
         self._group = ""
         self._grant: stream_auth.Grant | None = None
         try:
@@ -69,7 +69,7 @@ class ChatConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
             self.language = get_supported_language_variant(wanted)
         except LookupError:
             self.language = settings.LANGUAGE_CODE
-        # A browser's page of this site comes from the same scheme and host; programs send no origin.
+        # Browsers send an origin, which must have this site's scheme and host; other clients send none.
         headers: dict[bytes, bytes] = dict(self.scope["headers"])
         by_tls = self.scope.get("scheme") == "wss" or (
             settings.BEHIND_TLS and headers.get(b"x-forwarded-proto", b"").strip().lower() == b"https"
@@ -92,7 +92,7 @@ class ChatConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
             await self.accept()
 
     async def disconnect(self, code: int) -> None:
-        """Stop listening; the turns go on."""
+        """Stop listening; the turns continue."""
         if self._group:
             await self.channel_layer.group_discard(self._group, self.channel_name)
         await self._stop_listening()
@@ -107,32 +107,32 @@ class ChatConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
         self._ending = asyncio.ensure_future(news)  # kept, so that it isn't collected before it ends
 
     async def session_changed(self, message: dict[str, Any]) -> None:
-        """Show the title that the session has got since, and its place in the list."""
+        """Show the session's new title and its place in the list."""
         with override(self.language):
             await self._send(await in_database(contexts.list_of, self.user, self.session_id))
 
     async def session_deleted(self, message: dict[str, Any]) -> None:
-        """Say that the session is gone; its text stays on the page, which may hold what was not kept elsewhere."""
+        """Notify that the session was deleted; its text stays on the page, since there may be no other copy."""
         with override(self.language):
             await self._notice("deleted")
 
     async def session_restored(self, message: dict[str, Any]) -> None:
-        """Take that back."""
+        """Remove the notice of deletion."""
         with override(self.language):
             await self._notice()
             await self.session_changed(message)
 
     async def session_asked(self, message: dict[str, Any]) -> None:
-        """Show a question that was asked on another page or by a program, or say that there is one."""
+        """Show a question asked on another page or through the API, or notify that there is one."""
         if self._newest is not None and message["turn_id"] not in self._shown:
             with override(self.language), suppress(Http404, *DATABASE_UNAVAILABLE):
                 await self._catch_up()
 
     async def session_file(self, message: dict[str, Any]) -> None:
-        """Show a file's chip as it stands, or take it away; while the file is read, it asks for its news itself."""
+        """Update or remove a file's chip; while the file is processed, the chip polls for itself."""
         with override(self.language), suppress(Http404, *DATABASE_UNAVAILABLE):
             chip = await in_database(self._chip, message["document_id"])
-            # Apart, since a page that lacks the place takes none of what is sent for it.
+            # Sent separately: htmx drops the whole message if the page lacks its target.
             await self._send(f'<li id="chat-file-{message["document_id"]}" hx-swap-oob="delete"></li>')
             if chip:
                 await self._send(chip)
@@ -143,7 +143,7 @@ class ChatConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
         return "" if document is None else contexts.file_chip(self.user, session, document)
 
     async def session_scope(self, message: dict[str, Any]) -> None:
-        """Tell what the session asks, and who answers, by its key: a page that shows something else fetches it."""
+        """Send the key of the session's scope and assistant; a page that shows another one fetches the new state."""
         with suppress(Http404, *DATABASE_UNAVAILABLE):
             asked = await in_database(self._asked)
             context = {"session_id": self.session_id, "asked": asked}
@@ -161,7 +161,7 @@ class ChatConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
         await self._send(render_to_string("conversations/_summary_news.html", {"session_id": self.session_id}))
 
     async def receive(self, text_data: str | None = None, bytes_data: bytes | None = None) -> None:
-        """Do what a form asks; what can't be done is said in a toast."""
+        """Handle a form; errors are shown in a toast."""
         form: Any = None
         if text_data and len(text_data) <= MAX_MESSAGE_CHARACTERS:
             with suppress(ValueError, RecursionError):
@@ -203,13 +203,13 @@ class ChatConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
                 edited = lifecycle.edit(self.user, _id(form["turn_id"]), question, self.language, request_id)
                 await self._branch(await edited)
             case "resume":
-                # Follow the answers that the page shows as unfinished, and no others: `{"seen": "message:seq …"}`; and
-                # show what was asked since: `{"leaf": its last turn, "newest": the newest of the session it knows of}`.
-                # Connected `again`, it lacks what was changed beside what it shows: `{"files": ids, "asked": a key}`.
+                # Follow only the answers that the page shows as unfinished, `{"seen": "message:seq …"}`, and show
+                # newer questions: `{"leaf": its last turn, "newest": the newest turn of the session it knows of}`.
+                # If it reconnects (`again`), it also needs changed files and scope: `{"files": ids, "asked": a key}`.
                 await self._stop_listening()
                 if "leaf" in form:
                     self._leaf, self._newest = _optional_id(form["leaf"]), _optional_id(form.get("newest")) or 0
-                if form.get("again"):  # it was away, and the list may have changed
+                if form.get("again"):  # the list may have changed while it was disconnected
                     await self._send(await in_database(contexts.list_of, self.user, self.session_id))
                 if form.get("again") and "asked" in form:
                     files = [int(number) for number in str(form.get("files", "")).split()[: chat_files.MOST_FILES]]
@@ -248,7 +248,7 @@ class ChatConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
         )
         started = await lifecycle.start_turn(self.user, ask)
         if started.parent_turn_id != shown:
-            # Meanwhile another page has asked: what the page lacks appears above the question.
+            # Another page asked something in the meantime: missing turns appear above the question.
             await self._branch(started)
             await self._notice("went_on")
             return
@@ -256,16 +256,16 @@ class ChatConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
             return
         if started.existing:
             page = await self._page(started.turn_id, started.assistant_message_id)
-        else:  # at once, without asking the database for what has only just begun
+        else:  # immediately, without querying the database for a turn that has just begun
             page = AnswerPage.begun(started, lifecycle.validated_question(ask.question))
         html = turn_html(page)
         self._shown.add(page.turn_id)
-        if form.get("pending"):  # its optimistic copy stands there
+        if form.get("pending"):  # the page already shows an optimistic copy
             html = _replacing(html, f"pending-{request_id}")
         else:
             html = format_html('<div hx-swap-oob="beforeend:#turns">{}</div>', contexts.safe(html))
         self._leaf = self._newest = page.turn_id
-        # As one: a page that has gone to another branch meanwhile takes none of it.
+        # As one message: a page that has switched to another branch in the meantime ignores all of it.
         await self._send(html + contexts.parent_html(page.turn_id) + self._said(_("Answering")))
         await self._attend(page)
 
@@ -281,7 +281,7 @@ class ChatConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
         return AnswerPage.of(view, answer)
 
     async def _branch(self, started: lifecycle.Started) -> None:
-        """Show the branch that a turn opens, and follow its answers alone: its own, and any that another page asked."""
+        """Show the branch that a turn opens, and follow only its answers: its own and any asked on another page."""
         if started.turn_id in self._shown:
             return
         html, unfinished = await in_database(contexts.turns_of, self.user, self.session_id, started.turn_id)
@@ -296,7 +296,7 @@ class ChatConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
             await self._attend(page)
 
     async def _catch_up(self) -> None:
-        """Show what was asked after the branch that the page shows, and say what was asked beside it."""
+        """Append newer turns to the branch that the page shows, and notify of turns in other branches."""
         session, turns = await in_database(self._turns)
         known, self._newest = self._newest or 0, max(turns.parent, default=0)
         if self._leaf is not None and self._leaf not in turns.parent:
@@ -309,14 +309,14 @@ class ChatConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
             await self._notice("elsewhere", turn_id=self._newest)
 
     async def _append(self, session: ChatSession, turns: TurnTree, missing: list[int]) -> None:
-        """Show turns after the page's last one, and follow their answers."""
+        """Append turns to the page, and follow their answers."""
         place = f"afterend:#turn-{self._leaf}" if self._leaf is not None else "beforeend:#turns"
         self._leaf = missing[-1]
         self._shown.update(missing)
         pages = await in_database(_pages, session, turns, missing)
         pages = [await self._page(page.turn_id, page.message_id) if page.streaming else page for page in pages]
         html = "".join([await in_database(turn_html, page) for page in pages])
-        # As one: a page that has gone to another branch meanwhile takes none of it.
+        # As one message: a page that has switched to another branch in the meantime ignores all of it.
         said = _("Asked on another page: %(question)s") % {"question": pages[-1].asked} if pages else ""
         appended = format_html('<div hx-swap-oob="{}">{}</div>', place, contexts.safe(html))
         await self._send(appended + contexts.parent_html(missing[-1]) + self._said(said))
@@ -331,7 +331,7 @@ class ChatConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
         return session, queries.tree(session)
 
     async def _attend(self, page: AnswerPage) -> None:
-        """Follow an answer; where it ended before it could be, bring along what its end changes."""
+        """Follow an answer; if it has already ended, update what its end changes."""
         if not page.streaming:
             await self._after(page)
             return
@@ -350,7 +350,7 @@ class ChatConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
         task.add_done_callback(ended)
 
     async def _follow(self, page: AnswerPage) -> None:
-        """Send an answer's events as they come, to its end; text that comes faster than a page needs it, together."""
+        """Send an answer's events as they come, to its end, combining text that comes faster than a page needs it."""
         stream, due = Stream(page), 0.0
         with override(self.language):
             async with aclosing(broker.follow(page.message_id, page.answer.last_seq)) as batches:
@@ -358,7 +358,7 @@ class ChatConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
                     if (early := due - time.monotonic()) > 0:
                         await asyncio.sleep(early)
                     if isinstance(events[-1], DoneEvent):
-                        with suppress(*DATABASE_UNAVAILABLE):  # the end is sent all the same
+                        with suppress(*DATABASE_UNAVAILABLE):  # the end is sent in any case
                             await in_database(self._complete, page)
                     news = joined(events)
                     for message in messages(frame for event in news for frame in stream.feed(event)):
@@ -369,7 +369,7 @@ class ChatConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
                         await self._after(page)
 
     def _complete(self, page: AnswerPage) -> None:
-        """Bring along what became of the turn besides its events: what wrote it, and its siblings."""
+        """Update what the events of a turn don't contain: the model that wrote it, and its siblings."""
         session = access.sessions(self.user).filter(pk=self.session_id).first()
         view = queries.turn_view(session, page.turn_id) if session is not None else None
         if view is not None:
@@ -378,7 +378,7 @@ class ChatConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
             page.for_staff = may_change_models(self.user)
 
     async def _after(self, page: AnswerPage) -> None:
-        """Bring what an answer changes elsewhere on the page up to date: the list of chats, the title."""
+        """Update what an answer changes elsewhere on the page: the list of chats and the title."""
         html = await in_database(contexts.list_of, self.user, self.session_id)
         await self._send(html + self._said(page.line))
         if page.turn_id == self._leaf:
@@ -393,13 +393,13 @@ class ChatConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
         await asyncio.gather(*tasks, return_exceptions=True)
 
     async def _refuse(self, form: dict[str, Any], message: str) -> None:
-        """Say why, and let the page put the question back into the composer."""
+        """Show the reason, and let the page put the question back into the composer."""
         refused = str(form.get("request_id") or "")
         await self._send(render_to_string("conversations/_refused.html", {"request_id": refused}))
         await self._toast(message)
 
     async def _notice(self, kind: str = "", **context: Any) -> None:
-        """Say above the composer what happened elsewhere (`elsewhere`, `went_on`, `deleted`), or nothing any more."""
+        """Show a notice above the composer (`elsewhere`, `went_on` or `deleted`), or remove it."""
         context |= {"kind": kind, "session_id": self.session_id}
         await self._send(render_to_string("conversations/_notice.html", context))
 
@@ -424,7 +424,7 @@ def _replacing(html: str, target: str = "") -> str:
 
 
 def _id(value: Any) -> int:
-    """Return a form's id; raises `ValueError` for anything else."""
+    """Parse an id from a form; raises `ValueError` if it isn't one."""
     return int(str(value))
 
 
@@ -433,7 +433,7 @@ def _optional_id(value: Any) -> int | None:
 
 
 def _flag(value: Any) -> bool | None:
-    """Return a form's yes or no, None where it says neither."""
+    """Parse a boolean from a form; None if it is neither."""
     return {"true": True, "false": False}.get(str(value).lower())
 
 

@@ -1,4 +1,4 @@
-"""What the chat's pages are made of: used by the views and, for what changes while one looks, by the socket."""
+"""Template contexts of the chat's pages, for the views and for live updates by the socket."""
 
 import hashlib
 import json
@@ -38,14 +38,13 @@ from knowledge.models import Chunk, Document, KnowledgeBase
 from knowledge.web.files import upload_rules
 from ragsite.llm.default import default_endpoint, notice_ollama
 
-# Sessions that the side bar has at first, and how many come at a time at its end; and the most that come again when it
-# is brought up to date.
+# Sessions in the sidebar at first and per further page, and the maximum that is sent when it is refreshed.
 LISTED_SESSIONS = 100
 MOST_LISTED = 1000
-# Turns on the page, and how many earlier ones are shown at a time on request.
+# Turns on the page at first, and per request for earlier ones.
 SHOWN_TURNS = 20
 SUGGESTIONS = 4
-# What to ask of the sample documents, by their file names (`ragsite.runtime.samples`).
+# Suggested questions about the sample documents, by file name (`ragsite.runtime.samples`).
 SAMPLE_QUESTIONS = {
     "LS-2400 Switch Handbook.pdf": "How long does a firmware update take?",
     "云雀网络员工手册.docx": "年假有多少天？",
@@ -55,20 +54,20 @@ _NUMBERING = re.compile(
     r"|[（(]?[一二三四五六七八九十]+[、）).]|第\S{1,3}[章节条部篇])[\s:：—–-]*",
     re.IGNORECASE,
 )
-# Markdown's marks that `plain`, which is for sentences, leaves: rules, the second lines of tables, marks of nested
-# lists, and stars beside punctuation and Chinese; 2*3 and 2 * 3 are none.
+# Markdown that `plain`, which is for sentences, doesn't remove: rules, the second lines of tables, markers of nested
+# lists, and asterisks next to punctuation and Chinese; those in 2*3 and 2 * 3 aren't Markdown.
 _MARKS = re.compile(
     r"^[ \t]*(?:[-*_|:][ \t]*){3,}$|^[ \t]*(?:[-*+][ \t]+)+|(?<![\\\w()\[\]])\*+(?=\S)|(?<=[^\s\\])\*+(?![\w()\[\]])"
     r"|(?<=[㐀-鿿])\*+|(?<!\\)\*+(?=[㐀-鿿])",
     re.MULTILINE,
 )
-# What a sentence has, or a line that leads to a page: ends and commas, and dots before a number.
+# Signs of a sentence (its end, commas) or of an entry in a table of contents (dots before a number).
 _SENTENCE = re.compile(r"[.!?;,。！？；，…]\s*$|[。！？；，;]|[.!?,]\s|\.{3,}|…")
 
 
 @dataclass(frozen=True, slots=True)
 class SessionGroup:
-    """Sessions of one stretch of time, each with where it says what was looked for."""
+    """Sessions of one period, each with its search result, if any."""
 
     name: str
     sessions: list[tuple[ChatSession, "Found | None"]]
@@ -76,7 +75,7 @@ class SessionGroup:
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """Where a session says words that are looked for: the piece of text with them marked, and where it leads."""
+    """A match of a search in a session: an excerpt with highlighted words, and its URL."""
 
     html: SafeString
     query: str
@@ -84,20 +83,20 @@ class Found:
 
 @dataclass(frozen=True, slots=True)
 class Narrowing:
-    """Which sessions the list shows: with words, and `within` a label (its id) or the `archive`."""
+    """The filter of the session list: search words, and `within` a label (its id) or the `archive`."""
 
     words: str = ""
     within: str = ""
 
     @classmethod
     def of(cls, given: Mapping[str, str]) -> "Narrowing":
-        """Return what a form or an address asks for."""
+        """Return the filter from a form or a query string."""
         within = given.get("in", "")
         known = within == "archive" or (within.isascii() and within.isdecimal() and len(within) < 19)
         return cls(given.get("q", "").strip(), within if known else "")
 
     def sessions(self, user: Any) -> QuerySet[ChatSession]:
-        """Return the user's sessions that it leaves; words are looked for in the archive, too."""
+        """Return the user's sessions that match; words are searched in the archive, too."""
         archived: bool | None = None if self.words else False
         if self.within == "archive":
             archived = True
@@ -106,7 +105,7 @@ class Narrowing:
 
 
 def age_of(place: queries.Place) -> str:
-    """Return the name of the stretch of time in which a session stands in the list."""
+    """Return the name of the period under which a session is listed."""
     today = timezone.localtime().replace(hour=0, minute=0, second=0, microsecond=0)
     if place.pinned:
         return _("Pinned")
@@ -125,7 +124,7 @@ def list_context(
     after: queries.Place | None = None,
     shown: int = 0,
 ) -> dict[str, Any]:
-    """Return what the list of sessions shows: its beginning, as long as `shown` already, or what comes `after`."""
+    """Return the context of the session list: its first `shown` sessions, or a page of those `after` a position."""
     sessions = queries.with_labels(narrowing.sessions(user))
     if after is not None:
         sessions = after.following(sessions)
@@ -159,23 +158,23 @@ def list_context(
 
 
 def rail_context(user: Any, current_id: int | None, narrowing: Narrowing = Narrowing(), **place: Any) -> dict[str, Any]:
-    """Return what the side bar shows: the list of sessions, and by what it may be narrowed."""
+    """Return the context of the sidebar: the session list and its filters."""
     return list_context(user, current_id, narrowing, **place) | {
         "labels": list(access.labels(user)),
     }
 
 
 def list_of(user: Any, session_id: int) -> str:
-    """Return the list of sessions and the session's title, as fragments."""
+    """Return fragments of the session list and of the session's title."""
     session = access.sessions(user).filter(pk=session_id).first()
     context = list_context(user, session_id) | {"session": session, "oob": True}
     return render_to_string("conversations/_sessions.html", context)
 
 
 def turns_context(session: ChatSession, turn_id: int | None, *, everything: bool = False) -> dict[str, Any]:
-    """Return the turns of a branch as the page shows them.
+    """Return the context of a branch's turns.
 
-    They are the last `SHOWN_TURNS` at most, unless all are asked for or the turn itself would be left out.
+    At most the last `SHOWN_TURNS` are included, unless all are requested or the turn itself would be left out.
     """
     turns = queries.tree(session)
     path = turns.branch(turn_id)
@@ -193,7 +192,7 @@ def turns_context(session: ChatSession, turn_id: int | None, *, everything: bool
 
 
 def earlier_context(session: ChatSession, turn_id: int | None, before: int) -> dict[str, Any]:
-    """Return the `SHOWN_TURNS` turns of a branch that come before one of its turns."""
+    """Return the context of the `SHOWN_TURNS` turns before one of a branch's turns."""
     turns = queries.tree(session)
     path = turns.branch(turn_id)
     end = path.index(before) if before in path else 0
@@ -207,21 +206,21 @@ def earlier_context(session: ChatSession, turn_id: int | None, before: int) -> d
 
 
 def turns_of(user: Any, session_id: int, turn_id: int) -> tuple[str, list[AnswerPage]]:
-    """Return the turns of the branch through a turn, as the page holds them, and those that are still written."""
+    """Return the turns of the branch through a turn for the page, and those still being written."""
     context = turns_context(access.get_session(user, session_id), turn_id)
     html = render_to_string("conversations/_turns.html", context)
     return html, [page for page in context["answers"] if page.streaming]
 
 
 def parent_html(turn_id: int) -> str:
-    """Return the fragment that lets the next question go on from a turn."""
+    """Return the fragment that makes a turn the parent of the next question."""
     return format_html(
         '<input type="hidden" name="parent_turn_id" id="parent-turn" value="{}" hx-swap-oob="true">', turn_id
     )
 
 
 def safe(html: str) -> SafeString:
-    """Mark what a template rendered as HTML."""
+    """Mark the output of a template as safe HTML."""
     return mark_safe(html)
 
 
@@ -232,13 +231,13 @@ def model_name() -> str:
         return ""
     if endpoint.model:
         return endpoint.model
-    # Which one an endpoint offers is only known when it has been asked: the model that wrote last.
+    # Which model an endpoint offers is only known after a request: use the one that wrote last.
     written = Turn.objects.exclude(model__in=["", extractive_answer.MODEL]).order_by("-id")
     return written.values_list("model", flat=True).first() or urlsplit(endpoint.base_url).netloc
 
 
 def composer_context(user: Any, session: ChatSession) -> dict[str, Any]:
-    """Return what the line under the composer shows: the knowledge bases or documents asked, and the model."""
+    """Return the context of the line under the composer: the knowledge bases or documents searched, and the model."""
     chosen_bases = session.knowledge_bases.all()
     readable = knowledge_access.readable(user).annotate(
         is_chosen=Exists(chosen_bases.filter(pk=OuterRef("pk"))),
@@ -261,7 +260,7 @@ def composer_context(user: Any, session: ChatSession) -> dict[str, Any]:
         "bases": bases,
         "chosen": chosen,
         "documents": documents,
-        # By which a page that was away tells what it shows.
+        # Lets a page that reconnects say what it shows.
         "asked": hashlib.blake2s(repr(shown).encode(), digest_size=8).hexdigest(),
         "chosen_bases": [base for base in bases if base.pk in chosen],
         "conditions": conditions,
@@ -276,9 +275,9 @@ def composer_context(user: Any, session: ChatSession) -> dict[str, Any]:
 
 
 def composer_news(user: Any, session: ChatSession, files: Collection[int], asked: str) -> list[str]:
-    """Return, as fragments, what a page that was away lacks of a chat's files and of what the chat asks.
+    """Return fragments that update a reconnecting page's files and scope.
 
-    `files` are the ids of the files that it shows, and `asked` is what `composer_context` gave it.
+    `files` are the ids of the files that it shows, and `asked` the key from `composer_context`.
     """
     context = composer_context(user, session)
     present = {document.pk: document for document in context["files"]}
@@ -290,13 +289,13 @@ def composer_news(user: Any, session: ChatSession, files: Collection[int], asked
 
 
 def file_chip(user: Any, session: ChatSession, document: Document) -> str:
-    """Return a file's chip, as a fragment that adds it to a page."""
+    """Return a fragment that adds a file's chip to a page."""
     chip = render_to_string("conversations/_file.html", files_context(user, session, document))
     return format_html('<div hx-swap-oob="beforeend:#chat-files">{}</div>', safe(chip))
 
 
 def files_context(user: Any, session: ChatSession, only: Document | None = None) -> dict[str, Any]:
-    """Return what the chips of a chat's files show, or of one of them: how far they are, and where they may be kept."""
+    """Return the context of a chat's files, or of one: their progress, and the bases that they can be kept in."""
     files: list[Document] = []
     if session.files_id is not None:
         files = [only] if only is not None else list(chat_files.files_of(session))
@@ -305,9 +304,9 @@ def files_context(user: Any, session: ChatSession, only: Document | None = None)
 
 
 def answering_context(user: Any, session: ChatSession) -> dict[str, Any]:
-    """Return who answers in a session, and what may be chosen instead: assistants, and models that write.
+    """Return the assistant and model of a session, and the ones to choose from.
 
-    Where there is but one of a kind there is nothing to choose, and the list is empty.
+    A list is empty if it would contain nothing else to choose.
     """
     listed = choice.listed(user)
     assistant = next((each for each in listed if each.id == session.assistant_id), None)
@@ -330,7 +329,7 @@ def answering_context(user: Any, session: ChatSession) -> dict[str, Any]:
 
 
 def scope_name(bases: Sequence[KnowledgeBase], names: Sequence[str]) -> str:
-    """Say in a few words what a session asks: what has these names, or all knowledge bases."""
+    """Summarise the sources that a session searches: those with these names, or all knowledge bases."""
     if not bases:
         return _("No documents yet")
     if not names:
@@ -341,7 +340,7 @@ def scope_name(bases: Sequence[KnowledgeBase], names: Sequence[str]) -> str:
 
 
 def welcome_context(user: Any, asked: Sequence[Document] = ()) -> dict[str, Any]:
-    """Return what an empty session says: how much there is to ask, of some documents or of all, or where to begin."""
+    """Return the context of an empty session: how many documents can be searched, or how to begin."""
     documents = Document.objects.filter(knowledge_base__in=knowledge_access.readable(user))
     searchable = (Document.Status.CHUNKED, Document.Status.INDEXING, Document.Status.READY)
     if asked:
@@ -360,14 +359,14 @@ def welcome_context(user: Any, asked: Sequence[Document] = ()) -> dict[str, Any]
 
 
 def local_models(user: Any) -> list[str]:
-    """Return the models of an Ollama on this machine, to be offered to those who can connect one."""
+    """Return the models of an Ollama on this machine for users who can connect one, otherwise none."""
     if not user.has_perm("conversations.add_modelprofile") or model_name():
         return []
     return async_to_sync(notice_ollama)()
 
 
 def administrators(user: Any) -> list[str]:
-    """Return a few people who can connect a model, for those who can't, as long as there is none."""
+    """Return a few people who can connect a model, if none is connected and the user can't do so."""
     if user.has_perms(["conversations.add_modelprofile", "conversations.change_modelprofile"]) or model_name():
         return []
     found = User.objects.filter(is_superuser=True, is_staff=True, is_active=True).order_by("pk")
@@ -375,21 +374,20 @@ def administrators(user: Any) -> list[str]:
 
 
 def suggestions(documents: QuerySet[Document], besides: Collection[int] = ()) -> list[str]:
-    """Return headings of the newest documents, besides those of some bases: what one could ask.
+    """Return headings of the newest documents as suggested topics, except from some bases.
 
-    Each document gives its first heading that says what a section is about, then the next, until there are enough; the
-    bases take turns, too.
+    Documents take turns in contributing their next heading that names a topic, until there are enough; so do bases.
     """
     newest = documents.exclude(knowledge_base__in=besides).order_by("-id").values_list("knowledge_base_id", "pk")[:300]
     of_base: dict[int, list[int]] = {}
     for base_id, document_id in newest:
         of_base.setdefault(base_id, []).append(document_id)
     chosen = [pk for turn in zip_longest(*of_base.values()) for pk in turn if pk is not None][:12]
-    # A small section has the headings below it in its text.
+    # The text of a small section includes the headings below it.
     inner = Case(When(content__contains=MARK, then="content"), default=Value("", TextField()))
     rows = Chunk.objects.filter(document__in=chosen, kind=Chunk.Kind.TEXT).order_by("-document_id", "ordinal")
     if len(chosen) > 1:
-        rows = rows.filter(ordinal__lt=60)  # where a document begins
+        rows = rows.filter(ordinal__lt=60)  # the beginning of a document
     topics: dict[int, dict[str, None]] = {pk: {} for pk in chosen}
     outermost: dict[int, dict[str, None]] = {pk: {} for pk in chosen}
     for document_id, path, content in rows.values_list("document_id", "heading_path", inner)[:800]:
@@ -398,7 +396,7 @@ def suggestions(documents: QuerySet[Document], besides: Collection[int] = ()) ->
             topics[document_id][heading] = None
         outermost[document_id] |= dict.fromkeys(path[:1])
     for pk, headings in outermost.items():
-        if len(headings) > 1 and not topics[pk]:  # else it is what the document is called
+        if len(headings) > 1 and not topics[pk]:  # otherwise it is the title of the document
             topics[pk] = headings
     named = [[_NUMBERING.sub("", heading).strip() for heading in headings] for headings in topics.values()]
     turns = zip_longest(*(filter(_is_topic, headings) for headings in named))
@@ -406,7 +404,7 @@ def suggestions(documents: QuerySet[Document], besides: Collection[int] = ()) ->
 
 
 def _is_topic(heading: str) -> bool:
-    """Whether a heading says what its section is about: a name, no sentence, number or part that documents all have."""
+    """Whether a heading names a topic, and isn't a sentence, a number or a part that most documents have."""
     letters = [character for character in heading if character.isalpha()]
     is_chinese = any("\u4e00" <= character <= "\u9fff" for character in letters)
     if not (2 if is_chinese else 4) <= len(letters) or 2 * len(letters) < len(heading.replace(" ", "")):

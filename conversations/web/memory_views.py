@@ -1,4 +1,4 @@
-"""Pages of what is remembered: a person's facts, and the summary of a chat."""
+"""Pages for remembered facts and for the summary of a chat."""
 
 from typing import Any
 
@@ -22,14 +22,14 @@ from ragsite.requests import is_htmx, number_in
 @login_required
 @require_GET
 def memory(request: HttpRequest) -> HttpResponse:
-    """Show what is remembered of the person."""
+    """Show the user's remembered facts."""
     return _page(request)
 
 
 @login_required
 @require_POST
 def switch(request: HttpRequest) -> HttpResponse:
-    """Switch the person's memory on or off, and go back to where they did it."""
+    """Switch the user's memory on or off, and redirect back."""
     facts.switch(key(request.user), request.POST.get("on") == "1")
     return redirect("account" if request.POST.get("from") == "account" else "memory")
 
@@ -37,7 +37,7 @@ def switch(request: HttpRequest) -> HttpResponse:
 @login_required
 @require_POST
 def add(request: HttpRequest) -> HttpResponse:
-    """Remember one more fact."""
+    """Add a fact."""
     try:
         facts.remember(key(request.user), request.POST.get("content", ""))
     except FactRefused as refused:
@@ -48,7 +48,7 @@ def add(request: HttpRequest) -> HttpResponse:
 @login_required
 @require_POST
 def change(request: HttpRequest, pk: int) -> HttpResponse:
-    """Change a fact's words."""
+    """Change the text of a fact."""
     fact = facts.get_fact(request.user, pk)
     try:
         facts.change(fact, request.POST.get("content", ""))
@@ -69,7 +69,7 @@ def forget(request: HttpRequest, pk: int) -> HttpResponse:
 @login_required
 @require_POST
 def forget_all(request: HttpRequest) -> HttpResponse:
-    """Delete all facts of the person."""
+    """Delete all facts of the user."""
     facts.delete_all_facts(request.user)
     messages.success(request, _("Everything is forgotten."))
     return redirect("memory")
@@ -78,9 +78,9 @@ def forget_all(request: HttpRequest) -> HttpResponse:
 @login_required
 @require_http_methods(["GET", "POST"])
 def summary(request: HttpRequest, pk: int) -> HttpResponse:
-    """Return the summary of the branch that ends at `parent_turn_id`, as it is by now; POST changes or clears it.
+    """Show the current summary of the branch that ends at `parent_turn_id`; POST changes or clears it.
 
-    There `turn` is the branch's end, and `entry` the summary that was shown.
+    In a POST, `turn` is the end of the branch and `entry` the summary that was shown.
     """
     session = access.get_session(request.user, pk)
     posted = request.method == "POST"
@@ -114,7 +114,7 @@ def summary(request: HttpRequest, pk: int) -> HttpResponse:
 
 
 def _page(request: HttpRequest, **fields: Any) -> HttpResponse:
-    """Show the page; `fields` tell of words that were refused."""
+    """Render the page; `fields` contain rejected text and its errors."""
     wrong, message, words = fields.get("wrong", (None, "", ""))
     listed = list(facts.facts_of(request.user))
     context = {

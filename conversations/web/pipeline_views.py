@@ -1,4 +1,4 @@
-"""Pages for staff on the pipeline: its picture, what its nodes may do, its Mermaid text; and what it is set to."""
+"""Pages for staff on the pipeline: its diagram, its Mermaid source, its nodes and the site's settings."""
 
 from dataclasses import dataclass
 
@@ -21,7 +21,7 @@ from ragsite.audit.log import record
 from ragsite.models import AuditEntry, SettingChange, SiteSetting
 from ragsite.site_settings import config
 
-# Changes of settings that the page lists.
+# Number of changes of settings listed on the page.
 SHOWN_CHANGES = 50
 
 
@@ -42,7 +42,7 @@ class NodeRow:
 @login_required
 @require_GET
 def pipeline_graph(request: HttpRequest) -> HttpResponse:
-    """Show the graph that answers questions; 404 for who may not look at model profiles."""
+    """Show the graph that answers questions; 404 for users who can't view model profiles."""
     if not access.may_see_pipeline(request.user):
         raise Http404
     graph = pipeline()
@@ -69,7 +69,7 @@ def pipeline_graph(request: HttpRequest) -> HttpResponse:
 @login_required
 @require_http_methods(["GET", "POST"])
 def settings_page(request: HttpRequest) -> HttpResponse:
-    """Show what the site is set to, and store what an administrator changes; 404 for who may not see the pipeline."""
+    """Show the site's settings and store changes by administrators; 404 for users who can't see the pipeline."""
     if not access.may_see_pipeline(request.user):
         raise Http404
     may_change = request.user.has_perm("ragsite.change_sitesetting")
@@ -81,7 +81,7 @@ def settings_page(request: HttpRequest) -> HttpResponse:
         stored = dict(SiteSetting.objects.values_list("name", "value"))
         form = pipeline_settings.form_for(stored, request.POST or None)
         if request.method == "POST" and form.is_valid():
-            # What was at hand when the page was opened may have been set by the environment since.
+            # A setting that was editable when the page was opened may since have been set by the environment.
             changed = config.change(request.user, form.cleaned_data)
             for change in changed:
                 record(AuditEntry.Action.SETTING, name=change.name)

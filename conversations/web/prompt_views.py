@@ -1,4 +1,4 @@
-"""The pages of saved prompts, and the list of them that opens over the composer."""
+"""Pages for saved prompts, and their list above the composer."""
 
 from typing import Any
 
@@ -18,7 +18,7 @@ class PromptForm(forms.ModelForm[SavedPrompt]):
     """A prompt's title and text."""
 
     class Meta:
-        """What people write of it."""
+        """Fields that users edit."""
 
         model = SavedPrompt
         fields = ["title", "text"]
@@ -28,14 +28,14 @@ class PromptForm(forms.ModelForm[SavedPrompt]):
 @login_required
 @require_GET
 def offered(request: HttpRequest) -> HttpResponse:
-    """List what may be put into the composer."""
+    """List the prompts that can be inserted into the composer."""
     return render(request, "conversations/_prompts.html", {"prompts": access.saved_prompts(request.user)})
 
 
 @login_required
 @require_http_methods(["GET", "POST"])
 def prompts(request: HttpRequest) -> HttpResponse:
-    """Show the user's prompts and the site's, and make a new one (`for_all`: the site's)."""
+    """Show the user's and the site's prompts, and create one (`for_all`: for the site)."""
     return _edited(request, SavedPrompt(), "conversations/prompts.html", prompts=access.saved_prompts(request.user))
 
 

@@ -1,4 +1,4 @@
-"""A change of an assistant that is rehearsed: what gets better and worse by it, and making it live."""
+"""Pages for rehearsing a change of an assistant: which answers get better or worse, and making it live."""
 
 from typing import Any
 from urllib.parse import urlencode
@@ -27,7 +27,7 @@ from retrieval.web import evaluation_contexts as pages
 @login_required
 @require_http_methods(["GET", "POST"])
 def rehearsal(request: HttpRequest, pk: int, number: int) -> HttpResponse:
-    """Show what a change does to the answers; POST makes it live, as saving its form would."""
+    """Show the effect of a change on answers; POST makes it live, like saving its form."""
     choice.require_curator(request.user)
     shown = get_object_or_404(Rehearsal.objects.select_related("assistant"), pk=number, assistant=pk)
     if request.method == "POST":
@@ -58,12 +58,12 @@ def rehearsal(request: HttpRequest, pk: int, number: int) -> HttpResponse:
 
 
 def begin(request: HttpRequest, form: AssistantForm) -> HttpResponse | None:
-    """Rehearse what the valid form of a stored assistant says; None, with the reason in the form, if it can't be.
+    """Start a rehearsal of a valid form; return None and add the reason to the form if it isn't possible.
 
-    Nothing of the assistant is changed.
+    The assistant itself isn't changed.
     """
     chosen = form.cleaned_data.get("question_set")
-    field = "question_set" if "question_set" in form.fields else None  # they can't see the one that it has
+    field = "question_set" if "question_set" in form.fields else None  # they can't see its current choice
     if chosen is None:
         form.add_error(field, _("Choose the questions on which the change is rehearsed."))
         return None
@@ -80,7 +80,7 @@ def begin(request: HttpRequest, form: AssistantForm) -> HttpResponse | None:
 
 
 def form_of(request: HttpRequest, instance: Assistant) -> QueryDict | None:
-    """Return the form of the rehearsal that the address names, to go on editing it."""
+    """Return the form of the rehearsal named in the URL, for further editing."""
     if (pk := number_in(request, "rehearsal")) is None:
         return None
     found = Rehearsal.objects.filter(pk=pk, assistant=instance).first()

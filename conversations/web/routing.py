@@ -1,4 +1,4 @@
-"""The addresses of the chat's WebSockets."""
+"""URL patterns of the chat's WebSockets."""
 
 from typing import Any
 
@@ -10,5 +10,5 @@ from conversations.web.consumers import ChatConsumer
 
 websocket_urlpatterns: list[Any] = [path("ws/sessions/<int:session_id>/", ChatConsumer.as_asgi())]
 
-# An address that isn't there is refused like one that one may not have; the router alone would raise.
+# Unknown paths are refused like forbidden ones; without this, the router would raise.
 websockets = URLRouter([*websocket_urlpatterns, re_path("", WebsocketDenier.as_asgi())])

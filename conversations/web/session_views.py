@@ -1,4 +1,4 @@
-"""The chat's pages: sessions and what is done with them."""
+"""The chat's pages for sessions."""
 
 from typing import Any
 
@@ -21,14 +21,14 @@ from ragsite.requests import ids, is_htmx, lead_to, number_in
 @login_required
 @require_GET
 def chat(request: HttpRequest) -> HttpResponse:
-    """Show the session of the newest activity, not by a redirect: that would be another trip over a slow network."""
+    """Show the most recently active session, without a redirect, which would cost a round trip on a slow network."""
     return session(request, services.latest_or_new_session(request.user).pk)
 
 
 @login_required
 @require_GET
 def session(request: HttpRequest, pk: int) -> HttpResponse:
-    """Show one branch of a session: through `?turn=`, or the newest; for htmx also only what is `?before=` a turn."""
+    """Show the branch of a session through `?turn=`, or the newest; for htmx, also only the turns `?before=` one."""
     chat_session = access.get_session(request.user, pk)
     before = number_in(request, "before")
     if before is not None and is_htmx(request):
@@ -43,7 +43,7 @@ def session(request: HttpRequest, pk: int) -> HttpResponse:
         context["follow_ups"] = follow_ups(request.user, turns["answers"][-1])
     else:
         context |= contexts.welcome_context(request.user, context["documents"])
-    if (deleted := number_in(request, "deleted")) is not None:  # a moment ago: it is offered back
+    if (deleted := number_in(request, "deleted")) is not None:  # just now: offer to restore it
         gone = ChatSession.objects.filter(pk=deleted, owner=request.user.pk, status=ChatSession.Status.DELETED)
         context["deleted"] = gone.first()
     return render(request, "conversations/session.html", context)
@@ -52,14 +52,14 @@ def session(request: HttpRequest, pk: int) -> HttpResponse:
 @login_required
 @require_POST
 def new_session(request: HttpRequest) -> HttpResponse:
-    """Open a fresh session; an unused one of the user's is taken again."""
+    """Open a new session, reusing an empty one of the user."""
     return redirect("session", pk=services.empty_session(request.user).pk)
 
 
 @login_required
 @require_GET
 def search_sessions(request: HttpRequest) -> HttpResponse:
-    """List the sessions that hold every word of `?q=`, `?in=` a label or the archive; what comes `?before=` a place."""
+    """List sessions that contain every word of `?q=`, `?in=` a label or the archive, `?before=` a position."""
     narrowing, after = contexts.Narrowing.of(request.GET), queries.Place.read(request.GET.get("before", ""))
     current, shown = number_in(request, "current"), number_in(request, "shown") or 0
     if is_htmx(request):
@@ -74,7 +74,7 @@ def search_sessions(request: HttpRequest) -> HttpResponse:
 @login_required
 @require_http_methods(["GET", "POST"])
 def rename_session(request: HttpRequest, pk: int) -> HttpResponse:
-    """Show the field for a new title, and store it."""
+    """Show the field for a new title, and save it."""
     chat_session = access.get_session(request.user, pk)
     context = {"session": chat_session, "current_id": number_in(request, "current")}
     if request.method == "GET":
@@ -90,7 +90,7 @@ def rename_session(request: HttpRequest, pk: int) -> HttpResponse:
 @login_required
 @require_POST
 def pin_session(request: HttpRequest, pk: int) -> HttpResponse:
-    """Pin a session, or let it go."""
+    """Pin or unpin a session."""
     chat_session = access.get_session(request.user, pk)
     services.set_pinned(chat_session, not chat_session.pinned)
     return _list(request) if is_htmx(request) else redirect("session", pk=pk)
@@ -99,7 +99,7 @@ def pin_session(request: HttpRequest, pk: int) -> HttpResponse:
 @login_required
 @require_POST
 def archive_session(request: HttpRequest, pk: int) -> HttpResponse:
-    """Put a session into the archive, or back into the list."""
+    """Archive or unarchive a session."""
     chat_session = access.get_session(request.user, pk)
     services.set_archived(chat_session, not chat_session.archived)
     return _list(request) if is_htmx(request) else redirect("session", pk=pk)
@@ -108,7 +108,7 @@ def archive_session(request: HttpRequest, pk: int) -> HttpResponse:
 @login_required
 @require_http_methods(["GET", "POST"])
 def session_labels(request: HttpRequest, pk: int) -> HttpResponse:
-    """Show which labels a session has, and store it; a new one is made by its name."""
+    """Show and save a session's labels; a new label is created by its name."""
     chat_session = access.get_session(request.user, pk)
     error = ""
     if request.method == "POST":
@@ -130,7 +130,7 @@ def session_labels(request: HttpRequest, pk: int) -> HttpResponse:
 @login_required
 @require_http_methods(["GET", "POST"])
 def labels(request: HttpRequest) -> HttpResponse:
-    """Show the user's labels; make one (`name`), rename one (`label` and `name`) or delete one (`delete`)."""
+    """Show the user's labels; create one (`name`), rename one (`label` and `name`) or delete one (`delete`)."""
     error = ""
     if request.method == "POST":
         delete, label_id = number_in(request, "delete"), number_in(request, "label")
@@ -153,7 +153,7 @@ def labels(request: HttpRequest) -> HttpResponse:
 @login_required
 @require_POST
 def delete_session(request: HttpRequest, pk: int) -> HttpResponse:
-    """Delete a session; for a while a message offers to take it back."""
+    """Delete a session; for a while, a message offers to undo this."""
     chat_session = access.get_session(request.user, pk)
     services.delete_session(chat_session)
     if is_htmx(request) and number_in(request, "current") != pk:
@@ -164,7 +164,7 @@ def delete_session(request: HttpRequest, pk: int) -> HttpResponse:
 @login_required
 @require_POST
 def restore_session(request: HttpRequest, pk: int) -> HttpResponse:
-    """Take a deletion back."""
+    """Undo a deletion."""
     restored = services.restore_session(request.user, pk)
     return lead_to(request, reverse("session", args=[pk]) if restored else _latest(request))
 
@@ -172,7 +172,7 @@ def restore_session(request: HttpRequest, pk: int) -> HttpResponse:
 @login_required
 @require_POST
 def ask_document(request: HttpRequest, pk: int) -> HttpResponse:
-    """Lead to a session in which this document alone is asked; a file of a chat is asked in that chat."""
+    """Redirect to a session that searches only this document; a file of a chat leads to that chat."""
     document = knowledge_access.get_document(request.user, pk)
     if document.knowledge_base.of_chat:
         return redirect("chat-of-files", document.knowledge_base_id)
@@ -182,7 +182,7 @@ def ask_document(request: HttpRequest, pk: int) -> HttpResponse:
 @login_required
 @require_POST
 def ask_knowledge_base(request: HttpRequest, pk: int) -> HttpResponse:
-    """Lead to a session in which this knowledge base alone is asked."""
+    """Redirect to a session that searches only this knowledge base."""
     base = knowledge_access.get_knowledge_base(request.user, pk)
     return redirect("session", pk=services.empty_session(request.user, [base.pk]).pk)
 
@@ -190,7 +190,7 @@ def ask_knowledge_base(request: HttpRequest, pk: int) -> HttpResponse:
 @login_required
 @require_GET
 def chat_of_files(request: HttpRequest, pk: int) -> HttpResponse:
-    """Lead to the chat that a base of files belongs to."""
+    """Redirect to the chat that a base of files belongs to."""
     chat_session = access.sessions(request.user).filter(files=pk).first()
     if chat_session is None:
         raise Http404(_("There is no such chat."))
@@ -202,6 +202,6 @@ def _latest(request: HttpRequest) -> str:
 
 
 def _list(request: HttpRequest, **more: Any) -> HttpResponse:
-    """Return the list of sessions as it stands, narrowed as the form says."""
+    """Return the session list, filtered by the form."""
     context = contexts.list_context(request.user, number_in(request, "current"), contexts.Narrowing.of(request.POST))
     return render(request, "conversations/_sessions.html", context | more)

@@ -1,4 +1,4 @@
-"""What the site is set to, for the page on which administrators change what may change while it runs."""
+"""The site's settings, for the page on which administrators change those that can change at run time."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -16,10 +16,9 @@ from ragsite.site_settings.forms import SettingsForm
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """A setting as it is shown: its value now and its default, as the environment would have them written.
+    """A setting on the page: its current value and its default, as they would be written in the environment.
 
-    `field` is there where it may be changed on the page; `pinned` tells that the environment sets one that otherwise
-    may.
+    `field` is set if the setting can be changed on the page; `pinned`, if it could be but the environment sets it.
     """
 
     name: str
@@ -31,21 +30,21 @@ class Cell:
 
     @property
     def changed(self) -> bool:
-        """Whether something else than the default is in force."""
+        """Whether the value differs from the default."""
         return self.value != self.default
 
 
 def form_for(stored: Mapping[str, str], data: Any = None) -> SettingsForm:
-    """Return the form of what administrators may change: the live settings that the environment leaves open."""
+    """Return the form for administrators: the live settings that the environment doesn't set."""
     options = [option for option in env.options.values() if option.live and not env.given(option.name)]
     otherwise = {option.name: _shown(option, getattr(settings, option.setting)) for option in options}
     return SettingsForm(options, stored, otherwise, data)
 
 
 def sections(form: SettingsForm | None = None) -> Iterator[tuple[env.Words, list[tuple[list[Cell], env.Words]]]]:
-    """Yield the titles of the sections that staff see, and their rows: settings, and what they do.
+    """Yield the titles and rows (settings and their description) of the sections shown to staff.
 
-    Of a section that is not shown as a whole there are the settings that may change.
+    A section that isn't shown as a whole contains only the settings that can change.
     """
     for section, rows in env.rows():
         seen = [(row, row[0].help) for row in rows if section.shown or any(option.live for option in row)]
@@ -54,7 +53,7 @@ def sections(form: SettingsForm | None = None) -> Iterator[tuple[env.Words, list
 
 
 def cell(option: env.Option, form: SettingsForm | None = None) -> Cell:
-    """Return a variable's setting; of a secret only whether there is one."""
+    """Return the cell of a variable; a secret only shows whether it is set."""
     value = getattr(config if option.live else settings, option.setting)
     field = form[option.name] if form is not None and option.name in form.fields else None
     pinned = bool(option.live and env.given(option.name))
@@ -70,6 +69,6 @@ def _shown(option: env.Option, value: object) -> str:
 
 
 def address(url: str) -> str:
-    """Return a URL without what may be secret: a name and password before the host, and the query."""
+    """Return a URL without possible secrets: user name, password and query."""
     parts = urlsplit(url)
     return parts._replace(netloc=parts.netloc.rpartition("@")[2], query="", fragment="").geturl()

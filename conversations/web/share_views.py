@@ -1,4 +1,4 @@
-"""The pages by which a chat leaves the site: links that are shared, what their followers see, and exports."""
+"""Pages for sharing chats: links, shared chats and exports."""
 
 import uuid
 from typing import Any
@@ -22,7 +22,7 @@ from ragsite.requests import absolute, is_htmx, number_in, refusal
 @login_required
 @require_http_methods(["GET", "POST"])
 def share(request: HttpRequest, pk: int) -> HttpResponse:
-    """Show a session's links and exports; make a link to the branch up to `parent_turn_id`, or to the newest turn."""
+    """Show a session's links and exports; create a link to the branch up to `parent_turn_id`, or to the newest turn."""
     session = access.get_session(request.user, pk)
     turn_id = number_in(request, "parent_turn_id")
     context: dict[str, Any] = {"session": session, "turn_id": turn_id, "has_turns": session.turns.exists()}
@@ -41,7 +41,7 @@ def share(request: HttpRequest, pk: int) -> HttpResponse:
 @login_required
 @require_POST
 def revoke_link(request: HttpRequest, uuid: uuid.UUID) -> HttpResponse:
-    """Close a link for good."""
+    """Revoke a link permanently."""
     link = access.get_share_link(request.user, uuid)
     links.revoke(link)
     if not is_htmx(request):
@@ -52,7 +52,7 @@ def revoke_link(request: HttpRequest, uuid: uuid.UUID) -> HttpResponse:
 @login_required
 @require_GET
 def share_links(request: HttpRequest) -> HttpResponse:
-    """List all links of the user's that are open."""
+    """List all active links of the user."""
     made = _with_address(request, access.share_links(request.user))
     return render(request, "conversations/share_links.html", {"links": made})
 
@@ -60,7 +60,7 @@ def share_links(request: HttpRequest) -> HttpResponse:
 @login_required
 @require_GET
 def knowledge_base_links(request: HttpRequest, pk: int) -> HttpResponse:
-    """List the open links that quote a base, for its owner; where they lead stays between those who have them."""
+    """List the active links that quote a base, for its owner, without their URLs."""
     base = knowledge_access.get_owned_knowledge_base(request.user, pk)
     context = {"base": base, "role": "owner", "is_owner": True, "links": links.links_quoting(base)}
     return render(request, "conversations/knowledge_base_links.html", context)
@@ -69,14 +69,14 @@ def knowledge_base_links(request: HttpRequest, pk: int) -> HttpResponse:
 @login_required
 @require_POST
 def revoke_quoting_link(request: HttpRequest, pk: int, uuid: uuid.UUID) -> HttpResponse:
-    """Close somebody's link that quotes a base of one's own."""
+    """Revoke another user's link that quotes a base of the user."""
     base = knowledge_access.get_owned_knowledge_base(request.user, pk)
     links.revoke(links.get_link_quoting(base, uuid))
     return redirect("knowledge-base-links", pk)
 
 
 @never_cache
-@require_safe  # those who show previews of links ask for its headers first
+@require_safe  # link previews request its headers first
 def shared(request: HttpRequest, uuid: uuid.UUID) -> HttpResponse:
     """Show a shared branch to anyone who has its link; never to search engines."""
     link = access.get_shared(uuid)

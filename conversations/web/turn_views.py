@@ -1,4 +1,4 @@
-"""The chat's pages about single turns: asking without scripts, sources, traces, thumbs."""
+"""The chat's pages for single turns: asking without scripts, sources, traces and feedback."""
 
 import uuid
 from collections import defaultdict
@@ -33,7 +33,7 @@ from retrieval.web.question_views import offer, render_offer
 @login_required
 @require_POST
 async def ask(request: HttpRequest, pk: int) -> HttpResponse:
-    """Ask without scripts: the page that follows refreshes itself until the answer is there."""
+    """Ask without scripts: the next page refreshes itself until the answer is complete."""
     question = lifecycle.Ask(
         session_id=pk,
         question=request.POST.get("question", ""),
@@ -65,7 +65,7 @@ async def continue_answer(request: HttpRequest, pk: int) -> HttpResponse:
 @login_required
 @require_POST
 async def stop(request: HttpRequest, pk: int) -> HttpResponse:
-    """Stop what a session is writing, without scripts."""
+    """Stop a session's running answers, without scripts."""
     user = await request.auser()
     session = await in_database(access.get_session, user, pk)
     running = Message.objects.filter(turn__session=session, status=Message.Status.STREAMING)
@@ -77,7 +77,7 @@ async def stop(request: HttpRequest, pk: int) -> HttpResponse:
 @login_required
 @require_http_methods(["GET", "POST"])
 async def edit_question(request: HttpRequest, pk: int) -> HttpResponse:
-    """Show the form that changes a question, and ask it as a sibling."""
+    """Show the form for editing a question, and ask the new one as a sibling."""
     user = await request.auser()
     page = await in_database(_page, user, pk)
     if request.method == "POST":
@@ -85,14 +85,14 @@ async def edit_question(request: HttpRequest, pk: int) -> HttpResponse:
         return await _begin(request, asked, page.session_id)
     context = {"page": page, "max_question": settings.MAX_QUESTION_CHARACTERS, "request_id": uuid.uuid4()}
     template = "conversations/_edit.html" if is_htmx(request) else "conversations/edit.html"
-    # The page's frame asks the database who is signed in.
+    # The base template queries the signed-in user.
     return await in_database(render, request, template, context)
 
 
 @login_required
 @require_GET
 def question(request: HttpRequest, pk: int) -> HttpResponse:
-    """Show a question as it was, when its change is given up."""
+    """Show a question unchanged, after editing was cancelled."""
     page = _page(request.user, pk)
     if not is_htmx(request):
         return redirect(_place(page.session_id, pk))
@@ -102,9 +102,9 @@ def question(request: HttpRequest, pk: int) -> HttpResponse:
 @login_required
 @require_GET
 def citation(request: HttpRequest, pk: int, number: int) -> HttpResponse:
-    """Show a source of an answer: the quotation, and the passage where it stands as long as it exists.
+    """Show a source of an answer: the quotation, and the passage in its document if it still exists.
 
-    Of somebody else's answer there are only the sources that the viewer may read.
+    For someone else's answer, only sources that the viewer can read are shown.
     """
     message = access.get_message(request.user, pk, traced=True)
     page = AnswerPage.of(_view(message.turn))
@@ -118,7 +118,7 @@ def citation(request: HttpRequest, pk: int, number: int) -> HttpResponse:
     chunks = {chunk.pk: chunk for chunk in readable.filter(pk__in=card.joined or [card.chunk_id])}
     best, address = chunks.get(card.chunk_id or 0), ""
     if best is not None:
-        # The passage, with the sentences that support what is said of it to be marked.
+        # The passage, with the sentences that support the claims about it to be highlighted.
         sentences = [(chunk.pk, at, text) for chunk in chunks.values() for at, text in enumerate(sentences_of(chunk))]
         said: dict[int, set[int]] = defaultdict(set)
         for found in grounds(page.claims(number), [text for _id, _at, text in sentences]):
@@ -137,7 +137,7 @@ def citation(request: HttpRequest, pk: int, number: int) -> HttpResponse:
 @login_required
 @require_GET
 def trace(request: HttpRequest, pk: int) -> HttpResponse:
-    """Show the trace of an answer, to its owner and to staff who may view others' turns."""
+    """Show the trace of an answer to its owner and to staff who can view others' turns."""
     traced = access.traced_messages(request.user).select_related("turn__assistant_version__assistant")
     message = get_object_or_404(traced, turn_id=pk, role=Message.Role.ASSISTANT)
     turn = message.turn
@@ -154,14 +154,14 @@ def trace(request: HttpRequest, pk: int) -> HttpResponse:
 @login_required
 @require_GET
 def copied_answer(request: HttpRequest, pk: int) -> HttpResponse:
-    """Return an answer to be copied: as Markdown with its sources listed, and the same as HTML."""
+    """Return an answer for the clipboard: as Markdown with its list of sources, and the same as HTML."""
     message = access.get_message(request.user, pk)
     view = _view(message.turn)
     addresses = {
         source.index: absolute(request, reverse("citation", args=[pk, source.index])) for source in view.citations
     }
     text = export.answer(view, absolute(request, "/").rstrip("/"), addresses)
-    # Links lead where the sources say, as on the page.
+    # Only links from the sources are kept, as on the page.
     trusted = "\n".join([view.question.content, *addresses.values(), *(source.snippet for source in view.citations)])
     return JsonResponse({"text": text, "html": markdown.render(text, markdown.Context(trusted_text=trusted))})
 
@@ -169,9 +169,9 @@ def copied_answer(request: HttpRequest, pk: int) -> HttpResponse:
 @login_required
 @require_http_methods(["GET", "POST"])
 def feedback(request: HttpRequest, pk: int) -> HttpResponse:
-    """Give a thumb (`value` 1 or -1), with what is said of it (`reason`, `comment`), or take it back (0).
+    """Give feedback (`value` 1 or -1, with `reason` and `comment`), or remove it (0).
 
-    After a thumb alone, and by GET (but for `?closed`), it is asked what there is to say.
+    After a value alone, and on GET (except with `?closed`), the form for a reason and a comment is shown.
     """
     message = access.get_message(request.user, pk)
     place, posted = _place(message.turn.session_id, message.turn_id), request.POST
@@ -204,7 +204,7 @@ def feedback(request: HttpRequest, pk: int) -> HttpResponse:
 @login_required
 @require_GET
 def add_to_set(request: HttpRequest, pk: int) -> HttpResponse:
-    """Offer the question sets that an answered question can be added to; the passages that it cites count as right."""
+    """Show the question sets that an answered question can be added to; its cited passages count as relevant."""
     message = access.get_message(request.user, pk)
     page = AnswerPage.of(_view(message.turn))
     cited, also_read = ([card.chunk_id for card in cards if card.chunk_id] for cards in (page.cited, page.also_read))
@@ -236,14 +236,14 @@ def _view(turn: Turn) -> queries.TurnView:
 
 
 def _aside(request: HttpRequest, name: str, context: dict[str, Any]) -> HttpResponse:
-    """Show something beside the chat: in its drawer, or as a page of its own without scripts."""
+    """Render a template in the chat's drawer, or as a page of its own without scripts."""
     context |= {"aside": f"conversations/_{name}.html"}
     template = "conversations/_drawer.html" if is_htmx(request) else "conversations/aside.html"
     return render(request, template, context)
 
 
 def _request_id(request: HttpRequest) -> uuid.UUID | None:
-    """Return the id under which a form asks, so that one sent twice asks once; None when it has none."""
+    """Return the form's request id, which prevents asking twice if it is sent twice; None if it has none."""
     try:
         return uuid.UUID(request.POST.get("request_id", ""))
     except ValueError:

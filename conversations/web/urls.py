@@ -1,4 +1,4 @@
-"""The addresses of the chat's pages."""
+"""URL patterns of the chat's pages."""
 
 from django.urls import path
 

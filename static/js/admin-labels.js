@@ -1,9 +1,9 @@
-// Names for what Django's administration leaves without one: dates and times, cells of inline tables, Select2's boxes,
-// the search of a list. A person who hears the page is told what they are.
+// Accessible names for controls that Django's administration leaves without one: dates and times, cells of inline
+// tables, Select2's boxes and the search field of a list.
 
 const words = (element) => element?.textContent.trim().replace(/[:：]$/, "") ?? "";
 
-// The element that says what a control is for: its label, the head of its column, or the legend of its row.
+// Returns the element that labels a control: its label, the header of its column, or the legend of its row.
 function saidBy(control) {
   if (control.labels?.length) return control.labels[0];
   const cell = control.closest(".tabular td");
@@ -32,7 +32,7 @@ function nameFields(root) {
   }
 }
 
-// After Django's own scripts, some of which wait for the same.
+// After Django's own scripts, some of which wait for the same event.
 addEventListener("load", () => {
   setTimeout(() => {
     nameFields(document);

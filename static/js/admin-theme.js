@@ -1,9 +1,9 @@
-// Before the first paint: the administration follows the theme that was chosen on the site.
+// Before the first paint: the administration uses the theme chosen on the site.
 
 const chosen = document.cookie.match(/(?:^|; )theme=(light|dark)/)?.[1];
 if (chosen) document.documentElement.dataset.theme = chosen;
 
-// The lists, where they are longer than the window, show the one that the page belongs to; a drawer, once it is open.
+// Scrolls the column of lists to the current one; in a drawer, once it is open.
 function showHere() {
   const here = document.querySelector("#lists [aria-current]");
   const box = here?.offsetParent;

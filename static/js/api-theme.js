@@ -1,4 +1,4 @@
-// The API's page follows the theme that was chosen on the site, or else the system's. Its library takes a class.
+// The API's page uses the theme chosen on the site, or the system's, by a class of its library.
 
 const chosen = document.cookie.match(/(?:^|; )theme=(light|dark)/)?.[1];
 const system = matchMedia("(prefers-color-scheme: dark)");

@@ -1,5 +1,5 @@
-// Files into the chat: chosen, dropped or pasted. Each becomes a chip with its upload's progress, then the server's takes
-// its place. A question asked meanwhile is held back until they are there.
+// Files for the chat: selected, dropped or pasted. Each gets a chip with its upload's progress, which the server's chip
+// then replaces. A question asked in the meantime waits until they are uploaded.
 
 import { refusal } from "./file-rules.js";
 import { isUploading, Transfer } from "./uploading.js";
@@ -10,7 +10,7 @@ const input = document.getElementById("attach-files");
 const held = document.getElementById("held");
 const template = document.getElementById("uploading-template");
 const rules = JSON.parse(form.dataset.rules);
-const news = new Map(); // chips that came by the socket while files are sent from here: one of them may be such a file's
+const news = new Map(); // chips from the socket during uploads from this page, one of which may be for such a file
 
 const chipIn = (html) => {
   const holder = document.createElement("template");
@@ -56,7 +56,7 @@ class Upload {
     else this.breakOff();
   }
 
-  // The server's chip takes its place; of the same bytes the chat has one.
+  // The server's chip replaces it; identical files share one chip.
   become(html) {
     const chip = chipIn(html);
     document.getElementById(chip.id)?.remove();
@@ -75,7 +75,7 @@ class Upload {
     this.chip.classList.add("failed");
     this.bar.hidden = true;
     this.state.textContent = text;
-    held.hidden = true; // the question was meant for this file, too: it stays where it was written
+    held.hidden = true; // the question was meant for this file, too: it stays in the composer
   }
 
   breakOff() {
@@ -102,7 +102,7 @@ window.addEventListener("uploads:ended", () => {
   composer.requestSubmit();
 });
 
-// News of a chip, by the socket: one whose own request is under way is brought up to date by that, and none is there twice.
+// A chip from the socket: one with its own running request is updated by that, and none is added twice.
 document.getElementById("chat").addEventListener("htmx:wsBeforeMessage", (event) => {
   const { message } = event.detail;
   const [, kind, id] = message.match(/^<(li|div hx-swap-oob="beforeend:#chat-files">\s*<li)\b[^>]*? id="(chat-file-\d+)"/) ?? [];
@@ -141,20 +141,20 @@ const take = () => {
   composer.elements.question.focus();
 };
 input.addEventListener("change", take);
-if (input.files.length) take(); // chosen before this script had come
+if (input.files.length) take(); // selected before this script was loaded
 
 document.addEventListener("paste", (event) => {
   const { files, types } = event.clipboardData ?? {};
-  if (!files?.length || types.includes("text/plain")) return; // text is pasted as text, though its program adds a picture
+  if (!files?.length || types.includes("text/plain")) return; // text is pasted as text, even if its program adds an image
   event.preventDefault();
   add(files);
 });
 
-// Files make the composer higher; what lies under it can be scrolled to all the same.
+// Files make the composer taller; the content under it stays reachable by scrolling.
 const place = composer.parentElement;
 new ResizeObserver(() => document.documentElement.style.setProperty("--composer-size", `${place.offsetHeight}px`)).observe(place);
 
-// The area to drop on lies over the page, and not in the composer.
+// The drop area covers the page, and isn't part of the composer.
 document.body.append(document.getElementById("drop-template").content);
 const overlay = document.getElementById("drop-area");
 const carriesFiles = (event) => event.dataTransfer?.types.includes("Files");

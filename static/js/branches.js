@@ -1,4 +1,4 @@
-// Branches: the address names the one that is shown, and stepping to another version keeps the place and the focus.
+// Branches: the URL names the one that is shown, and switching versions keeps the scroll position and the focus.
 
 const chat = document.getElementById("chat");
 const view = document.getElementById("transcript");
@@ -9,7 +9,7 @@ const leaf = () => document.getElementById("parent-turn").value;
 let shown = leaf();
 let step = null;
 
-// So that a reload shows the same branch, whatever another tab asks meanwhile.
+// So that a reload shows the same branch, even if another tab asks something in the meantime.
 function nameBranch() {
   if (leaf() === shown) return;
   shown = leaf();

@@ -1,4 +1,4 @@
-// Ticking rows: with shift all from the row ticked last, and kept when a row is loaded anew.
+// Ticking rows: Shift extends from the last one ticked, and ticks are kept when a row is reloaded.
 
 const ticked = new Set();
 let last = null;

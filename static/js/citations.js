@@ -1,11 +1,11 @@
-// Citations: a card while one points at a number, the passage in the drawer when one follows it.
+// Citations: a card while pointing at a number, the passage in the drawer when following it.
 
 const card = document.getElementById("hover-card");
 const GAP = 8;
 let shown = null;
 let timer = 0;
 
-// A chip may name several passages of its document.
+// A chip can name several passages of its document.
 const contentsOf = (link) =>
   link.dataset.citation
     .split(" ")
@@ -59,7 +59,7 @@ document.addEventListener("focusin", (event) => {
 
 document.addEventListener("keydown", (event) => event.key === "Escape" && hide());
 
-// A link that gets the focus may scroll into view, and the end of an answer too: its card goes with it.
+// Focusing a link, or the end of an answer, can scroll the page: the card moves along.
 const transcript = document.getElementById("transcript");
 function follow() {
   if (!shown) return;

@@ -51,10 +51,10 @@ form.addEventListener("htmx:wsConfigSend", (event) => {
 // Without this, a prevented send would leave the form to submit itself as a page.
 form.addEventListener("submit", (event) => event.preventDefault());
 
-// On another branch, something else would follow.
+// On another branch, the question would follow another turn.
 chat.addEventListener("chat:stepped", () => document.getElementById("follow-ups").replaceChildren());
 
-// A refused question goes back to where it was written.
+// A rejected question is put back into the composer.
 chat.addEventListener("htmx:wsAfterMessage", () => {
   const refused = document.getElementById("refused");
   const id = refused?.dataset.request;
@@ -71,7 +71,7 @@ chat.addEventListener("htmx:wsAfterMessage", () => {
 document.addEventListener("keydown", (event) => {
   const area = event.target.closest?.("textarea[data-grow]");
   if (!area || event.key !== "Enter" || event.shiftKey) return;
-  // While an input method composes, Enter chooses a word.
+  // While an input method is composing, Enter selects a word.
   if (event.isComposing || event.keyCode === 229) return;
   event.preventDefault();
   area.form.requestSubmit();
@@ -81,7 +81,7 @@ document.addEventListener("input", (event) => {
   if (event.target.matches("textarea[data-grow]")) grow(event.target);
 });
 
-// The list of knowledge bases is opened once the click is over, which closes menus.
+// The list of knowledge bases is opened after the click, which closes menus.
 document.addEventListener("click", (event) => {
   if (!event.target.closest("[data-open-scope]")) return;
   event.preventDefault();

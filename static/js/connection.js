@@ -1,4 +1,4 @@
-// The connection: says when it is lost, comes back with growing patience, and catches up where it left off.
+// The connection: shows when it is lost, reconnects with increasing delays, and catches up where it left off.
 
 import { pendingMessages } from "./composer.js";
 
@@ -18,8 +18,8 @@ window.htmx.config.wsReconnectDelay = (tries) => Math.min(15000, 400 * 2 ** trie
 
 const unfinished = () => [...chat.querySelectorAll('[data-status="streaming"]')];
 
-// Tells the server which answers the page shows and how far, where the shown branch ends, which files it has and what it
-// asks: the server follows these answers and no others, and sends what was asked or changed since.
+// Sends the answers that the page shows and their positions, the end of its branch, its files and its scope. The server
+// then follows only these answers, and sends newer questions and changes.
 export function catchUp(again = "") {
   const marks = unfinished();
   const { leaf, newest, files, asked } = resume.elements;
@@ -37,7 +37,7 @@ chat.addEventListener("htmx:wsOpen", (event) => {
   bar.hidden = true;
   catchUp(opened ? "1" : "");
   opened = true;
-  // Sent but never answered: asked again under the same id, which the server answers only once.
+  // Sent but not acknowledged: asked again with the same id, which the server handles only once.
   if (event.detail.socketWrapper.queue.length > 0) return;
   for (const message of pendingMessages()) event.detail.socketWrapper.send(JSON.stringify(message));
 });
@@ -45,8 +45,8 @@ chat.addEventListener("htmx:wsOpen", (event) => {
 chat.addEventListener("htmx:wsClose", (event) => {
   if (leaving) return;
   const { code } = event.detail.event;
-  // Leads to signing in; nothing of the chat stays on the screen. Where the password was changed in another tab of this
-  // browser, its new cookie is about to come.
+  // Redirects to the sign-in page, so that the chat is no longer on the screen. If the password was changed in another
+  // tab of this browser, its new cookie is about to arrive.
   if (code === SIGNED_OUT) {
     document.body.hidden = true;
     setTimeout(() => location.reload(), 500);
@@ -59,8 +59,8 @@ chat.addEventListener("htmx:wsClose", (event) => {
   setTimeout(() => event.detail.socketWrapper.reconnect(), 1000);
 });
 
-// What the chat asks was changed, here or on another page: it is fetched where the page shows something else, as soon as
-// nobody is choosing. What was chosen here comes with the answer to that.
+// The chat's scope was changed, here or on another page: a page that shows another one fetches it once its panel is
+// closed. A change made here is part of its own response.
 function takeScope() {
   const news = document.getElementById("scope-news");
   const { asked } = news.dataset;
@@ -73,14 +73,14 @@ chat.addEventListener("htmx:wsAfterMessage", takeScope);
 chat.addEventListener("htmx:afterRequest", takeScope);
 chat.addEventListener("toggle", takeScope, true);
 
-// On another branch, other answers are shown.
+// Another branch shows other answers.
 chat.addEventListener("chat:stepped", () => catchUp());
 
 chat.addEventListener("click", (event) => {
   if (event.target.closest("[data-notice-close]")) document.getElementById("notice").replaceChildren();
 });
 
-// What was sent for a place that the page no longer shows goes past it.
+// Ignore fragments for an element that the page no longer contains.
 chat.addEventListener("htmx:wsBeforeMessage", (event) => {
   const first = event.detail.message.match(/^\s*<[^>]*>/)?.[0] ?? "";
   const place = first.match(/hx-swap-oob="\w+:#([\w-]+)"/)?.[1] ?? first.match(/\bid="([\w-]+)"/)?.[1];

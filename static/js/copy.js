@@ -1,9 +1,9 @@
-// Copying an answer: its Markdown with its sources, and the same with its form, for what pastes that; or one block of
-// code, or what a button names (a link, a key), plain.
+// Copying an answer as Markdown and as HTML, both with its sources; or one code block, or the element that a button
+// names (a link, a key), as plain text.
 
 const BOXES = { box: "☐", "box done": "☑" };
 
-// What others can paste: no buttons, formulas as they are read aloud, boxes as signs.
+// HTML for pasting elsewhere: no buttons, formulas as MathML, checkboxes as characters.
 function pasted(html, answer) {
   const copy = new DOMParser().parseFromString(html, "text/html").body;
   copy.querySelectorAll("figcaption").forEach((part) => part.remove());
@@ -25,7 +25,7 @@ async function fetched(answer) {
   return { "text/plain": text, "text/html": pasted(html, answer) };
 }
 
-// Without TLS there is no clipboard object; what is copied then is said while the browser copies.
+// Without TLS there is no clipboard object; the data is then set during the browser's copy event.
 async function writeOldWay(contents) {
   const put = (event) => {
     event.preventDefault();
@@ -38,7 +38,7 @@ async function writeOldWay(contents) {
 
 async function write(coming, types) {
   if (!navigator.clipboard?.write) return writeOldWay(await coming);
-  // The browser waits for what is still on its way, as long as the click is what began it.
+  // The browser waits for data that is still loading, as long as a click started it.
   const blob = async (type) => new Blob([(await coming)[type]], { type });
   await navigator.clipboard.write([new ClipboardItem(Object.fromEntries(types.map((type) => [type, blob(type)])))]);
 }

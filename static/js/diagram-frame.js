@@ -1,4 +1,4 @@
-// Draws diagrams for the page around it, alone in a frame without an origin, network or cookies.
+// Draws diagrams for the parent page, in a frame without an origin, network access or cookies.
 
 import mermaid from "../mermaid/mermaid.esm.min.mjs";
 
@@ -7,20 +7,20 @@ async function draw({ number, source, dark, font }) {
     startOnLoad: false,
     securityLevel: "strict",
     theme: dark ? "dark" : "neutral",
-    // The dark theme's own is a light grey, on which its light words can hardly be read.
+    // The dark theme's default is a light grey, on which its light text is hard to read.
     themeVariables: dark ? { edgeLabelBackground: "#191817" } : {},
     fontFamily: font,
     htmlLabels: false,
     flowchart: { htmlLabels: false, useMaxWidth: false, wrappingWidth: 170 },
     suppressErrorRendering: true,
     maxTextSize: 20_000,
-    // What a diagram can't change by itself.
+    // Options that a diagram can't override.
     secure: ["secure", "securityLevel", "startOnLoad", "maxTextSize", "suppressErrorRendering", "maxEdges", "htmlLabels", "fontFamily", "theme", "themeCSS", "themeVariables", "dompurifyConfig"],
   });
   const { svg } = await mermaid.render(`diagram-${number}`, source);
   const parsed = new DOMParser().parseFromString(svg, "text/html").querySelector("svg");
   const [, , width, height] = (parsed.getAttribute("viewBox") ?? "").split(/[\s,]+/).map(Number);
-  // Without a size of its own a picture has none.
+  // An image needs explicit dimensions.
   parsed.setAttribute("width", width);
   parsed.setAttribute("height", height);
   parsed.style.removeProperty("max-width");

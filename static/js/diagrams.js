@@ -1,6 +1,6 @@
-// Draws blocks of code that are diagrams, when they are whole: in a frame that may nothing but draw (see
-// templates/ragsite/diagram.html), which loads Mermaid. The page gets a picture of it, in which nothing runs. A switch
-// shows the source, which stays where it can't be drawn.
+// Draws complete code blocks that are diagrams, with Mermaid in an isolated frame (see templates/ragsite/diagram.html).
+// The page gets an image of the result, which runs no scripts. A button switches to the source, which stays if it can't
+// be drawn.
 
 const PATIENCE = 15_000; // ms
 const WIDEST = 4000; // px
@@ -45,14 +45,14 @@ async function drawn(source, dark) {
       else reject(new Error("no diagram"));
     };
     const late = setTimeout(() => {
-      // What takes so long is ended with its frame.
+      // A drawing that takes too long is stopped by removing its frame.
       removeEventListener("message", answered);
       element.remove();
       frame = null;
       reject(new Error("too slow"));
     }, PATIENCE);
     addEventListener("message", answered);
-    // The frame has no origin that could be named. What it is told is no secret from it.
+    // The frame has no origin that could be named as the target. The message contains nothing secret.
     element.contentWindow.postMessage({ number, source, dark, font: getComputedStyle(document.body).fontFamily }, "*");
   });
 }
@@ -74,7 +74,7 @@ async function draw(figure) {
     figure.querySelector(".diagram-picture")?.remove();
     figure.querySelector("pre").before(place);
     figure.classList.add("drawn");
-    // Of one that is wider than its room, the middle is shown first.
+    // If the diagram is too wide, its middle is shown first.
     place.scrollLeft = (place.scrollWidth - place.clientWidth) / 2;
   } catch {
     figure.classList.remove("drawn");

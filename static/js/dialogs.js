@@ -1,4 +1,4 @@
-// Dialogs that the server sends: opened when they arrive, closed when their form has been answered.
+// Dialogs from the server: opened when they arrive, closed when their form was handled.
 
 function openAll(root) {
   for (const dialog of root.querySelectorAll("dialog[data-open]:not([open])")) {
@@ -16,7 +16,7 @@ document.addEventListener("htmx:afterRequest", (event) => {
   if (dialog && event.detail.successful) dialog.close();
 });
 
-// A row whose document another person deleted has nothing more to ask for.
+// A row whose document was deleted by someone else stops polling.
 document.addEventListener("htmx:responseError", (event) => {
   if (event.detail.xhr.status === 404) event.target.closest?.("tr.document-row")?.remove();
 });

@@ -1,14 +1,14 @@
-// The edge of an open source, drawn by the pointer or moved by arrow keys; how much of the page it takes is remembered.
+// The edge of the source panel, dragged with the pointer or moved with arrow keys; its width is remembered.
 
 const root = document.documentElement;
-const USUAL = 50; // of a hundred
+const USUAL = 50; // percent
 const STEP = 4;
 const SHARE = "--drawer-share";
 
 const edge = () => document.querySelector("#drawer[data-open] > .drawer-edge");
 const measured = () => (100 * edge().parentElement.offsetWidth) / innerWidth;
 
-// What the style sheet makes of a share that is asked for: there is a least width, and room is left for the answer.
+// The resulting width in percent: the style sheet has a minimum, and leaves room for the answer.
 function becomes(share) {
   root.style.setProperty(SHARE, share);
   return measured();

@@ -1,15 +1,15 @@
-// The drawer: takes the focus when it opens, gives it back when it closes, and follows the answer that is being read.
+// The drawer: takes the focus when it opens, returns it when it closes, and follows the answer that is being read.
 
 const view = document.getElementById("transcript");
 const beside = window.matchMedia("(min-width: 900px)");
-const REST = 350; // milliseconds without scrolling, after which one reads
+const REST = 350; // milliseconds without scrolling before the user counts as reading
 
 let opener = null;
-let latest = null; // the newest request for it; what an older one brings comes too late
-let followed = null; // the link that it is led to by following, not by hand
+let latest = null; // its newest request; responses to older ones are ignored
+let followed = null; // the link that it opened by following, not by a click
 let wasWithin = false;
-let kept = null; // the link that opens it, and how far from the top that stood
-const shownLast = new Map(); // by answer, the address of the source that was last shown of it
+let kept = null; // the link that opens it, and its distance from the top
+const shownLast = new Map(); // by answer, the URL of its source shown last
 
 const drawer = () => document.getElementById("drawer");
 export const isOpen = () => drawer().hasAttribute("data-open");
@@ -28,7 +28,7 @@ export function close() {
   opener = null;
 }
 
-// In the answer, the source that is shown stands out.
+// Highlights the open source in the answer.
 function mark() {
   const { shows } = isOpen() ? drawer().dataset : {};
   for (const link of view?.querySelectorAll("[data-citation]") ?? []) {
@@ -54,13 +54,13 @@ document.addEventListener("htmx:beforeSwap", ({ detail }) => {
 document.addEventListener("htmx:afterSettle", (event) => {
   if (event.detail.target?.classList.contains("passage-slot")) {
     const cited = event.detail.target.querySelector(".said") ?? event.detail.target.querySelector(".cited");
-    // What doesn't fit is read from its beginning.
+    // Content that doesn't fit is shown from its beginning.
     cited?.scrollIntoView({ block: cited.offsetHeight > window.innerHeight / 2 ? "start" : "center" });
   } else if (event.detail.target?.id === "drawer" || event.detail.elt?.id === "drawer") {
     const { of, shows } = drawer().dataset;
     if (of) shownLast.set(of, shows);
     mark();
-    // Beside the drawer there is less room for the answer: what is read in it stays where it was.
+    // The drawer leaves less room for the answer: keep the scroll position of its text.
     if (kept && view?.contains(kept.link)) view.scrollTop += kept.link.getBoundingClientRect().top - kept.top;
     kept = null;
     if (!followed || wasWithin) document.querySelector("[data-drawer-title]")?.focus({ preventScroll: true });
@@ -70,7 +70,8 @@ document.addEventListener("htmx:afterSettle", (event) => {
 
 document.addEventListener("click", (event) => event.target.closest("[data-drawer-close]") && close());
 
-// The answer that is being read: the one whose source is open as long as its link, half of it or of the room is in view.
+// Returns the answer being read: the one whose source is open, as long as its link, or half of it or of the viewport,
+// is visible.
 function answerRead() {
   const { top } = view.getBoundingClientRect();
   const end = document.querySelector(".composer-place")?.getBoundingClientRect().top ?? innerHeight;
@@ -87,7 +88,7 @@ function answerRead() {
 
 function follow() {
   if (!beside.matches || !drawer().matches(".source[data-open]") || document.querySelector(":popover-open, dialog[open]")) return;
-  // Who selects or reads on within the source is left alone.
+  // Don't interrupt selecting or reading in the source.
   if (drawer().querySelector(".drawer-body")?.contains(document.activeElement)) return;
   const answer = answerRead();
   const { of } = drawer().dataset;

@@ -1,4 +1,4 @@
-// Fields for one file: dropped on it or chosen, its name is shown.
+// Fields for one file: shows the name of the file that was dropped or selected.
 
 function show(area) {
   const { files } = area.querySelector("input[type='file']");

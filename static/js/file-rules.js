@@ -1,9 +1,9 @@
-// Which files can't be read here, told by their names before their bytes travel.
+// Detects unsupported files by their names, before they are uploaded.
 
 const OFFICE_97 = "d0cf11e0";
 
-// Returns why a file so named can't be read, or nothing. Where a program is missing that reads older Office files, its
-// first bytes tell whether it is one.
+// Returns why a file with this name can't be read, or nothing. If the converter for older Office files is missing, the
+// first bytes show whether it is one.
 export async function refusal(file, rules) {
   const extension = /[^.]\.([^.]+)$/.exec(file.name)?.[1].toLowerCase();
   if (!extension) return rules.unnamed;

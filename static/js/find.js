@@ -1,7 +1,7 @@
-// Marks the words that are looked for in a document's text: all together where they stand so, else each of them.
+// Highlights the search words in a document's text: as a phrase if it occurs, otherwise each word.
 
 const held = document.querySelector("[data-find]");
-// In a chat, those of the turn to which the address leads.
+// In a chat, only in the turn that the URL names.
 const text = (/^#turn-\d+$/.test(location.hash) && held?.querySelector(location.hash)) || held;
 
 function rangesOf(query) {
@@ -10,7 +10,7 @@ function rangesOf(query) {
   const walker = document.createTreeWalker(text, NodeFilter.SHOW_TEXT);
   for (let node = walker.nextNode(); node; node = walker.nextNode()) {
     const lower = node.data.toLowerCase();
-    if (lower.length !== node.data.length) continue; // letters that grow in lower case would shift the rest
+    if (lower.length !== node.data.length) continue; // letters whose lower case is longer would shift the rest
     for (let at = lower.indexOf(wanted); at >= 0; at = lower.indexOf(wanted, at + wanted.length)) {
       const range = new Range();
       range.setStart(node, at);

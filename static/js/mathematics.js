@@ -1,21 +1,21 @@
-// Sets formulas by KaTeX, which is loaded when the page has the first one, also while an answer is written. Until then,
-// and where KaTeX can't read one, its source is shown. Set again in a line that is still written, they don't flicker:
-// it happens before the browser draws.
+// Renders formulas with KaTeX, which is loaded for the first one, even while an answer is being written. Until then,
+// and if KaTeX can't parse it, the source is shown. Rendering again while a line is being written doesn't flicker,
+// since it happens before the browser paints.
 
 const FILES = new URL("../katex/", import.meta.url);
 const LONGEST = 4000; // characters
-const MOST = 500; // formulas that are kept
+const MOST = 500; // cached formulas
 const OPTIONS = {
   throwOnError: true,
   strict: false,
   trust: false,
   maxSize: 20,
   maxExpand: 500,
-  // These two would write styles into the markup, which the page's policy forbids.
+  // These two commands would add inline styles, which the page's policy forbids.
   macros: { "\\pmb": "\\boldsymbol{#1}", "\\fcolorbox": "\\colorbox{#2}{#3}" },
 };
 
-const made = new Map(); // by source; null for what can't be read
+const made = new Map(); // by source; null if it can't be parsed
 let coming = null;
 
 function load() {
@@ -27,7 +27,7 @@ function load() {
       style.addEventListener("load", resolve);
       style.addEventListener("error", reject);
     });
-    // Before the site's own, whose layers give way to it.
+    // Before the site's own styles, whose layers have lower priority.
     document.head.append(style);
     await Promise.all([import(new URL("katex.min.js", FILES)), styled]);
   })();
@@ -58,7 +58,7 @@ function set(element) {
   if (!shown) return;
   element.dataset.source = source;
   if (display) {
-    element.tabIndex = 0; // it may be wider than the page
+    element.tabIndex = 0; // it can be wider than the page, and is then scrolled
     element.setAttribute("role", "group");
   }
   element.replaceChildren(shown);

@@ -1,8 +1,8 @@
-// Shows what the models that are tried write, as it comes; then the page with what came of it.
+// Streams the output of the models being tested, then loads the page with the results.
 
 const asking = document.querySelector("[data-ask]");
 
-// Shows a line of the stream: a piece of what a model thinks or writes, or why it ended.
+// Shows a line of the stream: a piece of a model's reasoning or answer, or why it ended.
 function show({ model, ...came }) {
   const card = asking.querySelector(`[data-model="${CSS.escape(model)}"]`);
   for (const [kind, piece] of Object.entries(came)) {
@@ -11,7 +11,7 @@ function show({ model, ...came }) {
     const isFirst = !place.textContent;
     place.append(piece);
     place.hidden = false;
-    // What it thinks is read while it thinks; where the answer begins, that is what is read.
+    // Follow the reasoning until the answer begins, then the answer.
     if (isFirst && kind === "thinking") thinking.hidden = false;
     if (isFirst && kind !== "error") thinking.open = kind === "thinking";
     if (kind === "error") card.querySelector("[data-state]").hidden = true;
@@ -19,7 +19,7 @@ function show({ model, ...came }) {
   }
 }
 
-// Asks, and returns whether the stream came to its end.
+// Sends the question, and returns whether the stream was complete.
 async function ask() {
   const token = asking.querySelector("[name=csrfmiddlewaretoken]").value;
   const response = await fetch(asking.dataset.ask, { method: "POST", headers: { "X-CSRFToken": token } });

@@ -9,7 +9,7 @@ document.addEventListener("change", (event) => {
   }
 });
 
-// On a phone one side is shown at a time; to look at the other is no change to search for.
+// Phones show one side at a time; switching sides doesn't start a search.
 document.querySelector(".side-tabs")?.addEventListener("change", (event) => event.stopPropagation());
 
 document.addEventListener("click", (event) => {
@@ -17,7 +17,7 @@ document.addEventListener("click", (event) => {
   if (link) document.querySelector(`[data-side-tab][value='${link.dataset.other}']`).checked = true;
 });
 
-// Enter in the query searches, and is a change of it as well, which must not take the place of that search.
+// Enter in the query submits it and also triggers a change event, which must not replace that search.
 let searched = null;
 document.addEventListener("htmx:confirm", (event) => {
   const { triggeringEvent } = event.detail;
@@ -25,7 +25,7 @@ document.addEventListener("htmx:confirm", (event) => {
   if (triggeringEvent.target.value === searched) event.preventDefault();
 });
 
-// Of a change no assistant is asked, though the button that asks may have been pressed before.
+// Changes don't run an assistant, even if its button was pressed before.
 document.addEventListener("htmx:configRequest", ({ detail }) => {
   if (detail.triggeringEvent?.type === "change") detail.formData.delete("ask");
   if (detail.elt.matches(".playground-form")) searched = detail.formData.get("q");

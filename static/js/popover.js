@@ -1,4 +1,4 @@
-// Popovers that the server sends: opened beside what asked for them, and the focus given back when they are done.
+// Popovers from the server: opened next to their trigger, which gets the focus back when they close.
 
 const GAP = 6;
 let opener = null;
@@ -28,6 +28,6 @@ document.addEventListener("htmx:afterSwap", (event) => {
   }
 });
 
-// Whatever closes one, it is gone for good: the next is asked for anew.
+// A closed popover is removed: the next one is requested again.
 const forget = (event) => event.newState === "closed" && event.target.matches("[data-popover]") && event.target.remove();
 document.addEventListener("toggle", forget, true);

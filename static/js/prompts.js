@@ -1,4 +1,4 @@
-// Saved prompts: / in an empty composer lists them, what follows narrows the list, and blanks are asked for first.
+// Saved prompts: / in an empty composer lists them, further text filters the list, and blanks are filled in first.
 
 const field = document.getElementById("question");
 const list = document.getElementById("prompts");
@@ -70,7 +70,7 @@ field.addEventListener("input", (event) => {
   else if (field.value === "/") open();
 });
 
-// Before the composer takes Enter for sending, and the keys take the others.
+// Before the composer handles Enter and keys.js the other keys.
 field.addEventListener("keydown", (event) => {
   if (!isOpen() || event.isComposing) return;
   const all = offered();

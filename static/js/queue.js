@@ -1,4 +1,4 @@
-// A question that is asked while an answer is being written waits above the composer, and is sent when the answer ends.
+// A question asked while an answer is being written waits above the composer, and is sent when the answer ends.
 
 import { isBusy } from "./composer.js";
 
@@ -29,7 +29,7 @@ function takeBack() {
   show("");
 }
 
-// After an answer that is whole it is sent; after one that was stopped or failed it is its writer's again.
+// It is sent after a complete answer; after one that was stopped or failed, it is put back into the composer.
 function goOn() {
   if (!queued || isBusy()) return;
   if ([...chat.querySelectorAll("#turns [data-status]")].at(-1)?.dataset.status !== "completed") return takeBack();
@@ -46,7 +46,7 @@ chat.addEventListener("chat:busy", () => {
   document.getElementById("announcer").textContent = line.dataset.said;
 });
 chat.addEventListener("htmx:wsAfterMessage", goOn);
-// On another branch it would follow what it was not meant for.
+// On another branch, it would follow the wrong turn.
 chat.addEventListener("chat:stepped", () => queued && takeBack());
 
 line.addEventListener("click", (event) => {

@@ -1,13 +1,13 @@
-// Reads a PDF within the page, by PDF.js, which is loaded when one is to be read: select, find, zoom. Cited words are
-// marked, and pages that are pictures get the words that were read in them. A file that can't be shown so is shown as
-// pictures of its pages.
+// Shows a PDF in the page with PDF.js, which is loaded on demand, for selecting, searching and zooming. Cited words are
+// highlighted, and scanned pages get their recognised text. A file that PDF.js can't show is shown as images of its
+// pages.
 
 const FILES = new URL("../pdfjs/", import.meta.url);
-// Of a long file, no more is asked for than is looked at.
+// Of a long file, only the visible part is requested.
 const PART_BYTES = 2 ** 18;
-const MARGIN = 0.25; // of the reader's height, over what is led to
+const MARGIN = 0.25; // of the reader's height, above the target
 const DESCENT = -0.2; // of a line's height, from its baseline down
-const SETTLED_MS = 100; // without another change of width, before the pages are drawn anew
+const SETTLED_MS = 100; // without another change of width before the pages are redrawn
 
 let library = null;
 
@@ -22,7 +22,7 @@ function load() {
     });
     document.head.append(style);
     const core = await import(new URL("build/pdf.min.mjs", FILES));
-    globalThis.pdfjsLib = core; // where its viewer looks for it
+    globalThis.pdfjsLib = core; // where its viewer expects it
     core.GlobalWorkerOptions.workerSrc = new URL("build/pdf.worker.min.mjs", FILES).href;
     const viewer = await import(new URL("web/pdf_viewer.mjs", FILES));
     await styled;
@@ -42,8 +42,8 @@ class Reader {
     this.scanned = numbers("scanned");
     this.marked = numbers("marked");
     this.layers = new Map();
-    this.coming = new Set(); // pages that were asked for
-    this.awaited = Number(element.dataset.page); // the page with what is led to, until that is shown
+    this.coming = new Set(); // requested pages
+    this.awaited = Number(element.dataset.page); // the page with the target, until that is shown
     this.events();
   }
 
@@ -75,7 +75,7 @@ class Reader {
       eventBus: this.bus,
       linkService,
       findController,
-      annotationMode: pdf.AnnotationMode.ENABLE, // links, and what forms hold, but nothing to fill in
+      annotationMode: pdf.AnnotationMode.ENABLE, // links and the values of forms, but no input
       imageResourcesPath: new URL("web/images/", FILES).href,
     });
     linkService.setViewer(this.view);
@@ -90,7 +90,7 @@ class Reader {
     linkService.setDocument(this.document, null);
   }
 
-  // What was asked for is waited for, or PDF.js complains that its file is gone.
+  // Wait for running requests, or PDF.js reports that its file is gone.
   async close() {
     this.sizes?.disconnect();
     clearTimeout(this.fitting);
@@ -103,7 +103,7 @@ class Reader {
     this.view.currentScaleValue = "page-width";
     this.show(this.awaited);
     this.element.dataset.live = "";
-    // An edge that is dragged changes the width many times a second, and each fit draws every page in sight.
+    // Dragging the edge changes the width many times per second, and each fit redraws all visible pages.
     this.sizes = new ResizeObserver(() => {
       clearTimeout(this.fitting);
       this.fitting = setTimeout(() => {
@@ -119,7 +119,7 @@ class Reader {
     this.view.scrollPageIntoView({ pageNumber: Math.min(Math.max(number || 1, 1), this.view.pagesCount) });
   }
 
-  // What the server tells of a page: the lines read in its picture, and where marked words stand; asked for once.
+  // Fetches, once, the server's data for a page: its recognised lines, and the positions of highlighted words.
   layer(number) {
     if (!this.layers.has(number)) {
       const address = new URL(this.element.dataset.layer.replace("/0.json", `/${number}.json`), location.href);
@@ -130,8 +130,8 @@ class Reader {
     return this.layers.get(number);
   }
 
-  // To PDF.js a page that is a picture has no text: it is handed the lines as if they were the page's, so that they are
-  // selected and found like any others.
+  // For PDF.js, a scanned page has no text: it gets the recognised lines as if they were the page's, so that they can
+  // be selected and found like any others.
   withRecognisedWords() {
     const getPage = this.document.getPage.bind(this.document);
     this.document.getPage = async (number) => {
@@ -163,7 +163,7 @@ class Reader {
       boxes.map(([x0, y0, x1, y1]) => {
         const box = document.createElement("mark");
         box.className = name;
-        box.ariaHidden = "true"; // its words are those under it
+        box.ariaHidden = "true"; // its words are the ones below it
         box.style.inset = `${100 * y0}% ${100 * (1 - x1)}% ${100 * (1 - y1)}% ${100 * x0}%`;
         return box;
       });
@@ -220,7 +220,7 @@ class Reader {
   }
 }
 
-// Lines with boxes in fractions of the page as shown, as PDF.js tells of a page's text: in points, from its bottom.
+// Converts lines with boxes in fractions of the visible page to the text content of PDF.js: in points, from the bottom.
 function textContent(lines, page) {
   const view = page.getViewport({ scale: 1 });
   const [x, y] = view.convertToPdfPoint(0, 0);
@@ -255,7 +255,7 @@ function look(root = document) {
   for (const element of root.querySelectorAll?.(".pdf-reader[data-inline]") ?? []) start(element);
 }
 
-// What is folded away until it is wanted large, as the drawer's, is read when it opens.
+// A reader that is hidden until it is enlarged, such as the drawer's, is loaded when it opens.
 document.addEventListener(
   "toggle",
   (event) => {
@@ -267,7 +267,7 @@ document.addEventListener(
   true,
 );
 
-// A page named in the text is turned to, where the file can be; before htmx asks for its picture.
+// Go to a page named in the text, if the file is loaded; before htmx requests its image.
 document.addEventListener(
   "click",
   (event) => {

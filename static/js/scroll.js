@@ -1,11 +1,11 @@
-// Scrolling: stays at the end while the reader is there, and never moves what is being read.
+// Scrolling: stays at the end while the reader is there, and never moves text that is being read.
 
 const chat = document.getElementById("chat");
 const view = document.getElementById("transcript");
 const toEnd = document.querySelector("[data-to-end]");
 const NEAR = 48;
 
-// An empty session is read from its beginning.
+// An empty session starts at the top.
 let following = !location.hash && document.querySelector("#turns .turn") !== null;
 
 const distance = () => view.scrollHeight - view.scrollTop - view.clientHeight;
@@ -13,7 +13,7 @@ const jump = (behavior = "instant") => view.scrollTo({ top: view.scrollHeight, b
 
 let last = 0;
 
-// Only going up stops the following: while an answer grows, the end runs ahead of the scroll's own events.
+// Only scrolling up stops the following: while an answer grows, its end is ahead of the scroll events.
 function note() {
   if (distance() < NEAR) following = true;
   else if (view.scrollTop < last - 1) following = false;
@@ -29,14 +29,14 @@ function follow() {
   jump();
 }
 
-// Whoever asks wants to see the answer.
+// After asking, show the answer.
 chat.addEventListener("chat:asked", follow);
 chat.addEventListener("chat:stepped", () => (following = false));
-// Who opens a source reads where it is named.
+// After opening a source, stay at its citation.
 chat.addEventListener("drawer:opening", () => (following = false));
 chat.addEventListener("htmx:wsAfterSend", (event) => event.target.id !== "resume" && follow());
 
-// Earlier turns come in above the one that is being read, which stays where it is and takes the focus of their button.
+// Earlier turns are inserted above the current one, which keeps its position and gets the focus of their button.
 let reading = null;
 
 view.addEventListener("htmx:beforeSwap", ({ detail: { target } }) => {
@@ -58,7 +58,7 @@ const resized = new ResizeObserver(() => {
   else note();
 });
 
-// The list of turns is replaced as a whole when one steps to another version.
+// Switching versions replaces the whole list of turns.
 function watch() {
   resized.disconnect();
   resized.observe(document.getElementById("turns"));

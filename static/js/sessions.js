@@ -1,9 +1,9 @@
-// The list of chats: news of it wait while it is in use, and leave it as narrow or as long as it is.
+// The list of chats: updates wait while it is in use, and keep its filter and length.
 
 let waiting = false;
 
 const list = () => document.getElementById("sessions");
-// A request of one of its parts must find its place again, and who types a title keeps the field.
+// A running request must find its target again, and a title being typed must not be lost.
 const isInUse = () => list().matches(":has(.renaming, .menu[open], .htmx-request)");
 
 function narrowing() {
@@ -42,7 +42,7 @@ document.addEventListener("htmx:afterRequest", goOn);
 document.addEventListener("toggle", goOn, true);
 document.addEventListener("focusout", goOn);
 
-// What was asked for before the list was narrowed otherwise comes too late.
+// Ignore responses to requests from before the filter was changed.
 document.addEventListener("htmx:beforeSwap", (event) => {
   const { target, xhr, requestConfig } = event.detail;
   if (target.id !== "sessions") return;
@@ -54,14 +54,14 @@ document.addEventListener("htmx:beforeSwap", (event) => {
   if (requestConfig.verb !== "get") refresh();
 });
 
-// A menu may have been opened, or a title be typed, since the news were asked for.
+// A menu may have been opened, or a title edited, since the update was requested.
 document.addEventListener("htmx:beforeSwap", ({ detail }) => {
   if (detail.target.id !== "sessions" || detail.requestConfig.elt !== document.body || !isInUse()) return;
   detail.shouldSwap = false;
   waiting = true;
 });
 
-// What comes in at the end makes the list a longer one than the first page.
+// Loading more sessions makes the list longer than its first page.
 document.addEventListener("htmx:beforeSwap", (event) => {
   if (event.detail.target.classList.contains("sessions-more")) list().dataset.longer = "";
 });

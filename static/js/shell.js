@@ -1,4 +1,4 @@
-// The frame of every page: the side bar that folds, menus that close, toasts that leave.
+// The frame of every page: the sidebar, menus and toasts.
 
 const root = document.documentElement;
 
@@ -39,7 +39,7 @@ document.addEventListener("keydown", (event) => {
   event.stopImmediatePropagation();
 });
 
-// A toast leaves after six seconds, but never under the pointer or while it holds the focus.
+// A toast disappears after six seconds, but not while it is under the pointer or has the focus.
 function dismissLater(toast) {
   toast.dataset.timed = "";
   const wait = () => setTimeout(() => (toast.matches(":hover, :focus-within") ? wait() : toast.remove()), 6000);
@@ -53,7 +53,7 @@ if (toasts) {
   watch();
 }
 
-// What the server refuses is said, and not swallowed; `X-Message` holds its words.
+// Shows errors from the server in a toast; `X-Message` contains the text.
 function say(text) {
   const toast = document.createElement("div");
   toast.className = "toast error";
@@ -67,7 +67,7 @@ document.addEventListener("htmx:responseError", (event) => {
   say(words ? decodeURIComponent(words) : `${event.detail.xhr.status} ${event.detail.xhr.statusText}`);
 });
 
-// An offer that the server left for this page, e.g. to undo what was done on the one before.
+// A message for this page from an earlier response, e.g. to undo an action on the previous page.
 const offer = document.getElementById("offer-undo");
 if (offer) toasts?.append(offer.content.cloneNode(true));
 if (offer) window.htmx?.process(toasts);

@@ -1,4 +1,4 @@
-// Text as it is written: only the end that changed is sent. See conversations/rendering/text_frames.py.
+// Text while it is being written: only the changed end is sent. See conversations/rendering/text_frames.py.
 
 import { catchUp } from "./connection.js";
 
@@ -23,7 +23,7 @@ function citationsIn(html, message) {
 const count = (field, most) => (field === "*" ? most : Number(field || 0));
 
 function splice(open, html, drop, finished) {
-  // What was shown is kept as it was sent: the element would give it back in a spelling of its own.
+  // Keep the HTML as it was sent, since the element would serialize it differently.
   if (drop !== "*" && open.sent === undefined) return catchUp();
   const before = open.sent ?? "";
   const kept = drop ? before.length - count(drop, before.length) : before.search(CLOSING_TAGS);
@@ -41,7 +41,7 @@ function take(record) {
   const mark = document.getElementById(`answer-${message}-mark`);
   const html = citationsIn(record.slice(head.length), message);
   const open = document.getElementById(`${name}-open`);
-  // What was sent for an answer that the page no longer shows goes past it.
+  // Ignore records for an answer that the page no longer shows.
   if (!mark) return;
   if (open) splice(open, html, drop, finished);
   else if (block === "blocks") document.getElementById(name).innerHTML = html;

@@ -1,12 +1,12 @@
-// One summary of an upload of many files: how far it is, how long it takes, and what was not taken in, by reason.
+// The summary of an upload of many files: its progress, the time left, and the files that weren't added, by reason.
 
 const panel = document.getElementById("upload-summary");
 const words = panel.dataset;
-const MANY = 6; // from so many files on
+const MANY = 6; // the minimum number of files for a summary
 const EVERY = 1500;
 const KEY = `upload:${words.address}`;
 
-// A base's last upload, kept while the tab is open: the page may be left and come back to.
+// A base's latest upload, kept while the tab is open, since the user may leave the page and return.
 let state = JSON.parse(sessionStorage.getItem(KEY) ?? "null") ?? fresh();
 let timer = 0;
 
@@ -16,7 +16,7 @@ function fresh() {
 
 export const isMany = () => state.total >= MANY;
 
-// Files that are to be added, besides those that still are: whether these are many is told by `isMany`.
+// Adds files to the upload; `isMany` returns whether there are many.
 export function begin(files) {
   if (!uploading()) state = fresh();
   state.begun ||= Date.now();
@@ -26,8 +26,8 @@ export function begin(files) {
   show();
 }
 
-// A file has been dealt with: `outcome` has its `document`, `there` if that was here before, or a `reason`, with `again` where
-// it may be sent anew; none of them where it was taken back.
+// A file is done: `outcome` has its `document`, `there` if that already existed, or a `reason`, with `again` if it can
+// be retried; it is empty if the upload was cancelled.
 export function note(file, name, outcome) {
   state.sent += 1;
   state.bytesSent += file.size;
@@ -35,7 +35,7 @@ export function note(file, name, outcome) {
   else if (outcome.there) state.there += 1;
   else if (outcome.document) state.documents.push(outcome.document);
   else {
-    state.sent -= 1; // taken back
+    state.sent -= 1; // cancelled
     state.total -= 1;
   }
   show();
@@ -55,7 +55,7 @@ async function follow() {
     if (response.ok) state.read = await response.json();
     else if (response.status < 500) return; // signed out, or no longer shared
   } catch {
-    // The next time tells.
+    // Try again next time.
   }
   if (uploading()) return;
   state.readFrom ??= state.read && { at: Date.now(), percent: state.read.percent };
@@ -68,12 +68,12 @@ function done() {
   if (state.told) return;
   state.told = true;
   show();
-  // A few files came into a table that may be in use: of that, only what counts its documents is made anew.
+  // A few files were added to a table that may be in use: only refresh its counts.
   const part = isMany() || !document.getElementById("bulk") ? "#documents" : "#counts";
   htmx.ajax("GET", location.href, { target: part, select: part, swap: "outerHTML" });
 }
 
-// How long the rest takes at the pace so far, in words; nothing while that can't be told.
+// Returns the estimated time left as text; nothing while it is unknown.
 function left(begun, part) {
   const elapsed = (Date.now() - begun) / 1000;
   if (part < 0.03 || elapsed < 3) return "";
@@ -144,7 +144,7 @@ function showReasons() {
   );
 }
 
-// What is to be sent again is no longer among what was not added.
+// Retried files are no longer listed as not added.
 export function again() {
   const kept = state.refused.filter((each) => !each.again);
   const count = state.refused.length - kept.length;
@@ -161,7 +161,7 @@ panel.querySelector("[data-close]").addEventListener("click", () => {
 });
 
 if (uploading()) {
-  // The page was left amid an upload: what had come is told.
+  // The page was left during an upload: show what was uploaded.
   state.total = Math.max(state.sent, 0);
   if (!isMany()) state = fresh();
 }

@@ -1,4 +1,4 @@
-// Files onto the page: each becomes a row with its upload's progress, then the server's row takes its place.
+// File uploads: each file gets a row with its progress, which the server's row then replaces.
 
 import { refusal } from "./file-rules.js";
 import { again, begin, isMany, note } from "./upload-summary.js";
@@ -10,9 +10,9 @@ const overlay = document.getElementById("drop-area");
 const template = document.getElementById("upload-row");
 const rules = JSON.parse(document.getElementById("upload-rules").textContent);
 const PER_PAGE = 50;
-const rows = () => document.getElementById("rows"); // another one after the table was narrowed
+const rows = () => document.getElementById("rows"); // replaced when the table is filtered
 
-// Of an upload of many: those that broke off, which the summary offers to send again.
+// In an upload of many files: interrupted ones, which the summary offers to retry.
 const broken = [];
 
 class Upload {
@@ -33,7 +33,7 @@ class Upload {
       begin([this.file]);
       this.queue();
     });
-    if (!isMany()) rows().prepend(this.row); // of many, those have rows that are on their way
+    if (!isMany()) rows().prepend(this.row); // in an upload of many, only files being uploaded have rows
     this.queue();
   }
 
@@ -42,7 +42,7 @@ class Upload {
     this.transfer.queue(() => this.check());
   }
 
-  // What can't be read is told before its bytes travel.
+  // Unsupported files are reported before they are uploaded.
   async check() {
     this.title = "";
     if (this.file.size > Number(form.dataset.limit) * 1024 * 1024) return this.words.large;
@@ -86,7 +86,7 @@ class Upload {
     this.label.textContent = text;
   }
 
-  // `title` is what the summary of an upload of many counts it under.
+  // `title` is the category in the summary of an upload of many files.
   refuse(text, again = false) {
     note(this.file, this.name, { reason: this.title || text, again });
     if (isMany()) {
@@ -111,7 +111,7 @@ class Upload {
   }
 }
 
-// Takes `{ file, folder }`s. Later rows are put on top, so the first file goes last.
+// Takes objects `{ file, folder }`. Rows are added at the top, so the first file is added last.
 function add(files) {
   const first = new URLSearchParams(location.search);
   if (first.get("q") || first.get("page")) history.replaceState(null, "", location.pathname);
@@ -132,10 +132,10 @@ for (const input of inputs) {
     input.value = "";
   };
   input.addEventListener("change", take);
-  if (input.files.length) take(); // chosen before this script had come
+  if (input.files.length) take(); // selected before this script was loaded
 }
 
-// Dropping: files, or folders with all that is in them.
+// Dropping files, or folders with everything in them.
 async function filesOf(entry, folder = "") {
   if (entry.isFile) return [{ file: await new Promise((resolve, reject) => entry.file(resolve, reject)), folder }];
   const reader = entry.createReader();

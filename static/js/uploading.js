@@ -1,4 +1,4 @@
-// Files on their way to the server, two at a time, each with its progress.
+// The queue of uploads: two at a time, each with its progress.
 
 const AT_ONCE = 2;
 const waiting = [];
@@ -18,15 +18,16 @@ function next() {
   if (!isUploading()) window.dispatchEvent(new Event("uploads:ended"));
 }
 
-// A file that goes where `form` goes, with `fields`. Who shows it tells how: `words` of its states (`waiting`, `sending`,
-// `storing`), `show(percent, text)`, `begin()` when its turn has come, and at its end one of `refuse(reason)` where the
-// check tells a reason not to send it, `arrive(request)` where the server answered, and `breakOff()`.
+// Uploads a file to the action of `form`, with `fields`. The caller provides the `words` for its states (`waiting`,
+// `sending`, `storing`), `show(percent, text)`, `begin()` for when it starts, and for its end `refuse(reason)` if the
+// check finds a reason not to send it, `arrive(request)` for the server's response, and `breakOff()` for an
+// interruption.
 export class Transfer {
   constructor(file, form, fields, view) {
     Object.assign(this, { file, form, fields, view });
   }
 
-  // A `check` may take its time; what waits counts as being on its way.
+  // A `check` can take a while; waiting files count as being uploaded.
   async queue(check) {
     this.view.show(0, this.view.words.waiting);
     waiting.push(this);
