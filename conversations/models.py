@@ -209,7 +209,7 @@ class Turn(models.Model):
     # Whether the turn repeats its parent's question and continues its parent's answer, which was cut.
     continues = models.BooleanField(_("continues"), default=False)
     # The scope of the question, as `services.scope_of` returns it; regenerated answers reuse it. None is unknown.
-    scope = models.JSONField(_("asked"), null=True, blank=True, editable=False)
+    scope = models.JSONField(_("scope"), null=True, blank=True, editable=False)
     retrieval_query = models.TextField(_("retrieval query"), blank=True)
     embedding = HalfVectorField(null=True, blank=True)
     embedding_space = models.ForeignKey(
@@ -223,7 +223,7 @@ class Turn(models.Model):
         null=True,
         blank=True,
         related_name="+",
-        verbose_name=_("version of the assistant"),
+        verbose_name=_("assistant version"),
     )
     model = models.CharField(_("model"), max_length=200, blank=True)
     created_at = models.DateTimeField(_("created"), auto_now_add=True)
@@ -271,7 +271,7 @@ class Message(models.Model):
 
     turn = models.ForeignKey(Turn, on_delete=models.CASCADE, related_name="messages", verbose_name=_("turn"))
     role = models.CharField(_("role"), max_length=10, choices=Role.choices)
-    content = models.TextField(_("content"), blank=True, help_text=_("plain text, taken out of the blocks"))
+    content = models.TextField(_("content"), blank=True, help_text=_("Plain text, extracted from the blocks."))
     # [{"id", "kind", "text" | "columns" + "rows" | "alt" + "url" + "width" + "height", "language"?}]
     blocks = models.JSONField(_("blocks"), default=list, blank=True)
     thinking = models.TextField(_("thinking"), blank=True)
@@ -279,7 +279,7 @@ class Message(models.Model):
     # Only for answers; empty for small talk, clarifying questions and answers that ended earlier.
     answer_state = models.CharField(_("outcome"), max_length=10, choices=AnswerState.choices, blank=True)
     # Why the model stopped before the answer was complete: `length` or `content_filter`; else empty.
-    finish_reason = models.CharField(_("cut by"), max_length=40, blank=True, default="")
+    finish_reason = models.CharField(_("finish reason"), max_length=40, blank=True, default="")
     error_code = models.CharField(_("error code"), max_length=40, blank=True)
     error_message = models.TextField(_("error"), blank=True)
     last_seq = models.PositiveIntegerField(default=0)
@@ -362,7 +362,7 @@ class ContextEntry(models.Model):
     covers_from = models.ForeignKey(
         Turn, on_delete=models.CASCADE, null=True, blank=True, related_name="+", verbose_name=_("covers from")
     )
-    edited_at = models.DateTimeField(_("edited"), null=True, blank=True, help_text=_("by its user"))
+    edited_at = models.DateTimeField(_("edited"), null=True, blank=True, help_text=_("By the user."))
     created_at = models.DateTimeField(_("created"), auto_now_add=True)
 
     class Meta:
@@ -466,10 +466,10 @@ class Feedback(models.Model):
     class Reason(models.TextChoices):
         """The reasons that the page offers for a thumb down; API clients may send reasons of their own."""
 
-        WRONG = "wrong", _("Not correct")
+        WRONG = "wrong", _("Incorrect")
         UNSUPPORTED = "unsupported", _("Not in the sources")
         INCOMPLETE = "incomplete", _("Incomplete")
-        OFF_TOPIC = "off-topic", _("Off the point")
+        OFF_TOPIC = "off-topic", _("Off topic")
 
     message = models.ForeignKey(Message, on_delete=models.CASCADE, related_name="feedback", verbose_name=_("message"))
     user = models.ForeignKey(

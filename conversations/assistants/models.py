@@ -11,13 +11,13 @@ class Assistant(models.Model):
 
     name = models.CharField(_("name"), max_length=120, unique=True)
     description = models.CharField(
-        _("description"), max_length=300, blank=True, help_text=_("What it is for, in a line that people choose it by.")
+        _("description"), max_length=300, blank=True, help_text=_("Its purpose in one line, shown where users choose.")
     )
     enabled = models.BooleanField(_("enabled"), default=True)
     is_default = models.BooleanField(
-        _("default"), default=False, help_text=_("It answers where nobody has chosen another; everyone may use it.")
+        _("default"), default=False, help_text=_("Answers unless another is chosen; available to everyone.")
     )
-    everyone = models.BooleanField(_("everyone may use it"), default=True)
+    everyone = models.BooleanField(_("available to everyone"), default=True)
     groups = models.ManyToManyField("auth.Group", blank=True, related_name="assistants", verbose_name=_("groups"))
     people = models.ManyToManyField(
         settings.AUTH_USER_MODEL, blank=True, related_name="assistants", verbose_name=_("people")
@@ -29,7 +29,7 @@ class Assistant(models.Model):
         blank=True,
         related_name="assistants",
         verbose_name=_("question set"),
-        help_text=_("On which a change is rehearsed before it goes live."),
+        help_text=_("Used to rehearse a change before it goes live."),
     )
     created_at = models.DateTimeField(_("created"), auto_now_add=True)
 
@@ -66,8 +66,8 @@ class AssistantVersion(models.Model):
     class Meta:
         """Newest first."""
 
-        verbose_name = _("version of an assistant")
-        verbose_name_plural = _("versions of assistants")
+        verbose_name = _("assistant version")
+        verbose_name_plural = _("assistant versions")
         ordering = ["assistant_id", "-number"]
         constraints = [
             models.UniqueConstraint(fields=["assistant", "number"], name="assistant_version_unique"),

@@ -1,4 +1,4 @@
-"""Traces are found by their age."""
+"""Add an index for finding traces by age."""
 
 import django.contrib.postgres.indexes
 from django.db import migrations

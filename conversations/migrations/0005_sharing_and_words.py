@@ -1,4 +1,4 @@
-"""Share links end at a turn, messages are found by their words, and logs of ended answers can be found."""
+"""Limit share links to a turn, and add indexes for words of messages and logs of ended answers."""
 
 from typing import Any
 

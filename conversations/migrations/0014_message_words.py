@@ -1,4 +1,4 @@
-"""Searching for words leaves out the addresses of pictures and, while they are written, answers."""
+"""Leave the URLs of pictures and running answers out of the index on words."""
 
 import django.contrib.postgres.indexes
 import django.contrib.postgres.search

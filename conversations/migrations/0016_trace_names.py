@@ -1,4 +1,4 @@
-"""The node and the note that have other names since: traces that are kept are told by them."""
+"""Rename a node and a note in stored traces."""
 
 from django.db import migrations
 

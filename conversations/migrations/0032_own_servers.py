@@ -1,4 +1,4 @@
-"""Profiles say whether their address may be on this machine or in its local network; those that are there go on."""
+"""Add whether the address of a profile may be on this machine or in its local network; true for existing profiles."""
 
 from django.db import migrations, models
 

@@ -1,4 +1,4 @@
-"""Turns are found by the outcome of their answer without reading all messages."""
+"""Add an index for finding turns by the outcome of their answer."""
 
 from django.db import migrations, models
 

@@ -1,4 +1,4 @@
-"""Nodes are named after their classes: traces that were kept name them likewise."""
+"""Rename nodes in stored traces to match their classes."""
 
 from django.apps.registry import Apps
 from django.db import migrations

@@ -14,12 +14,12 @@ class PromptTemplate(models.Model):
 
         UNDERSTAND = "understand", _("Understand the question")
         REWRITE = "rewrite", _("Rewrite for retrieval")
-        SPLIT = "split", _("Take a question apart")
-        MISSING = "missing", _("Say what is missing")
+        SPLIT = "split", _("Split a question into parts")
+        MISSING = "missing", _("Find missing information")
         ANSWER = "answer", _("Answer from evidence")
         CHAT = "chat", pgettext_lazy("purpose", "Chat")
         GENERAL = "general", _("Answer from general knowledge")
-        CLARIFY = "clarify", _("Ask back")
+        CLARIFY = "clarify", _("Ask for clarification")
         RERANK = "rerank", _("Rerank")
         FILTER = "filter", _("Filter hits")
         JUDGE = "judge", _("Judge citations")
@@ -61,11 +61,11 @@ class ModelProfile(models.Model):
 
         UNDERSTAND = "understand", _("Understand")
         REWRITE = "rewrite", _("Rewrite")
-        SPLIT = "split", _("Take a question apart")
-        MISSING = "missing", _("Say what is missing")
+        SPLIT = "split", _("Split a question into parts")
+        MISSING = "missing", _("Find missing information")
         ANSWER = "answer", _("Answer")
         CHAT = "chat", pgettext_lazy("purpose", "Chat")
-        CLARIFY = "clarify", _("Ask back")
+        CLARIFY = "clarify", _("Ask for clarification")
         RERANK = "rerank", _("Rerank")
         FILTER = "filter", _("Filter")
         JUDGE = "judge", _("Judge citations")
@@ -96,21 +96,21 @@ class ModelProfile(models.Model):
     idle_timeout = models.FloatField(_("idle time-out"), default=60.0)
     total_timeout = models.FloatField(_("total time-out"), default=600.0)
     concurrency = models.PositiveIntegerField(
-        _("requests at once"), default=100, help_text=_("of one server process; 0 is any number")
+        _("concurrent requests"), default=100, help_text=_("Per server process; 0 means unlimited.")
     )
     thinking = models.CharField(_("thinking"), max_length=20, choices=Thinking.choices, blank=True)
     enabled = models.BooleanField(
-        _("enabled"), default=True, help_text=_("The site uses it for its purpose; assistants may name others.")
+        _("enabled"), default=True, help_text=_("The site uses it for its purpose; assistants may use others.")
     )
     # In the site's currency; used only to report the cost of answers.
     input_price = models.DecimalField(
-        _("price of a million tokens read"), max_digits=12, decimal_places=4, null=True, blank=True
+        _("price per million input tokens"), max_digits=12, decimal_places=4, null=True, blank=True
     )
     output_price = models.DecimalField(
-        _("price of a million tokens written"), max_digits=12, decimal_places=4, null=True, blank=True
+        _("price per million output tokens"), max_digits=12, decimal_places=4, null=True, blank=True
     )
     offered = models.BooleanField(
-        _("people may choose it"), default=False, help_text=_("To write their answers, below the question and by API.")
+        _("users may choose it"), default=False, help_text=_("For their answers, in the composer and by API.")
     )
     created_at = models.DateTimeField(_("created"), auto_now_add=True)
 

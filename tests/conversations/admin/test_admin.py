@@ -187,7 +187,7 @@ def test_a_link_is_headed_by_its_session(answer: Message, as_staff: Client) -> N
 
 def test_what_a_prompt_may_use_is_told_as_the_language_has_it(as_staff: Client) -> None:
     page = as_staff.get(reverse("admin:conversations_prompttemplate_add"), headers={"accept-language": "zh-hans"})
-    assert "反问：{{ date }}" in page.content.decode()
+    assert "追问：{{ date }}" in page.content.decode()
 
 
 def test_tokens_are_told_in_words(answer: Message, as_staff: Client) -> None:

@@ -263,7 +263,9 @@ def test_a_profile_leads_into_the_own_network_only_where_that_was_said(
     tested = {"action": "test", "_selected_action": [profile.pk]}
     page = as_staff.post(reverse("admin:conversations_modelprofile_changelist"), tested, follow=True)
     where = (
-        "names it, tick “Our own server” there" if purpose == "embedding" else "“Our own server” in its model profile"
+        "for embedding, tick “Our own server” there"
+        if purpose == "embedding"
+        else "“Our own server” in its model profile"
     )
     assert where in page.content.decode()
     assert provider.connections == 0
