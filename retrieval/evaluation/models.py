@@ -71,13 +71,13 @@ class EvaluationQuestion(models.Model):
 # Reasons why a run's figures are incomplete, by the code that is stored with the number `n`.
 NOTES = {
     "gone": ngettext_lazy(
-        "{n} right passage is no longer in the knowledge base and was left out.",
-        "{n} right passages are no longer in the knowledge base and were left out.",
+        "{n} relevant passage is no longer in the knowledge base and was left out.",
+        "{n} relevant passages are no longer in the knowledge base and were left out.",
         "n",
     ),
     "skipped": ngettext_lazy(
-        "{n} question was skipped: none of its right passages exists any more.",
-        "{n} questions were skipped: none of their right passages exists any more.",
+        "{n} question was skipped: none of its relevant passages exists any more.",
+        "{n} questions were skipped: none of their relevant passages exist any more.",
         "n",
     ),
     "told": ngettext_lazy(

@@ -77,7 +77,9 @@ class ResultRow:
     def marks_in_words(self) -> str:
         """The ranks of the right passages, in words."""
         ranks = [str(rank) for rank, mark in enumerate(self.marks, 1) if mark == "right"]
-        return _("right at rank {ranks}").format(ranks=", ".join(ranks)) if ranks else _("none right in the top ten")
+        if not ranks:
+            return _("none relevant in the top ten")
+        return _("relevant at rank {ranks}").format(ranks=", ".join(ranks))
 
     @property
     def marks(self) -> list[str]:

@@ -88,7 +88,7 @@ def questions(queries: Path, qrels: Path, known: set[str]) -> list[QuestionDraft
             relevant.setdefault(each.query, []).append(Reference(passage=each.passage, grade=each.grade))
     drafts = [QuestionDraft(key, text, tuple(relevant[key])) for key, text in texts.items() if key in relevant]
     if not drafts:
-        message = _("{file} has no right passage for any of the queries in {queries}.")
+        message = _("{file} has no relevant passage for any of the queries in {queries}.")
         raise CorpusError(message.format(file=qrels, queries=queries))
     return drafts
 

@@ -181,8 +181,8 @@ def test_characters_the_database_cannot_store_are_dropped(benchmark: Benchmark) 
         ("h\th\th\nq1\t42\n", "line 2: expected three tab-separated fields"),
         ("h\th\th\nq1\t42\tgood\n", "line 2: the grade must be a whole number, not “good”"),
         ("h\th\th\nq1\t42\t1\nq1\t42\t2\n", "line 3: this pair has a different grade on line 2"),
-        ("h\th\th\nq1\t42\t0\n", "has no right passage for any of the queries"),
-        ("", "has no right passage for any of the queries"),
+        ("h\th\th\nq1\t42\t0\n", "has no relevant passage for any of the queries"),
+        ("", "has no relevant passage for any of the queries"),
     ],
 )  # fmt: skip
 def test_invalid_qrels_are_refused(benchmark: Benchmark, qrels: str, words: str) -> None:

@@ -164,8 +164,8 @@ def test_missing_targets_are_left_out_with_a_note(golden: EvaluationSet, chunks:
     run = runs.run(golden, WORDS)
     assert run.question_count == 1
     assert run.notes_said == [
-        "1 right passage is no longer in the knowledge base and was left out.",
-        "1 question was skipped: none of its right passages exists any more.",
+        "1 relevant passage is no longer in the knowledge base and was left out.",
+        "1 question was skipped: none of its relevant passages exists any more.",
     ]
     chunks[1].document.delete()
     with pytest.raises(RunFailed, match="3 right passages"):

@@ -163,7 +163,7 @@ def test_a_run_is_queued_watched_and_shown(as_owner: Client, golden: EvaluationS
     done = text_of(as_owner.get(url("evaluation-set", golden.pk), headers=HTMX | {"HX-Target": "runs"}))
     assert "1.000" in done and "every 1s" not in done
     page = text_of(as_owner.get(url("evaluation-run", run.pk)))
-    assert "right at rank 1" in page and "eight gigabit ports" in page and "not reordered" in page
+    assert "relevant at rank 1" in page and "eight gigabit ports" in page and "not reordered" in page
 
 
 def test_errors_when_starting_a_run(as_owner: Client, base: KnowledgeBase, golden: EvaluationSet) -> None:
