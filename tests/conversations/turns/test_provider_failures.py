@@ -168,7 +168,7 @@ async def test_provider_errors_are_shown_only_to_staff(
 
     where = provider.base_url.removesuffix("/v1").removeprefix("http://")
     page = await shown(owner)
-    assert "refuses the key" in page
+    assert "rejected this site" in page
     for text in (page, json.dumps([event.to_dict() for event in events]), message.error_message):
         assert secret not in text and where not in text
     administrator = await User.objects.acreate_superuser("administrator")
