@@ -1,7 +1,7 @@
-"""Which Chromium the browser tests drive.
+"""The Chromium that the browser tests use.
 
-As a program (`python -m tests.browser.chromium`) it succeeds when there is one, so that `make test` knows
-whether to fetch Playwright's own.
+Run as a program (`python -m tests.browser.chromium`), it succeeds if there is one, so that `make test` knows whether to
+download Playwright's own.
 """
 
 import os
@@ -18,15 +18,15 @@ FLAGS = [
     "--disable-background-networking",
     "--disable-component-update",
     "--disable-sync",
-    # A page that a test rewrites on its way counts as one of the internet, which may not ask this machine for anything.
+    # Chromium treats pages rewritten by a test as coming from the internet, and blocks their requests to this machine.
     "--disable-features=LocalNetworkAccessChecks",
 ]
 
 
 def executable() -> str | None:
-    """Return the system's Chromium or Chrome, else the one that Playwright put into `.browsers`, else None.
+    """Return the system's Chromium or Chrome, otherwise Playwright's in `.browsers`, otherwise None.
 
-    Debian's Chromium without a desktop comes first: the tests take it a quarter less of a processor's time.
+    Debian's headless Chromium comes first: the tests need a quarter less processor time with it.
     """
     for name in ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome-stable", "google-chrome"):
         if found := shutil.which(name):

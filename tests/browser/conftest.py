@@ -1,6 +1,6 @@
-"""The real site and a real browser: `manage.py up` on a data folder of its own, driven through Chromium.
+"""The real site and a real browser: `manage.py up` on a separate data folder, used through Chromium.
 
-Whatever the browser's console or the content security policy complains about fails the test.
+Any error in the browser's console, including violations of the content security policy, fails the test.
 """
 
 from collections.abc import Iterator
@@ -19,20 +19,20 @@ from tests.prepared import data_folder
 from tests.site import Site
 
 PASSWORD = "browser-tests-7"
-# Milliseconds. The machine may be busy; nothing here measures time.
+# Milliseconds; generous, since the machine may be busy and nothing here measures time.
 PATIENCE = 90_000
 expect.set_options(timeout=PATIENCE)
 
 
 @pytest.fixture(autouse=True)
 def _let_django_run_beside_playwright(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Playwright's loop runs in this thread, which Django would take for asynchronous code."""
+    """Allow synchronous queries: Playwright's loop in this thread looks like asynchronous code to Django."""
     monkeypatch.setenv("DJANGO_ALLOW_ASYNC_UNSAFE", "true")
 
 
 @contextmanager
 def running_site(**environment: str) -> Iterator[Site]:
-    """Run a site on a folder of its own."""
+    """Run a site on a separate data folder."""
     with data_folder() as data_dir, Site(data_dir, RAGSITE_DEMO_PASSWORD=PASSWORD, **environment) as site:
         yield site
 
@@ -68,13 +68,13 @@ def browser() -> Iterator[Browser]:
         browser.close()
 
 
-# PDF.js 5.6 says so when a page is drawn anew before its first drawing has made its links; the first then makes them.
+# PDF.js 5.6 logs this if a page is redrawn before its first drawing has added links, which it then adds.
 _HARMLESS = "#injectLinkAnnotations: Error: `render` method must be called before"
 
 
 @pytest.fixture
 def page(browser: Browser) -> Iterator[Page]:
-    """A page in a profile of its own, in English; it must stay free of errors."""
+    """A page in a separate profile, in English, which must stay free of errors."""
     context = browser.new_context(locale="en-GB", viewport={"width": 1280, "height": 800})
     context.set_default_timeout(PATIENCE)
     page = context.new_page()
@@ -93,7 +93,7 @@ def page(browser: Browser) -> Iterator[Page]:
 
 @contextmanager
 def page_of_another(browser: Browser, width: int, height: int) -> Iterator[Page]:
-    """Open a page in a profile of its own, in which a page may be refused."""
+    """Open a page in a separate profile, in which requests may be refused."""
     with browser.new_context(locale="en-GB", viewport={"width": width, "height": height}) as context:
         context.set_default_timeout(PATIENCE)
         yield context.new_page()
@@ -117,7 +117,7 @@ _signed_in: dict[str, list[Any]] = {}  # cookies, by a site's address
 
 
 def sign_in(page: Page, site: Site) -> None:
-    """Be signed in as the demo administrator, as an earlier test was unless it signed out; end on the chat page."""
+    """Sign in as the demo administrator, unless an earlier test did, and open the chat page."""
     page.context.add_cookies(_signed_in.get(site.url, []))
     page.goto(site.url)
     if "/login/" in page.url:
@@ -126,11 +126,11 @@ def sign_in(page: Page, site: Site) -> None:
         page.get_by_role("button", name="Sign in").click()
     expect(page.get_by_label("Your question")).to_be_visible()
     _signed_in[site.url] = page.context.cookies()
-    page.wait_for_load_state("load")  # until then Enter is not listened to
+    page.wait_for_load_state("load")  # until then, Enter has no handler
 
 
 def new_chat(page: Page) -> None:
-    """Press "New chat", and wait for its page: the one before may look the same."""
+    """Press "New chat", and wait for its page, which may look like the previous one."""
     with page.expect_navigation():
         page.get_by_role("button", name="New chat").first.click()
     expect(page.locator("#welcome")).to_be_visible()
@@ -144,9 +144,9 @@ def ask(page: Page, question: str) -> None:
 
 
 def go_offline(page: Page) -> None:
-    """Take a chat off the network. Its connection is closed first: Chromium is busy with one that can't end.
+    """Take a chat offline, closing its connection first, since Chromium can't end it offline.
 
-    The second closing is of a connection that it has made anew before the network went.
+    It is closed a second time, in case the page reconnected before the network was gone.
     """
     close = "document.getElementById('chat')['htmx-internal-data'].webSocket.close()"
     page.evaluate(close)
@@ -167,10 +167,10 @@ def make_pdf(path: Path, *paragraphs: str) -> Path:
 
 
 def upload(page: Page, site: Site, *paths: Path) -> None:
-    """Put files into the base of the samples, and wait until they can be searched."""
+    """Upload files to the base of samples, and wait until they can be searched."""
     page.goto(f"{site.url}/knowledge/")
     page.get_by_role("link", name="Samples").first.click()
-    expect(page.locator("#upload-files")).to_be_enabled()  # which it is once files are listened to
+    expect(page.locator("#upload-files")).to_be_enabled()  # it is once its script handles files
     page.set_input_files("#upload-files", paths)
     for path in paths:
         row = page.locator("tr.document-row", has_text=path.name)

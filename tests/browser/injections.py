@@ -1,4 +1,4 @@
-"""Markup that must stay text wherever it is shown, and a trap that notices when it does not."""
+"""Markup that must be shown as text everywhere, and a trap that detects when it isn't."""
 
 import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -7,8 +7,8 @@ from typing import Any, Self
 
 from playwright.sync_api import BrowserContext, Page
 
-# `№` becomes the injection's number, `CANARY` an address that nobody asks of their own accord. What makes an element
-# bears `data-injected`, so that it is seen even where nothing runs it. All fit into the shortest field, 120 characters.
+# `№` becomes the injection's number, `CANARY` an address that nothing else requests. Injected elements have the
+# attribute `data-injected`, so that they are found even if nothing runs. All fit into the shortest field, 120 characters.
 _TEMPLATES = r"""
 <script data-injected>caught(№)</script>
 "><script data-injected>caught(№)</script>
@@ -93,7 +93,7 @@ $$\includegraphics{//CANARY/№.png}$$
 \(\pmb{x} \fcolorbox{red}{blue}{caught(№)}\)
 \(\def\a{\a\a}\a caught(№)\)
 """
-# What a template would make of the sums above.
+# The results if a template evaluated the sums above.
 _RECKONED = "829348951"
 
 _TRACES = """([canary, reckoned]) => {
@@ -113,7 +113,7 @@ _TRACES = """([canary, reckoned]) => {
 }"""
 
 
-# Diagrams that would do the same, in a fence each.
+# Diagrams with the same effects, one per fenced block.
 _DIAGRAMS = r"""
 %%{init: {"securityLevel": "loose", "htmlLabels": true}}%%
 flowchart LR
@@ -142,7 +142,7 @@ classDiagram
 
 
 class Canary:
-    """A server on this machine that remembers who came; a context manager."""
+    """A local server that records requests; a context manager."""
 
     def __init__(self) -> None:
         self.visits: list[str] = []
@@ -171,13 +171,13 @@ class Canary:
 
 
 def injections(canary: str) -> list[str]:
-    """Return the injections, numbered from 0; `canary` is an address without a scheme."""
+    """Return the injections, numbered from 0; `canary` is a host and port."""
     lines = _TEMPLATES.strip("\n").split("\n")
     return [line.replace("№", str(number)).replace("CANARY", canary) for number, line in enumerate(lines)]
 
 
 def diagrams(canary: str) -> str:
-    """Return hostile diagrams as Markdown, numbered on from the injections."""
+    """Return hostile diagrams as Markdown, with numbers that continue those of the injections."""
     parts = _DIAGRAMS.strip("\n").split("\n---\n")
     first = len(injections(canary))
     fences = (f"```mermaid\n{part.replace('№', str(first + n))}\n```" for n, part in enumerate(parts))
@@ -185,11 +185,11 @@ def diagrams(canary: str) -> str:
 
 
 class Trap:
-    """Notices on every page of a browser context what should not be there.
+    """Detects successful injections on every page of a browser context.
 
-    `executed` holds the numbers of injections that ran, `dialogs` what was asked for, `violations` what the content
-    security policy stopped, and `traces` (page, element) markup that was read as such. `shown` holds, by address, the
-    numbers of the injections that stood there, as text or not.
+    `executed` contains the numbers of injections that ran, `dialogs` the opened dialogs, `violations` those of the
+    content security policy, and `traces` (page, element) markup that was parsed. `shown` contains, by URL, the numbers
+    of the injections on the page, as text or not.
     """
 
     def __init__(self, context: BrowserContext, canary: Canary) -> None:
@@ -212,14 +212,14 @@ class Trap:
         dialog.dismiss()
 
     def look(self, page: Page) -> None:
-        """Look through a page as it stands."""
+        """Inspect the current state of a page."""
         found, shown = page.evaluate(_TRACES, [self.canary.address, _RECKONED])
         self.traces += [(page.url, element) for element in found]
         self.shown[page.url] = set(shown)
 
     @property
     def caught(self) -> dict[str, Any]:
-        """Whatever was noticed, by kind; empty when all is well."""
+        """Return everything that was detected, by kind; empty if nothing was."""
         kinds = ("executed", "dialogs", "violations", "traces")
         found = {kind: getattr(self, kind) for kind in kinds} | {"visits": self.canary.visits}
         return {kind: what for kind, what in found.items() if what}

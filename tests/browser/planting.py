@@ -1,6 +1,6 @@
-"""Puts injections into every free text of every row of a running site: `python -m tests.browser.planting CANARY`.
+"""Puts injections into every text field of every row of a running site: `python -m tests.browser.planting CANARY`.
 
-A process of its own, on the data folder of `RAGSITE_DATA_DIR`, since the site has its own database.
+Runs as a separate process on the data folder `RAGSITE_DATA_DIR`, since the site has its own database.
 """
 
 import os
@@ -14,17 +14,17 @@ import django
 from tests.browser.injections import injections
 
 _APPS = ("knowledge", "conversations", "retrieval", "ragsite", "auth")
-# What names a thing to the program rather than to a person, or is written by the program alone.
+# Fields with internal identifiers, or written only by the program.
 _KEPT = {
     "codename", "password", "username", "sha256", "digest", "media_type", "encrypted_key", "file", "key", "role",
     "language", "external_id", "error_code", "base_url", "stage", "status",
 }  # fmt: skip
-# Rows of each of the lists that are shown together, so that every injection has a place in its shortest field.
+# Rows per list, so that every injection has room in its shortest field.
 _ROWS = 40
 
 
 def plant(canary: str) -> None:
-    """Fill the rows that there are, and more of what is listed."""
+    """Fill the existing rows, and add rows to lists."""
     from django.apps import apps
     from django.contrib.auth.models import User
     from django.db.models import CharField, TextField
@@ -52,7 +52,7 @@ def plant(canary: str) -> None:
 
 
 def _fitting(supply: Iterator[str], limit: int) -> str:
-    """Return as many injections as there is room for, one at least in part."""
+    """Return as many injections as fit, and at least part of one."""
     text = next(supply)[:limit]
     while limit > 250 and len(text) < limit - 120:
         text += "\n" + next(supply)

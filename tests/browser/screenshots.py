@@ -1,6 +1,6 @@
-"""Takes the README's pictures from a running site: `python -m tests.browser.screenshots`, or `make screenshots`.
+"""Takes the README's screenshots of a running site: `python -m tests.browser.screenshots`, or `make screenshots`.
 
-The site has the sample documents and no language model: what is seen is quoted by the site itself.
+The site has the sample documents and no language model, so that answers are quotations.
 """
 
 from io import BytesIO
@@ -16,14 +16,14 @@ from tests.site import ROOT, Site
 
 FOLDER = ROOT / "docs" / "images"
 SIZE = ViewportSize(width=1640, height=900)
-# Enough for text and a few tints, and a third of the bytes.
+# Enough colours for text and a few tints, at a third of the size.
 COLOURS = 128
 
 Theme = Literal["light", "dark"]
 
 
 def take() -> None:
-    """Start a site, ask in both languages, and write the pictures."""
+    """Start a site, ask in both languages, and save the screenshots."""
     FOLDER.mkdir(parents=True, exist_ok=True)
     with running_site() as site, sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=chromium.executable(), args=chromium.FLAGS)
@@ -37,7 +37,7 @@ def take() -> None:
 
 
 def _answer(browser: Browser, site: Site, locale: str, theme: Theme, questions: tuple[str, ...], path: Path) -> None:
-    """Ask each question in a chat of its own, and take the last one's answer with its first source open."""
+    """Ask each question in a new chat, and take a screenshot of the last answer with its first source open."""
     context = browser.new_context(locale=locale, color_scheme=theme, viewport=SIZE, device_scale_factor=1.25)
     page = context.new_page()
     page.goto(f"{site.url}/login/")

@@ -1,6 +1,6 @@
-"""The site's pages and the administration's through axe, light and dark, and what a language changes also in Chinese.
+"""Check the pages of the site and the administration with axe, light and dark, and partly in Chinese.
 
-Also a chat in a narrow window; and that nothing of the administration is wider than its page.
+Also check a chat in a narrow window, and that nothing in the administration is wider than its page.
 """
 
 import json
@@ -20,20 +20,20 @@ from tests.fakes.provider import FakeProvider
 from tests.nightly import sample
 from tests.site import Site, run_command
 
-# Some thirty pages, on a machine that may be busy.
+# About thirty pages, on a machine that may be busy.
 pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("accessibility"), pytest.mark.timeout(300)]
 
 AXE = resources.files("axe_playwright_python").joinpath("axe.min.js").read_text(encoding="utf-8")
-# Text that fades in has too little contrast for a moment.
+# Fading text has too little contrast for a moment.
 _STILL = """addEventListener("DOMContentLoaded", () => {
   const style = document.createElement("style");
   style.textContent = "*, *::before, *::after { animation: none !important; transition: none !important; }";
   document.head.append(style);
 })"""
-# What Swagger UI, django-q and Django's own widgets, inline tables and search box write is theirs.
-# Answers are groups, which are no landmarks though axe takes their elements for some; and Swagger UI brings a `main`.
+# Markup by Swagger UI, django-q and Django's own widgets, inline tables and search box.
+# Answers are groups, which axe mistakes for landmarks; and Swagger UI has its own `main`.
 _KNOWN = [("landmark-unique", '<section class="answer"'), ("landmark-no-duplicate-main", "<main>")]
-# Of long lists, which take axe most of its time, the first rows stand for the others; so in the column of lists.
+# Long lists take most of the time: only check their first rows, also in the column of lists.
 _LEFT_OUT = [
     "#result_list tr:nth-child(n + 5)",
     "#lists li:nth-child(n + 2)",
@@ -45,7 +45,7 @@ _LEFT_OUT = [
     "#searchbar",
     ".inline-group thead",
 ]
-# A page has the same elements in both themes and languages: of the second it is asked only what that can change.
+# A page has the same elements in both themes and languages: only check rules that these can affect.
 _OF_THEME = ["color-contrast", "link-in-text-block"]
 _OF_LANGUAGE = ["html-has-lang", "html-lang-valid", "valid-lang", "scrollable-region-focusable"]
 ENTRANCE = ["/login/", "/account/password/reset/", "/account/password/reset/sent/", "/sign-up/", "/account/inactive/"]
@@ -82,7 +82,7 @@ PAGES = [
 
 @contextmanager
 def page_with_axe(browser: Browser, locale: str, width: int, height: int) -> Iterator[Page]:
-    """Open a page into which axe is put, whatever the site's policy says."""
+    """Open a page with axe, bypassing the site's content security policy."""
     size = ViewportSize(width=width, height=height)
     with browser.new_context(locale=locale, viewport=size, bypass_csp=True) as context:
         context.set_default_timeout(PATIENCE)
@@ -106,7 +106,7 @@ def chinese_visitor(browser: Browser) -> Iterator[Page]:
 
 
 def _complaints(page: Page, *, dark: bool = True) -> list[str]:
-    """Return what axe says of the page as it stands, light and dark, each with the page's address."""
+    """Return the violations on the current page, light and dark, with its URL."""
     if page.evaluate("navigator.language") == "zh-CN":
         return _violations(page, _OF_LANGUAGE)
     complaints = _violations(page)
@@ -118,7 +118,7 @@ def _complaints(page: Page, *, dark: bool = True) -> list[str]:
 
 
 def _violations(page: Page, rules: list[str] | None = None) -> list[str]:
-    # Nothing is fetched again for rules that are not asked.
+    # Nothing is fetched again for rules that aren't checked.
     options: dict[str, Any] = {"resultTypes": ["violations"], "preload": False}
     if rules is not None:
         options["runOnly"] = {"type": "rule", "values": rules}
@@ -143,7 +143,7 @@ def _sign_in(page: Page, site: Site) -> None:
 
 
 def _too_wide(page: Page) -> list[str]:
-    """Return whether the page, or a list's table on it, is wider than the room that it has."""
+    """Return whether the page, or a list's table on it, is wider than its container."""
     found = page.evaluate(
         "[document.documentElement, ...document.querySelectorAll('#changelist .results')]"
         ".filter((each) => each.scrollWidth > each.clientWidth).map((each) => each.scrollWidth)"
@@ -170,7 +170,7 @@ def _walk(
 
 
 def _links(page: Page, pattern: str) -> list[str]:
-    """Return the addresses on the page that match, each once."""
+    """Return the unique URLs on the page that match."""
     found = page.evaluate("[...document.querySelectorAll('a[href]')].map((link) => link.getAttribute('href'))")
     return list(dict.fromkeys(each for each in found if re.fullmatch(pattern, each)))
 
@@ -193,7 +193,7 @@ def test_pages_of_the_site(person: str, request: pytest.FixtureRequest, site: Si
 
 @pytest.fixture(scope="module")
 def filled_site() -> Iterator[Site]:
-    """A site in which every list of the administration has rows, and its first page figures."""
+    """A site with rows in every list of the administration, and figures on its dashboard."""
     fill = """
 from django.utils import timezone
 from conversations.models import Feedback, Message, Turn
@@ -208,15 +208,15 @@ for model in (Turn, Message, Feedback):
         yield site
 
 
-# Models whose every page is looked at, and in the dark, too; of the others, the list and a form in light, and but for
-# nightly runs of a few.
+# Models of which every page is checked, also in the dark theme; of the others, only the list and a form in the light
+# theme, and only of a few outside of nightly runs.
 _WHOLE = ("chatsession", "user", "modelprofile", "knowledgebase")
 
 
 @pytest.mark.timeout(900)
 def test_pages_of_the_administration(visitor: Page, filled_site: Site) -> None:
     _sign_in(visitor, filled_site)
-    # What is folded is looked at, too.
+    # Collapsed content is checked, too.
     visitor.add_init_script("""addEventListener("DOMContentLoaded", () => {
       for (const each of document.querySelectorAll("details")) each.open = true;
     })""")

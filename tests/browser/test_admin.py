@@ -1,4 +1,4 @@
-"""The administration in a browser: a model is connected, answers, and the figures and the session tell of it."""
+"""The administration in a browser: connecting a model, and finding its answers on the dashboard and in the session."""
 
 import threading
 from collections.abc import Iterator
@@ -16,7 +16,7 @@ QUESTION = "How long does a firmware update take?"
 
 @pytest.fixture(scope="module")
 def site() -> Iterator[Site]:
-    """A site of its own, which gets a model."""
+    """A separate site, to which a model is connected."""
     with running_site() as site:
         yield site
 
@@ -44,9 +44,9 @@ def test_a_model_is_connected_and_the_figures_tell_of_it(page: Page, site: Site,
 
     provider.reply("Slowly, word after word it is written down here.", "First I think of it.", delay=0.25)
     page.get_by_role("button", name="Ask again").click()
-    expect(page.get_by_text("First I think")).to_be_visible()  # while it thinks
+    expect(page.get_by_text("First I think")).to_be_visible()  # while it is reasoning
     expect(page.locator(".set-up-reply")).to_contain_text("Slowly, word")
-    assert page.locator("[data-ask]").count() == 1  # still being asked
+    assert page.locator("[data-ask]").count() == 1  # still waiting for the answer
     expect(page.get_by_text("First I think")).to_be_hidden()
     expect(page.locator(".set-up-reply")).to_have_text("Slowly, word after word it is written down here.")
     expect(page.locator(".model-card")).to_contain_text("Time to first token")

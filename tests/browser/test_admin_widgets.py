@@ -1,4 +1,4 @@
-"""What Django's scripts do in the administration, where each of them waits for the page."""
+"""Django's scripts in the administration, which are deferred."""
 
 import pytest
 from playwright.sync_api import Page, expect
@@ -40,7 +40,7 @@ def test_boxes_dates_lookups_rows_and_actions_work(page: Page, site: Site) -> No
     page.get_by_role("button", name="Save", exact=True).click()
     expect(page.locator(".messagelist")).to_contain_text("was added successfully")
 
-    page.goto(f"{site.url}/admin/auth/group/?q=ers")  # Porters and Doorkeepers have it, and no other
+    page.goto(f"{site.url}/admin/auth/group/?q=ers")  # only Porters and Doorkeepers have it
     page.locator("#action-toggle").check()
     expect(page.locator(".action-counter")).to_have_text("2 of 2 selected")
     page.locator("select[name=action]").select_option(label="Delete selected groups")
@@ -73,7 +73,7 @@ def test_other_lists_are_a_click_away_and_two_on_a_phone(page: Page, site: Site)
     expect(lists).to_be_hidden()
     page.goto(f"{site.url}/admin/conversations/modelprofile/")
     filters = page.locator("#changelist-filter")
-    assert filters.evaluate("(each) => each.scrollHeight <= each.clientHeight")  # none is cut off
+    assert filters.evaluate("(each) => each.scrollHeight <= each.clientHeight")  # none is truncated
 
 
 def test_a_link_to_hand_over_is_copied_with_tls_and_without(page: Page, site: Site) -> None:
@@ -88,7 +88,7 @@ def test_a_link_to_hand_over_is_copied_with_tls_and_without(page: Page, site: Si
     expect(page.locator("[data-copy].copied")).to_be_visible()
     assert page.evaluate("navigator.clipboard.readText()") == link
     page.evaluate("navigator.clipboard.writeText('')")
-    page.evaluate("navigator.clipboard.write = undefined")  # as where there is no TLS
+    page.evaluate("navigator.clipboard.write = undefined")  # as without TLS
     expect(page.locator("[data-copy].copied")).to_be_hidden()
     page.get_by_role("button", name="Copy").click()
     expect(page.locator("[data-copy].copied")).to_be_visible()

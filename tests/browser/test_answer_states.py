@@ -1,4 +1,4 @@
-"""What a reader can do where nothing was found, from where it is said."""
+"""The next steps offered below an answer that found nothing."""
 
 import pytest
 from playwright.sync_api import Page, expect
@@ -13,13 +13,13 @@ def test_where_nothing_was_found_the_next_steps_are_at_hand(page: Page, site: Si
     sign_in(page, site)
     headers = {"X-CSRFToken": page.locator('[name="csrfmiddlewaretoken"]').first.input_value()}
     for base in page.request.get(f"{site.url}/api/knowledge-bases").json()["results"]:
-        if base["name"] != "Samples":  # others made it
+        if base["name"] != "Samples":  # created by others
             page.request.delete(f"{site.url}/api/knowledge-bases/{base['id']}", headers=headers)
     new_chat(page)
     ask(page, "Who painted the Mona Lisa?")
     answer = page.locator("section.answer").last
     expect(answer.locator(".outcome")).to_have_text("Nothing found on this")
-    expect(answer.locator(".other-base")).to_be_hidden()  # there is one base
+    expect(answer.locator(".other-base")).to_be_hidden()  # there is only one base
 
     made = page.request.post(f"{site.url}/api/knowledge-bases", data={"name": "Other"}, headers=headers)
     assert made.ok

@@ -1,4 +1,4 @@
-"""The pages of the API: the list of operations, and the one where they are tried, under its content security policy."""
+"""The API's pages: the list of operations, and the page for trying them under its content security policy."""
 
 import pytest
 from playwright.sync_api import Page, expect
@@ -15,4 +15,4 @@ def test_an_operation_of_the_list_is_opened_to_be_tried(page: Page, site: Site) 
     page.get_by_role("link", name="Try POST /api/search").click()
     operation = page.locator("#operations-search-search")
     expect(operation).to_be_visible()
-    expect(operation.get_by_text("Parameters", exact=True)).to_be_visible()  # it is open
+    expect(operation.get_by_text("Parameters", exact=True)).to_be_visible()  # it is expanded

@@ -1,4 +1,4 @@
-"""Asking one document alone, from its page, and all again."""
+"""Asking about a single document from its page, and about all documents again."""
 
 from pathlib import Path
 

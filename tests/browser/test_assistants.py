@@ -1,4 +1,4 @@
-"""An administrator makes an assistant and changes a setting; both count in the next question."""
+"""An administrator creates an assistant and changes a setting; both apply to the next question."""
 
 import re
 

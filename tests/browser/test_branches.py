@@ -1,4 +1,4 @@
-"""What a person does with versions and links: step to another answer and back, share what is shown, take it back."""
+"""Switching between versions of an answer, sharing the visible one, and revoking the link."""
 
 import re
 
@@ -42,7 +42,7 @@ def test_versions_are_stepped_through_and_shared(
     page.reload()
     expect(page.locator(".prose")).to_have_text(re.compile("first version"))
 
-    # A question goes on from what is shown; while its answer runs, the other version is a step away, and back.
+    # A question continues the visible branch; while it is being answered, one can switch to the other version and back.
     page.wait_for_load_state("load")
     provider.reply("Slowly " + "more " * 60 + "to the end.", delay=0.05)
     ask(page, "How heavy is the LS-2448P?")

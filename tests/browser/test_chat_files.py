@@ -1,4 +1,4 @@
-"""Files put into a chat: dropped and asked at once, kept in a base; and a chat narrowed to a tag."""
+"""Files in a chat: dropping, asking immediately and keeping them in a base; and limiting a chat to a tag."""
 
 import re
 from pathlib import Path
@@ -35,7 +35,7 @@ def test_a_file_is_dropped_asked_at_once_and_kept(page: Page, site: Site) -> Non
     page.evaluate(DROP, ["orvane.md", "# The Orvane bridge\n\nThe bridge of Orvane opens at six in the morning.\n"])
     assert page.evaluate("window.droppable")
     expect(page.locator("#drop-area")).to_be_hidden()
-    # The question is not held up by hand: it waits for the file by itself.
+    # The question waits for the file automatically.
     ask(page, "When does the bridge of Orvane open?")
     expect(page.locator("#held")).to_have_text("Your question is sent as soon as the file is uploaded.")
     held[0].continue_()
@@ -49,7 +49,7 @@ def test_a_file_is_dropped_asked_at_once_and_kept(page: Page, site: Site) -> Non
     expect(page.locator("#drawer .cited")).to_contain_text("six in the morning")
     page.keyboard.press("Escape")
 
-    # Another chat doesn't know it.
+    # Another chat doesn't have it.
     chat = page.url
     new_chat(page)
     expect(page.locator(".chat-file")).to_have_count(0)
@@ -80,7 +80,7 @@ def test_chips_that_changed_while_a_page_was_away_are_as_they_are_now(page: Page
     other.goto(page.url)
     expect(other.locator(".chat-file")).to_have_count(1)
 
-    # Away: no new connection comes about meanwhile.
+    # Offline: it can't reconnect in the meantime.
     socket = re.compile(r"/ws/sessions/")
     other.route_web_socket(socket, lambda route: route.close())
     other.evaluate("document.getElementById('chat')['htmx-internal-data'].webSocket.close()")
@@ -101,7 +101,7 @@ def test_chips_that_changed_while_a_page_was_away_are_as_they_are_now(page: Page
     expect(other.locator(".chat-file")).to_have_count(1)
     expect(other.locator(".chat-file")).to_contain_text("The harbour yard")
     expect(other.locator("#scope-name")).to_have_text("The tallow yard")
-    # What it shows is asked; nothing of before comes back.
+    # Only the visible files are searched; removed ones don't come back.
     other.get_by_role("button", name="Search everything").click()
     expect(other.locator("#scope-name")).not_to_have_text("The tallow yard")
 

@@ -1,4 +1,4 @@
-"""The list of chats and the composer while things happen: news that wait, words found, a question that is queued."""
+"""The list of chats and the composer: deferred updates, search results and queued questions."""
 
 import pytest
 from playwright.sync_api import Page, Route, expect
@@ -17,7 +17,7 @@ def test_news_of_the_list_wait_for_who_renames(page: Page, site: Site) -> None:
     ask(page, "How heavy is the LS-2408?")
     expect(page.locator(".turn .outcome")).to_have_count(1)
 
-    # The socket tells of the new title before the request that gave it is answered.
+    # The socket announces the new title before the request that set it is answered.
     def late(route: Route) -> None:
         response = route.fetch()
         if route.request.method == "POST":
@@ -33,7 +33,7 @@ def test_news_of_the_list_wait_for_who_renames(page: Page, site: Site) -> None:
     expect(page.locator(".renaming")).to_have_count(0)
     page.unroute("**/rename/**")
 
-    # Nor does another window take the field away from who types.
+    # Neither does another window remove the field while typing.
     other = page.context.new_page()
     other.goto(page.url)
     other.wait_for_load_state("load")
@@ -62,7 +62,7 @@ def test_a_menu_that_was_opened_meanwhile_stays_open(page: Page, site: Site) -> 
             route.continue_()
 
     page.route(f"**{address}?*", hold_the_first)
-    # What makes the page ask for its list: news that had to wait.
+    # Makes the page request its list, as after a deferred update.
     menu = page.locator("#sessions .session[data-current] .menu")
     menu.locator("summary").click()
     page.evaluate("htmx.trigger(document.body, 'htmx:oobBeforeSwap', { target: document.getElementById('sessions') })")
@@ -76,7 +76,7 @@ def test_a_menu_that_was_opened_meanwhile_stays_open(page: Page, site: Site) -> 
         held[0].continue_()
     page.wait_for_timeout(300)
     expect(menu).to_have_attribute("open", "")
-    with page.expect_response(f"**{address}?*"):  # and comes when it is closed
+    with page.expect_response(f"**{address}?*"):  # and is updated when it is closed
         menu.locator("summary").click()
 
 
@@ -92,7 +92,7 @@ def test_chats_are_found_by_words_labelled_and_archived(page: Page, site: Site) 
     with page.expect_response("**/c/search/?*"):
         page.get_by_label("Search chats").press("Enter")
     expect(found).to_be_visible()
-    expect(page.locator("#welcome")).to_be_visible()  # Enter has not left the chat
+    expect(page.locator("#welcome")).to_be_visible()  # Enter didn't leave the chat
     with page.expect_navigation():
         found.click()
     expect(page.locator(".turn .outcome")).to_have_count(1)
@@ -124,7 +124,7 @@ def test_a_question_waits_for_the_end_of_an_answer(page: Page, site_with_model: 
     ask(page, "How heavy is the LS-2408?")
     expect(page.locator("#queued")).to_contain_text("How heavy is the LS-2408?")
     expect(page.get_by_label("Your question")).to_have_value("")
-    # It can be changed, and a draft beside it stays.
+    # It can be edited, and a draft in the composer is kept.
     page.locator("#queued").get_by_role("button", name="Edit").click()
     expect(page.get_by_label("Your question")).to_have_value("How heavy is the LS-2408?")
     ask(page, "How heavy is the LS-2448P?")
@@ -135,7 +135,7 @@ def test_a_question_waits_for_the_end_of_an_answer(page: Page, site_with_model: 
     expect(page.locator("#queued")).to_be_hidden()
     expect(page.get_by_label("Your question")).to_have_value("A draft")
 
-    # After a stop it is back in the composer.
+    # After stopping, it is back in the composer.
     provider.reply("Slowly " + "more " * 200 + "[1].", delay=0.05)
     ask(page, "How many ports does it have?")
     expect(page.locator(".prose").last).to_contain_text("Slowly more")
@@ -170,7 +170,7 @@ def test_a_saved_prompt_is_filled_in_and_asked(page: Page, site: Site) -> None:
     expect(field).to_have_value("How wide is the LS-2408?")
     page.keyboard.press("Enter")
     expect(page.locator(".turn .outcome")).to_have_count(1)
-    # What stands beside the passage is asked with one click.
+    # A neighbouring heading is asked about with one click.
     if page.locator("#follow-ups .chip").count():
         page.locator("#follow-ups .chip").first.click()
         expect(page.locator(".turn .outcome")).to_have_count(2)
@@ -183,7 +183,7 @@ def test_a_queued_question_outlives_a_lost_connection(
     provider.reset()
     sign_in(page, site_with_model)
     new_chat(page)
-    address, page = page.url, page.context.new_page()  # whose console may complain of the network
+    address, page = page.url, page.context.new_page()  # whose console may report network errors
     page.goto(address)
     page.wait_for_load_state("load")
     is_gone = answer_ends.startswith("before")
@@ -197,8 +197,8 @@ def test_a_queued_question_outlives_a_lost_connection(
     go_offline(page)
     expect(page.locator("#connection")).to_be_visible()
     if is_gone:
-        page.wait_for_timeout(3000)  # the answer takes half of that
-        expect(page.locator("#queued")).to_be_visible()  # nothing is asked into the void
+        page.wait_for_timeout(3000)  # the answer needs half of that
+        expect(page.locator("#queued")).to_be_visible()  # nothing is sent while offline
     page.context.set_offline(False)
     expect(page.locator("#connection")).to_be_hidden()
     expect(page.locator(".turn .outcome")).to_have_count(2)

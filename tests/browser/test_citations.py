@@ -1,4 +1,4 @@
-"""What a reader sees of a source: the whole passage marked, the sentences that support the claim in view."""
+"""An opened source: the passage is highlighted, and the sentences that support the claim are in view."""
 
 from pathlib import Path
 
@@ -15,7 +15,7 @@ FOG = "In fog the keeper of the Skerrow lighthouse sounds the horn of the lamp r
 
 
 def _document(path: Path) -> Path:
-    """Write one section that is too long for one passage, and speaks of the lighthouse in both."""
+    """Write one section that is too long for one passage, and mentions the lighthouse in both."""
     entry = "Entry {} tells of calm weather, of a supply boat and of repairs to the pier."
     filler = [entry.format(number) for number in range(40)]
     path.write_text("# Log\n\n" + "\n\n".join([*filler[:12], KEEPER, *filler[12:24], FOG, *filler[24:]]), "utf-8")

@@ -1,4 +1,4 @@
-"""A day each of those who come: a member, a curator, an administrator, a stranger, an invited newcomer."""
+"""A day in the life of a member, a curator, an administrator, an anonymous visitor and an invited newcomer."""
 
 import csv
 import re
@@ -20,13 +20,13 @@ pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("days"), pytest.mark.
 
 @pytest.fixture(scope="module")
 def site() -> Iterator[Site]:
-    """A site of their own: what these people leave behind is in no other test's way."""
+    """A separate site, so that the data of these users doesn't affect other tests."""
     with running_site() as site:
         yield site
 
 
 def _invite_to_the_site(page: Page, site: Site, role: str = "member", group: str = "") -> str:
-    """Make a link in the administration, as the administrator, and return it."""
+    """Create an invitation link in the administration, as the administrator, and return it."""
     page.goto(f"{site.url}/admin/knowledge/invitation/add/")
     page.get_by_label("Role on the site").select_option(role)
     if group:
@@ -37,7 +37,7 @@ def _invite_to_the_site(page: Page, site: Site, role: str = "member", group: str
 
 
 def _make_base(page: Page, site: Site, name: str, *files: Path) -> str:
-    """Make a knowledge base, put files into it, and return its address once each was read or refused."""
+    """Create a knowledge base, upload files, and return its URL once each was processed or rejected."""
     page.goto(f"{site.url}/knowledge/")
     page.get_by_role("button", name="New knowledge base").first.click()
     page.locator("#new-base").get_by_label("Name").fill(name)
@@ -64,7 +64,7 @@ def test_a_member_asks_reads_sorts_shares_and_leaves(
     sign_in(page, site)
     member = colleague
     join(member, invite(page, site), "mara")
-    # Asks in the shared base, and reads the source.
+    # She asks in the shared base, and reads the source.
     expect(member.get_by_role("heading", name="Samples")).to_be_visible()
     member.get_by_role("button", name="Ask these documents").click()
     member.wait_for_load_state("load")
@@ -73,7 +73,7 @@ def test_a_member_asks_reads_sorts_shares_and_leaves(
     member.locator(".prose a[data-citation]").first.click()
     expect(member.locator("#drawer .cited").first).to_contain_text("firmware", ignore_case=True)
     member.keyboard.press("Escape")
-    # Goes on, then asks of a file of her own.
+    # She asks a follow-up question, then one about a file of her own.
     ask(member, "How heavy is the LS-2408?")
     _answered(member, 2)
     note = tmp_path / "orvane.md"
@@ -83,13 +83,13 @@ def test_a_member_asks_reads_sorts_shares_and_leaves(
     ask(member, "When does the bridge of Orvane open?")
     _answered(member, 3)
     expect(member.locator(".prose").last).to_contain_text("six in the morning")
-    # Sorts the chat.
+    # She organises the chat.
     choose(member, "firmware", "Labels")
     member.get_by_label("New label").fill("Devices")
     member.get_by_role("button", name="Save").click()
     expect(member.locator("#session-title")).to_contain_text("firmware")
     member.wait_for_load_state("load")
-    # Lets somebody read it who has no account.
+    # She shares it with somebody without an account.
     member.get_by_role("link", name="Share or export").click()
     member.get_by_role("button", name="Create link").click()
     link = member.locator(".link-address").first.inner_text()
@@ -99,7 +99,7 @@ def test_a_member_asks_reads_sorts_shares_and_leaves(
     member.keyboard.press("Escape")
     choose(member, "firmware", "Archive")
     expect(member.locator("#sessions .session", has_text="firmware")).to_have_count(0)
-    # Keeps a prompt, takes her data along, and leaves in the other language.
+    # She saves a prompt, downloads her data, and signs out in the other language.
     member.goto(f"{site.url}/account/prompts/")
     member.get_by_label("Title").fill("Weigh")
     member.get_by_label("Text").fill("How heavy is the {{model}}?")
@@ -140,7 +140,7 @@ def test_a_curator_tidies_a_base_of_somebody_else(
     base = _make_base(page, site, "Quay papers", *papers, broken)
     curator = colleague
     join(curator, _invite_to_the_site(page, site, "curator"), "cleo")
-    # Sees the base that nobody shared with her, and what failed in it.
+    # She sees the base that nobody shared with her, and its failed document.
     curator.get_by_role("link", name="Knowledge", exact=True).click()
     curator.get_by_role("link", name="Quay papers").click()
     expect(curator.get_by_text("owned by demo, you manage it as a curator")).to_be_visible()
@@ -151,7 +151,7 @@ def test_a_curator_tidies_a_base_of_somebody_else(
     curator.get_by_label("All on this page").check()
     curator.locator("#bulk").get_by_role("button", name="Retry").click()
     expect(said).to_contain_text("because of the files themselves")
-    # Puts a good one in its place.
+    # She replaces it with a good one.
     curator.get_by_label("All on this page").check()
     curator.locator("#bulk").get_by_role("button", name="Delete").click()
     curator.get_by_role("button", name=re.compile("Delete")).last.click()
@@ -159,7 +159,7 @@ def test_a_curator_tidies_a_base_of_somebody_else(
     expect(rows).to_have_count(2)
     curator.set_input_files("#upload-files", make_pdf(tmp_path / "mooring.pdf", "Ships moor at the ninth bollard."))
     expect(curator.locator("tr.document-row .badge.ok")).to_have_count(3)
-    # Tags, and moves one into a base of her own.
+    # She adds tags, and moves a document into a base of her own.
     rows.filter(has_text="Tides").get_by_role("checkbox").check()
     curator.locator("#bulk").get_by_placeholder("Tags").fill("tide")
     curator.locator("#bulk").get_by_role("button", name="Tag", exact=True).click()
@@ -170,7 +170,7 @@ def test_a_curator_tidies_a_base_of_somebody_else(
     curator.get_by_label("Knowledge base", exact=True).select_option("Quay archive")
     curator.locator("#bulk").get_by_role("button", name="Move").click()
     expect(rows).to_have_count(2)
-    # Shares with a group, one of which finds it and asks.
+    # She shares it with a group, a member of which finds it and asks.
     curator.get_by_role("link", name="Members").click()
     sharing = curator.get_by_role("form", name="Share with a group")
     sharing.get_by_label("Group").select_option("Harbour")
@@ -194,7 +194,7 @@ def test_an_administrator_sees_what_lacks_adds_it_and_looks_after_people(
     person = colleague
     join(person, invite(page, site), "otto")
     expect(person.get_by_role("heading", name="Samples")).to_be_visible()
-    # A question that finds nothing stands on the first page, where a document is added; then it is answered.
+    # An unanswered question is on the dashboard, where a document is added; then it is answered.
     question = "Which pigment colours the Vellmouth lighthouse?"
     person.get_by_role("button", name="Ask these documents").click()
     person.wait_for_load_state("load")
@@ -211,7 +211,7 @@ def test_an_administrator_sees_what_lacks_adds_it_and_looks_after_people(
     ask(person, question)
     _answered(person, 2)
     expect(person.locator(".prose").last).to_contain_text("red ochre")
-    # Gives him another role, and a limit that he is told of kindly.
+    # She changes his role and sets a limit, which is explained to him.
     page.goto(f"{site.url}/admin/auth/user/?q=otto")
     page.get_by_role("link", name="otto").click()
     account = page.url
@@ -227,9 +227,9 @@ def test_an_administrator_sees_what_lacks_adds_it_and_looks_after_people(
     expect(page.locator(".messagelist")).to_contain_text("was added successfully")
     ask(person, "How heavy is the LS-2408?")
     expect(person.locator("#toasts")).to_contain_text("You have used your daily limit of 2 questions.")
-    expect(person.get_by_label("Your question")).to_have_value("How heavy is the LS-2408?")  # to be asked tomorrow
+    expect(person.get_by_label("Your question")).to_have_value("How heavy is the LS-2408?")  # he can ask it tomorrow
     _answered(person, 2)
-    # The log tells of both, also as a file.
+    # Both are in the audit log, also in its export.
     page.goto(f"{site.url}/admin/ragsite/auditentry/?q=otto")
     expect(page.locator("#result_list")).to_contain_text("otto")
     page.goto(f"{site.url}/admin/ragsite/auditentry/")
@@ -237,7 +237,7 @@ def test_an_administrator_sees_what_lacks_adds_it_and_looks_after_people(
         page.get_by_role("link", name="CSV").click()
     rows = list(csv.reader(StringIO(Path(download.value.path()).read_text(encoding="utf-8-sig"))))
     assert any("otto" in cell for row in rows for cell in row)
-    # His account is closed: his open page ends, and his password lets him in no more.
+    # His account is deactivated: his open page is signed out, and he can't sign in again.
     page.goto(account)
     page.get_by_label("Active").uncheck()
     page.get_by_role("button", name="Save", exact=True).click()
@@ -263,7 +263,7 @@ def test_a_stranger_is_refused_kindly_everywhere(page: Page, colleague: Page, ot
     page.locator("tr.document-row a").first.click()
     page.wait_for_url("**/documents/**")
     document = page.url
-    # Signed out, every page leads to signing in, and back to it afterwards.
+    # Without signing in, every page redirects to sign-in, and back afterwards.
     for address in (chat, base, document, f"{site.url}/account/", f"{site.url}/admin/", f"{site.url}/playground/"):
         other.goto(address)
         expect(other.get_by_role("button", name="Sign in")).to_be_visible()
@@ -271,7 +271,7 @@ def test_a_stranger_is_refused_kindly_everywhere(page: Page, colleague: Page, ot
     expect(other.get_by_role("heading", name="You don't have an account here yet")).to_be_visible()
     refused = other.request.get(f"{site.url}/api/knowledge-bases")
     assert refused.status == 401 and "Authentication" in refused.json()["detail"]
-    # A link to a chat opens until it is revoked; a sheet of nonsense never does.
+    # A link to a chat works until it is revoked; a made-up one never does.
     other.goto(shared)
     expect(other.locator(".bubble")).to_have_text("How heavy is the LS-2408?")
     page.goto(f"{site.url}/shared/")
@@ -281,7 +281,7 @@ def test_a_stranger_is_refused_kindly_everywhere(page: Page, colleague: Page, ot
     expect(other.get_by_role("heading", name="Page not found")).to_be_visible()
     other.goto(f"{site.url}/invitations/nonsense/")
     expect(other.get_by_role("heading", name="This link doesn't work")).to_be_visible()
-    # Who has an account but no rights finds nothing either.
+    # Somebody with an account but without permissions finds nothing either.
     stranger = colleague
     join(stranger, _invite_to_the_site(page, site), "stella")
     expect(stranger.get_by_label("Your question")).to_be_visible()
@@ -292,7 +292,7 @@ def test_a_stranger_is_refused_kindly_everywhere(page: Page, colleague: Page, ot
     stranger.goto(f"{site.url}/admin/")
     expect(stranger.locator("body")).to_contain_text("stella")
     expect(stranger.get_by_role("heading", name="Overview")).to_have_count(0)
-    # A form that was opened before another sign-in tells what to do.
+    # A form that was opened before another sign-in explains what to do.
     stranger.goto(f"{site.url}/account/")
     stranger.context.clear_cookies(name=re.compile("csrf"))
     stranger.get_by_role("button", name="Create a token").evaluate("(button) => button.form.noValidate = true")
@@ -305,7 +305,7 @@ def test_a_newcomer_is_led_from_the_link_to_a_first_answer(page: Page, other: Pa
     newcomer = other
     newcomer.goto(_invite_to_the_site(page, site))
     expect(newcomer.get_by_role("heading", name="You are invited")).to_be_visible()
-    # What is chosen badly is told beside its field.
+    # Invalid input is reported beside its field.
     newcomer.get_by_label("Username").fill("demo")
     newcomer.get_by_label("Password", exact=True).fill(SECRET)
     newcomer.get_by_label("Password (again)").fill(f"{SECRET} ")
@@ -315,19 +315,19 @@ def test_a_newcomer_is_led_from_the_link_to_a_first_answer(page: Page, other: Pa
     newcomer.get_by_label("Password", exact=True).fill(SECRET)
     newcomer.get_by_label("Password (again)").fill(SECRET)
     newcomer.get_by_role("button", name="Create account").click()
-    # Without a document there is one thing to do first.
+    # Without documents, the first step is shown.
     expect(newcomer.get_by_role("heading", name="Start with a document")).to_be_visible()
     newcomer.get_by_role("button", name="Add the samples").click()
     expect(newcomer.get_by_role("heading", name="Samples")).to_be_visible()
     newcomer.goto(site.url)
-    # What may be asked appears by itself, as soon as a document is read.
+    # Suggestions appear automatically, as soon as a document is ready.
     newcomer.locator("[data-suggestion]").first.click()
     _answered(newcomer, 1)
     newcomer.locator(".prose a[data-citation]").first.click()
     expect(newcomer.locator("#drawer .cited").first).to_be_visible()
     assert newcomer.evaluate("document.documentElement.scrollWidth <= innerWidth")
     newcomer.keyboard.press("Escape")
-    # Signs out, and in again by the password; the chat is there.
+    # She signs out and in again with her password; the chat is there.
     newcomer.get_by_role("button", name="Menu").click()
     newcomer.locator(".rail-account").click()
     newcomer.get_by_role("button", name="Sign out").click()

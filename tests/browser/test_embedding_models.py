@@ -1,4 +1,4 @@
-"""Another embedding model by the administration: downloaded, taken into use, gone back from, by a real worker."""
+"""Switching the embedding model in the administration: downloading, using and reverting it, with a real worker."""
 
 import re
 from collections.abc import Iterator
@@ -21,7 +21,7 @@ PATIENCE = 60_000
 @pytest.fixture(scope="module")
 def hub() -> Iterator[FakeHub]:
     with FakeHub() as server:
-        # By its size and dimension the bundled model passes for the other one.
+        # The bundled model poses as the other one, whose size and dimension it has.
         bundled = Path(settings.BUNDLED_MODEL_DIR)
         server.serve("Qdrant/paraphrase-multilingual-MiniLM-L12-v2-onnx-Q", bundled, model__onnx="model_optimized.onnx")
         yield server
@@ -51,7 +51,7 @@ def test_a_model_is_downloaded_used_and_gone_back_from(page: Page, site: Site, h
     page.locator(f"input[value='{NAME}']").check()
     hub.go_on.clear()
     page.get_by_role("button", name="Download").click()
-    # It shows by itself how far it is, and that it has ended.
+    # The page updates its progress and end automatically.
     expect(page.locator("#models progress")).to_be_visible()
     expect(page.locator("#models")).to_contain_text(re.compile(r"of 4\d\.\d.MB"), timeout=PATIENCE)
     hub.go_on.set()

@@ -1,4 +1,4 @@
-"""What a person does to measure the search: compare settings, collect questions with their passages, run them."""
+"""Measuring search: comparing settings, collecting questions with their passages, and running them."""
 
 import re
 
@@ -12,7 +12,7 @@ pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("browser")]
 
 
 def make_set(popover: Locator, name: str) -> None:
-    """Add to a new set; where there is none yet, its field is open already."""
+    """Add to a new set; if there is none yet, its field is already visible."""
     expect(popover).to_be_visible()
     if not popover.locator(".add-new[open]").count():
         popover.get_by_text("New set").click()
@@ -41,7 +41,7 @@ def test_a_playground_query_goes_into_a_set_and_is_run(page: Page, site: Site) -
     expect(page.get_by_role("heading", name="Weights")).to_be_visible()
     expect(page.locator(".question-row")).to_contain_text("How heavy is the LS-2448P?")
     page.get_by_role("button", name="Run").click()
-    # Not first perhaps: what was searched before the site had read its samples may rank otherwise after.
+    # Maybe not first: a search from before the samples were processed may rank differently.
     expect(page.locator(".runs-table .figure-value").first).to_have_text(re.compile(r"1\.000|0\.[1-9]"))
     page.locator(".run-when a").click()
     page.locator(".result summary").click()

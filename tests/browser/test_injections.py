@@ -1,7 +1,7 @@
-"""Markup put into whatever a person, a document or a model can fill stays text on every page that shows it.
+"""Markup in any text from users, documents or models is shown as text on every page.
 
-Pages are looked at twice: as they are, where the content security policy must have nothing to stop, and in a browser
-that leaves the policy aside, where only what the site writes keeps an injection from running.
+Pages are visited twice: with the content security policy, which must have nothing to block, and in a browser that
+ignores the policy, where only escaping prevents an injection from running.
 """
 
 import html
@@ -27,18 +27,18 @@ from tests.site import ROOT, Site
 
 pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("browser")]
 
-# Links that end or change something, hand out files, or lead to the same page in another order.
+# Links that change something, download files, or lead to the same page in another order.
 _NOT_FOLLOWED = re.compile(
     r"/(logout|i18n|jsi18n|add|delete|history|file|export\.\w+|export|pages|pictures|password\w*)(/|$)"
     r"|/api/|/static/|/django_q/|/admin/\w+/$|\.png$"
-    # Figures alone.
+    # Numbers only.
     r"|/(indexentry|termfrequency|corpussize|embeddingspace|tokencalibration|memoryswitch|membership)/"
 )
 
 
 @dataclass
 class Poisoned:
-    """A running site with injections everywhere, and what was noticed while they were put there."""
+    """A running site with injections everywhere, and what was detected while they were added."""
 
     site: Site
     canary: Canary
@@ -49,7 +49,7 @@ class Poisoned:
 
 @pytest.fixture(scope="module")
 def poisoned(browser: Browser) -> Iterator[Poisoned]:
-    """Fill the site as people do, by its own pages and API, and then every other text by its database."""
+    """Fill the site through its pages and API, and all other texts in its database."""
     patch = pytest.MonkeyPatch()
     patch.setenv("DJANGO_ALLOW_ASYNC_UNSAFE", "true")
     with (
@@ -92,7 +92,7 @@ def _upload(page: Page, site: Site, texts: list[str], trap: Trap) -> None:
     page.goto(f"{site.url}/knowledge/{base['id']}/")
     section = "## {0} lantern\n\nThe lantern: {1}\n\n| lantern | {0} |\n|---|---|\n| {1} | {2} |\n"
     cells = [text.replace("|", "\\|") for text in texts]
-    # Each injection in turn is a heading, a passage and a cell; passages are few, since each costs its vector.
+    # Each injection is a heading, a passage and a cell; there are few passages, since each needs a vector.
     sections = [section.format(*(cells[(n + k) % len(cells)] for k in range(3))) for n in range(0, len(cells), 2)]
     names = [text.replace("/", "∕") for text in texts]
     named = ["".join(names[start : start + 3])[:200] for start in range(0, len(names), 12)]
@@ -106,7 +106,7 @@ def _upload(page: Page, site: Site, texts: list[str], trap: Trap) -> None:
         "#upload-files",
         [{"name": name, "mimeType": "text/plain", "buffer": text.encode()} for name, text in files.items()],
     )
-    expect(page.locator("details[data-reason]")).to_have_count(1)  # of what isn't sent, since nothing reads it
+    expect(page.locator("details[data-reason]")).to_have_count(1)  # for unsupported files, which aren't sent
     deadline = time.monotonic() + PATIENCE / 1000
     while time.monotonic() < deadline:
         listed = page.request.get(f"{site.url}/api/knowledge-bases/{base['id']}/documents?page_size=100").json()
@@ -121,7 +121,7 @@ def _upload(page: Page, site: Site, texts: list[str], trap: Trap) -> None:
 
 
 def _converse(page: Page, provider: FakeProvider, texts: list[str], trap: Trap) -> None:
-    """Ask three times: answered in Markdown, in block events, and refused."""
+    """Ask three times: answered in Markdown, in block events, and rejected."""
     page.goto("/".join(page.url.split("/")[:3]))
     new_chat(page)
     question = "lantern " + "\n".join(texts)
@@ -133,7 +133,7 @@ def _converse(page: Page, provider: FakeProvider, texts: list[str], trap: Trap) 
         events += [{"t": "delta", "text": text} | own, {"t": "block_end"} | own]
         picture = {"id": f"p{number}", "alt": text, "url": text}
         events += [{"t": "block_start", "kind": "image"} | picture, {"t": "block_update"} | picture]
-    # First what a fence that another injection opens would take for code.
+    # First those that a fence opened by another injection would turn into code.
     told = [diagrams(trap.canary.address), *(text for text in texts if text.startswith(("\\(", "$$", "$\\"))), *texts]
     answers = [
         "\n\n".join(f"{text} [1]" if "```mermaid" not in text else text for text in told),
@@ -162,7 +162,7 @@ def _converse(page: Page, provider: FakeProvider, texts: list[str], trap: Trap) 
 
 
 def _tell_the_rest(page: Page, site: Site, texts: list[str]) -> list[str]:
-    """Share, judge, collect; return the addresses that pages don't link to."""
+    """Share a chat, rate an answer and collect a question; return the URLs that no page links to."""
     joined, session = "\n".join(texts), re.findall(r"/c/(\d+)/", page.url)[0]
     messages = page.request.get(f"{site.url}/api/chat/sessions/{session}/content").json()["results"]
     answer = next(message for message in messages if message["role"] == "assistant")
@@ -193,17 +193,17 @@ def _tell_the_rest(page: Page, site: Site, texts: list[str]) -> list[str]:
 
 
 def _shape(address: str) -> str:
-    """Return what pages of one kind have in common: ids and the query left out."""
+    """Return a URL without ids and query, which is the same for pages of one kind."""
     path = urlsplit(address).path
     return re.sub(r"[0-9a-f]{8}-[0-9a-f-]{27}|\d+", "N", path) if len(path) < 200 else path
 
 
 def _visit_all(page: Page, made: Poisoned, trap: Trap) -> set[str]:
-    """Open the known addresses and one page of each kind that those link to; return the kinds."""
+    """Open the known URLs and one page of each kind that they link to; return the kinds."""
     waiting = [made.site.url + start for start in made.starts]
     seen = {_shape(start) for start in made.starts if "?" not in start}
     while waiting:
-        page.goto(waiting.pop(0))  # until it is loaded, so that what runs when something fails to load has run
+        page.goto(waiting.pop(0))  # until it is loaded, so that error handlers of failed resources have run
         trap.look(page)
         links: list[str] = page.evaluate(
             "() => [...document.querySelectorAll('a[href], [hx-get]')].map("
@@ -242,7 +242,7 @@ def test_nothing_runs_on_any_page_even_without_the_policy(browser: Browser, pois
     assert trap.caught == {}
     assert {"/c/N/", "/shared/N/", "/knowledge/N/", "/knowledge/documents/N/", "/evaluation/sets/N/"} <= kinds
     assert {"/admin/knowledge/document/N/change/", "/admin/conversations/message/N/change/"} <= kinds
-    # The trial is worth nothing where nothing is shown.
+    # The test is meaningless if nothing is shown.
     told = [address for address, numbers in trap.shown.items() if len(numbers) > 2]
     numbers = set().union(*trap.shown.values())
     assert len(told) > 40 and len(numbers) > 60, sorted(trap.shown.items())
@@ -250,7 +250,7 @@ def test_nothing_runs_on_any_page_even_without_the_policy(browser: Browser, pois
 
 @pytest.mark.parametrize("policy", ["with the policy", "without the policy"])
 def test_the_trap_catches_what_is_not_escaped(browser: Browser, poisoned: Poisoned, policy: str) -> None:
-    """The control: the same page, its own escaping undone on the way to the browser, and a canary of its own."""
+    """The control: the same page with its escaping removed on the way to the browser, and its own canary."""
     bypassed = policy == "without the policy"
     with (
         Canary() as canary,
@@ -260,7 +260,7 @@ def test_the_trap_catches_what_is_not_escaped(browser: Browser, poisoned: Poison
         def undone(route: Route) -> None:
             response = route.fetch()
             text = html.unescape(response.text()).replace(poisoned.canary.address, canary.address)
-            # All but what would lead away from the page before it is looked at.
+            # All except those that would leave the page before it is inspected.
             route.fulfill(response=response, body=text.replace("http-equiv", "data-http-equiv"))
 
         context.set_default_timeout(PATIENCE)
@@ -273,7 +273,7 @@ def test_the_trap_catches_what_is_not_escaped(browser: Browser, poisoned: Poison
             _until(page, lambda: len(set(trap.executed)) > 5 and len(set(canary.visits)) > 1)
         else:
             _until(page, lambda: len(set(trap.violations)) > 5)
-            page.wait_for_load_state("load")  # by then all is fetched that the policy lets pass
+            page.wait_for_load_state("load")  # by then, everything that the policy allows was fetched
     assert len(trap.traces) > 5
     if bypassed:
         assert {"executed", "traces", "visits"} <= set(trap.caught)
@@ -283,7 +283,7 @@ def test_the_trap_catches_what_is_not_escaped(browser: Browser, poisoned: Poison
 
 
 def _until(page: Page, ready: Callable[[], bool]) -> None:
-    """Let the page go on until something has been noticed."""
+    """Let the page run until something is detected."""
     deadline = time.monotonic() + PATIENCE / 1000
     while not ready():
         assert time.monotonic() < deadline

@@ -1,4 +1,4 @@
-"""What a person does, in a real browser: sign in, add a document, ask, read the cited answer."""
+"""The main journey in a real browser: sign in, add a document, ask, and read the cited answer."""
 
 import re
 from pathlib import Path
@@ -73,7 +73,7 @@ def test_a_folder_is_taken_in_with_its_paths(page: Page, site: Site, tmp_path: P
 def test_a_folder_that_is_dropped_keeps_its_paths(page: Page, site: Site) -> None:
     sign_in(page, site)
     _open_base(page, site, "Samples")
-    # A browser lets no script make entries of folders: these are like them.
+    # Scripts can't create folder entries in a browser: these imitate them.
     page.evaluate("""() => {
       const file = new File(["Dropped words."], "dropped.md");
       const leaf = { name: "dropped.md", isFile: true, file: (done) => done(file) };
@@ -133,7 +133,7 @@ def test_thinking_can_be_read_while_it_comes(page: Page, site_with_model: Site, 
     answer.locator(".thinking summary").click()
     expect(answer.locator(".thinking-text")).to_contain_text("thought5")
     expect(answer.locator(".outcome")).to_be_visible()
-    # What the reader has opened stays open, and the answer holds none of it.
+    # The opened reasoning stays open, and isn't part of the answer.
     expect(answer.locator(".thinking-text")).to_have_text(thinking)
     expect(answer.locator(".thinking-text")).to_be_visible()
     expect(answer.locator(".prose")).to_contain_text("The answer")

@@ -1,4 +1,4 @@
-"""Two windows on one chat: what is asked in one appears in the other, which never forks unseen."""
+"""Two windows with one chat: questions in one appear in the other, which never creates a branch unnoticed."""
 
 import re
 from pathlib import Path
@@ -32,7 +32,7 @@ def test_what_one_window_asks_is_chosen_in_the_other(page: Page, site: Site) -> 
     expect(page.locator("#scope details").first).to_have_attribute("open", "")
     page.keyboard.press("Escape")
 
-    # A menu that is open there is left alone until it is closed.
+    # A menu that is open there isn't replaced until it is closed.
     other.locator("#scope summary").first.click()
     other.get_by_label("Find a document, a folder or a tag").fill("hand")
     page.get_by_role("button", name="Search everything").click()
@@ -42,7 +42,7 @@ def test_what_one_window_asks_is_chosen_in_the_other(page: Page, site: Site) -> 
     expect(other.get_by_label("Find a document, a folder or a tag")).to_have_value("hand")
     other.keyboard.press("Escape")
     expect(other.locator("#scope-name")).not_to_contain_text("release notes")
-    assert complaints == [] and asked == ["POST", "POST"], "what is chosen here is not fetched"
+    assert complaints == [] and asked == ["POST", "POST"], "a selection made here isn't fetched again"
 
 
 def test_two_windows_on_one_chat(page: Page, site_with_model: Site, provider: FakeProvider) -> None:
@@ -63,13 +63,13 @@ def test_two_windows_on_one_chat(page: Page, site_with_model: Site, provider: Fa
     expect(page.locator(".turn .outcome")).to_have_count(1)
     expect(other).to_have_url(re.compile(r"\?turn=\d+$"))
 
-    # What is asked in the other window stands in the first, too.
+    # A question from the other window is shown in the first, too.
     provider.reply("Two kilograms [1].")
     ask(other, "How heavy is the LS-2448P?")
     expect(page.locator(".turn .outcome")).to_have_count(2)
     expect(page.locator(".prose").last).to_contain_text("Two kilograms")
 
-    # A version of it moves nothing here, until it is asked for.
+    # A new version of it changes nothing here until it is requested.
     provider.reply("Another wording [1].")
     other.get_by_role("button", name="Regenerate").last.click()
     expect(page.locator("#notice")).to_contain_text("A newer answer was requested in another tab.")
@@ -79,7 +79,7 @@ def test_two_windows_on_one_chat(page: Page, site_with_model: Site, provider: Fa
     expect(page.locator("#notice")).to_have_text("")
     expect(page.locator(".turn .outcome")).to_have_count(2)
 
-    # Asleep meanwhile, it shows what was asked as soon as it is back.
+    # After being suspended, it shows new questions as soon as it is back.
     go_offline(page)
     page.context.set_offline(False)
     expect(page.locator("#connection")).to_be_hidden()
@@ -103,7 +103,7 @@ def test_files_of_a_chat_appear_and_go_in_its_other_window(page: Page, site: Sit
         expect(each.locator("#chat-files > .chat-file")).to_have_count(1)
         expect(each.locator(".chat-file")).to_contain_text("velm.md")
         expect(each.locator(".chat-file")).to_contain_text("Ready")
-    # What stands there came whole: it works there, too.
+    # The chip is complete: its buttons work there, too.
     other.get_by_role("button", name="Remove “velm.md”").click()
     for each in (page, other):
         expect(each.locator(".chat-file")).to_have_count(0)
@@ -130,7 +130,7 @@ def test_a_file_is_there_once_though_its_news_is_faster_than_the_answer(page: Pa
 
     page.set_input_files("#attach-files", tmp_path / "nerth.md")
     expect(other.locator(".chat-file")).to_contain_text("nerth.md")
-    # What the other window adds meanwhile appears when it is known which is which; what it removes doesn't.
+    # Files added in the other window appear once the uploads are matched; removed ones don't.
     other.set_input_files("#attach-files", tmp_path / "orl.md")
     expect(other.locator(".chat-file", has_text="orl.md")).to_contain_text("Ready")
     other.get_by_role("button", name="Remove “orl.md”").click()

@@ -1,4 +1,4 @@
-"""Many documents: a folder is uploaded with one summary, then narrowed, ordered, tagged, moved, retried and deleted."""
+"""Many documents: uploading a folder with one summary; filtering, sorting, tagging, moving, retrying and deleting."""
 
 import re
 from pathlib import Path
@@ -21,7 +21,7 @@ def _make_base(page: Page, site: Site, name: str) -> None:
 
 
 def _folder(root: Path) -> Path:
-    """Write 22 files that can be read, two of the same bytes, and ones of four kinds that can't."""
+    """Write 22 readable files, two of which are identical, and files of four kinds that can't be read."""
     for number in range(22):
         path = root / ("north" if number % 2 else "south") / f"note-{number // 2}.md"
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -50,14 +50,14 @@ def test_a_folder_of_many_files_has_one_summary(page: Page, site: Site, tmp_path
     expect(reasons.filter(has_text="The file is empty").locator("[data-count]")).to_have_text("1")
     reasons.filter(has_text="The file is damaged").locator("summary").click()
     expect(reasons.filter(has_text="The file is damaged")).to_contain_text("notes/cut off.pdf")
-    expect(page.locator("tr.uploading, tr.refused")).to_have_count(0)  # told once
+    expect(page.locator("tr.uploading, tr.refused")).to_have_count(0)  # reported once
 
     page.reload()
     expect(summary.locator("[data-line]")).to_contain_text("Ready: 22")
     summary.get_by_role("button", name="Close").click()
     expect(summary).to_be_hidden()
 
-    # Files of the same name in two folders are two documents, and a folder narrows the table.
+    # Files with the same name in two folders are two documents, and a folder filters the table.
     page.locator("nav.folders").get_by_role("link", name=re.compile("notes")).last.click()
     page.locator("nav.folders").get_by_role("link", name="notes/north 11").click()
     expect(page.locator("tr.document-row")).to_have_count(11)

@@ -1,4 +1,4 @@
-"""A passkey is set up and signs in, with an authenticator that Chromium plays."""
+"""Setting up a passkey and signing in with it, using Chromium's virtual authenticator."""
 
 import pytest
 from playwright.sync_api import Page, expect
@@ -18,7 +18,7 @@ AUTHENTICATOR = {
 
 def test_a_passkey_signs_in_without_a_password_and_after_it(page: Page) -> None:
     with running_site() as site:
-        site.url = site.url.replace("127.0.0.1", "localhost")  # passkeys need a name
+        site.url = site.url.replace("127.0.0.1", "localhost")  # passkeys need a host name
         protocol = page.context.new_cdp_session(page)
         protocol.send("WebAuthn.enable")
         protocol.send("WebAuthn.addVirtualAuthenticator", {"options": AUTHENTICATOR})
@@ -43,4 +43,4 @@ def test_a_passkey_signs_in_without_a_password_and_after_it(page: Page) -> None:
         page.goto(f"{site.url}/account/2fa/keys/reauthenticate/?next=/account/")
         page.get_by_role("button", name="Use a passkey or security key").click()
         expect(page).to_have_url(f"{site.url}/account/")
-        page.goto("about:blank")  # the site ends before the page does
+        page.goto("about:blank")  # the site is stopped before the page is closed

@@ -1,4 +1,4 @@
-"""People's days: an invited newcomer, strangers with a link that is spent, a member, a curator, an administrator."""
+"""Users' journeys: an invited newcomer, visitors with an invalid link, a member, a curator and an administrator."""
 
 import re
 import zipfile
@@ -15,7 +15,7 @@ SECRET = "b1 long and new"
 
 
 def invite(page: Page, site: Site, role: str = "Viewer") -> str:
-    """Make a link to the samples as their owner, from the page of members, and return it."""
+    """Create an invitation to the samples as their owner, from the members page, and return its link."""
     page.goto(f"{site.url}/knowledge/")
     page.get_by_role("link", name="Samples").first.click()
     page.get_by_role("link", name="Members").click()
@@ -28,7 +28,7 @@ def invite(page: Page, site: Site, role: str = "Viewer") -> str:
 
 
 def join(page: Page, link: str, username: str) -> None:
-    """Make an account by a link."""
+    """Create an account with a link."""
     page.goto(link)
     page.get_by_label("Username").fill(username)
     page.get_by_label("Password", exact=True).fill(SECRET)
@@ -91,7 +91,7 @@ def test_a_link_that_is_used_revoked_or_expired_lets_nobody_in(page: Page, other
 
 def test_a_member_a_curator_and_an_administrator(page: Page, other: Page, site: Site) -> None:
     sign_in(page, site)
-    # The administrator invites a curator, without any base.
+    # The administrator invites a curator, without a base.
     page.goto(f"{site.url}/admin/knowledge/invitation/add/")
     page.get_by_label("Role on the site").select_option("curator")
     page.get_by_role("button", name="Save", exact=True).click()
@@ -99,12 +99,12 @@ def test_a_member_a_curator_and_an_administrator(page: Page, other: Page, site: 
     assert link
     join(other, link, "cora")
     expect(other.get_by_label("Your question")).to_be_visible()
-    # The curator sets up a base that is somebody else's.
+    # The curator configures somebody else's base.
     other.goto(f"{site.url}/knowledge/")
     other.get_by_role("link", name="Samples").first.click()
     other.get_by_role("link", name="Settings", exact=True).click()
     expect(other.get_by_role("button", name="Save")).to_be_visible()
-    # A member has a base of their own, may not set up that of others, and ends a sign-in that isn't theirs.
+    # A member has their own base, can't configure those of others, and signs out an unknown device.
     member = invite(page, site)
     other.context.clear_cookies()
     join(other, member, "mia")
@@ -123,7 +123,7 @@ def test_fields_stay_in_line_above_an_error(page: Page, site: Site) -> None:
     page.get_by_role("link", name="Samples").first.click()
     page.get_by_role("link", name="Members").click()
     form = page.locator(".member-form").first
-    # As where nobody is called so, which a browser complains of for its status.
+    # As for an unknown name, for whose status the browser logs an error.
     form.locator(".field").first.evaluate(
         "field => field.insertAdjacentHTML('beforeend', '<p class=errors>Nobody</p>')"
     )

@@ -1,4 +1,4 @@
-"""The page of the pipeline: its graph is drawn as diagrams in answers are."""
+"""The pipeline page: its graph is drawn like diagrams in answers."""
 
 import pytest
 from playwright.sync_api import Browser, Page, expect

@@ -1,4 +1,4 @@
-"""Reading a PDF in the page: what is cited is marked in its text, words are found, a scan's words too."""
+"""Reading a PDF in the page: highlighting citations and finding words, also in scans."""
 
 import re
 from pathlib import Path
@@ -16,7 +16,7 @@ WICK = "The wick of the Orrin beacon is trimmed by hand every eleventh night."
 OIL = "The oil of the Orrin beacon is brought by boat in the first week of May."
 
 
-# Whether a mark lies over the words that the browser has laid out; both are drawn anew when the width has settled.
+# Whether a highlight covers the words in the browser's layout; both are redrawn once the width is stable.
 _COVERED = """() => {
     const large = document.querySelector(".pdf-reader:popover-open");
     const spans = [...large.querySelectorAll(".textLayer span")];

@@ -1,4 +1,4 @@
-"""Reading an answer: going on with one that was cut, and saying what one thinks of it."""
+"""Reading an answer: continuing one that was cut off, feedback, citation cards and the source panel."""
 
 import re
 from io import BytesIO
@@ -97,7 +97,7 @@ def test_passages_of_one_document_are_one_chip_whose_card_lists_them(page: Page,
     expect(card.locator("mark", has_text="多少")).to_have_count(0)
     expect(chips).to_have_accessible_description(re.compile("住宿与餐补"))
 
-    # It stays with its chip while the text moves a little, and goes when that is out of sight.
+    # It follows its chip while the text scrolls a little, and closes when the chip is out of view.
     for pixels, stays in ((-12, True), (-5000, False)):
         page.locator("#transcript").evaluate(
             "(box, by) => new Promise((done) => { box.onscroll = () => requestAnimationFrame(done); "
@@ -116,7 +116,7 @@ def test_passages_of_one_document_are_one_chip_whose_card_lists_them(page: Page,
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_a_cited_table_that_goes_on_has_a_shadow_where_it_does(page: Page, scheme: Literal["light", "dark"]) -> None:
-    # As the drawer has it, with the styles alone.
+    # As in the drawer, with its styles only.
     css = Path(__file__).resolve().parents[2] / "static" / "css"
     sheets = [css / f"{name}.css" for name in ("tokens", "components", "pages/knowledge")]
     cell = '<td><div style="inline-size: 60rem; block-size: 10rem"></div></td>'
@@ -229,7 +229,7 @@ def test_the_open_source_follows_the_answer_that_is_read(
     last.locator(".outcome").evaluate("element => element.scrollIntoView()")
     expect(tab).to_have_text("3")
 
-    # What is asked now is read next; while it is written, the source stays.
+    # The new question is read next; while it is being answered, the source stays open.
     provider.reply("Another [2].")
     ask(page, QUESTION)
     expect(page.locator(".outcome")).to_have_count(4)

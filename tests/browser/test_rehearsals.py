@@ -1,4 +1,4 @@
-"""An administrator changes an assistant, sees what the change does to its answers, and makes it live."""
+"""An administrator changes an assistant, reviews the effect on its answers, and makes it live."""
 
 import re
 
@@ -61,7 +61,7 @@ def test_an_assistant_answers_beside_the_search_in_the_playground(page: Page, si
     expect(page.locator('[data-side="b"] .hit').first).to_be_visible()
     page.locator('.side-settings[data-side="b"] .mode').get_by_text("Meaning").click()
     expect(page.get_by_text("answers when you press Search")).to_be_visible()
-    # At once after a search, but not in its midst, which htmx would complain of.
+    # Right after a search, but not during it, for which htmx would report an error.
     with page.expect_request_finished(lambda request: request.method == "POST"):
         page.get_by_label("Query").press("Enter")
     page.locator('.side-settings[data-side="b"] .mode').get_by_text("Words").click()

@@ -1,4 +1,4 @@
-"""Mathematics, code, tasks and diagrams in answers: set, coloured and drawn where they occur, loaded nowhere else."""
+"""Formulas, code, tasks and diagrams in answers: rendered where they occur, with scripts loaded nowhere else."""
 
 import re
 
@@ -34,7 +34,7 @@ flowchart LR
 
 
 def answer_to(page: Page, site: Site, provider: FakeProvider, text: str, delay: float = 0.0) -> Locator:
-    """Have a new chat answered with a text; return the answer."""
+    """Get a text as the answer in a new chat; return its element."""
     provider.reset()
     sign_in(page, site)
     new_chat(page)
@@ -46,7 +46,7 @@ def answer_to(page: Page, site: Site, provider: FakeProvider, text: str, delay: 
 
 
 def loaded(page: Page, part: str) -> list[str]:
-    """Return the addresses that the page, with its frames, has asked for."""
+    """Return the URLs requested by the page and its frames."""
     names: list[str] = page.evaluate("() => performance.getEntriesByType('resource').map((entry) => entry.name)")
     return [name for name in names if part in name]
 
@@ -57,7 +57,7 @@ def test_mathematics_is_set_and_what_cant_be_read_stays(
     answer = answer_to(page, site_with_model, provider, MATHEMATICS)
     for _ in range(2):
         expect(answer.locator(".math.set")).to_have_count(4)
-        expect(answer.locator(".math.set math")).to_have_count(4)  # to be read aloud
+        expect(answer.locator(".math.set math")).to_have_count(4)  # for screen readers
         expect(answer.locator(".math.display.set")).to_have_count(1)
         expect(answer.locator(".math.unread")).to_have_text(r"\(\nonsense{\)")
         expect(answer.locator(".prose")).to_contain_text("a price is $5 and $6")
@@ -79,7 +79,7 @@ def test_mathematics_does_not_flicker_while_its_line_is_written(
     provider.reset()
     sign_in(page, site_with_model)
     new_chat(page)
-    # Looks, whenever the browser draws, for a formula that was set and is source again.
+    # On every frame, looks for a rendered formula that has become source again.
     page.evaluate(
         """() => {
           window.flickers = 0;
@@ -136,7 +136,7 @@ def test_a_diagram_is_drawn_and_its_source_shown_by_a_switch(
     expect(picture).to_be_hidden()
     expect(second.locator("pre")).to_be_visible()
     expect(second.get_by_role("button", name="Source")).to_be_hidden()
-    # It is drawn anew for the dark.
+    # It is redrawn for the dark theme.
     first.get_by_role("button", name="Source").click()
     before = picture.get_attribute("src")
     page.evaluate("document.documentElement.dataset.theme = 'dark'")
@@ -163,7 +163,7 @@ def test_copying_gives_markdown_with_sources_and_the_same_with_its_form(
     table = "| a | b |\n|---|---|\n| 1 | 2 |\n| x | 30 % |"
     text = f"It is **so** [1]:\n\n- one \\(a^2\\)\n- two\n\n{table}\n\n```python\nx = 1\n```\n"
     answer = answer_to(page, site_with_model, provider, text)
-    # A column of nothing but numbers stands right, with its head.
+    # A column of only numbers is right-aligned, with its header.
     for cell, side in (("th", "start"), ("td", "start"), ("th + th", "end"), ("td + td", "end")):
         expect(answer.locator(f".prose {cell}").first).to_have_css("text-align", side)
     answer.get_by_role("button", name="Copy the answer").click()

@@ -1,4 +1,4 @@
-"""What a person does with the list of chats, beside the one that is open."""
+"""Using the list of chats beside the open one."""
 
 import os
 import re
@@ -39,7 +39,7 @@ def test_chats_are_renamed_pinned_and_deleted_beside_the_open_one(page: Page, si
     expect(current).to_contain_text("Lights of the switch")
 
     choose(page, "How heavy", "Pin")
-    # Others may be pinned already; until the new list is there, the old one's menu is open.
+    # Others may already be pinned; until the new list arrives, the old one's menu is open.
     expect(page.locator("#sessions .session", has_text="How heavy").get_by_text("Unpin")).to_have_count(1)
     expect(page.locator("#sessions .sessions-head").first).to_have_text("Pinned")
     expect(current).to_contain_text("Lights of the switch")
@@ -55,7 +55,7 @@ def test_chats_are_renamed_pinned_and_deleted_beside_the_open_one(page: Page, si
     expect(page.locator("#session-title")).to_have_text("Lights of the switch")
     expect(current).to_contain_text("Lights of the switch")
 
-    page.goto(site.url)  # which shows the newest without leading there
+    page.goto(site.url)  # which shows the newest one without a redirect
     expect(page).to_have_url(re.compile(r"/c/\d+/$"))
     expect(page.get_by_label("Your question")).to_be_visible()
 

@@ -1,4 +1,4 @@
-"""Files of all kinds onto the page: what can't be read is told before it is sent, a mail's attachments are linked."""
+"""Uploading files of all kinds: unsupported ones are reported before sending, attachments of mails are linked."""
 
 import re
 from pathlib import Path
@@ -53,7 +53,7 @@ def test_older_office_files_are_told_by_their_bytes_where_a_program_is_missing(
     page: Page, site: Site, tmp_path: Path
 ) -> None:
     def without_it(route: Route) -> None:
-        """Serve the page as a server without LibreOffice does."""
+        """Serve the page as a server without LibreOffice would."""
         response = route.fetch()
         text = response.text().replace('"doc", ', "").replace('"missing": {}', '"missing": {"doc": "Not installed."}')
         route.fulfill(response=response, body=text)
@@ -88,7 +88,7 @@ def test_a_mail_and_its_attachments(page: Page, site: Site, tmp_path: Path) -> N
 
 def test_what_doesn_t_fit_is_told_before_it_is_sent(page: Page, site: Site, tmp_path: Path) -> None:
     def with_little_room(route: Route) -> None:
-        """Serve the page as that of an owner with a limit that is nearly reached."""
+        """Serve the page for an owner whose storage limit is nearly reached."""
         response = route.fetch()
         rules = '"room": 10, "full": "“{name}” doesn\'t fit.", "unnamed"'
         route.fulfill(response=response, body=response.text().replace('"unnamed"', rules))

@@ -1,7 +1,7 @@
-"""Pairs of questions on a subject, which ask the same or don't, and which of them the first page joins.
+"""Pairs of questions on one subject that ask the same or not, and whether the dashboard groups them.
 
-They were written before any likeness of theirs was seen: the threshold was picked on the `first` ones and judged on
-the `second`. `manage.py shell --settings tests.settings -c "from tests.conversations.admin import questions_alike;
+They were written before any similarity was computed: the threshold was chosen on the `first` set and evaluated on the
+`second`. `manage.py shell --settings tests.settings -c "from tests.conversations.admin import questions_alike;
 questions_alike.print_table()"` prints the figures.
 """
 
@@ -18,7 +18,7 @@ from ragsite.llm.embedding.local import LocalEmbedder
 
 @dataclass(frozen=True, slots=True)
 class Joined:
-    """Of pairs: how many are joined that ask the same, and how many that don't; `same` is how many ask the same."""
+    """Counts of grouped pairs that ask the same and that don't; `same` is the number of pairs that ask the same."""
 
     right: int
     wrong: int
@@ -26,19 +26,19 @@ class Joined:
 
     @property
     def precision(self) -> float:
-        """Return the share of the joined pairs that ask the same; 1 where none is joined."""
+        """Return the share of the grouped pairs that ask the same; 1 if none is grouped."""
         return self.right / (self.right + self.wrong) if self.right + self.wrong else 1.0
 
     @property
     def recall(self) -> float:
-        """Return the share of the pairs asking the same that are joined."""
+        """Return the share of the pairs asking the same that are grouped."""
         return self.right / self.same
 
 
 def joined(of: str, language: str, alike: float | None = None) -> Joined:
-    """Return which pairs of a set (`first`, `second`) and a language (`en`, `zh`) the bundled model joins.
+    """Return which pairs of a set (`first`, `second`) and a language (`en`, `zh`) the bundled model groups.
 
-    From a cosine of `alike` on, its own unless given.
+    Pairs are grouped from a cosine of `alike`, by default the model's own threshold.
     """
     embedder, now, right, wrong, same = LocalEmbedder(), timezone.now(), 0, 0, 0
     usual = embedder.calibration.alike

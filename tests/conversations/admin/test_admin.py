@@ -1,4 +1,4 @@
-"""The chat in the admin: records are read, prompts make versions, keys are written and never shown."""
+"""The chat's admin: read-only records, versioned prompts and write-only keys."""
 
 import json
 from html import unescape
@@ -61,7 +61,7 @@ def test_every_model_of_the_chat_is_registered() -> None:
 
     models = [*apps.get_app_config("conversations").get_models(), ApiToken]
     missing = [model for model in models if not admin.site.is_registered(model) and not model._meta.auto_created]
-    assert set(missing) == {ChatLabel, MemoryFact}, "what people had remembered, and their labels, are theirs alone"
+    assert set(missing) == {ChatLabel, MemoryFact}, "remembered facts and labels are private"
 
 
 def test_of_a_memory_the_admin_shows_the_count_and_no_word(owner: User, as_staff: Client) -> None:

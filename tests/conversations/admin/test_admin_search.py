@@ -1,4 +1,4 @@
-"""Searching records in the admin: by the index of words, whatever is combined, in few queries."""
+"""Searching records in the admin uses the word index and few queries, whatever is combined."""
 
 import re
 from typing import Any
@@ -63,14 +63,14 @@ def test_no_text_of_messages_or_citations_is_read_from_end_to_end(
     request = RequestFactory().get("/")
     request.user = staff
     shown = admin.site._registry[model]
-    with connection.cursor() as cursor:  # as of large tables, whatever was found out of what earlier tests had in them
+    with connection.cursor() as cursor:  # plan as for large tables, regardless of statistics from earlier tests
         tables = (
             "('conversations_message', 'conversations_citation', 'conversations_turn', 'conversations_chatsession')"
         )
         cursor.execute(f"UPDATE pg_class SET relpages = 1, reltuples = 1e6 WHERE relname IN {tables}")
         cursor.execute(f"DELETE FROM pg_statistic USING pg_class WHERE starelid = pg_class.oid AND relname IN {tables}")
     with CaptureQueriesContext(connection) as made, connection.cursor() as cursor:
-        # What is left are bitmaps, and no other index can make one for these texts where turns aren't gone through.
+        # Only bitmap scans remain, for which no other index on these texts can be used.
         cursor.execute(
             "SET LOCAL enable_seqscan = off; SET LOCAL enable_indexscan = off; SET LOCAL enable_nestloop = off"
         )
@@ -161,7 +161,7 @@ def test_turns_and_messages_are_narrowed_by_their_answers_without_a_join(
     everything = set(Turn.objects.all())
     for model, query, expected in (
         (Turn, {"answer": "failed"}, {failed.turn}),
-        (Turn, {"answer": "completed"}, everything - {failed.turn}),  # though its question stands as completed
+        (Turn, {"answer": "completed"}, everything - {failed.turn}),  # although its question is completed
         (Turn, {"outcome": "nothing"}, {failed.turn}),
         (Message, {"thumb": "-1"}, {answer}),
         (Message, {"thumb": "1"}, set()),

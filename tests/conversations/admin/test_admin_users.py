@@ -1,4 +1,4 @@
-"""Deleting a user in the admin: what becomes of their knowledge bases is asked, and nothing of them stays behind."""
+"""Users in the admin: deleting them with or without their knowledge bases, roles, and adding users."""
 
 import re
 from typing import Any
@@ -121,7 +121,7 @@ def test_many_are_not_deleted_at_once(as_staff: Client, owner: User, base: Knowl
 
 
 def person(user: User, **changed: Any) -> dict[str, Any]:
-    """Return the form of a person as it is sent, with changes."""
+    """Return the form data of a user, with changes."""
     joined = user.date_joined
     form = {"username": user.username, "is_active": "on", "role": role_of(user).value}
     form |= {"date_joined_0": f"{joined:%Y-%m-%d}", "date_joined_1": f"{joined:%H:%M:%S}"}

@@ -1,4 +1,4 @@
-"""The first page of the admin: what it counts, whom it tells, and how much it asks."""
+"""The admin's dashboard: its figures, its permissions and its queries."""
 
 import gzip
 import re
@@ -226,7 +226,7 @@ def test_the_page_asks_as_much_however_much_there_is(owner: User, as_staff: Clie
     for _round in range(2):
         filling.fill(120)
         ask(owner, "Which wine?")
-        as_staff.get(INDEX)  # who is remembered from then on is not asked for again
+        as_staff.get(INDEX)  # the user is cached and not queried again
         with CaptureQueriesContext(connection) as queries:
             assert as_staff.get(INDEX, {"days": 90}).status_code == 200
         counts.append(len(queries))
@@ -282,7 +282,9 @@ def test_every_list_stands_in_one_section(as_staff: Client) -> None:
     from django.contrib import admin
 
     assert set(labels) == {model._meta.label for model in admin.site._registry}
-    assert {label for *_rest, named in SECTIONS for label in named} <= set(labels)  # no section names what is not there
+    assert {label for *_rest, named in SECTIONS for label in named} <= set(
+        labels
+    )  # no section names a model that doesn't exist
 
 
 def test_a_session_reads_like_a_conversation(owner: User, as_staff: Client) -> None:

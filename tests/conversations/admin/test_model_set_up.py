@@ -1,4 +1,4 @@
-"""Connecting a model in the admin, against a provider that speaks over HTTP."""
+"""Connecting a model in the admin, with a fake provider over HTTP."""
 
 import json
 import socket
@@ -40,13 +40,13 @@ def look(client: Client, url: str, **more: Any) -> Any:
 
 
 def chosen(client: Client, **more: Any) -> Any:
-    """Choose, and have it asked as without scripts."""
+    """Choose a model, and test it as without scripts."""
     client.post(CHOOSE, {"model": "fake-model", "question": QUESTION} | more)
     return client.post(TEST, {"now": "1"})
 
 
 async def told(client: AsyncClient, question: str = QUESTION) -> list[dict[str, Any]]:
-    """Choose, and return what is told while it is asked."""
+    """Choose a model, and return the messages streamed during the test."""
     await client.post(CHOOSE, {"model": "fake-model", "question": question})
     response: Any = await client.post(ASK)
     return [json.loads(line) async for lines in response for line in lines.decode().splitlines() if line]
@@ -70,7 +70,7 @@ def test_a_model_is_found_tested_and_saved_for_every_purpose(provider: FakeProvi
     assert chosen(as_staff).headers["Location"] == TEST
     page = as_staff.get(TEST).content.decode()
     assert f"You said: {QUESTION}" in page and "Time to first token" in page
-    assert "reasons before it answers" in page  # the fake does
+    assert "reasons before it answers" in page  # the fake provider does
     assert KEY not in page
     assert not ModelProfile.objects.exists()
     assert save(as_staff, thinking="enable_thinking").status_code == 302
@@ -126,7 +126,7 @@ def test_a_profile_in_use_gives_way_only_when_that_is_said(provider: FakeProvide
     entry = AuditEntry.objects.get(action=AuditEntry.Action.MODEL)
     assert entry.details["what"] == "changed" and entry.details["before"] == ["old"]
 
-    look(as_staff, provider.root_url, key="")  # the stored one goes on
+    look(as_staff, provider.root_url, key="")  # the stored profile stays in use
     chosen(as_staff)
     assert save(as_staff, confirmed="on").status_code == 302
     assert AuditEntry.objects.get(action=AuditEntry.Action.MODEL) == entry, "nothing has changed"

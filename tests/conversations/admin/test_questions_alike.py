@@ -1,4 +1,4 @@
-"""Questions without an answer are joined where they ask the same, on pairs that nothing was picked on."""
+"""Grouping unanswered questions that ask the same, evaluated on held-out pairs."""
 
 import pytest
 

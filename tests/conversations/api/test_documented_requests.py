@@ -1,4 +1,4 @@
-"""The requests of the API's page, sent one after the other to a site that has just been made."""
+"""The requests on the API's page, sent one after the other to a new site."""
 
 import re
 import shlex
@@ -31,7 +31,7 @@ PAGE = Path(site_settings.BASE_DIR) / "docs" / "api.md"
 
 @pytest.fixture(autouse=True)
 def ids_from_one(transactional_db: None) -> None:
-    """Number what is made as the page does: from 1, in every table that is empty."""
+    """Restart the ids of empty tables from 1, as used on the page."""
     empty = [
         {"table": model._meta.db_table, "column": model._meta.pk.column}
         for model in apps.get_models()
@@ -43,7 +43,7 @@ def ids_from_one(transactional_db: None) -> None:
 
 
 def _requests() -> Iterator[tuple[str, str, dict[str, Any]]]:
-    """Yield the method, path and arguments of each request by curl."""
+    """Yield the method, path and arguments of each curl request."""
     for block in re.findall(r"^```sh\n(.*?)^```", PAGE.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL):
         for line in re.findall(r"^curl .*$", block.replace("\\\n", " "), re.MULTILINE):
             words = shlex.split(line.replace('"$AUTH"', "AUTH").replace("$API", "/api"))[1:]

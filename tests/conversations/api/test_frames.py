@@ -1,4 +1,4 @@
-"""Events as frames: both forms, decoded as a client would."""
+"""Events as frames in both forms, decoded like a client would."""
 
 import json
 
@@ -77,7 +77,7 @@ def test_block_events_are_step_8_with_their_json_as_message() -> None:
 
 
 def test_the_frames_hold_the_whole_answer() -> None:
-    """What a client rebuilds from step frames folds to the same blocks."""
+    """Events that a client rebuilds from step frames result in the same blocks."""
     bodies = [json.loads(item.data) for item in decode("".join(map(step_frame, ANSWER)))]
     events = [json.loads(body["message"]) for body in bodies if body["step"] in (0, 8, "done")]
     told, folded = fold(events), fold(ANSWER)

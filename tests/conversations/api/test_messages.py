@@ -1,4 +1,4 @@
-"""Messages by API: what they hold, their citations, trace and feedback; for their owner alone."""
+"""The messages API: content, citations, trace and feedback, only for their owner."""
 
 from datetime import timedelta
 

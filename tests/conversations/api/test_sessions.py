@@ -1,4 +1,4 @@
-"""Sessions by API: list, create, read, change, delete; for their owner alone."""
+"""The sessions API: list, create, read, change and delete, only for their owner."""
 
 from datetime import timedelta
 

@@ -1,4 +1,4 @@
-"""What is done to a user's sessions at the same moment, by two tabs."""
+"""Concurrent changes to a user's sessions by two tabs."""
 
 import threading
 import time
@@ -21,7 +21,7 @@ def delete(session: ChatSession) -> None:
 
 
 def someone_waits() -> bool:
-    """Whether a connection to this database waits for a lock that this one holds."""
+    """Return whether another connection waits for a lock of this one."""
     with connection.cursor() as cursor:
         cursor.execute("SELECT count(*) FROM pg_locks WHERE pg_backend_pid() = ANY(pg_blocking_pids(pid))")
         return bool(cursor.fetchone()[0])

@@ -1,4 +1,4 @@
-"""Answers as server-sent events over HTTP: asking, resuming, stopping, and going away."""
+"""Answers as server-sent events over HTTP: asking, resuming, stopping and disconnecting."""
 
 import asyncio
 import json
@@ -60,7 +60,7 @@ async def frames_of(response: Any) -> list[Frame]:
 
 
 def meaning(frames: list[Frame]) -> list[Any]:
-    """Return frames for comparing: what came through the database has its keys in another order."""
+    """Return frames for comparison, since events from the database have their keys in another order."""
     told = [(frame.id, json.loads(frame.data)) for frame in frames]
     return [
         (seq, body | {"message": json.loads(body["message"]) if body["step"] in (0, 8, "done") else body["message"]})
@@ -182,7 +182,7 @@ async def test_who_was_told_the_end_is_not_kept_waiting(
 async def test_an_answer_that_another_process_stopped_ends_for_who_comes_back(
     client: AsyncClient, session: ChatSession
 ) -> None:
-    """Its writer has not written its last words yet, or never will: the client had all that is stored, but no end."""
+    """Its writer hasn't stored the end yet, or never will; the client has received everything stored, but no end."""
     message = await in_database(make_turn, session)
     cut = {"status": "stopped", "stream_log": message.stream_log[:-1], "last_seq": 5}
     await Message.objects.filter(pk=message.pk).aupdate(**cut)
@@ -384,7 +384,7 @@ async def test_a_conversation_shows_that_it_lives_before_there_is_text(
     go_on = asyncio.Event()
     fake_llm.enqueue([go_on, TextPiece("Hold the button [1].")])
     seen = before = ""
-    asyncio.get_running_loop().call_later(30, go_on.set)  # so that it ends where nothing comes before
+    asyncio.get_running_loop().call_later(30, go_on.set)  # so that it ends even if nothing is sent before
     async for part in await post(client, CONVERSATION, {"question": RESET}):
         seen += part.decode()
         if ": step generate\n\n" in seen and not before:
@@ -459,7 +459,7 @@ async def test_a_bad_conversation_is_400_and_leaves_no_session(client: AsyncClie
     assert not await ChatSession.objects.aexists()
 
 
-# --- Who may --------------------------------------------------------------------------------------
+# --- Access ---------------------------------------------------------------------------------------
 
 
 async def test_strangers_and_colleagues_get_404(owner: User, colleague: User, stranger: User) -> None:

@@ -1,4 +1,4 @@
-"""What one may ask next: headings beside what an answer cites, in the question's language, and good ones only."""
+"""Follow-up suggestions: headings near cited passages, in the question's language, without generic ones."""
 
 import pytest
 from django.contrib.auth.models import User

@@ -1,4 +1,4 @@
-"""What streams onto the page is what the page shows when it is loaded again."""
+"""A streamed page equals the same page after a reload."""
 
 import re
 import uuid
@@ -73,7 +73,7 @@ def page_of(answer: Answer, **fields: Any) -> AnswerPage:
 
 
 def stored(answer: Answer) -> Answer:
-    """Return the answer as the database keeps it."""
+    """Return the answer as stored in the database."""
     error = {"code": answer.error["code"], "message": answer.error["message"]} if answer.error else None
     return Answer(
         last_seq=answer.last_seq,
@@ -94,7 +94,7 @@ def numbered(events: list[Event]) -> list[Event]:
 
 
 def streamed(events: list[Event], start: int = 0) -> str:
-    """Return the page after the events, of which the first `start` were there when it was loaded."""
+    """Return the page after the events, the first `start` of which happened before it was loaded."""
     page = page_of(fold(events[:start]))
     shown = Page(answer_html(page))
     stream = Stream(page)
@@ -184,7 +184,7 @@ def test_a_delta_sends_only_what_it_changes() -> None:
 
 
 def test_a_page_receives_little_more_than_the_text() -> None:
-    """Tokens one by one, a citation for each two hundred characters: paragraphs, and a list of many items."""
+    """Single tokens, with a citation per 200 characters, in paragraphs and in a long list."""
     items = [f"- **item {number}** holds words and more words of its own, as items do\n" for number in range(60)]
     sentence = "A sentence of an answer has about this many words, and a good many letters in each of them. "
     text = "".join([*([sentence * 2 + "It is so [1].\n\n"] * 40), *items, "\nThe *end*."])

@@ -171,7 +171,7 @@ def test_markers_and_bold_words_that_come_whole_are_not_read_again(monkeypatch: 
 
 
 def test_a_long_piece_is_looked_at_in_time() -> None:
-    # Were each way of cutting its words tried, this would take longer than the world will stand.
+    # If every way of splitting the words were tried, this would never end.
     stream = Incremental(CONTEXT)
     stream.feed("so")
     assert stream.feed(" word" * 1000 + " [1]" * 1000 + " **b**" * 1000 + " &").open.endswith("&amp;</p>\n")
@@ -204,7 +204,7 @@ def test_a_markdown_table_keeps_model_numbers_and_long_cells_readable() -> None:
 
 
 def test_a_cell_of_hyphens_is_read_in_time() -> None:
-    # Were each place of it to look ahead to its end, this would take minutes.
+    # With a lookahead to the end from every position, this would take minutes.
     cell = "AB-" * 200_000
     assert render_inline(cell) == cell
 
@@ -220,7 +220,7 @@ def test_a_cell_of_hyphens_is_read_in_time() -> None:
         (r"a \[ \frac{1}{2} \] b", [r"\[ \frac{1}{2} \]"]),
         (r"\(\sqrt[2]{x} < y\) [1]", [r"\(\sqrt[2]{x} &lt; y\)"]),
         (r"**$*$ and $*$**", ["$*$", "$*$"]),
-        # Money, shells and escaped brackets are none.
+        # Prices, shell variables and escaped brackets aren't formulas.
         ("$5 and $6", []),
         ("It costs $5/$6 or US$7, A$8 (about $9 or B$ 3).", []),
         ("The $20 (or 30$) fee", []),

@@ -1,4 +1,4 @@
-"""The trace of a turn: every node with its outcome, the very messages, and nothing that its reader may not read."""
+"""The trace of a turn: every node with its outcome, the messages as sent, and nothing that its reader can't read."""
 
 import json
 import re
@@ -27,7 +27,7 @@ SECRET = "Hold the reset button for ten seconds to restore the factory settings 
 
 @pytest.fixture
 async def shared(owner: User, colleague: User) -> KnowledgeBase:
-    """Return a base of the colleague's that the owner of the session may read."""
+    """A base of the colleague that the owner of the session can read."""
 
     def make() -> KnowledgeBase:
         base = factories.make_knowledge_base(colleague, "Shared")
@@ -92,9 +92,9 @@ async def test_a_passage_that_is_out_of_reach_now_is_left_out(
         await in_database(knowledge.delete_document, document)
     html, steps = await page(as_owner, turn), await trace(as_owner, turn)
     assert SECRET not in html and SECRET not in json.dumps(steps)
-    assert QUESTION in html, "the rest of the messages stays"
+    assert QUESTION in html, "the rest of the messages is kept"
     stored = await TraceStep.objects.aget(turn=turn, key="compose_prompt")
-    assert SECRET in json.dumps(stored.detail), "showing changes nothing that is stored"
+    assert SECRET in json.dumps(stored.detail), "the stored messages are unchanged"
 
 
 async def test_staff_see_only_passages_that_they_may_read(

@@ -1,4 +1,4 @@
-"""The pages of assistants, and choosing one in a chat."""
+"""Assistants' pages, and choosing an assistant in a chat."""
 
 from typing import Any
 
@@ -55,7 +55,7 @@ def test_a_curator_makes_changes_and_takes_back(as_curator: Client, curator: Use
     }
     page = as_curator.get(reverse("assistant", args=[assistant.pk])).content.decode()
     assert 'value="8"' in page and "Two?" in page
-    assert page.count('<details class="card" open>') == 1, "what holds something is open"
+    assert page.count('<details class="card" open>') == 1, "sections with values are open"
     as_curator.post(reverse("assistant", args=[assistant.pk]), form())
     assert assistant.versions.order_by("-number").values_list("configuration", flat=True).first() == {}
     as_curator.post(reverse("assistant", args=[assistant.pk]), form(name="Desk"))
@@ -141,7 +141,7 @@ def test_an_assistant_is_chosen_below_the_question(
 ) -> None:
     session = make_session(owner)
     address = reverse("session", args=[session.pk])
-    assert "Assistant" not in as_owner.get(address).content.decode(), "there is nothing to choose"
+    assert "Assistant" not in as_owner.get(address).content.decode(), "there is no choice"
     says = {"greeting": "Ask me about leave.", "questions": ["How many days off are there?"]}
     desk = make_assistant("Help desk", says, description="For staff")
     hidden = make_assistant("Hidden", everyone=False)
@@ -151,7 +151,7 @@ def test_an_assistant_is_chosen_below_the_question(
         reverse("choose-assistant", args=[session.pk]), {"assistant": desk.pk}, headers={"HX-Request": "true"}
     )
     assert 'id="scope"' in chosen.content.decode() and "Help desk" in chosen.content.decode()
-    assert "Ask me about leave." in chosen.content.decode(), "the empty chat greets anew"
+    assert "Ask me about leave." in chosen.content.decode(), "the empty chat shows the new greeting"
     page = as_owner.get(address).content.decode()
     assert "Ask me about leave." in page and "How many days off are there?" in page
     refused = as_owner.post(reverse("choose-assistant", args=[session.pk]), {"assistant": hidden.pk})

@@ -1,4 +1,4 @@
-"""Branches as they are used: two tabs, double clicks, stepping away from an answer that runs, siblings of siblings."""
+"""Using branches: two tabs, double clicks, leaving a running answer, siblings of siblings."""
 
 import asyncio
 import uuid
@@ -31,7 +31,7 @@ WARRANTY = "How long is the warranty of the rack mounting kit?"
 
 
 async def step(here: Tab, session: ChatSession, turn_id: int) -> None:
-    """Show the branch through a turn, as the page does when one steps to it."""
+    """Show the branch through a turn, like the page when switching to it."""
     context = await in_database(contexts.turns_context, session, turn_id)
     here.page = Page(SHELL.format(await in_database(render_to_string, "conversations/_turns.html", context)))
     marks = here.page.soup.select("[data-status=streaming]")

@@ -1,4 +1,4 @@
-"""The chat's socket: asking, stopping, branching, coming back, and who may."""
+"""The chat's socket: asking, stopping, branching, reconnecting and access."""
 
 import asyncio
 import json
@@ -35,7 +35,7 @@ from tests.turns import wait_for_all
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
-# Seconds after which what should come is given up; nothing here takes long.
+# Timeout for expected messages, in seconds; nothing here takes long.
 PATIENCE = 60
 RESET = "How do I restore the factory settings of the switch?"
 SHELL = (
@@ -46,7 +46,7 @@ SHELL = (
 
 
 class Tab:
-    """A browser's tab: the page, and its socket."""
+    """A browser tab: its page and its socket."""
 
     def __init__(self, user: Any, session: ChatSession, headers: dict[str, str] | None = None) -> None:
         self.session = session
@@ -59,13 +59,13 @@ class Tab:
         self.socket.scope["user"] = user
 
     async def connect(self) -> tuple[bool, int | None]:
-        """Sign in and open the socket; return whether it was let in."""
+        """Sign in and open the socket; return whether it was accepted."""
         self.socket.scope["session"] = await in_database(_sign_in, self.socket.scope["user"])
         connected: tuple[bool, int | None] = await self.socket.connect(timeout=PATIENCE)
         return connected
 
     async def load(self) -> None:
-        """Show the session's turns, as a page load does."""
+        """Show the session's turns, like loading the page."""
         context = await in_database(contexts.turns_context, self.session, None)
         self.page = Page(SHELL.format(await in_database(_render, context)))
 
@@ -73,7 +73,7 @@ class Tab:
         await self.socket.send_to(text_data=json.dumps(form))
 
     async def ask(self, question: str, **form: Any) -> None:
-        """Ask as the page does: an optimistic turn first."""
+        """Ask like the page, with an optimistic turn first."""
         request_id = str(uuid.uuid4())
         turns_list = self.page.soup.select_one("#turns")
         assert turns_list is not None
@@ -81,17 +81,17 @@ class Tab:
         await self.send(action="ask", question=question, request_id=request_id, pending="1", **form)
 
     async def until(self, ready: Callable[[Page], bool]) -> None:
-        """Apply frames until the page is as wanted."""
+        """Apply frames until the page is in the expected state."""
         async with asyncio.timeout(PATIENCE):
             while not ready(self.page):
                 self.page.apply(await self.socket.receive_from(timeout=PATIENCE))
 
     async def leave(self) -> None:
-        """Close the socket, and wait until it is."""
+        """Close the socket, and wait until it is closed."""
         await self.socket.disconnect(timeout=PATIENCE)
 
     async def until_ended(self) -> None:
-        """Wait for the last answer's end, and for what is said after it."""
+        """Wait for the last answer's end, and for the messages after it."""
         await self.until(lambda page: bool(statuses(page)) and "streaming" not in statuses(page))
         await self.until(lambda page: text(page, "#announcer") not in ("", "Answering"))
 
@@ -123,7 +123,7 @@ def followers() -> set[asyncio.Task[Any]]:
 
 
 async def until_followed_anew(before: set[asyncio.Task[Any]]) -> None:
-    """Wait until an answer is followed by another task than those."""
+    """Wait until an answer is followed by a new task."""
     async with asyncio.timeout(PATIENCE):
         while not followers() - before:
             await asyncio.sleep(0.01)
@@ -175,7 +175,7 @@ async def test_words_come_at_most_once_in_an_interval(
                 here.page.apply(frame)
                 times += [time.monotonic()] if frame.startswith(MARK) else []
     assert len(times) > 3
-    assert len(times) <= (times[-1] - times[0]) / DELTA_INTERVAL + 3  # the first and the last needn't wait
+    assert len(times) <= (times[-1] - times[0]) / DELTA_INTERVAL + 3  # the first and the last aren't delayed
 
 
 async def test_the_turn_is_there_before_any_answer(owner: User, session: ChatSession, fake_llm: FakeLLM) -> None:
@@ -434,7 +434,7 @@ async def test_signing_out_ends_the_sockets_of_that_sign_in_alone(
 
 @pytest.fixture
 def told_only(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Sockets end by being told, and not because someone looks now and then."""
+    """Disable polling, so that sockets are only closed by notifications."""
     monkeypatch.setattr(stream_auth, "INTERVAL", 1000)
 
 
@@ -489,7 +489,7 @@ def end_sign_in(user: User, session: SessionBase, how: str) -> None:
 
 
 async def closed(here: Tab, code: int = 4401) -> None:
-    """Wait for the socket's end, past what was sent before it."""
+    """Wait for the socket to close, skipping earlier messages."""
     async with asyncio.timeout(PATIENCE):
         while (sent := await here.socket.receive_output(timeout=PATIENCE))["type"] != "websocket.close":
             pass

@@ -1,4 +1,4 @@
-"""The list of chats: its pages, the words found, labels and the archive."""
+"""The list of chats: pages, search results, labels and the archive."""
 
 from datetime import timedelta
 from typing import Any
@@ -111,7 +111,7 @@ def test_the_words_found_lead_to_their_turn(as_owner: Client, owner: User) -> No
     make_turn(session, "And else?", "Nothing [1].")
     page = listed(as_owner, reverse("search-sessions") + "?q=rack+three")
     assert [mark.text for mark in page.select(".found-words mark")] == ["rack", "three"]
-    # Without Markdown's marks, and with those of its own that no one may write.
+    # Without Markdown, and with highlighting markers that can't be injected.
     assert [found.text for found in page.select(".found-words")] == ["The <b>warranty</b> of the rack is three years."]
     link = page.select_one(".session > a")
     assert link is not None
@@ -145,7 +145,7 @@ def test_the_archive_is_out_of_the_list_but_found(as_owner: Client, owner: User)
     assert titles(listed(as_owner, reverse("search-sessions") + "?in=archive")) == ["Old affairs"]
     assert set(titles(listed(as_owner, reverse("search-sessions") + "?q=affairs"))) == {"Old affairs", "New affairs"}
     assert services.latest_or_new_session(owner) == other
-    # A question asked in it brings it back.
+    # A question in the chat unarchives it.
     services.note_answer(session.pk)
     assert "Old affairs" in titles(listed(as_owner, reverse("search-sessions")))
     as_owner.post(reverse("archive-session", args=[session.pk]))

@@ -1,4 +1,4 @@
-"""Every open page of a session is live: what is asked elsewhere appears, and a page that was asleep catches up."""
+"""All open pages of a session are live: questions asked elsewhere appear, and a suspended page catches up."""
 
 import asyncio
 import re
@@ -37,7 +37,7 @@ def bubbles(here: Tab) -> list[str]:
 
 
 async def arrive(here: Tab, *, again: str = "") -> None:
-    """Tell what the page shows, as it does whenever its socket opens."""
+    """Send what the page shows, as when its socket opens."""
     turns = here.page.soup.select(".turn")
     leaf = str(turns[-1]["id"]).removeprefix("turn-") if turns else ""
     await here.send(action="resume", seen="", leaf=leaf, newest=leaf, again=again)
@@ -69,7 +69,7 @@ async def test_files_and_scope_that_changed_while_a_page_was_away_come_with_its_
         )
         asked = re.search(r'data-asked="(\w+)"', scope)
         assert asked and f'data-asked="{asked[1]}"' in await reloaded_page(session)
-        # Nothing that it has is sent again: a menu of it may be open.
+        # Known chips aren't sent again, since a menu may be open in them.
         await come_back(str(new), asked[1], 1)
         assert await here.socket.receive_nothing(timeout=0.5)
 
@@ -117,7 +117,7 @@ async def test_a_question_asked_on_another_page_streams_here_too(
         await elsewhere.until_ended()
         await elsewhere.until(lambda page: "factory" in text(page, "#session-title"))
         assert elsewhere.page.html("#turns") == here.page.html("#turns") == await reloaded(session)
-        # The next question goes on from it, whoever asks.
+        # The next question continues from it, on either page.
         newest = await Turn.objects.aget()
         assert elsewhere.page.soup.select("#parent-turn")[0]["value"] == str(newest.pk)
 

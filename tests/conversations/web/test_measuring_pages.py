@@ -1,4 +1,4 @@
-"""Assistants on the pages and in the API of evaluation, and in the playground."""
+"""Assistants in the evaluation's pages and API, and in the playground."""
 
 import json
 from typing import Any
@@ -42,7 +42,7 @@ def desk(make_assistant: Make) -> Assistant:  # noqa: F811
 
 @pytest.fixture
 def terse(make_assistant: Make) -> Assistant:  # noqa: F811
-    """One that finds nothing to answer."""
+    """An assistant that never finds an answer."""
     return make_assistant("Terse", {"settings": {"RELEVANCE_THRESHOLD": 100}})
 
 
@@ -73,7 +73,7 @@ def test_two_assistants_answer_side_by_side(
     states = client.get(address + "&show=states").content.decode()
     assert "Different outcome" in states and states.count('class="result"') == 2
     assert client.get(address + "&show=better").content.decode().count('class="result"') == 0
-    # Each is told against the last run of the same assistant.
+    # Each is compared with the previous run of the same assistant.
     client.post(begin, {"assistant": f"{desk.pk}.1"})
     work()
     newest = EvaluationRun.objects.latest("pk")

@@ -1,4 +1,4 @@
-"""Finished turns are rendered once and kept; whatever changes about them is seen at once."""
+"""Finished turns are rendered once and cached; any change to them is shown immediately."""
 
 from typing import Any
 

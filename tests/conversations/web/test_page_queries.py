@@ -1,4 +1,4 @@
-"""The page of a long session asks the database a bounded number of times, whatever it shows."""
+"""The page of a long session needs a bounded number of queries, whatever it shows."""
 
 from typing import Any
 
@@ -20,7 +20,7 @@ MOST = 15
 
 @pytest.fixture
 def long_session(owner: User) -> ChatSession:
-    """Two hundred turns with sources, every tenth asked twice, among a hundred chats."""
+    """A session of 200 turns with sources, every tenth of which was asked twice, among 100 chats."""
     now = timezone.now()
     others = (
         ChatSession(owner=owner, title=f"Chat {number}", title_is_automatic=False, last_activity_at=now)

@@ -14,7 +14,7 @@ def test_staff_see_the_graph_its_nodes_and_its_mermaid_text(as_staff: Client) ->
     graph = lifecycle.pipeline()
     page = as_staff.get(reverse("pipeline")).content.decode()
     (figure,) = re.findall('<figure class="code diagram">(.*?)</figure>', page, re.DOTALL)
-    assert f"<code>{escape(mermaid(graph))}</code>" in figure, "which a script draws, and a button copies"
+    assert f"<code>{escape(mermaid(graph))}</code>" in figure, "a script draws it, and a button copies it"
     assert "data-diagram-switch" in figure and "data-copy-code" in figure
     assert "js/diagrams.js" in page and "js/copy.js" in page
     assert "conversations.pipeline.nodes.search.Search" in page

@@ -1,4 +1,4 @@
-"""The messages that a model was sent, as a reader of the trace may see them."""
+"""Redaction of the messages sent to a model, for readers of the trace."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""A change of an assistant is rehearsed on its question set, and made live or edited further."""
+"""Rehearsing a change of an assistant on its question set, then making it live or editing it further."""
 
 from typing import Any
 
@@ -70,7 +70,7 @@ def page_of(client: Client, made: Rehearsal, **query: str) -> str:
 def test_a_change_is_rehearsed_edited_further_and_made_live(
     client: Client, desk: Assistant, golden: EvaluationSet
 ) -> None:
-    # Asked about nothing that there is: everything gets worse.
+    # The scope contains no answers: everything gets worse.
     elsewhere = {"knowledge_bases": [str(golden.knowledge_base_id)], "option_FUSED_K": "1", "greeting": "Hello."}
     made = rehearse(client, desk, golden, **elsewhere, option_RELEVANCE_THRESHOLD="100")
     assert desk.versions.count() == 1, "it is not live"
@@ -86,7 +86,7 @@ def test_a_change_is_rehearsed_edited_further_and_made_live(
     edited = client.get(reverse("assistant", args=[desk.pk]), {"rehearsal": made.pk}).content.decode()
     assert 'value="100"' in edited and "Hello." in edited and "Not saved" not in edited
     again = rehearse(client, desk, golden, **elsewhere)
-    assert again.beside == made.beside and work() == 1, "what is live hasn't changed, and isn't asked again"
+    assert again.beside == made.beside and work() == 1, "the live version is unchanged and isn't run again"
     page = page_of(client, again)
     assert "Every question scores the same as before." in page
     live = client.post(reverse("rehearsal", args=[desk.pk, again.pk]), follow=True).content.decode()
@@ -99,7 +99,7 @@ def test_a_change_is_rehearsed_edited_further_and_made_live(
     assert "in use" in page_of(client, again)
     assert "Version 2 was saved in the meantime" in page_of(client, made)
     third = rehearse(client, desk, golden, **elsewhere | {"greeting": "Hi."})
-    assert third.beside == again.run, "its rehearsal is what is known of version 2"
+    assert third.beside == again.run, "its rehearsal is the run of version 2"
 
 
 def test_what_is_live_is_asked_again_when_something_has_changed(
@@ -140,7 +140,7 @@ def test_a_rehearsal_needs_questions_that_its_person_may_see(
     assert stranger.post(address, form(golden, rehearse="1")).status_code == 422
     stranger.post(address, form(golden, name="Desk", question_set=""))
     desk.refresh_from_db()
-    assert desk.name == "Desk" and desk.question_set == golden, "what they can't see stays"
+    assert desk.name == "Desk" and desk.question_set == golden, "bases they can't see are kept"
     made = rehearse(client, desk, golden)
     work()
     shown = page_of(stranger, made)

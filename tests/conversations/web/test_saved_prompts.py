@@ -1,4 +1,4 @@
-"""Saved prompts: one's own, the site's, and who may change which."""
+"""Saved prompts of users and of the site, and who can change them."""
 
 import pytest
 from django.contrib.auth.models import Permission, User

@@ -1,4 +1,4 @@
-"""The page that shows staff what the environment sets of the pipeline and the search."""
+"""The page of the site's settings for staff."""
 
 import re
 
@@ -31,7 +31,7 @@ def cell(name: str) -> Cell:
 
 
 def rows_of(page: str) -> dict[str, str]:
-    """Return the text of each variable's row, its cells apart by a bar."""
+    """Return the text of each variable's row, with its cells separated by a bar."""
     row = r'<tr>\s*<th scope="row">(?:<label[^>]*>)?<code>(\w+)</code>.*?</th>(.*?)</tr>'
     return {
         name: re.sub(r"\s+", " ", re.sub(r"<[^>]+>", "", re.sub(r"\s*</td>", "|", rest))).strip()
@@ -41,7 +41,7 @@ def rows_of(page: str) -> dict[str, str]:
 
 @pytest.fixture
 def as_viewer() -> Client:
-    """Someone who may look at how the site is set up, and change nothing."""
+    """A client who can view the site's configuration, but not change it."""
     viewer = factories.make_user(is_staff=True)
     viewer.user_permissions.add(Permission.objects.get(codename="view_modelprofile"))
     client = Client()

@@ -1,4 +1,4 @@
-"""The chat's socket while PostgreSQL is away for a moment: the page is told, and shows it the next time."""
+"""The chat's socket while PostgreSQL is briefly unavailable: the page shows an error, and recovers on the next try."""
 
 import uuid
 from collections.abc import Callable
@@ -21,7 +21,7 @@ RESET = "How do I restore the factory settings of the switch?"
 
 
 def away_once(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Return a function that fails the first time, as when the database is away."""
+    """Return a function that fails on its first call, as if the database were unavailable."""
     calls = iter([OperationalError("the connection is closed")])
 
     def call(*args: Any) -> Any:

@@ -1,4 +1,4 @@
-"""The chat's pages: sessions, sources, traces, thumbs; with and without scripts; who may."""
+"""The chat's pages: sessions, sources, traces and feedback, with and without scripts, and access."""
 
 import re
 from typing import Any
@@ -113,7 +113,7 @@ def test_bases_and_documents_give_suggestions_by_turns(as_owner: Client, owner: 
     for heading in ("Filling a lamp", "Cleaning a lamp"):  # all of the same level
         factories.make_chunk(flat, heading_path=[heading])
     factories.make_chunk(small, "#### Sending a parcel\n\nAt the gate.", heading_path=["Post of the house"])
-    for number in range(13):  # would take all places
+    for number in range(13):  # would take all the places
         factories.make_chunk(
             factories.make_document(rules.knowledge_base), heading_path=["Notes", f"Note of day {number}"]
         )
@@ -312,7 +312,7 @@ def test_a_document_is_asked_alone(as_owner: Client, as_stranger: Client, owner:
     assert "Ask about “leave.md”" in page
     assert "Long leave" in page
     assert as_stranger.post(ask).status_code == 404
-    # It is taken again as long as it is unused, whatever it is to ask.
+    # It is reused as long as it is empty, whatever its scope.
     asked = as_owner.post(reverse("ask-knowledge-base", args=[base.pk]))
     assert asked["Location"] == reverse("session", args=[about.pk])
     assert (list(about.knowledge_bases.all()), list(about.documents.all())) == ([base], [])

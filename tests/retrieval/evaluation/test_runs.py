@@ -168,7 +168,7 @@ def test_missing_targets_are_left_out_with_a_note(golden: EvaluationSet, chunks:
         "1 question was skipped: none of its relevant passages exists any more.",
     ]
     chunks[1].document.delete()
-    with pytest.raises(RunFailed, match="3 right passages"):
+    with pytest.raises(RunFailed, match="3 relevant passages"):
         runs.run(golden, WORDS)
     failed = golden.runs.latest("pk")
     assert failed.status == "failed" and "3 right passages" in failed.error
