@@ -48,8 +48,8 @@ async def retrieve(request: SearchRequest) -> list[Ranking]:
                     space = await in_database_within_timeout(spaces.active_space)
                 if not space.filled:
                     unfilled = _(
-                        "A new embedding model is still reading the documents ({percent}%). Until it has finished, "
-                        "search uses only words."
+                        "A new embedding model is processing the documents ({percent}%). Until it has finished, "
+                        "search uses words only."
                     ).format(percent=space.percent)
                 elif request.mode == "hybrid":
                     unknown = frozenset(language for language in LANGUAGES if not space.knows(language))
@@ -81,7 +81,7 @@ async def _ask_retrievers(
     and not `anyway`.
     """
     if not unasked and not anyway and language_of(query.text) in unknown:
-        unasked = _("The embedding model doesn't know this language, so search uses only words.")
+        unasked = _("The embedding model doesn't know this language, so search uses words only.")
     asked = [retriever for retriever in RETRIEVERS[request.mode] if retriever == "bm25" or not unasked]
     rankings = list(await asyncio.gather(*(_ask(retriever, query, request, unknown) for retriever in asked)))
     if unasked:

@@ -175,7 +175,7 @@ def test_search_uses_words_until_vectors_exist(old: int, base: KnowledgeBase, as
     by_words = found(base)
     assert by_words.hits
     (note,) = by_words.notes
-    assert "(0%). Until it has finished, search uses only words." in note
+    assert "(0%). Until it has finished, search uses words only." in note
     assert {source.type for hit in by_words.hits for source in hit.sources} == {"bm25"}
     assert found(base, "Gewährleistung").hits == []
     by_meaning = found(base, mode="vector")
@@ -308,8 +308,8 @@ def test_passages_indexed_while_filling_are_included(
 def test_pages_show_the_progress(old: int, base: KnowledgeBase, as_staff: Client, as_owner: Client) -> None:
     addresses = ["/admin/", LIST]
     for address in addresses:
-        assert "reading the documents (0%)" in page(as_staff, address)
-    assert "reading the documents (0%)" in page(as_owner, f"/knowledge/{base.pk}/")
+        assert "processing the documents (0%)" in page(as_staff, address)
+    assert "processing the documents (0%)" in page(as_owner, f"/knowledge/{base.pk}/")
     assert LIST not in page(as_owner, f"/knowledge/{base.pk}/")
     jobs.worker_started()
     job = queued()
@@ -339,7 +339,7 @@ def test_pages_show_the_progress(old: int, base: KnowledgeBase, as_staff: Client
     assert finish(jobs.go_on(ModelJob.objects.get())).status == "done"
     assert notices.filling() is None
     for address in (*addresses, f"/knowledge/{base.pk}/"):
-        assert "reading the documents" not in page(as_staff, address)
+        assert "processing the documents" not in page(as_staff, address)
 
 
 @pytest.mark.nightly
