@@ -36,8 +36,8 @@ QUESTION = Question(
 )
 
 
-def outcome(question: Question, *found: bool, told: bool | None = None, ms: float = 1.0) -> Outcome:
-    return Outcome(question, found, found, told, state="answered", searches=2, ms=ms, failed=False)
+def outcome(question: Question, *found: bool, reported: bool | None = None, ms: float = 1.0) -> Outcome:
+    return Outcome(question, found, found, reported, state="answered", searches=2, ms=ms, failed=False)
 
 
 @pytest.fixture
@@ -92,7 +92,7 @@ def test_errors_are_reported(folder: Path, tmp_path: Path) -> None:
 
 def test_figures_are_of_all_questions_and_of_each_kind() -> None:
     single = replace(QUESTION, kind=SINGLE, language="zh")
-    outcomes = [outcome(QUESTION, True, False, told=True, ms=2.0), outcome(QUESTION, True, True), outcome(single, True)]
+    outcomes = [outcome(QUESTION, True, False, reported=True, ms=2.0), outcome(QUESTION, True, True), outcome(single, True)]
     rows = {
         (language, kind): figures.row(language, kind, list(filter(belongs, outcomes)))
         for language, kind, belongs in figures.groups(outcomes)
@@ -103,7 +103,7 @@ def test_figures_are_of_all_questions_and_of_each_kind() -> None:
     }
     several = rows["all", "several searches"]
     assert several == figures.Row("all", "several searches", 2, 0.75, 0.5, 0.75, 1.0, 2.0, 1.5)
-    assert rows["all", SINGLE].told is None
+    assert rows["all", SINGLE].reported is None
 
 
 def test_two_pipelines_are_compared_question_by_question() -> None:

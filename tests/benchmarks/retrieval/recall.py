@@ -74,7 +74,7 @@ def run(options: Options, say: Say) -> None:
         for title, change in (
             ("", _vacuum),
             ("\nHalf of all deleted", _delete_half),
-            ("\nIndex built anew and vacuumed after that", _rebuild),
+            ("\nIndex rebuilt and vacuumed after that", _rebuild),
         ):
             seconds = _seconds(partial(change, filled))
             say(f"{title} ({seconds:.1f} s)" if title else "")

@@ -34,14 +34,14 @@ class Outcome:
     """The outcome of a question, and its cost.
 
     For each part that can be answered, `found` says whether its passage is among the first that are handed on,
-    and `given` whether it is among those that reach the answer. `told` is whether a part was reported as missing,
+    and `given` whether it is among those that reach the answer. `reported` is whether a part was reported as missing,
     rightly or not; None where the question was not taken apart. `failed` turns count as they ended.
     """
 
     question: Question
     found: tuple[bool, ...]
     given: tuple[bool, ...]
-    told: bool | None
+    reported: bool | None
     state: str
     searches: int
     ms: float
@@ -139,7 +139,7 @@ def _outcome(question: Question, state: State, ms: float, paths: Mapping[int, st
         question,
         found=among(state.found.hits[:RANKS]),
         given=among(state.prompt.evidence),
-        told=says_missing(state, question),
+        reported=says_missing(state, question),
         state=state.found.answer_state,
         searches=searches_of(state),
         ms=ms,

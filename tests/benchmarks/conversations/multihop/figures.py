@@ -19,7 +19,7 @@ class Row:
     """Figures of some questions through a pipeline.
 
     `recall` is the mean share of needed passages that were found, `whole` the share of questions whose needed passages
-    all were, `reaching` the mean share of those that reach the answer, `told` the share of questions with a missing
+    all were, `reaching` the mean share of those that reach the answer, `reported` the share of questions with a missing
     part whose answer tells so (None where the pipeline can't).
     """
 
@@ -29,7 +29,7 @@ class Row:
     recall: float
     whole: float
     reaching: float
-    told: float | None
+    reported: float | None
     searches: float
     ms: float
 
@@ -63,7 +63,7 @@ def groups(outcomes: Sequence[Outcome]) -> list[tuple[str, str, Callable[[Outcom
 
 def row(language: str, kind: str, outcomes: Sequence[Outcome]) -> Row:
     """Return the figures of a non-empty list of outcomes."""
-    reported = [outcome.told for outcome in outcomes if outcome.told is not None]
+    reported = [outcome.reported for outcome in outcomes if outcome.reported is not None]
     return Row(
         language,
         kind,

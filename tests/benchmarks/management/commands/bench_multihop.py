@@ -81,13 +81,13 @@ class Command(BaseCommand):
             of_first = figures.row(language, kind, list(filter(belongs, outcomes[first])))
             for pipeline, ones in outcomes.items():
                 row = figures.row(language, kind, list(filter(belongs, ones)))
-                shares = [row.recall, row.whole, row.reaching, row.told]
+                shares = [row.recall, row.whole, row.reaching, row.reported]
                 cells = [kind, language, str(row.questions), pipeline]
                 cells += ["–" if share is None else f"{share:.3f}" for share in shares]
                 cells += [f"{row.searches:.1f}", f"{row.ms:.0f}"]
                 rows.append([*cells, _ratio(row.recall, of_first.recall), _ratio(row.ms, of_first.ms)])
         headings = ["questions", "language", "n", "pipeline", f"recall@{asking.RANKS}", "all found", "in the answer's"]
-        headings += ["missing told", "searches", "ms", "recall ×", "ms ×"]
+        headings += ["missing reported", "searches", "ms", "recall ×", "ms ×"]
         self.stdout.write(f"\n## {name}\n\n{table(headings, rows)}")
         for pipeline in others:
             rows = []
