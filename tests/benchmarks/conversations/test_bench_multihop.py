@@ -92,7 +92,11 @@ def test_errors_are_reported(folder: Path, tmp_path: Path) -> None:
 
 def test_figures_are_of_all_questions_and_of_each_kind() -> None:
     single = replace(QUESTION, kind=SINGLE, language="zh")
-    outcomes = [outcome(QUESTION, True, False, reported=True, ms=2.0), outcome(QUESTION, True, True), outcome(single, True)]
+    outcomes = [
+        outcome(QUESTION, True, False, reported=True, ms=2.0),
+        outcome(QUESTION, True, True),
+        outcome(single, True),
+    ]
     rows = {
         (language, kind): figures.row(language, kind, list(filter(belongs, outcomes)))
         for language, kind, belongs in figures.groups(outcomes)
