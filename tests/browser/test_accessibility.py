@@ -265,7 +265,7 @@ def test_pages_on_which_a_model_is_connected(visitor: Page, filled_site: Site, p
     assert complaints == []
 
 
-def test_a_chat_with_an_answer_and_its_source_on_a_phone(site: Site, browser: Browser) -> None:
+def test_a_chat_with_an_open_source_on_a_phone(site: Site, browser: Browser) -> None:
     with page_with_axe(browser, "en-GB", width=390, height=844) as phone:
         sign_in(phone, site)
         complaints = _complaints(phone)

@@ -21,7 +21,7 @@ def site() -> Iterator[Site]:
         yield site
 
 
-def test_a_model_is_connected_and_the_figures_tell_of_it(page: Page, site: Site, provider: FakeProvider) -> None:
+def test_a_connected_model_appears_on_the_dashboard(page: Page, site: Site, provider: FakeProvider) -> None:
     sign_in(page, site)
     page.get_by_role("link", name="Connect a model").click()
     page.get_by_role("link", name="vLLM").click()

@@ -9,7 +9,7 @@ from tests.site import Site
 pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("browser")]
 
 
-def test_boxes_dates_lookups_rows_and_actions_work(page: Page, site: Site) -> None:
+def test_filter_boxes_dates_lookups_rows_and_actions_work(page: Page, site: Site) -> None:
     sign_in(page, site)
     page.goto(f"{site.url}/admin/auth/group/add/")
     page.get_by_label("Name:").fill("Doorkeepers")
@@ -53,7 +53,7 @@ def test_boxes_dates_lookups_rows_and_actions_work(page: Page, site: Site) -> No
     expect(page.get_by_label("Name:")).to_have_value("Porters")
 
 
-def test_other_lists_are_a_click_away_and_two_on_a_phone(page: Page, site: Site) -> None:
+def test_other_lists_are_one_click_away_or_two_on_a_phone(page: Page, site: Site) -> None:
     sign_in(page, site)
     page.goto(f"{site.url}/admin/auth/user/")
     lists = page.get_by_role("navigation", name="Lists")
@@ -76,7 +76,7 @@ def test_other_lists_are_a_click_away_and_two_on_a_phone(page: Page, site: Site)
     assert filters.evaluate("(each) => each.scrollHeight <= each.clientHeight")  # none is truncated
 
 
-def test_a_link_to_hand_over_is_copied_with_tls_and_without(page: Page, site: Site) -> None:
+def test_a_link_to_share_is_copied_with_and_without_tls(page: Page, site: Site) -> None:
     page.context.grant_permissions(["clipboard-read", "clipboard-write"])
     sign_in(page, site)
     page.goto(f"{site.url}/admin/auth/user/add/")

@@ -9,7 +9,7 @@ from tests.site import Site
 pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("browser")]
 
 
-def test_where_nothing_was_found_the_next_steps_are_at_hand(page: Page, site: Site) -> None:
+def test_an_answer_without_results_offers_next_steps(page: Page, site: Site) -> None:
     sign_in(page, site)
     headers = {"X-CSRFToken": page.locator('[name="csrfmiddlewaretoken"]').first.input_value()}
     for base in page.request.get(f"{site.url}/api/knowledge-bases").json()["results"]:

@@ -9,7 +9,7 @@ from tests.site import Site
 pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("browser")]
 
 
-def test_an_operation_of_the_list_is_opened_to_be_tried(page: Page, site: Site) -> None:
+def test_an_operation_in_the_list_opens_for_trying(page: Page, site: Site) -> None:
     sign_in(page, site)
     page.goto(f"{site.url}/api/docs/")
     page.get_by_role("link", name="Try POST /api/search").click()

@@ -11,7 +11,7 @@ from tests.site import Site
 pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("browser")]
 
 
-def test_a_document_is_asked_alone_and_then_all_are(page: Page, site: Site, tmp_path: Path) -> None:
+def test_asking_one_document_and_then_all(page: Page, site: Site, tmp_path: Path) -> None:
     (tmp_path / "velm.md").write_text("# The Velm tower\n\nThe lamp of the tower is lit an hour before sunset.\n")
     sign_in(page, site)
     upload(page, site, tmp_path / "velm.md")
@@ -32,7 +32,7 @@ def test_a_document_is_asked_alone_and_then_all_are(page: Page, site: Site, tmp_
     expect(page.locator("section.answer").last.locator("a[data-citation]").first).to_be_visible()
 
 
-def test_a_document_is_summed_up_whole_from_its_page(page: Page, site: Site, tmp_path: Path) -> None:
+def test_a_document_is_summarised_in_full_from_its_page(page: Page, site: Site, tmp_path: Path) -> None:
     sections = "\n\n".join(
         f"## Part {number}\n\nPart {number} is about lamps. {'It goes on. ' * 60}" for number in range(9)
     )

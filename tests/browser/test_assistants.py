@@ -13,7 +13,7 @@ pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("browser")]
 QUESTION = "How long does a firmware update take?"
 
 
-def test_an_assistant_is_made_chosen_and_named_by_its_answer(page: Page, site: Site) -> None:
+def test_creating_and_choosing_an_assistant_that_its_answer_names(page: Page, site: Site) -> None:
     sign_in(page, site)
     page.goto(f"{site.url}/assistants/new/")
     page.get_by_label("Name").fill("Help desk")
@@ -43,7 +43,7 @@ def test_an_assistant_is_made_chosen_and_named_by_its_answer(page: Page, site: S
     expect(page.get_by_text("“Help desk” is deleted.")).to_be_visible()
 
 
-def test_a_setting_counts_from_the_next_question_on(page: Page, site: Site) -> None:
+def test_a_setting_applies_from_the_next_question(page: Page, site: Site) -> None:
     sign_in(page, site)
     page.goto(f"{site.url}/pipeline/settings/")
     page.get_by_label("ANSWER_MODE").select_option("chat")

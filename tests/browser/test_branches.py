@@ -16,7 +16,7 @@ def settled(page: Page, turns: int) -> None:
     expect(page.locator(".turn .outcome")).to_have_count(turns)
 
 
-def test_versions_are_stepped_through_and_shared(
+def test_switching_and_sharing_versions(
     page: Page, browser: Browser, site_with_model: Site, provider: FakeProvider
 ) -> None:
     provider.reset()
@@ -74,7 +74,7 @@ def test_versions_are_stepped_through_and_shared(
     visitor.context.close()
 
 
-def test_a_title_by_the_model_appears(page: Page, site_with_model: Site, provider: FakeProvider) -> None:
+def test_a_title_from_the_model_appears(page: Page, site_with_model: Site, provider: FakeProvider) -> None:
     provider.reset()
     sign_in(page, site_with_model)
     new_chat(page)

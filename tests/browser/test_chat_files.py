@@ -27,7 +27,7 @@ PASTE = """([name, text]) => {
 }"""
 
 
-def test_a_file_is_dropped_asked_at_once_and_kept(page: Page, site: Site) -> None:
+def test_a_file_is_dropped_asked_about_and_kept(page: Page, site: Site) -> None:
     sign_in(page, site)
     new_chat(page)
     held: list[Route] = []
@@ -67,7 +67,7 @@ def test_a_file_is_dropped_asked_at_once_and_kept(page: Page, site: Site) -> Non
     expect(page.locator("section.answer").last).to_contain_text("six in the morning")
 
 
-def test_chips_that_changed_while_a_page_was_away_are_as_they_are_now(page: Page, site: Site, tmp_path: Path) -> None:
+def test_chips_changed_while_offline_are_updated(page: Page, site: Site, tmp_path: Path) -> None:
     for name in ("solder", "tallow"):
         (tmp_path / f"{name}.md").write_text(f"# The {name} yard\n\nThe {name} yard is open at noon.\n")
     sign_in(page, site)
@@ -106,7 +106,7 @@ def test_chips_that_changed_while_a_page_was_away_are_as_they_are_now(page: Page
     expect(other.locator("#scope-name")).not_to_have_text("The tallow yard")
 
 
-def test_what_can_not_be_read_is_told_on_its_chip_and_removed(page: Page, site: Site, tmp_path: Path) -> None:
+def test_an_unreadable_file_is_reported_on_its_chip_and_removed(page: Page, site: Site, tmp_path: Path) -> None:
     sign_in(page, site)
     new_chat(page)
     sent: list[str] = []
@@ -139,7 +139,7 @@ def test_what_can_not_be_read_is_told_on_its_chip_and_removed(page: Page, site: 
     expect(page.locator(".chat-file")).to_contain_text("Ready")
 
 
-def test_a_chat_is_narrowed_to_a_tag_and_a_document(page: Page, site: Site, tmp_path: Path) -> None:
+def test_a_chat_is_limited_to_a_tag_and_a_document(page: Page, site: Site, tmp_path: Path) -> None:
     for name, hour in (("quill", "seven"), ("marrow", "nine")):
         (tmp_path / f"{name}.md").write_text(f"# The {name} gate\n\nThe gate in the wall is closed at {hour}.\n")
     sign_in(page, site)

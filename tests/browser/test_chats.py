@@ -11,7 +11,7 @@ from tests.site import Site
 pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("browser")]
 
 
-def test_news_of_the_list_wait_for_who_renames(page: Page, site: Site) -> None:
+def test_updates_of_the_list_wait_while_renaming(page: Page, site: Site) -> None:
     sign_in(page, site)
     new_chat(page)
     ask(page, "How heavy is the LS-2408?")
@@ -48,7 +48,7 @@ def test_news_of_the_list_wait_for_who_renames(page: Page, site: Site) -> None:
     expect(page.locator("#session-title")).to_have_text("Half a")
 
 
-def test_a_menu_that_was_opened_meanwhile_stays_open(page: Page, site: Site) -> None:
+def test_a_menu_opened_during_an_update_stays_open(page: Page, site: Site) -> None:
     sign_in(page, site)
     new_chat(page)
     ask(page, "Has the LS-2424 a fuse of its own?")
@@ -177,7 +177,7 @@ def test_a_saved_prompt_is_filled_in_and_asked(page: Page, site: Site) -> None:
 
 
 @pytest.mark.parametrize("answer_ends", ["before the connection is back", "after it is back"])
-def test_a_queued_question_outlives_a_lost_connection(
+def test_a_queued_question_survives_a_lost_connection(
     page: Page, site_with_model: Site, provider: FakeProvider, answer_ends: str
 ) -> None:
     provider.reset()

@@ -22,7 +22,7 @@ def _document(path: Path) -> Path:
     return path
 
 
-def test_a_source_opens_at_what_was_quoted(page: Page, site: Site, tmp_path: Path) -> None:
+def test_a_source_opens_at_its_quotation(page: Page, site: Site, tmp_path: Path) -> None:
     sign_in(page, site)
     page.goto(f"{site.url}/knowledge/")
     page.get_by_role("link", name="Samples").first.click()

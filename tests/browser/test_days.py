@@ -58,7 +58,7 @@ def _answered(page: Page, count: int) -> None:
     expect(page.locator(".turn .outcome")).to_have_count(count)
 
 
-def test_a_member_asks_reads_sorts_shares_and_leaves(
+def test_a_member_asks_reads_organises_shares_and_signs_out(
     page: Page, colleague: Page, other: Page, site: Site, tmp_path: Path
 ) -> None:
     sign_in(page, site)
@@ -121,7 +121,7 @@ def test_a_member_asks_reads_sorts_shares_and_leaves(
 
 
 @pytest.mark.nightly
-def test_a_curator_tidies_a_base_of_somebody_else(
+def test_a_curator_tidies_another_users_base(
     page: Page, colleague: Page, other: Page, site: Site, tmp_path: Path
 ) -> None:
     sign_in(page, site)
@@ -187,7 +187,7 @@ def test_a_curator_tidies_a_base_of_somebody_else(
 
 
 @pytest.mark.nightly
-def test_an_administrator_sees_what_lacks_adds_it_and_looks_after_people(
+def test_an_administrator_adds_missing_documents_and_manages_people(
     page: Page, colleague: Page, site: Site, tmp_path: Path
 ) -> None:
     sign_in(page, site)
@@ -248,7 +248,7 @@ def test_an_administrator_sees_what_lacks_adds_it_and_looks_after_people(
     expect(person.locator("main")).to_contain_text(re.compile("inactive|deactivated|closed|right", re.IGNORECASE))
 
 
-def test_a_stranger_is_refused_kindly_everywhere(page: Page, colleague: Page, other: Page, site: Site) -> None:
+def test_an_anonymous_visitor_is_refused_with_an_explanation_everywhere(page: Page, colleague: Page, other: Page, site: Site) -> None:
     sign_in(page, site)
     new_chat(page)
     ask(page, "How heavy is the LS-2408?")
@@ -300,7 +300,7 @@ def test_a_stranger_is_refused_kindly_everywhere(page: Page, colleague: Page, ot
     expect(stranger.get_by_role("heading", name="This page has expired")).to_be_visible()
 
 
-def test_a_newcomer_is_led_from_the_link_to_a_first_answer(page: Page, other: Page, site: Site) -> None:
+def test_a_newcomer_is_guided_from_the_link_to_a_first_answer(page: Page, other: Page, site: Site) -> None:
     sign_in(page, site)
     newcomer = other
     newcomer.goto(_invite_to_the_site(page, site))

@@ -46,7 +46,7 @@ def page(browser: Browser, site: Site) -> Iterator[Page]:
     context.close()
 
 
-def test_a_model_is_downloaded_used_and_gone_back_from(page: Page, site: Site, hub: FakeHub) -> None:
+def test_a_model_is_downloaded_used_and_reverted(page: Page, site: Site, hub: FakeHub) -> None:
     page.goto(f"{site.url}{MODELS}add/")
     page.locator(f"input[value='{NAME}']").check()
     hub.go_on.clear()

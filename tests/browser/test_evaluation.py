@@ -20,7 +20,7 @@ def make_set(popover: Locator, name: str) -> None:
     popover.get_by_role("button", name="Create and add").click()
 
 
-def test_a_playground_query_goes_into_a_set_and_is_run(page: Page, site: Site) -> None:
+def test_a_playground_query_is_added_to_a_set_and_run(page: Page, site: Site) -> None:
     sign_in(page, site)
     page.goto(f"{site.url}/playground/")
     page.get_by_label("Query").fill("How heavy is the LS-2448P?")
@@ -48,7 +48,7 @@ def test_a_playground_query_goes_into_a_set_and_is_run(page: Page, site: Site) -
     expect(page.locator(".result-hit.right")).to_be_visible()
 
 
-def test_an_answered_question_goes_into_a_set_in_two_clicks(page: Page, site: Site) -> None:
+def test_an_answered_question_is_added_to_a_set_in_two_clicks(page: Page, site: Site) -> None:
     sign_in(page, site)
     ask(page, "How long does a firmware update take?")
     answer = page.locator("section.answer").last

@@ -219,12 +219,12 @@ def _visit_all(page: Page, made: Poisoned, trap: Trap) -> set[str]:
     return seen
 
 
-def test_nothing_runs_while_it_is_written(poisoned: Poisoned) -> None:
+def test_nothing_runs_while_the_site_is_filled(poisoned: Poisoned) -> None:
     assert poisoned.while_written.caught == {}
 
 
 @pytest.mark.nightly
-def test_the_policy_has_nothing_to_stop(browser: Browser, poisoned: Poisoned) -> None:
+def test_the_policy_has_nothing_to_block(browser: Browser, poisoned: Poisoned) -> None:
     with closing(browser.new_context(storage_state=poisoned.state)) as context:
         context.set_default_timeout(PATIENCE)
         trap, page = Trap(context, poisoned.canary), context.new_page()
@@ -249,7 +249,7 @@ def test_nothing_runs_on_any_page_even_without_the_policy(browser: Browser, pois
 
 
 @pytest.mark.parametrize("policy", ["with the policy", "without the policy"])
-def test_the_trap_catches_what_is_not_escaped(browser: Browser, poisoned: Poisoned, policy: str) -> None:
+def test_the_trap_detects_unescaped_markup(browser: Browser, poisoned: Poisoned, policy: str) -> None:
     """The control: the same page with its escaping removed on the way to the browser, and its own canary."""
     bypassed = policy == "without the policy"
     with (

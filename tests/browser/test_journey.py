@@ -56,7 +56,7 @@ def test_the_same_file_again_is_recognised(page: Page, site: Site, tmp_path: Pat
     expect(page.get_by_text("already here")).to_be_visible()
 
 
-def test_a_folder_is_taken_in_with_its_paths(page: Page, site: Site, tmp_path: Path) -> None:
+def test_an_uploaded_folder_keeps_its_paths(page: Page, site: Site, tmp_path: Path) -> None:
     manuals = tmp_path / "manuals"
     for path, text in (("setup.md", "Begin."), ("admin/setup.md", "Rule."), (".git/notes.md", "Hidden.")):
         (manuals / path).parent.mkdir(parents=True, exist_ok=True)
@@ -70,7 +70,7 @@ def test_a_folder_is_taken_in_with_its_paths(page: Page, site: Site, tmp_path: P
     expect(page.get_by_text("notes.md")).to_have_count(0)
 
 
-def test_a_folder_that_is_dropped_keeps_its_paths(page: Page, site: Site) -> None:
+def test_a_dropped_folder_keeps_its_paths(page: Page, site: Site) -> None:
     sign_in(page, site)
     _open_base(page, site, "Samples")
     # Scripts can't create folder entries in a browser: these imitate them.
@@ -123,7 +123,7 @@ def test_an_answer_survives_a_reload_while_it_streams(
     expect(page.locator(".thinking-text").last).to_have_text("Let me look.")
 
 
-def test_thinking_can_be_read_while_it_comes(page: Page, site_with_model: Site, provider: FakeProvider) -> None:
+def test_reasoning_can_be_read_while_it_streams(page: Page, site_with_model: Site, provider: FakeProvider) -> None:
     provider.reset()
     thinking = " ".join(f"thought{number}" for number in range(40))
     provider.reply("The answer [1].", thinking=thinking, delay=0.06)
@@ -140,7 +140,7 @@ def test_thinking_can_be_read_while_it_comes(page: Page, site_with_model: Site, 
     expect(answer.locator(".prose")).not_to_contain_text("thought")
 
 
-def test_a_cut_answer_keeps_what_came_and_retries(page: Page, site_with_model: Site, provider: FakeProvider) -> None:
+def test_a_cut_off_answer_keeps_its_text_and_can_be_retried(page: Page, site_with_model: Site, provider: FakeProvider) -> None:
     provider.reset()
     provider.cut_after(4, text="Only the first words arrive before the line breaks off.")
     sign_in(page, site_with_model)
@@ -159,7 +159,7 @@ def test_a_cut_answer_keeps_what_came_and_retries(page: Page, site_with_model: S
     expect(page.locator(".siblings .number").last).to_have_text("2/2")
 
 
-def test_a_refused_key_is_said_in_words(page: Page, site_with_model: Site, provider: FakeProvider) -> None:
+def test_a_rejected_key_is_explained(page: Page, site_with_model: Site, provider: FakeProvider) -> None:
     provider.reset()
     provider.fail(401, {"error": {"message": "Incorrect API key provided."}})
     sign_in(page, site_with_model)
@@ -169,7 +169,7 @@ def test_a_refused_key_is_said_in_words(page: Page, site_with_model: Site, provi
     expect(alert.get_by_role("button", name="Retry")).to_be_visible()
 
 
-def test_stop_keeps_what_came(page: Page, site_with_model: Site, provider: FakeProvider) -> None:
+def test_stopping_keeps_the_text_so_far(page: Page, site_with_model: Site, provider: FakeProvider) -> None:
     provider.reset()
     provider.reply("Slow " + "and slow " * 2000, delay=0.1)
     sign_in(page, site_with_model)

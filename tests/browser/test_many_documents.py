@@ -65,7 +65,7 @@ def test_a_folder_of_many_files_has_one_summary(page: Page, site: Site, tmp_path
     expect(page.locator("tr.document-row", has_text="notes/south/note-3.md")).to_have_count(0)
 
 
-def test_many_documents_are_narrowed_ordered_tagged_moved_retried_and_deleted(
+def test_many_documents_are_filtered_sorted_tagged_moved_retried_and_deleted(
     page: Page, site: Site, tmp_path: Path
 ) -> None:
     sign_in(page, site)

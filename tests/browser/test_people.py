@@ -36,7 +36,7 @@ def join(page: Page, link: str, username: str) -> None:
     page.get_by_role("button", name="Create account").click()
 
 
-def test_an_invited_newcomer_reads_asks_takes_their_data_and_goes(
+def test_an_invited_newcomer_asks_downloads_their_data_and_deletes_the_account(
     page: Page, other: Page, site: Site, tmp_path: Path
 ) -> None:
     sign_in(page, site)
@@ -63,7 +63,7 @@ def test_an_invited_newcomer_reads_asks_takes_their_data_and_goes(
     expect(other.get_by_text("Your account is deleted.")).to_be_visible()
 
 
-def test_a_link_that_is_used_revoked_or_expired_lets_nobody_in(page: Page, other: Page, site: Site) -> None:
+def test_a_used_revoked_or_expired_link_is_refused(page: Page, other: Page, site: Site) -> None:
     sign_in(page, site)
     used, revoked = invite(page, site), invite(page, site)
     page.get_by_role("button", name="Revoke").first.click()
@@ -117,7 +117,7 @@ def test_a_member_a_curator_and_an_administrator(page: Page, other: Page, site: 
     expect(other.get_by_text("This device")).to_have_count(1)
 
 
-def test_fields_stay_in_line_above_an_error(page: Page, site: Site) -> None:
+def test_fields_stay_aligned_above_an_error(page: Page, site: Site) -> None:
     sign_in(page, site)
     page.goto(f"{site.url}/knowledge/")
     page.get_by_role("link", name="Samples").first.click()

@@ -26,7 +26,7 @@ def test_the_graph_is_drawn_and_its_source_is_shown_and_copied(page: Page, site:
     assert page.evaluate("navigator.clipboard.readText()") == source.text_content()
 
 
-def test_a_telephone_shows_the_middle_at_a_size_that_can_be_read(other: Page, site: Site) -> None:
+def test_a_phone_shows_the_middle_of_the_graph_at_a_readable_size(other: Page, site: Site) -> None:
     sign_in(other, site)
     other.goto(f"{site.url}/pipeline/")
     picture = other.get_by_role("img", name=NAME)

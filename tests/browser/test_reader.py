@@ -29,7 +29,7 @@ _COVERED = """() => {
 }"""
 
 
-def test_a_cited_sentence_is_marked_in_the_pdf(page: Page, site: Site, tmp_path: Path) -> None:
+def test_a_cited_sentence_is_highlighted_in_the_pdf(page: Page, site: Site, tmp_path: Path) -> None:
     sign_in(page, site)
     upload(page, site, make_pdf(tmp_path / "orrin.pdf", OIL, WICK, "Nothing else is kept there."))
     page.goto(site.url)
@@ -87,7 +87,7 @@ def test_words_of_a_scan_are_selected_and_found(page: Page, site: Site, tmp_path
     expect(reader.locator("output")).to_have_text("1 of 1")
 
 
-def test_what_can_not_be_read_so_is_shown_as_pictures(page: Page, site: Site) -> None:
+def test_a_pdf_that_cannot_be_rendered_is_shown_as_images(page: Page, site: Site) -> None:
     sign_in(page, site)
     page.route(
         re.compile("/static/pdfjs/build/pdf.min.mjs"),

@@ -18,7 +18,7 @@ pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("browser")]
 QUESTION = "How long does a firmware update take?"
 
 
-def test_an_answer_that_was_cut_is_gone_on_with(page: Page, site_with_model: Site, provider: FakeProvider) -> None:
+def test_a_cut_off_answer_is_continued(page: Page, site_with_model: Site, provider: FakeProvider) -> None:
     provider.reset()
     sign_in(page, site_with_model)
     new_chat(page)
@@ -40,7 +40,7 @@ def test_an_answer_that_was_cut_is_gone_on_with(page: Page, site_with_model: Sit
     expect(answer.last.get_by_role("button", name="Continue")).to_have_count(0)
 
 
-def test_a_thumb_with_a_comment_is_given_changed_and_withdrawn(
+def test_feedback_with_a_comment_is_given_changed_and_withdrawn(
     page: Page, site_with_model: Site, provider: FakeProvider
 ) -> None:
     provider.reset()
@@ -115,7 +115,7 @@ def test_passages_of_one_document_are_one_chip_whose_card_lists_them(page: Page,
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_a_cited_table_that_goes_on_has_a_shadow_where_it_does(page: Page, scheme: Literal["light", "dark"]) -> None:
+def test_a_cited_table_has_shadows_where_it_can_be_scrolled(page: Page, scheme: Literal["light", "dark"]) -> None:
     # As in the drawer, with its styles only.
     css = Path(__file__).resolve().parents[2] / "static" / "css"
     sheets = [css / f"{name}.css" for name in ("tokens", "components", "pages/knowledge")]
@@ -132,7 +132,7 @@ def test_a_cited_table_that_goes_on_has_a_shadow_where_it_does(page: Page, schem
     assert abs(left - ground) <= 3 and abs(shadow - ground) > 30
 
 
-def test_the_side_bar_can_be_had_while_a_source_is_open(page: Page, site: Site) -> None:
+def test_the_sidebar_can_be_opened_beside_a_source(page: Page, site: Site) -> None:
     sign_in(page, site)
     new_chat(page)
     ask(page, "How long does a firmware update take?")
@@ -154,7 +154,7 @@ def test_the_side_bar_can_be_had_while_a_source_is_open(page: Page, site: Site) 
     expect(page.get_by_role("button", name="Menu")).to_be_hidden()
 
 
-def test_an_open_source_is_made_wider_and_leaves_the_answer_its_room(page: Page, site: Site) -> None:
+def test_an_open_source_is_widened_and_leaves_room_for_the_answer(page: Page, site: Site) -> None:
     sign_in(page, site)
     new_chat(page)
     page.set_viewport_size({"width": 1024, "height": 768})
@@ -196,7 +196,7 @@ def test_an_open_source_is_made_wider_and_leaves_the_answer_its_room(page: Page,
     expect(edge).to_be_hidden()
 
 
-def test_the_open_source_follows_the_answer_that_is_read(
+def test_the_open_source_follows_the_answer_being_read(
     page: Page, site_with_model: Site, provider: FakeProvider
 ) -> None:
     provider.reset()

@@ -51,7 +51,7 @@ def loaded(page: Page, part: str) -> list[str]:
     return [name for name in names if part in name]
 
 
-def test_mathematics_is_set_and_what_cant_be_read_stays(
+def test_formulas_are_rendered_and_invalid_ones_stay_text(
     page: Page, site_with_model: Site, provider: FakeProvider
 ) -> None:
     answer = answer_to(page, site_with_model, provider, MATHEMATICS)
@@ -64,7 +64,7 @@ def test_mathematics_is_set_and_what_cant_be_read_stays(
         page.reload()
 
 
-def test_neither_mathematics_nor_diagrams_are_loaded_where_there_are_none(
+def test_formula_and_diagram_scripts_are_loaded_only_when_needed(
     page: Page, site_with_model: Site, provider: FakeProvider
 ) -> None:
     answer_to(page, site_with_model, provider, "It costs $5 [1].\n\n```python\nx = 1\n```\n")
@@ -102,7 +102,7 @@ def test_mathematics_does_not_flicker_while_its_line_is_written(
     assert page.evaluate("window.flickers") == 0
 
 
-def test_code_is_coloured_and_copied_plain(page: Page, site_with_model: Site, provider: FakeProvider) -> None:
+def test_code_is_highlighted_and_copied_as_plain_text(page: Page, site_with_model: Site, provider: FakeProvider) -> None:
     page.context.grant_permissions(["clipboard-read", "clipboard-write"])
     code = 'def area(a):\n    """It is <b>."""\n    return a ** 2  # squared\n'
     answer = answer_to(page, site_with_model, provider, f"So [1]:\n\n```python\n{code}```\n")
@@ -114,7 +114,7 @@ def test_code_is_coloured_and_copied_plain(page: Page, site_with_model: Site, pr
         page.reload()
 
 
-def test_tasks_have_boxes(page: Page, site_with_model: Site, provider: FakeProvider) -> None:
+def test_tasks_have_checkboxes(page: Page, site_with_model: Site, provider: FakeProvider) -> None:
     answer = answer_to(page, site_with_model, provider, "Do this [1]:\n\n- [ ] plug it in\n- [x] read this\n")
     expect(answer.get_by_role("img", name="To do")).to_have_count(1)
     expect(answer.get_by_role("img", name="Done")).to_have_count(1)
@@ -143,7 +143,7 @@ def test_a_diagram_is_drawn_and_its_source_shown_by_a_switch(
     expect(picture).not_to_have_attribute("src", re.compile(re.escape(str(before)[:2000])))
 
 
-def test_shared_pages_set_and_draw_too(page: Page, site_with_model: Site, provider: FakeProvider) -> None:
+def test_shared_pages_render_formulas_and_diagrams_too(page: Page, site_with_model: Site, provider: FakeProvider) -> None:
     answer_to(page, site_with_model, provider, f"{MATHEMATICS}\n\n{DIAGRAM}")
     session = re.findall(r"/c/(\d+)/", page.url)[0]
     token = next(cookie for cookie in page.context.cookies() if cookie["name"] == "csrftoken")["value"]
@@ -156,7 +156,7 @@ def test_shared_pages_set_and_draw_too(page: Page, site_with_model: Site, provid
     expect(page.get_by_role("img", name="How an update goes")).to_be_visible()
 
 
-def test_copying_gives_markdown_with_sources_and_the_same_with_its_form(
+def test_copying_writes_markdown_and_html_with_sources(
     page: Page, site_with_model: Site, provider: FakeProvider
 ) -> None:
     page.context.grant_permissions(["clipboard-read", "clipboard-write"])
@@ -185,7 +185,7 @@ def test_copying_gives_markdown_with_sources_and_the_same_with_its_form(
     assert "<button" not in rich and "class=" not in rich
 
 
-def test_documents_set_mathematics_and_colour_code(page: Page, site: Site) -> None:
+def test_documents_render_formulas_and_highlight_code(page: Page, site: Site) -> None:
     sign_in(page, site)
     token = next(cookie for cookie in page.context.cookies() if cookie["name"] == "csrftoken")["value"]
     base = page.request.post(

@@ -19,7 +19,7 @@ def _open_samples(page: Page, site: Site) -> None:
     expect(page.locator("label[for=upload-folder]")).to_be_visible()  # by the page's script
 
 
-def test_what_nothing_reads_is_told_before_it_is_sent(page: Page, site: Site, tmp_path: Path) -> None:
+def test_unsupported_files_are_reported_before_sending(page: Page, site: Site, tmp_path: Path) -> None:
     sign_in(page, site)
     _open_samples(page, site)
     sent: list[Request] = []
@@ -35,7 +35,7 @@ def test_what_nothing_reads_is_told_before_it_is_sent(page: Page, site: Site, tm
     assert sent == []
 
 
-def test_files_that_were_chosen_before_the_script_had_come_are_taken(page: Page, site: Site, tmp_path: Path) -> None:
+def test_files_selected_before_the_script_loaded_are_uploaded(page: Page, site: Site, tmp_path: Path) -> None:
     held: list[Route] = []
     sign_in(page, site)
     page.route(re.compile(r"/upload\.\w*\.?js"), lambda route: held.append(route))
@@ -49,7 +49,7 @@ def test_files_that_were_chosen_before_the_script_had_come_are_taken(page: Page,
     expect(row.locator(".row-error")).to_contain_text("can't be read")
 
 
-def test_older_office_files_are_told_by_their_bytes_where_a_program_is_missing(
+def test_older_office_files_are_detected_by_content_without_libreoffice(
     page: Page, site: Site, tmp_path: Path
 ) -> None:
     def without_it(route: Route) -> None:
@@ -86,7 +86,7 @@ def test_a_mail_and_its_attachments(page: Page, site: Site, tmp_path: Path) -> N
     expect(page.locator(".reading")).to_contain_text("ann@example.com")
 
 
-def test_what_doesn_t_fit_is_told_before_it_is_sent(page: Page, site: Site, tmp_path: Path) -> None:
+def test_files_beyond_the_storage_limit_are_reported_before_sending(page: Page, site: Site, tmp_path: Path) -> None:
     def with_little_room(route: Route) -> None:
         """Serve the page for an owner whose storage limit is nearly reached."""
         response = route.fetch()

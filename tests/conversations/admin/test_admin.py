@@ -64,7 +64,7 @@ def test_every_model_of_the_chat_is_registered() -> None:
     assert set(missing) == {ChatLabel, MemoryFact}, "remembered facts and labels are private"
 
 
-def test_of_a_memory_the_admin_shows_the_count_and_no_word(owner: User, as_staff: Client) -> None:
+def test_the_admin_shows_only_the_number_of_remembered_facts(owner: User, as_staff: Client) -> None:
     facts.switch(owner.pk, True)
     facts.remember(owner.pk, "I have the flu")
     page = as_staff.get(changelist("memoryswitch"))
@@ -105,7 +105,7 @@ def test_the_newest_records_come_first(answer: Message, as_staff: Client, model:
     assert as_staff.get(changelist(model)).context["cl"].result_list[0].pk not in before
 
 
-def test_a_session_shows_its_newest_turns_and_leads_to_all(
+def test_a_session_shows_its_newest_turns_and_links_to_all(
     answer: Message, as_staff: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("conversations.admin.transcript.SHOWN_TURNS", 2)
@@ -141,13 +141,13 @@ def test_records_cannot_be_added_or_edited(answer: Message, as_staff: Client, mo
 
 
 @pytest.mark.parametrize("model", sorted(set(RECORDS) - {"chatsession"}))
-def test_only_sessions_are_deleted_by_themselves(answer: Message, as_staff: Client, model: str) -> None:
+def test_only_sessions_can_be_deleted(answer: Message, as_staff: Client, model: str) -> None:
     item = as_staff.get(changelist(model)).context["cl"].result_list[0]
     url = reverse(f"admin:conversations_{model}_delete", args=[item.pk])
     assert as_staff.post(url, {"post": "yes"}).status_code == 403
 
 
-def test_deleting_a_session_takes_everything_with_it(answer: Message, as_staff: Client) -> None:
+def test_deleting_a_session_deletes_all_its_records(answer: Message, as_staff: Client) -> None:
     url = reverse("admin:conversations_chatsession_delete", args=[answer.turn.session_id])
     asked = as_staff.get(url).content.decode()
     assert f"Trace steps: {answer.turn.trace.count()}" in asked and "Messages: 2" in asked
@@ -156,7 +156,7 @@ def test_deleting_a_session_takes_everything_with_it(answer: Message, as_staff: 
     assert not Turn.objects.exists() and not Message.objects.exists()
 
 
-def test_deleting_a_user_takes_their_chats_along(answer: Message, owner: User, as_staff: Client) -> None:
+def test_deleting_a_user_deletes_their_chats(answer: Message, owner: User, as_staff: Client) -> None:
     url = reverse("admin:auth_user_delete", args=[owner.pk])
     assert as_staff.post(url, {"post": "yes"}).status_code == 302
     assert not ChatSession.objects.exists()
@@ -172,7 +172,7 @@ def test_a_turn_shows_messages_citations_and_trace(answer: Message, as_staff: Cl
 @pytest.mark.parametrize(
     ("model", "said", "raw"), [("contextentry", "用户", "user"), ("turn", "检索文档", "retrieve_vector")]
 )
-def test_roles_and_actions_are_said_in_words(
+def test_roles_and_actions_have_labels(
     answer: Message, as_staff: Client, model: str, said: str, raw: str
 ) -> None:
     row = as_staff.get(changelist(model)).context["cl"].result_list[0]
@@ -181,16 +181,16 @@ def test_roles_and_actions_are_said_in_words(
         assert said in page and f">{raw}<" not in page, address
 
 
-def test_a_link_is_headed_by_its_session(answer: Message, as_staff: Client) -> None:
+def test_the_title_of_a_link_is_its_session(answer: Message, as_staff: Client) -> None:
     assert "<h2>Routers</h2>" in as_staff.get(change(ShareLink.objects.get())).content.decode()
 
 
-def test_what_a_prompt_may_use_is_told_as_the_language_has_it(as_staff: Client) -> None:
+def test_the_variables_of_prompts_are_described_in_the_users_language(as_staff: Client) -> None:
     page = as_staff.get(reverse("admin:conversations_prompttemplate_add"), headers={"accept-language": "zh-hans"})
     assert "追问：{{ date }}" in page.content.decode()
 
 
-def test_tokens_are_told_in_words(answer: Message, as_staff: Client) -> None:
+def test_token_counts_are_readable(answer: Message, as_staff: Client) -> None:
     Message.objects.filter(pk=answer.pk).update(usage={"prompt_tokens": 2000, "completion_tokens": 300})
     for address in (change(answer), change(answer.turn)):
         page = as_staff.get(address).content.decode()
@@ -231,7 +231,7 @@ def test_share_links_are_revoked(answer: Message, as_staff: Client) -> None:
     assert link.revoked_at is not None
 
 
-def test_who_may_only_look_does_not_revoke(answer: Message) -> None:
+def test_viewers_cannot_revoke_links(answer: Message) -> None:
     looker = factories.make_user("looker", is_staff=True)
     looker.user_permissions.add(Permission.objects.get(codename="view_sharelink"))
     client = Client()
@@ -253,7 +253,7 @@ def prompt() -> PromptTemplate:
     )
 
 
-def test_saving_a_prompt_makes_a_version_that_is_used(prompt: PromptTemplate, as_staff: Client) -> None:
+def test_saving_a_prompt_creates_and_activates_a_version(prompt: PromptTemplate, as_staff: Client) -> None:
     response = as_staff.post(change(prompt), {"system": "Be kind.", "user": prompt.user}, follow=True)
     assert response.status_code == 200
     newest = PromptTemplate.objects.get(active=True)
@@ -263,12 +263,12 @@ def test_saving_a_prompt_makes_a_version_that_is_used(prompt: PromptTemplate, as
     assert templates.get_prompt("answer", "en").system == "Be kind."
 
 
-def test_saving_without_a_change_makes_no_version(prompt: PromptTemplate, as_staff: Client) -> None:
+def test_saving_without_a_change_creates_no_version(prompt: PromptTemplate, as_staff: Client) -> None:
     as_staff.post(change(prompt), {"system": prompt.system, "user": prompt.user})
     assert PromptTemplate.objects.count() == 1
 
 
-def test_an_old_version_can_be_edited_and_taken_up_again(prompt: PromptTemplate, as_staff: Client) -> None:
+def test_an_old_version_can_be_edited_and_activated_again(prompt: PromptTemplate, as_staff: Client) -> None:
     as_staff.post(change(prompt), {"system": "Two.", "user": prompt.user})
     as_staff.post(change(prompt), {"system": "Three.", "user": prompt.user})
     assert PromptTemplate.objects.get(active=True).version == 3
@@ -277,7 +277,7 @@ def test_an_old_version_can_be_edited_and_taken_up_again(prompt: PromptTemplate,
     assert PromptTemplate.objects.count() == 3
 
 
-def test_two_versions_of_one_prompt_are_not_both_used(prompt: PromptTemplate, as_staff: Client) -> None:
+def test_two_versions_of_one_prompt_cannot_both_be_activated(prompt: PromptTemplate, as_staff: Client) -> None:
     as_staff.post(change(prompt), {"system": "Two.", "user": prompt.user})
     both = list(PromptTemplate.objects.values_list("pk", flat=True))
     page = as_staff.post(changelist("prompttemplate"), {"action": "use", "_selected_action": both}, follow=True)
@@ -285,7 +285,7 @@ def test_two_versions_of_one_prompt_are_not_both_used(prompt: PromptTemplate, as
     assert PromptTemplate.objects.get(active=True).version == 2
 
 
-def test_adding_a_prompt_where_one_is_active(prompt: PromptTemplate, as_staff: Client) -> None:
+def test_adding_a_prompt_that_already_has_an_active_version(prompt: PromptTemplate, as_staff: Client) -> None:
     body = {"purpose": "answer", "language": "en", "system": "New.", "user": "{{ evidence }} {{ question }}"}
     as_staff.post(reverse("admin:conversations_prompttemplate_add"), body)
     assert PromptTemplate.objects.get(active=True).version == 2
@@ -300,7 +300,7 @@ def test_adding_a_prompt_where_one_is_active(prompt: PromptTemplate, as_staff: C
         ("Answer {{ question }}", "{{ evidence }}"),
     ],
 )
-def test_a_prompt_that_cannot_be_used_is_refused_in_words(
+def test_an_invalid_prompt_is_refused_with_a_message(
     prompt: PromptTemplate, as_staff: Client, text: str, words: str
 ) -> None:
     response = as_staff.post(change(prompt), {"system": prompt.system, "user": text})
@@ -353,7 +353,7 @@ def test_a_key_is_stored_encrypted_and_never_shown(profile: ModelProfile, as_sta
     assert KEY not in page and "A key is stored" in page
 
 
-def test_an_empty_key_keeps_the_one_that_is_stored(profile: ModelProfile, as_staff: Client) -> None:
+def test_an_empty_key_field_keeps_the_stored_key(profile: ModelProfile, as_staff: Client) -> None:
     as_staff.post(change(profile), PROFILE | {"model": "other", "key": ""})
     assert key_of(profile) == KEY and profile.model == "other"
 
@@ -365,7 +365,7 @@ def test_a_key_is_replaced_and_removed(profile: ModelProfile, as_staff: Client) 
     assert key_of(profile) == ""
 
 
-def test_a_key_is_not_sent_to_another_server_than_it_was_given_for(profile: ModelProfile, as_staff: Client) -> None:
+def test_a_key_is_not_sent_to_a_different_server(profile: ModelProfile, as_staff: Client) -> None:
     moved = PROFILE | {"base_url": "https://elsewhere.example/v1"}
     refused = as_staff.post(change(profile), moved).content.decode()
     assert "belongs to the address before" in refused and key_of(profile) == KEY
@@ -377,12 +377,12 @@ def test_a_key_is_not_sent_to_another_server_than_it_was_given_for(profile: Mode
 
 
 @pytest.mark.parametrize("key", ["sk-abc\u200b", "sk-abc\ndef", "ключ"])
-def test_what_can_not_be_a_key_is_refused(profile: ModelProfile, as_staff: Client, key: str) -> None:
+def test_an_invalid_key_is_refused(profile: ModelProfile, as_staff: Client, key: str) -> None:
     page = as_staff.post(change(profile), PROFILE | {"key": key})
     assert "invalid characters" in page.content.decode() and key_of(profile) == KEY
 
 
-def test_a_key_is_not_sent_back_with_a_form_that_failed(profile: ModelProfile, as_staff: Client) -> None:
+def test_a_key_is_not_sent_back_with_an_invalid_form(profile: ModelProfile, as_staff: Client) -> None:
     response = as_staff.post(change(profile), PROFILE | {"key": "typed-secret", "temperature": "9"})
     assert response.status_code == 200 and "typed-secret" not in response.content.decode()
 
@@ -397,7 +397,7 @@ def test_a_key_is_not_sent_back_with_a_form_that_failed(profile: ModelProfile, a
         ("answer", 0.3, 2048),
     ],
 )
-def test_what_is_left_empty_suits_the_purpose(
+def test_empty_fields_get_defaults_for_the_purpose(
     as_staff: Client, purpose: str, temperature: float, max_tokens: int
 ) -> None:
     url = reverse("admin:conversations_modelprofile_add")
@@ -424,7 +424,7 @@ def test_what_is_left_empty_suits_the_purpose(
         ("total_timeout", "0.5"),
     ],
 )
-def test_what_would_make_every_question_fail_is_refused(
+def test_values_that_would_make_every_question_fail_are_refused(
     profile: ModelProfile, as_staff: Client, field: str, value: str
 ) -> None:
     response = as_staff.post(change(profile), PROFILE | {field: value})
@@ -442,7 +442,7 @@ def test_a_purpose_has_one_enabled_profile(profile: ModelProfile, as_staff: Clie
 
 
 @pytest.mark.parametrize("works", [True, False])
-def test_saving_and_testing_says_what_came_of_it(
+def test_saving_and_testing_reports_the_result(
     profile: ModelProfile, as_staff: Client, monkeypatch: pytest.MonkeyPatch, works: bool
 ) -> None:
     async def try_profile(tried: ModelProfile) -> Outcome:
@@ -469,7 +469,7 @@ def test_encryption_is_authenticated_and_bound_to_the_sites_secret(settings: Any
 # --- The site's own -------------------------------------------------------------------------------
 
 
-def test_tokens_are_revoked_but_not_made_or_shown(owner: User, as_staff: Client) -> None:
+def test_tokens_can_be_revoked_but_not_created_or_shown(owner: User, as_staff: Client) -> None:
     token = ApiToken.objects.create(user=owner, name="backup", digest="d" * 64)
     page = as_staff.get(change(token)).content.decode()
     assert "backup" in page and token.digest not in page
@@ -489,7 +489,7 @@ def test_record_admins_refuse_without_a_page(answer: Message, staff: User) -> No
     assert not admin.site.get_model_admin(Turn).has_delete_permission(request)
 
 
-def test_numbers_of_a_trace_are_rounded_where_they_are_shown(answer: Message, as_staff: Client) -> None:
+def test_numbers_in_a_trace_are_rounded(answer: Message, as_staff: Client) -> None:
     step, citation = answer.turn.trace.get(key="understand"), answer.citations.get()
     seen = {"score": 0.016393442622950821, "none": 0.0, "less": -0.50004999, "at": 1732563771.25, "count": 1234567}
     step.detail, citation.sources = {"hits": [seen]}, {"bm25": {"score": 12.345678901}}

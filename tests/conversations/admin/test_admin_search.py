@@ -45,7 +45,7 @@ def test_records_are_found_by_words(answer: Message, as_staff: Client, model: ty
 
 @pytest.mark.parametrize("model", SEARCHED)
 @pytest.mark.parametrize("words", ["zebra", "nine zebra", "'", '"', "!?", "%"])
-def test_nothing_is_found_by(answer: Message, as_staff: Client, model: type[Any], words: str) -> None:
+def test_searches_without_results(answer: Message, as_staff: Client, model: type[Any], words: str) -> None:
     assert found(as_staff, model, words) == []
 
 
@@ -57,7 +57,7 @@ def test_a_request_id_finds_its_turn(answer: Message, as_staff: Client, model: t
 
 
 @pytest.mark.parametrize("model", [*SEARCHED, ContextEntry, Feedback, Citation])
-def test_no_text_of_messages_or_citations_is_read_from_end_to_end(
+def test_messages_and_citations_are_not_scanned(
     answer: Message, staff: User, model: type[Any]
 ) -> None:
     request = RequestFactory().get("/")
@@ -98,7 +98,7 @@ def test_every_list_takes_few_queries(
             found(as_staff, model, words)
 
 
-def test_context_is_found_by_what_was_said_and_by_its_own_words(answer: Message, as_staff: Client) -> None:
+def test_context_is_found_by_messages_and_by_its_own_text(answer: Message, as_staff: Client) -> None:
     session, turn = answer.turn.session, answer.turn
     fields = {"session": session, "turn": turn, "content": "Nine ports"}
     said = ContextEntry.objects.create(type="chat", role="assistant", **fields)
@@ -119,7 +119,7 @@ def test_citations_are_found_by_title_file_heading_quotation_and_request(answer:
         assert found(as_staff, Citation, words) == []
 
 
-def test_thumbs_are_found_by_what_they_say_and_by_their_answer(answer: Message, as_staff: Client, owner: User) -> None:
+def test_feedback_is_found_by_comment_and_by_answer(answer: Message, as_staff: Client, owner: User) -> None:
     thumb = Feedback.objects.create(message=answer, user=owner, value=-1, reason="wrong", comment="Not true.")
     for words in ("nine ports", "not true", "wrong", "owner", "nine owner"):
         assert found(as_staff, Feedback, words) == [thumb]
@@ -139,7 +139,7 @@ def test_steps_are_found_by_their_node_and_their_request(answer: Message, as_sta
     assert found(as_staff, TraceStep, str(answer.turn.request_id)) == [step]
 
 
-def test_of_very_many_the_newest_are_listed_and_it_is_said_so(
+def test_only_the_newest_of_many_matches_are_listed_with_a_note(
     answer: Message, as_staff: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("conversations.admin.word_search.MOST_FOUND", 2)
@@ -152,7 +152,7 @@ def test_of_very_many_the_newest_are_listed_and_it_is_said_so(
     assert list(page.context["cl"].result_list) == [answer.turn] and "records match" not in page.content.decode()
 
 
-def test_turns_and_messages_are_narrowed_by_their_answers_without_a_join(
+def test_turns_and_messages_are_filtered_by_answers_without_a_join(
     answer: Message, as_staff: Client, owner: User
 ) -> None:
     failed = make_turn(answer.turn.session, "And the plugs?", "They …")

@@ -35,7 +35,7 @@ def address(user: User) -> str:
     return reverse("admin:auth_user_delete", args=[user.pk])
 
 
-def test_it_is_asked_what_becomes_of_the_bases(as_staff: Client, owner: User, base: KnowledgeBase) -> None:
+def test_deleting_asks_what_to_do_with_the_bases(as_staff: Client, owner: User, base: KnowledgeBase) -> None:
     page = as_staff.get(address(owner)).content.decode()
     assert 'value="hand_over"' in page and 'value="delete"' in page
     assert "1 knowledge base" in page and "1 document" in page and "1 chat" in page
@@ -53,7 +53,7 @@ def test_bases_are_deleted_with_files_and_index(as_staff: Client, owner: User, b
     assert not default_storage.exists(file)
 
 
-def test_bases_are_handed_over(as_staff: Client, owner: User, colleague: User, base: KnowledgeBase) -> None:
+def test_bases_are_transferred(as_staff: Client, owner: User, colleague: User, base: KnowledgeBase) -> None:
     file = Document.objects.get().file.name
     own = factories.make_knowledge_base(colleague, "Handbook")
     as_staff.post(address(owner), {"post": "yes", "bases": "hand_over", "heir": colleague.pk})
@@ -64,7 +64,7 @@ def test_bases_are_handed_over(as_staff: Client, owner: User, colleague: User, b
     assert IndexEntry.objects.count() == 1
 
 
-def test_who_may_not_delete_is_led_back(owner: User) -> None:
+def test_users_without_permission_to_delete_are_redirected(owner: User) -> None:
     session = make_session(owner)
     clerk = factories.make_user("clerk", is_staff=True)
     names = ("view_user", "delete_user", "view_chatsession", "delete_chatsession")
@@ -80,7 +80,7 @@ def test_who_may_not_delete_is_led_back(owner: User) -> None:
     assert f'<a class="button" href="{sessions}">Back</a>' in client.post(sessions, many).content.decode()
 
 
-def test_who_has_no_bases_is_just_deleted(as_staff: Client, owner: User) -> None:
+def test_a_user_without_bases_is_just_deleted(as_staff: Client, owner: User) -> None:
     make_session(owner)
     asked = as_staff.get(address(owner)).content.decode()
     assert "<li>1 chat</li>" in asked and "<li>0 " not in asked
@@ -89,7 +89,7 @@ def test_who_has_no_bases_is_just_deleted(as_staff: Client, owner: User) -> None
 
 
 @pytest.mark.parametrize(("codename", "answer"), [("change", "delete"), ("delete", "hand_over")])
-def test_permissions_decide_over_bases_too(
+def test_permissions_apply_to_bases_too(
     owner: User, colleague: User, base: KnowledgeBase, codename: str, answer: str
 ) -> None:
     clerk = factories.make_user("clerk", is_staff=True)
@@ -105,7 +105,7 @@ def test_permissions_decide_over_bases_too(
     assert not User.objects.filter(pk=owner.pk).exists()
 
 
-def test_a_page_for_one_with_many_passages_takes_few_queries(
+def test_deleting_a_user_with_many_passages_takes_few_queries(
     as_staff: Client, owner: User, base: KnowledgeBase, django_assert_max_num_queries: Any
 ) -> None:
     for _ in range(30):
@@ -114,7 +114,7 @@ def test_a_page_for_one_with_many_passages_takes_few_queries(
         assert as_staff.get(address(owner)).status_code == 200
 
 
-def test_many_are_not_deleted_at_once(as_staff: Client, owner: User, base: KnowledgeBase) -> None:
+def test_users_cannot_be_deleted_in_bulk(as_staff: Client, owner: User, base: KnowledgeBase) -> None:
     chosen = {"action": "delete_selected", "_selected_action": [owner.pk], "post": "yes"}
     as_staff.post(reverse("admin:auth_user_changelist"), chosen)
     assert User.objects.filter(pk=owner.pk).exists()
@@ -130,7 +130,7 @@ def person(user: User, **changed: Any) -> dict[str, Any]:
     return {name: value for name, value in (form | changed).items() if value is not None}
 
 
-def test_the_list_names_groups_and_leads_to_invitations(admin_client: Client, django_assert_num_queries: Any) -> None:
+def test_the_list_shows_groups_and_links_to_invitations(admin_client: Client, django_assert_num_queries: Any) -> None:
     address, group = reverse("admin:auth_user_changelist"), Group.objects.create(name="Pilots")
     User.objects.create_user("mei").groups.add(group)
     with CaptureQueriesContext(connection) as queries:
@@ -143,7 +143,7 @@ def test_the_list_names_groups_and_leads_to_invitations(admin_client: Client, dj
 
 
 @pytest.mark.parametrize("role", [Role.CURATOR, Role.ADMINISTRATOR])
-def test_a_role_is_given_and_listed(admin_client: Client, role: Role) -> None:
+def test_a_role_is_assigned_and_listed(admin_client: Client, role: Role) -> None:
     user = User.objects.create_user("mei")
     address = reverse("admin:auth_user_change", args=[user.pk])
     assert admin_client.post(address, person(user, role=role.value)).status_code == 302
@@ -152,7 +152,7 @@ def test_a_role_is_given_and_listed(admin_client: Client, role: Role) -> None:
 
 
 @pytest.mark.parametrize("changed", [{"role": "member"}, {"is_active": None}, {"is_superuser": None}])
-def test_the_last_administrator_stays(admin_client: Client, admin_user: User, changed: dict[str, Any]) -> None:
+def test_the_last_administrator_cannot_be_removed(admin_client: Client, admin_user: User, changed: dict[str, Any]) -> None:
     address = reverse("admin:auth_user_change", args=[admin_user.pk])
     response = admin_client.post(address, person(admin_user, **changed))
     assert response.status_code == 200 and "last administrator" in response.content.decode()
@@ -164,7 +164,7 @@ def test_the_last_administrator_stays(admin_client: Client, admin_user: User, ch
     assert admin_client.post(address, person(admin_user, **changed)).status_code == 302
 
 
-def test_staff_make_nobody_an_administrator(client: Client) -> None:
+def test_staff_cannot_create_administrators(client: Client) -> None:
     clerk = User.objects.create_user("clerk", is_staff=True)
     clerk.user_permissions.add(*Permission.objects.filter(content_type__model="user"))
     client.force_login(clerk)
@@ -176,7 +176,7 @@ def test_staff_make_nobody_an_administrator(client: Client) -> None:
     assert user.first_name == "Mei" and not user.is_superuser and not user.is_staff
 
 
-def test_the_page_for_a_password_helps_in_the_reader_s_language(as_staff: Client, owner: User) -> None:
+def test_the_password_page_has_help_in_the_users_language(as_staff: Client, owner: User) -> None:
     at = reverse("admin:auth_user_password_change", args=[owner.pk])
     shown = as_staff.get(at, HTTP_ACCEPT_LANGUAGE="zh-hans").content.decode()
     assert "用户是否能够使用密码进行认证" in shown and "Whether the user" not in shown
@@ -188,7 +188,7 @@ def new_person(**changed: Any) -> dict[str, Any]:
     return form | {"role": "curator", "usable_password": "false", "password1": "", "password2": ""} | changed
 
 
-def test_a_person_is_added_on_one_page_and_sets_the_password_by_a_link(admin_client: Client) -> None:
+def test_a_user_is_added_on_one_page_and_sets_the_password_with_a_link(admin_client: Client) -> None:
     group, at = Group.objects.create(name="Pilots"), reverse("admin:auth_user_add")
     page = admin_client.get(at).content.decode()
     assert "Member: asks questions and has their own knowledge bases" in page and "edit more user options" not in page
@@ -206,7 +206,7 @@ def test_a_person_is_added_on_one_page_and_sets_the_password_by_a_link(admin_cli
     assert Client().login(username="mei", password="b1 long and new")
 
 
-def test_a_person_is_added_with_a_password(admin_client: Client) -> None:
+def test_a_user_is_added_with_a_password(admin_client: Client) -> None:
     at, secret = reverse("admin:auth_user_add"), "b1 long and new"
     page = admin_client.post(at, new_person(usable_password="true")).content.decode()
     assert "This field is required" in page and not User.objects.filter(username="mei").exists()
@@ -216,7 +216,7 @@ def test_a_person_is_added_with_a_password(admin_client: Client) -> None:
     assert role_of(User.objects.get(username="mei")) == Role.MEMBER
 
 
-def test_staff_add_people_without_giving_a_role_or_groups(client: Client) -> None:
+def test_staff_add_users_without_role_or_groups(client: Client) -> None:
     clerk = User.objects.create_user("clerk", is_staff=True)
     clerk.user_permissions.add(*Permission.objects.filter(content_type__model="user"))
     client.force_login(clerk)
@@ -228,6 +228,6 @@ def test_staff_add_people_without_giving_a_role_or_groups(client: Client) -> Non
     assert role_of(mei) == Role.MEMBER and not mei.groups.exists()
 
 
-def test_a_person_added_for_another_page_goes_back_to_it(admin_client: Client) -> None:
+def test_adding_a_user_from_another_page_returns_to_it(admin_client: Client) -> None:
     at = f"{reverse('admin:auth_user_add')}?_popup=1"
     assert b"popup_response" in admin_client.post(at, new_person(_popup="1")).content

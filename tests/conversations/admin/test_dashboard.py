@@ -53,7 +53,7 @@ def asked(number: int, text: str, vector: list[float] | None = None, user: int =
     return unanswered.Asked(number, text, user, timezone.now() + timedelta(seconds=number), 1, direction)
 
 
-def test_questions_are_counted_by_what_came_of_them(owner: User, colleague: User, as_staff: Client) -> None:
+def test_questions_are_counted_by_outcome(owner: User, colleague: User, as_staff: Client) -> None:
     ask(owner, "Which port?", "answered")
     ask(owner, "Which colour?", "nearest")
     ask(colleague, "Which wine?", "nothing")
@@ -72,18 +72,18 @@ def test_questions_are_counted_by_what_came_of_them(owner: User, colleague: User
 
 
 @pytest.mark.parametrize("days", ["1000000", "x", "", "-7", "７"])
-def test_other_spans_are_the_usual_one(as_staff: Client, days: str) -> None:
+def test_invalid_periods_become_the_default(as_staff: Client, days: str) -> None:
     assert shown(as_staff, days=days)["days"] == 30
 
 
-def test_what_goes_on_with_an_answer_is_no_question(owner: User, as_staff: Client) -> None:
+def test_continuing_an_answer_is_not_a_question(owner: User, as_staff: Client) -> None:
     answer = ask(owner, "Which port?", "answered")
     rest = make_turn(answer.turn.session, "Which port?", parent=answer.turn)
     Turn.objects.filter(pk=rest.turn_id).update(continues=True)
     assert shown(as_staff)["question_count"] == 1
 
 
-def test_latency_tells_the_middle_and_the_slow_ones(owner: User, as_staff: Client) -> None:
+def test_latency_shows_median_and_95th_percentile(owner: User, as_staff: Client) -> None:
     turn = ask(owner, "Which port?", duration_ms=1500).turn
     TraceStep.objects.filter(turn=turn).delete()
     TraceStep.objects.bulk_create(
@@ -97,7 +97,7 @@ def test_latency_tells_the_middle_and_the_slow_ones(owner: User, as_staff: Clien
     assert '<rect class="p95" width="100"' in as_staff.get(INDEX).content.decode()
 
 
-def test_cost_is_told_where_a_profile_names_prices(owner: User, as_staff: Client, settings: Any) -> None:
+def test_cost_is_shown_if_a_profile_has_prices(owner: User, as_staff: Client, settings: Any) -> None:
     for model in ("large", "large", "free", "extractive"):
         usage = {"prompt_tokens": 1_000_000, "completion_tokens": 500_000} if model != "extractive" else {}
         answer = ask(owner, "Which port?", usage=usage)
@@ -114,7 +114,7 @@ def test_cost_is_told_where_a_profile_names_prices(owner: User, as_staff: Client
     assert context["total_cost"] == "3.00 CNY"
 
 
-def test_thumbs_down_lead_to_their_sessions(owner: User, as_staff: Client) -> None:
+def test_negative_feedback_links_to_its_sessions(owner: User, as_staff: Client) -> None:
     answer = ask(owner, "Which port?", "answered")
     Feedback.objects.create(message=answer, user=owner, value=-1, reason="wrong", comment="It is port 8.")
     page = as_staff.get(INDEX).content.decode()
@@ -122,7 +122,7 @@ def test_thumbs_down_lead_to_their_sessions(owner: User, as_staff: Client) -> No
     assert f"{session}?turn={answer.turn_id}" in page and "It is port 8." in page
 
 
-def test_unanswered_questions_lead_to_documents_and_sets(owner: User, staff: User, as_staff: Client) -> None:
+def test_unanswered_questions_link_to_documents_and_sets(owner: User, staff: User, as_staff: Client) -> None:
     base = factories.make_knowledge_base(staff, name="Travel")
     factories.make_knowledge_base(owner, name="Drinks")
     for user in (owner, staff):
@@ -143,7 +143,7 @@ def test_unanswered_questions_lead_to_documents_and_sets(owner: User, staff: Use
     assert [base.name for base in choice.context["mine"] + choice.context["others"]] == ["Travel", "Drinks"]
 
 
-def test_the_document_for_a_question_to_all_bases_goes_to_the_only_one(
+def test_a_document_for_a_question_to_all_bases_is_added_to_the_only_base(
     owner: User, staff: User, as_staff: Client
 ) -> None:
     ask(owner, "Which wine?")
@@ -154,7 +154,7 @@ def test_the_document_for_a_question_to_all_bases_goes_to_the_only_one(
     assert (row["add_document"], row["base"]) == (reverse("knowledge-base", args=[base.pk]), "Travel")
 
 
-def test_the_vectors_of_turns_group_other_words(owner: User, as_staff: Client) -> None:
+def test_questions_in_other_words_are_grouped_by_vectors(owner: User, as_staff: Client) -> None:
     space = make_space(3)
     for text, vector in (("Parental leave?", [1, 0.1, 0]), ("Time off for fathers", [1, 0, 0.1]), ("Wine?", [0, 1, 0])):
         turn = ask(owner, text).turn
@@ -162,7 +162,7 @@ def test_the_vectors_of_turns_group_other_words(owner: User, as_staff: Client) -
     assert [row["group"].count for row in shown(as_staff)["groups"]["rows"]] == [2, 1]
 
 
-def test_vectors_of_a_language_that_their_model_was_not_taught_group_nothing(owner: User, as_staff: Client) -> None:
+def test_vectors_in_unsupported_languages_are_not_used_for_grouping(owner: User, as_staff: Client) -> None:
     space = make_space(2, languages=["en"])
     for text in ("路灯坏了怎么报修？", "演唱会几点开始？", "Parental leave?", "Time off for fathers"):
         turn = ask(owner, text).turn
@@ -212,7 +212,7 @@ def test_columns_fill_their_height() -> None:
     assert second.segments == [] and chart.values == ["4", "2", "0"]
 
 
-def test_documents_and_room_are_told(owner: User, as_staff: Client) -> None:
+def test_documents_and_disk_space_are_shown(owner: User, as_staff: Client) -> None:
     base = factories.make_knowledge_base(owner)
     factories.make_document(base, "broken.pdf", status="failed")
     factories.make_document(base, "waiting.pdf", status="queued")
@@ -221,7 +221,7 @@ def test_documents_and_room_are_told(owner: User, as_staff: Client) -> None:
     assert context["sizes"].database > context["sizes"].index > 0
 
 
-def test_the_page_asks_as_much_however_much_there_is(owner: User, as_staff: Client) -> None:
+def test_the_page_needs_a_fixed_number_of_queries(owner: User, as_staff: Client) -> None:
     counts = []
     for _round in range(2):
         filling.fill(120)
@@ -246,7 +246,7 @@ def test_the_page_asks_as_much_however_much_there_is(owner: User, as_staff: Clie
         ),
     ],
 )
-def test_each_sees_what_their_permissions_let_them(
+def test_users_see_what_their_permissions_allow(
     owner: User, permissions: list[str], there: tuple[str, ...], missing: tuple[str, ...]
 ) -> None:
     ask(owner, "A question about zanzibar?")
@@ -259,14 +259,14 @@ def test_each_sees_what_their_permissions_let_them(
     assert ("zanzibar" in response.content.decode()) == ("view_message" in permissions)
 
 
-def test_who_can_is_led_to_connecting_a_model(as_staff: Client) -> None:
+def test_users_who_can_connect_a_model_get_a_link(as_staff: Client) -> None:
     link = reverse("admin:conversations_modelprofile_set_up")
     assert link in as_staff.get(INDEX).content.decode()
     ModelProfile.objects.create(purpose="answer", base_url="https://example.org", model="m")
     assert link not in as_staff.get(INDEX).content.decode()
 
 
-def test_little_holds_up_the_first_paint(as_staff: Client) -> None:
+def test_few_resources_block_the_first_paint(as_staff: Client) -> None:
     response = as_staff.get(INDEX, headers={"accept-encoding": "gzip"})
     assert response["Content-Encoding"] == "gzip"
     head = gzip.decompress(response.content).decode().partition("</head>")[0]
@@ -274,7 +274,7 @@ def test_little_holds_up_the_first_paint(as_staff: Client) -> None:
     assert len([tag for tag in re.findall(r"<script[^>]*>", head) if "defer" not in tag]) == 1
 
 
-def test_every_list_stands_in_one_section(as_staff: Client) -> None:
+def test_every_list_is_in_one_section(as_staff: Client) -> None:
     apps = as_staff.get(INDEX).context["app_list"]
     assert [app["app_label"] for app in apps] == [*(key for key, *_rest in SECTIONS), "works"]
     labels = [row["model"]._meta.label for app in apps for row in app["models"] if "model" in row]
@@ -287,7 +287,7 @@ def test_every_list_stands_in_one_section(as_staff: Client) -> None:
     )  # no section names a model that doesn't exist
 
 
-def test_a_session_reads_like_a_conversation(owner: User, as_staff: Client) -> None:
+def test_a_session_is_shown_as_a_transcript(owner: User, as_staff: Client) -> None:
     check = {
         "text": "Hold the button.", "sources": [1], "status": "partly", "coverage": 0.5,
         "problems": [{"kind": "number", "what": "8"}],
@@ -309,7 +309,7 @@ def test_a_session_reads_like_a_conversation(owner: User, as_staff: Client) -> N
     assert as_staff.get(url, {"turn": "x", "until": "9" * 30}).status_code == 200
 
 
-def test_who_may_see_sessions_only_reads_no_message(owner: User) -> None:
+def test_users_who_can_only_see_sessions_see_no_messages(owner: User) -> None:
     session = ask(owner, "A question about zanzibar?").turn.session
     looker = factories.make_user("looker", is_staff=True)
     looker.user_permissions.set(Permission.objects.filter(codename="view_chatsession"))
@@ -319,7 +319,7 @@ def test_who_may_see_sessions_only_reads_no_message(owner: User) -> None:
     assert response.status_code == 200 and "zanzibar" not in response.content.decode().replace(session.title, "")
 
 
-def test_lists_and_headings_name_questions(owner: User, as_staff: Client) -> None:
+def test_lists_and_headings_show_questions(owner: User, as_staff: Client) -> None:
     answer = ask(owner, "How do I reset it?")
     for model, item in (("turn", answer.turn), ("tracestep", answer.turn.trace.get()), ("message", answer)):
         listed = as_staff.get(reverse(f"admin:conversations_{model}_changelist")).content.decode()

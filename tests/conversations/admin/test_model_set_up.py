@@ -57,7 +57,7 @@ def save(client: Client, **more: Any) -> Any:
     return client.post(TEST, {"save": "1", "plan": plan} | more)
 
 
-def test_a_key_has_to_be_entered_again_where_the_address_is_refused(provider: FakeProvider, as_staff: Client) -> None:
+def test_a_key_must_be_entered_again_if_the_address_is_refused(provider: FakeProvider, as_staff: Client) -> None:
     page = as_staff.post(ADDRESS, {"base_url": provider.root_url, "key": KEY}).content.decode()
     assert "Enter it once more" in page and KEY not in page
     assert "Enter it once more" not in as_staff.post(ADDRESS, {"base_url": provider.root_url}).content.decode()
@@ -89,13 +89,13 @@ def test_a_model_is_found_tested_and_saved_for_every_purpose(provider: FakeProvi
     assert f"endpoint: {provider.root_url}" in listed and "purposes: Answer, Chat" in listed
 
 
-def test_the_key_is_kept_encrypted_on_the_way(provider: FakeProvider, as_staff: Client) -> None:
+def test_the_key_is_encrypted_between_the_steps(provider: FakeProvider, as_staff: Client) -> None:
     look(as_staff, provider.root_url)
     assert f"Bearer {KEY}" in [headers.get("Authorization") for headers in provider.listed]
     assert all(KEY not in str(session.get_decoded()) for session in Session.objects.all())
 
 
-def test_purposes_may_have_models_of_their_own(provider: FakeProvider, as_staff: Client) -> None:
+def test_purposes_can_have_different_models(provider: FakeProvider, as_staff: Client) -> None:
     provider.models = ["large", "small", "text-embedding-small", "bge-reranker"]
     look(as_staff, provider.root_url)
     form = as_staff.get(CHOOSE).context["form"]
@@ -111,7 +111,7 @@ def test_purposes_may_have_models_of_their_own(provider: FakeProvider, as_staff:
     assert "rerank" not in models
 
 
-def test_a_profile_in_use_gives_way_only_when_that_is_said(provider: FakeProvider, as_staff: Client) -> None:
+def test_a_profile_in_use_is_replaced_only_after_confirmation(provider: FakeProvider, as_staff: Client) -> None:
     old = ModelProfile.objects.create(purpose="answer", base_url="https://old.example.org/v1", model="old")
     look(as_staff, provider.root_url)
     chosen(as_staff)
@@ -132,7 +132,7 @@ def test_a_profile_in_use_gives_way_only_when_that_is_said(provider: FakeProvide
     assert AuditEntry.objects.get(action=AuditEntry.Action.MODEL) == entry, "nothing has changed"
 
 
-def test_a_server_that_needs_no_key_has_no_mark_of_a_fault(as_staff: Client) -> None:
+def test_a_missing_key_is_not_an_error_if_none_is_needed(as_staff: Client) -> None:
     told = {"own": "none needed", "elsewhere": "none stored", "with": "stored"}
     for purpose, (name, _words) in zip(("answer", "chat", "rewrite"), told.items(), strict=True):
         key = secrets.encrypt(KEY) if name == "with" else b""
@@ -146,7 +146,7 @@ def test_a_server_that_needs_no_key_has_no_mark_of_a_fault(as_staff: Client) -> 
         assert f'<td class="field-has_key">{words}</td>' in row and "icon-no" not in row.partition("field-enabled")[0]
 
 
-def test_a_plan_that_nobody_has_read_is_not_carried_out(provider: FakeProvider, as_staff: Client) -> None:
+def test_changes_that_were_not_reviewed_are_not_made(provider: FakeProvider, as_staff: Client) -> None:
     look(as_staff, provider.root_url)
     chosen(as_staff)
     plan = as_staff.get(TEST).context["form"].fields["plan"].initial
@@ -187,7 +187,7 @@ def test_a_stored_key_is_not_sent_elsewhere(provider: FakeProvider, as_staff: Cl
         ((302, b""), "redirects elsewhere"),
     ],
 )
-def test_what_goes_wrong_is_told_with_what_helps(
+def test_errors_are_explained_with_a_solution(
     provider: FakeProvider, as_staff: Client, listing: tuple[int, Any], said: str
 ) -> None:
     provider.listing = listing
@@ -196,12 +196,12 @@ def test_what_goes_wrong_is_told_with_what_helps(
     assert response.status_code == 422 and said in page and KEY not in page
 
 
-def test_without_a_key_it_is_told_that_one_is_wanted(provider: FakeProvider, as_staff: Client) -> None:
+def test_a_required_key_is_reported(provider: FakeProvider, as_staff: Client) -> None:
     provider.listing = (401, {"error": "no"})
     assert "requires a key (401)" in look(as_staff, provider.root_url, key="").content.decode()
 
 
-def test_where_nothing_listens_it_is_told_so(as_staff: Client) -> None:
+def test_a_refused_connection_is_reported(as_staff: Client) -> None:
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
@@ -209,11 +209,11 @@ def test_where_nothing_listens_it_is_told_so(as_staff: Client) -> None:
     assert "http://" in look(as_staff, f"http://127.0.0.1:{port}/v1").content.decode()
 
 
-def test_a_server_without_tls_is_told_from_a_wrong_key(provider: FakeProvider, as_staff: Client) -> None:
+def test_a_server_without_tls_is_distinguished_from_a_wrong_key(provider: FakeProvider, as_staff: Client) -> None:
     assert "use TLS at this address" in look(as_staff, provider.root_url.replace("http:", "https:")).content.decode()
 
 
-def test_an_address_of_the_own_network_is_asked_only_when_that_is_said(
+def test_a_local_address_is_only_used_after_confirmation(
     provider: FakeProvider, as_staff: Client
 ) -> None:
     response = as_staff.post(ADDRESS, {"base_url": provider.root_url})
@@ -222,11 +222,11 @@ def test_an_address_of_the_own_network_is_asked_only_when_that_is_said(
 
 
 @pytest.mark.parametrize("url", ["http://169.254.169.254/v1", "ftp://10.0.0.1/v1", "http://user:pw@10.0.0.1/v1"])
-def test_some_addresses_are_never_asked(as_staff: Client, url: str) -> None:
+def test_some_addresses_are_always_refused(as_staff: Client, url: str) -> None:
     assert look(as_staff, url).status_code == 422
 
 
-def test_a_name_that_changes_its_mind_is_asked_nothing_more(
+def test_a_name_that_resolves_to_another_address_is_refused(
     provider: FakeProvider, as_staff: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     port = int(provider.root_url.rsplit(":", 1)[1].split("/")[0])
@@ -256,7 +256,7 @@ def test_a_name_that_changes_its_mind_is_asked_nothing_more(
 
 
 @pytest.mark.parametrize("purpose", ["answer", "rerank", "embedding"])
-def test_a_profile_leads_into_the_own_network_only_where_that_was_said(
+def test_a_profile_can_use_a_local_address_only_after_confirmation(
     provider: FakeProvider, as_staff: Client, purpose: str
 ) -> None:
     profile = ModelProfile.objects.create(purpose=purpose, base_url=provider.base_url, model="fake-model")
@@ -280,7 +280,7 @@ def test_a_profile_leads_into_the_own_network_only_where_that_was_said(
     assert provider.connections == 1
 
 
-def test_a_name_without_an_address_is_not_asked(as_staff: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_name_that_does_not_resolve_is_reported(as_staff: Client, monkeypatch: pytest.MonkeyPatch) -> None:
     def unknown(*args: Any, **kwargs: Any) -> Any:
         raise socket.gaierror("Temporary failure")
 
@@ -289,7 +289,7 @@ def test_a_name_without_an_address_is_not_asked(as_staff: Client, monkeypatch: p
     assert response.status_code == 422 and "There is no server named" in response.content.decode()
 
 
-def test_without_a_list_the_name_is_typed(provider: FakeProvider, as_staff: Client) -> None:
+def test_without_a_list_the_name_is_entered(provider: FakeProvider, as_staff: Client) -> None:
     provider.listing = (404, {"detail": "Not Found"})
     assert b"without_list" in look(as_staff, provider.root_url).content
     assert look(as_staff, provider.root_url, without_list="1").headers["Location"] == CHOOSE
@@ -298,7 +298,7 @@ def test_without_a_list_the_name_is_typed(provider: FakeProvider, as_staff: Clie
     assert {request["model"] for request in provider.requests} == {"typed-model"}
 
 
-def test_a_model_that_fails_says_why_and_may_be_saved_all_the_same(provider: FakeProvider, as_staff: Client) -> None:
+def test_a_failing_model_is_explained_and_can_still_be_saved(provider: FakeProvider, as_staff: Client) -> None:
     look(as_staff, provider.root_url)
     provider.fail(404, {"error": {"message": "model not found"}})
     chosen(as_staff)
@@ -308,7 +308,7 @@ def test_a_model_that_fails_says_why_and_may_be_saved_all_the_same(provider: Fak
     assert as_staff.get(TEST).context["all_work"]
 
 
-def test_json_is_asked_for(provider: FakeProvider, as_staff: Client) -> None:
+def test_json_output_is_tested(provider: FakeProvider, as_staff: Client) -> None:
     look(as_staff, provider.root_url)
     provider.reply("Because of Rayleigh scattering.", delay=0.02)
     provider.reply('```json\n{"capital": "Paris"}\n```')
@@ -317,7 +317,7 @@ def test_json_is_asked_for(provider: FakeProvider, as_staff: Client) -> None:
     assert trial.json is True and trial.thinks is False and trial.streams is True
 
 
-def test_an_answer_in_one_piece_is_told(
+def test_an_answer_that_was_not_streamed_is_reported(
     provider: FakeProvider, as_staff: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("conversations.admin.model_setup.probe._SLOW_MS", -1)
@@ -329,7 +329,7 @@ def test_an_answer_in_one_piece_is_told(
 
 
 @pytest.mark.parametrize("permissions", [[], ["view_modelprofile"], ["add_modelprofile"], ["change_modelprofile"]])
-def test_who_may_not_change_profiles_sets_nothing_up(provider: FakeProvider, permissions: list[str]) -> None:
+def test_users_who_cannot_change_profiles_cannot_connect_models(provider: FakeProvider, permissions: list[str]) -> None:
     user = factories.make_user("helper", is_staff=True)
     user.user_permissions.set(Permission.objects.filter(codename__in=permissions))
     client = Client()
@@ -352,7 +352,7 @@ def test_the_pages_follow_one_another(as_staff: Client) -> None:
     assert 'value="https://api.deepseek.com/v1"' in page
 
 
-def test_nothing_is_asked_before_the_page_is_there(provider: FakeProvider, as_staff: Client) -> None:
+def test_the_test_starts_only_after_the_page_is_loaded(provider: FakeProvider, as_staff: Client) -> None:
     look(as_staff, provider.root_url)
     as_staff.post(CHOOSE, {"model": "fake-model", "question": QUESTION})
     page = as_staff.get(TEST).content.decode()
@@ -364,7 +364,7 @@ def test_nothing_is_asked_before_the_page_is_there(provider: FakeProvider, as_st
 
 
 @pytest.mark.django_db(transaction=True)
-async def test_what_a_model_writes_is_told_as_it_comes(provider: FakeProvider, as_staff: Client) -> None:
+async def test_the_output_of_a_model_is_streamed(provider: FakeProvider, as_staff: Client) -> None:
     await sync_to_async(look)(as_staff, provider.root_url)
     provider.reply("Because of the air.", "Let me think.", delay=0.01)
     client = AsyncClient()
@@ -379,7 +379,7 @@ async def test_what_a_model_writes_is_told_as_it_comes(provider: FakeProvider, a
 
 
 @pytest.mark.django_db(transaction=True)
-async def test_an_answer_that_breaks_off_is_told_and_kept(provider: FakeProvider, as_staff: Client) -> None:
+async def test_a_cut_off_answer_is_reported_and_kept(provider: FakeProvider, as_staff: Client) -> None:
     await sync_to_async(look)(as_staff, provider.root_url)
     provider.cut_after(3, "One two three four five six.", delay=0.01)
     client = AsyncClient()
@@ -392,7 +392,7 @@ async def test_an_answer_that_breaks_off_is_told_and_kept(provider: FakeProvider
 
 
 @pytest.mark.django_db(transaction=True)
-async def test_another_set_up_begun_meanwhile_stays(provider: FakeProvider, as_staff: Client) -> None:
+async def test_a_concurrent_set_up_is_kept(provider: FakeProvider, as_staff: Client) -> None:
     await sync_to_async(look)(as_staff, provider.root_url)
     client = AsyncClient()
     client.cookies = as_staff.cookies

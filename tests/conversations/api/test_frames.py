@@ -51,19 +51,19 @@ ANSWER: list[Event] = [
 ]
 
 
-def test_every_event_is_one_frame_with_its_seq() -> None:
+def test_each_event_is_one_frame_with_its_seq() -> None:
     frames = decode("".join(map(step_frame, ANSWER)))
     assert [item.id for item in frames] == [str(event.seq) for event in ANSWER]
 
 
-def test_a_step_is_a_step() -> None:
+def test_steps_are_unchanged() -> None:
     [item] = decode(step_frame(ANSWER[1]))
     assert json.loads(item.data) == {
         "step": 2, "step_name": "Understand", "status": "completed", "message": "retrieve",
     }  # fmt: skip
 
 
-def test_an_error_is_an_error_step() -> None:
+def test_errors_become_error_steps() -> None:
     [item] = decode(step_frame(ErrorEvent(seq=1, code="timed_out", message="Too slow.")))
     assert json.loads(item.data) == {"step": "error", "status": "error", "message": "Too slow."}
 
@@ -76,7 +76,7 @@ def test_block_events_are_step_8_with_their_json_as_message() -> None:
     assert "文本" in item.data
 
 
-def test_the_frames_hold_the_whole_answer() -> None:
+def test_the_frames_contain_the_whole_answer() -> None:
     """Events that a client rebuilds from step frames result in the same blocks."""
     bodies = [json.loads(item.data) for item in decode("".join(map(step_frame, ANSWER)))]
     events = [json.loads(body["message"]) for body in bodies if body["step"] in (0, 8, "done")]
@@ -107,7 +107,7 @@ def test_prefixed_frames_in_order() -> None:
     assert kinds == ["SESSION", "MESSAGE", "SOURCE", "THINK", "CONTENT", "ERROR", "DONE"]
 
 
-def test_where_a_step_begins_there_is_a_comment_that_clients_pass_over() -> None:
+def test_each_step_starts_with_a_comment_that_clients_ignore() -> None:
     begun, ended = (
         StepEvent(seq=2, step=3, key="search", step_name="Search", status=status)
         for status in ("processing", "completed")

@@ -102,13 +102,13 @@ def test_a_failed_message_says_why_in_the_reader_s_language(answer: Message, as_
         assert shown(other)[:8] == general[:8]
 
 
-def test_an_error_of_a_code_that_is_not_ours_is_shown_as_it_was_stored(answer: Message, as_owner: Client) -> None:
+def test_an_error_with_an_unknown_code_is_shown_as_stored(answer: Message, as_owner: Client) -> None:
     Message.objects.filter(pk=answer.pk).update(status="failed", error_code="stock", error_message="No stock.")
     body = as_owner.get(f"/api/chat/messages/{answer.pk}").json()
     assert body["error"] == {"code": "stock", "message": "No stock."}
 
 
-def test_who_may_change_the_model_is_told_what_to_do(answer: Message, as_owner: Client, owner: User) -> None:
+def test_users_who_can_change_the_model_are_told_what_to_do(answer: Message, as_owner: Client, owner: User) -> None:
     Message.objects.filter(pk=answer.pk).update(
         status="failed", error_code="unauthorized", error_message=Unauthorized().message
     )
@@ -125,7 +125,7 @@ def test_who_may_change_the_model_is_told_what_to_do(answer: Message, as_owner: 
 
 
 @pytest.mark.parametrize("route", ["messages/{message}", "sessions/{session}/content"])
-def test_an_answer_whose_writer_died_is_interrupted_by_whoever_reads(
+def test_an_answer_whose_writer_died_is_interrupted_on_reading(
     answer: Message, as_owner: Client, route: str
 ) -> None:
     long_ago = timezone.now() - timedelta(minutes=1)
@@ -144,7 +144,7 @@ def test_citations_by_message_id(owner: User, as_owner: Client) -> None:
     assert citation["sources"] == CITATION["sources"]
 
 
-def test_the_citations_of_a_document_stand_side_by_side(owner: User, as_owner: Client) -> None:
+def test_citations_are_grouped_by_document(owner: User, as_owner: Client) -> None:
     base = factories.make_knowledge_base(owner)
     switch, price, kit = (factories.make_document(base, name) for name in ("a", "b", "c"))
     answer = make_turn(make_session(owner))
@@ -218,14 +218,14 @@ def test_feedback_is_given_replaced_and_taken_back(answer: Message, owner: User,
 
 
 @pytest.mark.parametrize("body", [{}, {"value": 0}, {"value": 2}, {"value": "up"}, {"value": 1, "reason": "x" * 41}])
-def test_other_feedback_is_400_in_words(answer: Message, as_owner: Client, body: dict[str, object]) -> None:
+def test_invalid_feedback_is_400_with_a_message(answer: Message, as_owner: Client, body: dict[str, object]) -> None:
     route = f"/api/chat/messages/{answer.pk}/feedback"
     response = as_owner.put(route, body, content_type="application/json")
     assert response.status_code == 400 and response.json()["detail"]
     assert not Feedback.objects.exists()
 
 
-def test_a_question_takes_no_feedback(answer: Message, as_owner: Client) -> None:
+def test_a_question_cannot_be_rated(answer: Message, as_owner: Client) -> None:
     question = answer.turn.messages.get(role="user")
     response = as_owner.put(f"/api/chat/messages/{question.pk}/feedback", {"value": 1}, content_type="application/json")
     assert response.status_code == 409 and "answer" in response.json()["detail"]

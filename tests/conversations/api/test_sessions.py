@@ -156,7 +156,7 @@ def test_a_bad_change_says_which_field(owner: User, as_owner: Client, body: dict
     assert session.title == "Title"
 
 
-def test_deleting_hides_and_never_leaves_none(owner: User, as_owner: Client) -> None:
+def test_deleting_hides_the_session_and_keeps_at_least_one(owner: User, as_owner: Client) -> None:
     session = make_session(owner, "Last")
     response = as_owner.delete(url(session))
     assert response.status_code == 204 and not response.content
@@ -199,7 +199,7 @@ def test_a_browser_session_needs_csrf(owner: User) -> None:
     assert not ChatSession.objects.exists()
 
 
-def test_a_session_asks_documents_or_knowledge_bases(owner: User, as_owner: Client, stranger: User) -> None:
+def test_a_session_searches_documents_or_knowledge_bases(owner: User, as_owner: Client, stranger: User) -> None:
     base = factories.make_knowledge_base(owner)
     document, theirs = factories.make_document(base), factories.make_document(factories.make_knowledge_base(stranger))
 

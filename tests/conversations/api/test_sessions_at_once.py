@@ -27,7 +27,7 @@ def someone_waits() -> bool:
         return bool(cursor.fetchone()[0])
 
 
-def test_who_deletes_the_last_two_chats_at_once_gets_a_fresh_one(owner: User) -> None:
+def test_deleting_the_last_two_chats_at_once_creates_a_new_one(owner: User) -> None:
     first, second = services.create_session(owner), services.create_session(owner)
     other = threading.Thread(target=delete, args=(second,))
     with transaction.atomic():

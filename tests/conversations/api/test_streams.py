@@ -107,7 +107,7 @@ async def test_the_question_has_two_names(client: AsyncClient, session: ChatSess
         ({"content": "x", "parent_turn_id": "1"}, "parent_turn_id"),
     ],
 )
-async def test_what_cannot_be_asked_is_400_in_words(
+async def test_an_invalid_question_is_400_with_a_message(
     client: AsyncClient, session: ChatSession, body: dict[str, Any], words: str
 ) -> None:
     response = await post(client, content(session), body, accept="text/event-stream")
@@ -117,7 +117,7 @@ async def test_what_cannot_be_asked_is_400_in_words(
 
 
 @pytest.mark.parametrize("route", ["content", "conversation"])
-async def test_a_turn_to_go_on_from_that_is_not_there_is_404(
+async def test_an_unknown_parent_turn_is_404(
     client: AsyncClient, session: ChatSession, route: str
 ) -> None:
     address, name = (content(session), "content") if route == "content" else (CONVERSATION, "question")
@@ -144,7 +144,7 @@ async def test_too_many_answers_at_once_is_429(
     await text_of(first)
 
 
-async def test_the_same_request_id_is_one_turn_heard_twice(client: AsyncClient, session: ChatSession) -> None:
+async def test_the_same_request_id_streams_one_turn_twice(client: AsyncClient, session: ChatSession) -> None:
     body = {"content": "Hello!", "request_id": str(uuid.uuid4())}
     first = await frames_of(await post(client, content(session), body))
     second = await frames_of(await post(client, content(session), body))
@@ -169,7 +169,7 @@ async def test_a_named_parent_makes_a_branch(client: AsyncClient, session: ChatS
 
 @pytest.mark.parametrize("log", ["kept", "emptied"])
 @pytest.mark.parametrize("status", ["completed", "stopped", "failed", "interrupted"])
-async def test_who_was_told_the_end_is_not_kept_waiting(
+async def test_a_client_that_received_the_end_is_not_kept_waiting(
     client: AsyncClient, session: ChatSession, status: str, log: str
 ) -> None:
     message = await in_database(make_turn, session)
@@ -179,7 +179,7 @@ async def test_who_was_told_the_end_is_not_kept_waiting(
     assert (message.last_seq, answer.status_code, answer.content) == (6, 204, b"")
 
 
-async def test_an_answer_that_another_process_stopped_ends_for_who_comes_back(
+async def test_an_answer_stopped_by_another_process_ends_for_reconnecting_clients(
     client: AsyncClient, session: ChatSession
 ) -> None:
     """Its writer hasn't stored the end yet, or never will; the client has received everything stored, but no end."""
@@ -192,7 +192,7 @@ async def test_an_answer_that_another_process_stopped_ends_for_who_comes_back(
     assert (await client.get(url, headers={"last-event-id": "6"})).status_code == 204
 
 
-async def test_resuming_gives_exactly_the_rest(
+async def test_resuming_returns_exactly_the_rest(
     client: AsyncClient, handbook: KnowledgeBase, session: ChatSession
 ) -> None:
     whole = await frames_of(await post(client, content(session), {"content": RESET}))
@@ -205,7 +205,7 @@ async def test_resuming_gives_exactly_the_rest(
     assert (await client.get(url, headers={"last-event-id": str(len(whole))})).status_code == 204
 
 
-async def test_two_listeners_hear_the_same_while_it_runs(
+async def test_two_listeners_get_the_same_events(
     client: AsyncClient, session: ChatSession, fake_llm: FakeLLM
 ) -> None:
     go_on = asyncio.Event()
@@ -219,7 +219,7 @@ async def test_two_listeners_hear_the_same_while_it_runs(
     assert meaning(first) == meaning(second) and bodies(first)[-1]["status"] == "completed"
 
 
-async def test_a_client_that_goes_away_ends_nothing(
+async def test_a_disconnecting_client_ends_nothing(
     client: AsyncClient, session: ChatSession, fake_llm: FakeLLM
 ) -> None:
     fake_llm.enqueue([TextPiece("One "), 0.2, TextPiece("two.")])
@@ -234,7 +234,7 @@ async def test_a_client_that_goes_away_ends_nothing(
     assert bodies(frames)[-1]["step"] == "done"
 
 
-async def test_a_client_that_goes_away_at_once_has_asked_all_the_same(
+async def test_the_question_of_a_client_that_disconnects_at_once_is_asked(
     client: AsyncClient, session: ChatSession
 ) -> None:
     asking = asyncio.create_task(post(client, content(session), {"content": "Hello!"}))
@@ -246,7 +246,7 @@ async def test_a_client_that_goes_away_at_once_has_asked_all_the_same(
     assert (await Message.objects.aget(turn__session=session, role="assistant")).status == "completed"
 
 
-async def test_a_failing_model_is_an_error_step_and_what_came_stays(
+async def test_a_failing_model_is_an_error_step_and_the_text_so_far_is_kept(
     client: AsyncClient, session: ChatSession, fake_llm: FakeLLM
 ) -> None:
     fake_llm.enqueue([TextPiece("One "), StreamCut()])
@@ -264,7 +264,7 @@ async def test_a_bad_last_event_id_is_400(client: AsyncClient, session: ChatSess
     assert (await client.get(url, headers={"last-event-id": given})).status_code == 400
 
 
-async def test_resuming_what_is_no_longer_kept_event_by_event_is_410(client: AsyncClient, session: ChatSession) -> None:
+async def test_resuming_without_stored_events_is_410(client: AsyncClient, session: ChatSession) -> None:
     message = await in_database(make_turn, session, stream_log=[], last_seq=40)
     url = f"{content(session)}/{message.pk}/stream"
     gone = await client.get(url, headers={"last-event-id": "20"})
@@ -313,7 +313,7 @@ async def test_closing_while_silent_ends_the_source() -> None:
     assert closed.is_set()
 
 
-async def test_stopping_keeps_what_came(client: AsyncClient, session: ChatSession, fake_llm: FakeLLM) -> None:
+async def test_stopping_keeps_the_text_so_far(client: AsyncClient, session: ChatSession, fake_llm: FakeLLM) -> None:
     fake_llm.enqueue([TextPiece("One. "), 30.0, TextPiece("Two.")])
     asking = await post(client, content(session), {"content": "Hi there"})
     message = await Message.objects.aget(turn__session=session, role="assistant")
@@ -366,7 +366,7 @@ async def test_steps_are_named_in_the_readers_language(client: AsyncClient, sess
 CONVERSATION = "/api/chat/conversation"
 
 
-async def test_a_conversation_starts_a_session_of_its_own(
+async def test_a_conversation_creates_a_session(
     client: AsyncClient, handbook: KnowledgeBase, owner: User
 ) -> None:
     frames = [frame.data for frame in await frames_of(await post(client, CONVERSATION, {"question": RESET}))]
@@ -378,7 +378,7 @@ async def test_a_conversation_starts_a_session_of_its_own(
     assert sources[0]["filename"] == "handbook.txt" and sources[0]["index"] == 1
 
 
-async def test_a_conversation_shows_that_it_lives_before_there_is_text(
+async def test_a_conversation_shows_activity_before_there_is_text(
     client: AsyncClient, handbook: KnowledgeBase, fake_llm: FakeLLM
 ) -> None:
     go_on = asyncio.Event()
@@ -401,7 +401,7 @@ async def test_a_conversation_shows_that_it_lives_before_there_is_text(
     }
 
 
-async def test_a_conversation_tells_why_the_filter_kept_a_passage(
+async def test_a_conversation_includes_the_filters_reason_for_a_passage(
     client: AsyncClient, handbook: KnowledgeBase, fake_llm: FakeLLM, settings: Settings
 ) -> None:
     settings.FILTER_CONCURRENCY = 1
@@ -417,7 +417,7 @@ async def test_a_conversation_tells_why_the_filter_kept_a_passage(
     assert stored["reason"] == "It says how." and stored["cited"]
 
 
-async def test_a_conversation_says_how_many_passages_it_is_answered_from(
+async def test_a_conversation_includes_the_number_of_passages(
     client: AsyncClient, handbook: KnowledgeBase, settings: Settings
 ) -> None:
     settings.MERGE_NEIGHBOURS = False
@@ -428,7 +428,7 @@ async def test_a_conversation_says_how_many_passages_it_is_answered_from(
     assert (await post(client, CONVERSATION, {"question": "Hi", "rerank_top_n": 51})).status_code == 400
 
 
-async def test_a_conversation_goes_on_in_its_session(client: AsyncClient, session: ChatSession) -> None:
+async def test_a_conversation_continues_in_its_session(client: AsyncClient, session: ChatSession) -> None:
     for number in range(2):
         body = {"question": f"Hello {number}", "session_id": session.pk}
         frames = await frames_of(await post(client, CONVERSATION, body))
@@ -447,7 +447,7 @@ async def test_thinking_when_asked_for(
     assert [frame for frame in frames if frame.startswith("THINK:")] == expected
 
 
-async def test_a_failure_is_told_before_the_end(client: AsyncClient, fake_llm: FakeLLM) -> None:
+async def test_a_failure_is_reported_before_the_end(client: AsyncClient, fake_llm: FakeLLM) -> None:
     fake_llm.enqueue([TextPiece("One "), StreamCut()])
     frames = [frame.data for frame in await frames_of(await post(client, CONVERSATION, {"question": "Hi there"}))]
     assert frames[-2:] == [f"ERROR:{StreamCut()}", "DONE:"]
@@ -491,7 +491,7 @@ async def test_the_unknown_get_401(owner: User) -> None:
     assert await Turn.objects.acount() == 1
 
 
-async def test_a_token_may_ask_and_a_page_needs_csrf(owner: User, session: ChatSession) -> None:
+async def test_a_token_can_ask_and_a_page_needs_csrf(owner: User, session: ChatSession) -> None:
     key = await in_database(create_token, owner, "test")
     program = AsyncClient(enforce_csrf_checks=True)
     answer = await post(program, content(session), {"content": "Hello!"}, authorization=f"Token {key}")

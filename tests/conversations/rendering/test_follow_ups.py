@@ -48,7 +48,7 @@ def test_headings_beside_the_passage_become_questions(owner: User) -> None:
     ]
 
 
-def test_what_was_asked_is_not_offered(owner: User) -> None:
+def test_the_asked_question_is_not_offered(owner: User) -> None:
     assert follow_ups(owner, asked(owner, "What of updating the firmware?")) == ["Is there a lamp?"]
 
 
@@ -58,15 +58,15 @@ def test_a_chinese_question_is_followed_by_chinese_ones(owner: User) -> None:
 
 
 @pytest.mark.parametrize("state", ["nearest", "nothing", ""])
-def test_nothing_follows_where_nothing_was_found(owner: User, state: str) -> None:
+def test_no_follow_ups_without_results(owner: User, state: str) -> None:
     assert follow_ups(owner, asked(owner, "How do I restore it?", state)) == []
 
 
-def test_whoever_may_no_longer_read_it_is_offered_nothing(owner: User, stranger: User) -> None:
+def test_no_follow_ups_from_documents_that_are_no_longer_readable(owner: User, stranger: User) -> None:
     assert follow_ups(stranger, asked(owner, "How do I restore it?")) == []
 
 
-def test_the_page_offers_them(as_owner: Client, owner: User) -> None:
+def test_the_page_shows_follow_ups(as_owner: Client, owner: User) -> None:
     page = asked(owner, "How do I restore it?")
     html = as_owner.get(f"/c/{page.session_id}/").content.decode()
     assert 'value="Is there a lamp?"' in html

@@ -162,13 +162,13 @@ def streams(draw: st.DrawFn) -> list[Event]:
 
 @given(streams(), st.data())
 @settings(max_examples=examples(60))
-def test_a_stream_leaves_the_page_that_a_reload_shows(events: list[Event], data: st.DataObject) -> None:
+def test_a_streamed_answer_equals_a_reload(events: list[Event], data: st.DataObject) -> None:
     reloaded = squeeze(answer_html(page_of(stored(fold(events)))))
     assert streamed(events) == reloaded
     assert streamed(events, start=data.draw(st.integers(0, len(events)))) == reloaded
 
 
-def test_events_that_the_page_has_change_nothing() -> None:
+def test_known_events_change_nothing() -> None:
     events = numbered([BlockStart(id="b1", kind="text"), Delta(id="b1", text="Hello")])
     stream = Stream(page_of(fold(events)))
     assert [frame for event in events for frame in stream.feed(event)] == []
@@ -197,7 +197,7 @@ def test_a_page_receives_little_more_than_the_text() -> None:
     assert sum(map(len, frames)) < 4 * len(text)
 
 
-def test_a_page_is_told_the_verdicts_on_a_long_answer_within_four_times_its_text() -> None:
+def test_verdicts_on_a_long_answer_take_at_most_four_times_its_text() -> None:
     sentence = (
         "The reset button is to be held for {} seconds, and the light blinks twice before the switch starts [1]. "
     )
@@ -227,7 +227,7 @@ def test_rows_and_text_that_come_together_are_one_message() -> None:
     assert table.count("<tr>") == 100 and 'data-seq="102"' in mark
 
 
-def test_each_marker_shows_what_the_check_made_of_its_sentence() -> None:
+def test_each_marker_shows_the_verdict_on_its_sentence() -> None:
     text = "It is so [1]. It costs <5> [2][1]. It flies [3]."
     events = [SourcesEvent(citations=CITATIONS), BlockStart(id="b1", kind="text"), Delta(id="b1", text=text)]
     html = answer_html(page_of(fold([*events, DoneEvent(status="completed", checks=CHECKS)])))
@@ -242,13 +242,13 @@ def test_each_marker_shows_what_the_check_made_of_its_sentence() -> None:
     assert "“&lt;5&gt;” is not in the source in this context." in html
 
 
-def test_an_answer_whose_citations_hold_says_so_unless_it_only_quotes() -> None:
+def test_supported_citations_are_reported_unless_the_answer_only_quotes() -> None:
     events = [SourcesEvent(citations=CITATIONS), DoneEvent(status="completed", checks=CHECKS[:1])]
     assert "1 cited sentence was found in its source" in answer_html(page_of(fold(events), model="m"))
     assert "cited sentence" not in answer_html(page_of(fold(events), model="extractive"))
 
 
-def test_sources_are_told_apart_by_use() -> None:
+def test_cited_and_other_sources_are_distinguished() -> None:
     answer = fold(
         [SourcesEvent(citations=CITATIONS), BlockStart(id="b1", kind="text"), Delta(id="b1", text="30 days [2].")]
     )
@@ -296,7 +296,7 @@ def test_a_chip_names_the_pages_of_its_passages() -> None:
         ("a.xlsx", ["Prices › A", "Prices › B"], "sheets Prices"),
     ],
 )
-def test_so_does_one_of_a_file_without_pages(filename: str, headings: list[str], where: str) -> None:
+def test_a_chip_names_the_sections_of_a_file_without_pages(filename: str, headings: list[str], where: str) -> None:
     citations = [
         CITATIONS[0] | {"index": at, "page": at, "filename": filename, "heading": heading}
         for at, heading in enumerate(headings, 1)
@@ -306,7 +306,7 @@ def test_so_does_one_of_a_file_without_pages(filename: str, headings: list[str],
     assert chip.where == where
 
 
-def test_sections_stand_in_where_there_is_nothing_to_count() -> None:
+def test_sections_replace_pages_if_there_are_none() -> None:
     sections = ["Leave › Paid", "Leave › Unpaid", "Leave › Paid"]
     citations = [CITATIONS[0] | {"index": n, "page": None, "heading": name} for n, name in enumerate(sections, 1)]
     events = [SourcesEvent(citations=citations), BlockStart(id="b1", kind="text"), Delta(id="b1", text="A [1][2][3].")]
@@ -314,7 +314,7 @@ def test_sections_stand_in_where_there_is_nothing_to_count() -> None:
     assert chip.where == "Paid, Unpaid"
 
 
-def test_a_card_marks_what_is_said_of_its_passage_once_the_answer_is_whole() -> None:
+def test_a_card_highlights_claims_once_the_answer_is_complete() -> None:
     citations = [
         CITATIONS[0] | {"snippet": "Paid leave is 30 days. Sick leave is paid by the fund. It <ends> in March."},
         CITATIONS[1] | {"snippet": "带薪年假为15天，病假另计。"},
@@ -351,7 +351,7 @@ def test_a_card_marks_what_is_said_of_its_passage_once_the_answer_is_whole() -> 
         (["Nothing of the kind."], "It takes 4.5 minutes. The LS-2400P takes 30%."),
     ],
 )
-def test_words_of_claims_are_marked_where_they_bear_them_out(claims: list[str], expected: str) -> None:
+def test_words_of_claims_are_highlighted_in_supporting_sentences(claims: list[str], expected: str) -> None:
     assert marked("It takes 4.5 minutes. The LS-2400P takes 30%.", claims) == expected
 
 
@@ -366,7 +366,7 @@ def test_words_of_claims_are_marked_where_they_bear_them_out(claims: list[str], 
         ("interrupted", "30", "Interrupted · 1.8 s"),
     ],
 )
-def test_the_line_says_how_it_ended(status: Any, text: str, line: str) -> None:
+def test_the_status_line_shows_how_the_answer_ended(status: Any, text: str, line: str) -> None:
     events = [SourcesEvent(citations=CITATIONS), BlockStart(id="b1", kind="text"), Delta(id="b1", text=text)]
     assert page_of(fold([*events, DoneEvent(status=status, ms=1820)])).line == line
 
@@ -380,7 +380,7 @@ def test_the_line_says_how_it_ended(status: Any, text: str, line: str) -> None:
         ({"action": "answer_chat", "model": "extractive"}, "Hello!", "Answered", "check"),
     ],
 )
-def test_an_answer_that_names_no_source_is_not_ticked(fields: dict[str, str], text: str, line: str, icon: str) -> None:
+def test_an_answer_without_sources_has_no_tick(fields: dict[str, str], text: str, line: str, icon: str) -> None:
     events = [SourcesEvent(citations=CITATIONS), BlockStart(id="b1", kind="text"), Delta(id="b1", text=text)]
     page = page_of(fold([*events, DoneEvent(status="completed")]), **fields)
     assert (page.line, page.mark) == (line, icon)
@@ -405,12 +405,12 @@ def ended(state: str | None, text: str = "30 days [1].", status: Any = "complete
         ("nothing", "Nothing found on this", "search-x"),
     ],
 )
-def test_only_an_answer_is_ticked(state: str, line: str, icon: str) -> None:
+def test_only_a_real_answer_has_a_tick(state: str, line: str, icon: str) -> None:
     page = page_of(fold(ended(state)), action="retrieve_vector")
     assert (page.line, page.mark) == (line, icon)
 
 
-def test_the_closest_passages_stand_under_their_heading_each_with_its_document() -> None:
+def test_closest_passages_have_a_heading_and_name_their_document() -> None:
     html = answer_html(page_of(fold(ended("nearest"))))
     assert html.index("The closest passages") < html.index("30 days")
     assert ">1<span>Handbook &lt;1&gt;.pdf · p. 1</span></a>" in html
@@ -419,7 +419,7 @@ def test_the_closest_passages_stand_under_their_heading_each_with_its_document()
     assert "The closest passages" not in plain and "named" not in plain and 'aria-label="Sources"' in plain
 
 
-def test_nothing_says_what_to_do_next_once_it_has_ended() -> None:
+def test_an_empty_answer_offers_next_steps_once_it_has_ended() -> None:
     html = answer_html(page_of(fold(ended("nothing", "Your documents contain nothing about this."))))
     assert 'class="chip"' not in html
     steps = html.split("next-steps")[1].split("</ul>")[0]
@@ -433,13 +433,13 @@ def test_nothing_says_what_to_do_next_once_it_has_ended() -> None:
     ("state", "line", "heading"),
     [("nearest", "Thinking", True), ("nothing", "Nothing found on this · Thinking", False)],
 )
-def test_the_tone_is_to_be_seen_before_the_text(state: str, line: str, heading: bool) -> None:
+def test_the_answers_state_is_shown_before_its_text(state: str, line: str, heading: bool) -> None:
     stream = Stream(page_of(Answer()))
     told = "".join(stream.feed(SourcesEvent(seq=1, citations=CITATIONS, answer_state=state)))
     assert f"<span>{line}…</span>" in told and ("The closest passages" in told) is heading
 
 
-def test_a_tone_that_is_told_only_at_the_end_is_shown_throughout() -> None:
+def test_a_state_known_only_at_the_end_is_shown_for_the_whole_answer() -> None:
     sources, *text, done = ended("nearest")
     events = [SourcesEvent(seq=1, citations=CITATIONS), *text, done]
     assert "<span>Handbook" in streamed(events)
@@ -447,7 +447,7 @@ def test_a_tone_that_is_told_only_at_the_end_is_shown_throughout() -> None:
 
 
 @pytest.mark.parametrize(("citations", "state"), [(CITATIONS, "nearest"), ([], "nothing")])
-def test_a_quoting_answer_from_before_there_were_states_has_one(citations: list[Any], state: str) -> None:
+def test_an_old_quoting_answer_has_a_state(citations: list[Any], state: str) -> None:
     events = [SourcesEvent(citations=citations), BlockStart(id="b1", kind="text"), Delta(id="b1", text="None.")]
     old = page_of(fold([*events, DoneEvent(status="completed")]), action="retrieve_vector", model="extractive")
     assert old.answer_state == state
@@ -455,7 +455,7 @@ def test_a_quoting_answer_from_before_there_were_states_has_one(citations: list[
     assert (quoted.answer_state, quoted.mark) == ("", "check")
 
 
-def test_a_failure_says_why_and_offers_another_try() -> None:
+def test_a_failure_is_explained_and_can_be_retried() -> None:
     html = answer_html(
         page_of(fold([ErrorEvent(code="x", message="The key was refused."), DoneEvent(status="failed")]))
     )
@@ -463,13 +463,13 @@ def test_a_failure_says_why_and_offers_another_try() -> None:
     assert 'formaction="/messages/4/regenerate/"' in html
 
 
-def test_an_interrupted_answer_can_go_on() -> None:
+def test_an_interrupted_answer_can_be_continued() -> None:
     events = [BlockStart(id="b1", kind="text"), Delta(id="b1", text="Half"), DoneEvent(status="interrupted")]
     assert 'formaction="/messages/4/continue/"' in answer_html(page_of(fold(events)))
 
 
 @pytest.mark.parametrize("url", ["https://evil.example/x.png", "//evil.example/x", "javascript:alert(1)", ""])
-def test_only_pictures_of_this_site_are_shown(url: str) -> None:
+def test_only_images_of_this_site_are_shown(url: str) -> None:
     events = [BlockStart(id="b1", kind="image", alt="x"), BlockUpdate(id="b1", url=url)]
     assert "<img" not in answer_html(page_of(fold(events)))
 
@@ -501,7 +501,7 @@ def test_durations(ms: int, text: str) -> None:
         ("Handbook.pdf", "", "", ""),
     ],
 )
-def test_a_card_s_headings_do_not_say_the_title_again(title: str, heading: str, below: str, section: str) -> None:
+def test_the_headings_of_a_card_do_not_repeat_the_title(title: str, heading: str, below: str, section: str) -> None:
     given = CITATIONS[0] | {"title": title, "heading": heading}
     (card,) = page_of(fold([SourcesEvent(seq=1, citations=[given]).to_dict()])).cards
     assert (card.title, card.below, card.section) == (title, below, section)

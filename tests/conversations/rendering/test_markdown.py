@@ -38,7 +38,7 @@ def test_a_list_of_numbers_is_several_markers() -> None:
 
 
 @pytest.mark.parametrize("text", ["`[1]`", "```\n[1]\n```", "    [1]"])
-def test_code_holds_no_markers(text: str) -> None:
+def test_markers_in_code_stay_text(text: str) -> None:
     assert "data-citation" not in render(text, CONTEXT)
 
 
@@ -65,12 +65,12 @@ def test_nothing_foreign_is_loaded_run_or_linked(text: str) -> None:
     assert not re.search(r'(href|src)="(?!/m/)', html)
 
 
-def test_links_of_the_sources_open_apart() -> None:
+def test_links_from_sources_open_in_a_new_tab() -> None:
     html = render("[the handbook](https://example.org/handbook)", CONTEXT)
     assert 'href="https://example.org/handbook" rel="noopener nofollow" target="_blank"' in html
 
 
-def test_a_link_from_nowhere_shows_its_address() -> None:
+def test_an_untrusted_link_shows_its_url() -> None:
     assert render("[our bank](https://evil.example/)", CONTEXT) == "<p>our bank (https://evil.example/)</p>\n"
 
 
@@ -89,7 +89,7 @@ def test_tables_scroll_and_align_by_class() -> None:
         ("a name of more than 16", "long"),
     ],
 )
-def test_a_cell_that_is_a_number_says_so(cell: str, name: str) -> None:
+def test_a_numeric_cell_has_a_class(cell: str, name: str) -> None:
     assert cell_class(cell) == name
 
 
@@ -99,7 +99,7 @@ def test_cells_are_escaped_and_linked() -> None:
     )
 
 
-def test_headings_stand_below_those_of_the_page() -> None:
+def test_headings_are_below_those_of_the_page() -> None:
     assert render("# A\n\n###### B") == "<h3>A</h3>\n<h6>B</h6>\n"
 
 
@@ -124,7 +124,7 @@ LINES = st.sampled_from(
     st.lists(LINES, max_size=14), st.lists(st.integers(1, 7), min_size=1, max_size=8), st.sampled_from(["\n", "\r\n"])
 )
 @settings(max_examples=examples(600))
-def test_streaming_ends_where_rendering_the_whole_does(lines: list[str], sizes: list[int], line_end: str) -> None:
+def test_streaming_results_in_the_same_html_as_rendering_at_once(lines: list[str], sizes: list[int], line_end: str) -> None:
     text = line_end.join(lines)
     stream = Incremental(CONTEXT)
     html, position, turn = "", 0, 0
@@ -146,13 +146,13 @@ PIECES = st.text(alphabet="ab1 .-:\n*_`[]()#>|~<&;!=+\\\"'中。\u3000 ", max_si
 
 @given(st.lists(PIECES, max_size=20))
 @settings(max_examples=examples(600))
-def test_words_written_on_make_what_reading_the_block_again_would(pieces: list[str]) -> None:
+def test_appended_words_result_in_the_same_html_as_parsing_again(pieces: list[str]) -> None:
     stream = Incremental(CONTEXT)
     for piece in pieces:
         assert stream.feed(piece).open == render(stream._tail, CONTEXT)
 
 
-def test_words_written_on_are_not_read_again(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_appended_words_are_not_parsed_again(monkeypatch: pytest.MonkeyPatch) -> None:
     stream = Incremental()
     stream.feed("A list:\n\n- **one** and")
     monkeypatch.setattr(markdown, "render", None)
@@ -160,7 +160,7 @@ def test_words_written_on_are_not_read_again(monkeypatch: pytest.MonkeyPatch) ->
     assert stream.feed("and three").open.endswith("and two and three</li>\n</ul>\n")
 
 
-def test_markers_and_bold_words_that_come_whole_are_not_read_again(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_complete_markers_and_bold_words_are_not_parsed_again(monkeypatch: pytest.MonkeyPatch) -> None:
     whole = render("It is **red** and so [1, 2]. Then **more** 【2】 it is", CONTEXT)
     stream = Incremental(CONTEXT)
     stream.feed("It is")
@@ -170,14 +170,14 @@ def test_markers_and_bold_words_that_come_whole_are_not_read_again(monkeypatch: 
     assert change.open == whole
 
 
-def test_a_long_piece_is_looked_at_in_time() -> None:
+def test_a_long_piece_is_processed_quickly() -> None:
     # If every way of splitting the words were tried, this would never end.
     stream = Incremental(CONTEXT)
     stream.feed("so")
     assert stream.feed(" word" * 1000 + " [1]" * 1000 + " **b**" * 1000 + " &").open.endswith("&amp;</p>\n")
 
 
-def test_only_the_open_block_is_read_again() -> None:
+def test_only_the_open_block_is_parsed_again() -> None:
     stream = Incremental()
     for number in range(2000):
         stream.feed(f"Paragraph {number}.\n\n")
@@ -203,7 +203,7 @@ def test_a_markdown_table_keeps_model_numbers_and_long_cells_readable() -> None:
     assert '<td class="align-right long">a rack with much &amp; more in it</td>' in html
 
 
-def test_a_cell_of_hyphens_is_read_in_time() -> None:
+def test_a_cell_of_hyphens_is_parsed_quickly() -> None:
     # With a lookahead to the end from every position, this would take minutes.
     cell = "AB-" * 200_000
     assert render_inline(cell) == cell
@@ -231,24 +231,24 @@ def test_a_cell_of_hyphens_is_read_in_time() -> None:
         ("$$\n\nno $$", []),
     ],
 )
-def test_mathematics_arrives_as_it_was_written(text: str, formulas: list[str]) -> None:
+def test_formulas_are_kept_as_written(text: str, formulas: list[str]) -> None:
     found = re.findall(r'<(span|div) class="math(?: display)?">(.*?)</\1>', render(text, CONTEXT), re.DOTALL)
     assert [source for _, source in found] == formulas
 
 
-def test_mathematics_in_cells_arrives_too() -> None:
+def test_formulas_in_cells_are_kept_too() -> None:
     html = render_inline(r"\(x_{[1]}\) is $\sqrt[2]{y}$, not $5 [1]", CONTEXT)
     assert html.count('<span class="math">') == 2 and html.count("data-citation") == 1
     assert r"\(x_{[1]}\)" in html and r"$\sqrt[2]{y}$" in html
 
 
-def test_what_is_not_closed_stays_text_with_its_backslashes() -> None:
+def test_unclosed_formulas_stay_text_with_their_backslashes() -> None:
     assert render("so \\(a^2 + *b* is") == "<p>so \\(a^2 + <em>b</em> is</p>\n"
     assert render("\\[\n- a\n= b") == '<div class="math-open">\\[\n- a\n= b</div>\n'
     assert render("$$\na\n\n- b") == '<div class="math-open">$$\na</div>\n<ul>\n<li>b</li>\n</ul>\n'
 
 
-def test_code_that_is_whole_is_in_colours() -> None:
+def test_complete_code_is_highlighted() -> None:
     open_block = "```python\ndef f(): return '<b>'"
     assert "<span" not in render(open_block).split("<pre>")[1] and "&lt;b&gt;" in render(open_block)
     html = render(f"{open_block}\n```")
@@ -257,7 +257,7 @@ def test_code_that_is_whole_is_in_colours() -> None:
     assert render("```nonsense\ndef f\n```").endswith("<pre><code>def f\n</code></pre></figure>\n")
 
 
-def test_a_diagram_is_one_when_it_is_whole() -> None:
+def test_only_complete_diagrams_are_marked() -> None:
     text = "```mermaid\ngraph TD; A-->B\n"
     assert 'class="code"' in render(text) and "data-diagram-switch" not in render(text)
     html = render(f"{text}```")
@@ -266,7 +266,7 @@ def test_a_diagram_is_one_when_it_is_whole() -> None:
     assert 'class="code diagram"' not in long
 
 
-def test_tasks_have_a_box_that_says_what_is_done() -> None:
+def test_tasks_have_a_checkbox_with_a_text_alternative() -> None:
     html = render("- [ ] first [1]\n- [x] **second**\n- [ ]\n- [y] third\n\n1. [X] fourth\n", CONTEXT)
     assert html.count('<li class="task">') == 3
     assert html.count('<span class="box" role="img" aria-label="To do"></span>first') == 1
@@ -278,7 +278,7 @@ def test_tasks_have_a_box_that_says_what_is_done() -> None:
     "line",
     ['A["<img src=x onerror=y>"]', 'A@{ img: "//x.example/y.png" }', "style A fill:URL(x)", 'click A "javascript:x"'],
 )
-def test_a_diagram_with_foreign_things_stays_code(line: str) -> None:
+def test_a_diagram_with_external_content_stays_code(line: str) -> None:
     assert 'class="code"' in render(f"```mermaid\nflowchart LR\n{line}\n```")
     plain = "classDiagram\nA <|-- B\nclass A {\n<<interface>>\n}\nA <--> C : a<br/>b"
     assert 'class="code diagram"' in render(f"```mermaid\n{plain}\n```")

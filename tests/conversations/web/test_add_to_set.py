@@ -20,7 +20,7 @@ def chunks(owner: User) -> list[Chunk]:
     return [factories.make_chunk(document, text) for text in ("Hold the reset button.", "Read but not cited.")]
 
 
-def test_cited_passages_are_ticked_and_those_only_read_are_offered(
+def test_cited_passages_are_ticked_and_others_offered(
     owner: User, as_owner: Client, chunks: list[Chunk]
 ) -> None:
     message = make_turn(make_session(owner), "How do I <reset> it?", chunk=chunks[0])
@@ -35,7 +35,7 @@ def test_cited_passages_are_ticked_and_those_only_read_are_offered(
     assert "<html" not in popover
 
 
-def test_the_answer_has_the_button_only_where_it_has_sources(
+def test_the_button_is_shown_only_if_the_answer_has_sources(
     owner: User, as_owner: Client, chunks: list[Chunk]
 ) -> None:
     session = make_session(owner)

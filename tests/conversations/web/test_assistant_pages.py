@@ -35,7 +35,7 @@ def form(**fields: Any) -> dict[str, Any]:
     return {"name": "Help desk", "enabled": "on", "everyone": "on"} | fields
 
 
-def test_a_curator_makes_changes_and_takes_back(as_curator: Client, curator: User) -> None:
+def test_a_curator_creates_changes_and_restores_an_assistant(as_curator: Client, curator: User) -> None:
     base = factories.make_knowledge_base(curator, "Handbook")
     made = as_curator.post(
         reverse("new-assistant"),
@@ -76,7 +76,7 @@ def test_a_curator_makes_changes_and_takes_back(as_curator: Client, curator: Use
         ({"questions": "\n".join("abcdefghi")}, "must be a list of at most 8"),
     ],
 )
-def test_what_can_not_be_taken_is_told_and_nothing_stored(
+def test_an_invalid_form_is_explained_and_not_saved(
     as_curator: Client, fields: dict[str, str], says: str
 ) -> None:
     answer = as_curator.post(reverse("new-assistant"), form(**fields))
@@ -84,7 +84,7 @@ def test_what_can_not_be_taken_is_told_and_nothing_stored(
     assert Assistant.objects.count() == 1
 
 
-def test_bases_that_a_curator_can_not_read_are_not_shown_and_stay(
+def test_bases_that_a_curator_cannot_read_are_hidden_and_kept(
     as_curator: Client,
     owner: User,
     make_assistant: Any,  # noqa: F811
@@ -100,7 +100,7 @@ def test_bases_that_a_curator_can_not_read_are_not_shown_and_stay(
     assert newest.configuration == {"knowledge_bases": [base.pk], "greeting": "Hello."}
 
 
-def test_the_default_one_stays_everyones(as_curator: Client) -> None:
+def test_the_default_assistant_stays_available_to_everyone(as_curator: Client) -> None:
     default = Assistant.objects.get(is_default=True)
     answer = as_curator.post(reverse("assistant", args=[default.pk]), {"name": "Ragsite", "enabled": "on"})
     assert answer.status_code == 422 and "The default assistant must be enabled" in answer.content.decode()
@@ -126,7 +126,7 @@ def test_copying_exporting_importing_deleting(as_curator: Client, make_assistant
     assert page.count('class="card"') >= 3 and "disabled" in page
 
 
-def test_others_do_not_find_them(as_owner: Client, make_assistant: Any) -> None:  # noqa: F811
+def test_the_pages_are_hidden_from_other_users(as_owner: Client, make_assistant: Any) -> None:  # noqa: F811
     assistant = make_assistant("Help desk")
     for name in ("assistants", "new-assistant"):
         assert as_owner.get(reverse(name)).status_code == 404
@@ -175,7 +175,7 @@ def test_a_model_is_chosen_below_the_question(as_owner: Client, owner: User) -> 
     assert ChatSession.objects.get(pk=session.pk).model is None
 
 
-def test_trying_one_leads_to_an_empty_chat_with_it(
+def test_trying_an_assistant_opens_an_empty_chat_with_it(
     as_owner: Client,
     make_assistant: Any,  # noqa: F811
 ) -> None:

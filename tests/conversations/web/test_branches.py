@@ -46,7 +46,7 @@ def bubbles(here: Tab) -> list[str]:
     return [bubble.get_text(strip=True) for bubble in here.page.soup.select(".bubble")]
 
 
-async def test_a_question_goes_on_from_the_branch_that_is_shown(
+async def test_a_question_continues_the_visible_branch(
     owner: User, session: ChatSession, handbook: KnowledgeBase
 ) -> None:
     await run_turn(owner, session, RESET)
@@ -82,7 +82,7 @@ async def test_a_question_of_a_stale_tab_follows_the_newest_turn_of_its_branch(
     assert await Turn.objects.filter(parent_turn=first).acount() == 1
 
 
-async def test_two_tabs_that_ask_while_both_answers_are_written_see_both_to_their_end(
+async def test_two_tabs_asking_at_the_same_time_both_show_both_answers(
     owner: User, session: ChatSession, handbook: KnowledgeBase, fake_llm: FakeLLM
 ) -> None:
     fake_llm.enqueue("Ten seconds [1].")
@@ -101,7 +101,7 @@ async def test_two_tabs_that_ask_while_both_answers_are_written_see_both_to_thei
             await here.until(lambda page: statuses(page) == ["completed"] * 3)
 
 
-async def test_a_tab_that_was_empty_shows_what_another_has_asked(
+async def test_an_empty_tab_shows_a_question_asked_in_another(
     owner: User, session: ChatSession, handbook: KnowledgeBase
 ) -> None:
     async with tab(owner, session) as here:
@@ -112,7 +112,7 @@ async def test_a_tab_that_was_empty_shows_what_another_has_asked(
         assert bubbles(here) == [RESET, PORTS]
 
 
-async def test_an_answer_that_is_not_shown_any_more_is_left_alone_and_found_again(
+async def test_leaving_and_returning_to_a_running_answer(
     owner: User, session: ChatSession, handbook: KnowledgeBase, fake_llm: FakeLLM
 ) -> None:
     fake_llm.enqueue("Ten seconds [1].")
@@ -137,7 +137,7 @@ async def test_an_answer_that_is_not_shown_any_more_is_left_alone_and_found_agai
         assert second.status == "completed"
 
 
-async def test_stop_ends_only_what_is_shown(
+async def test_stop_ends_only_the_visible_answer(
     owner: User, session: ChatSession, handbook: KnowledgeBase, fake_llm: FakeLLM
 ) -> None:
     go_on = asyncio.Event()
@@ -179,7 +179,7 @@ async def test_a_button_pressed_twice_asks_once(
     assert await Turn.objects.acount() == 2
 
 
-async def test_each_version_offers_the_next_one(owner: User, session: ChatSession, handbook: KnowledgeBase) -> None:
+async def test_each_version_links_to_the_next(owner: User, session: ChatSession, handbook: KnowledgeBase) -> None:
     await run_turn(owner, session, RESET)
     async with tab(owner, session) as here:
         for count in (2, 3):
@@ -202,7 +202,7 @@ def test_history_follows_the_branch_not_the_clock(owner: User, session: ChatSess
     assert shown == ["Root", "Left", "Below left"]
 
 
-def test_the_page_steps_without_scripts(owner: User, session: ChatSession, as_owner: Client) -> None:
+def test_switching_versions_without_scripts(owner: User, session: ChatSession, as_owner: Client) -> None:
     root = make_turn(session, "Root").turn
     first, second, third = (make_turn(session, f"Version {number}", parent=root).turn for number in (1, 2, 3))
     make_turn(session, "Deeper", parent=second)
@@ -218,7 +218,7 @@ def test_the_page_steps_without_scripts(owner: User, session: ChatSession, as_ow
 
 
 @pytest.mark.parametrize("parent", ["999999999", "-1"])
-async def test_a_parent_that_is_not_of_the_session_is_refused(owner: User, session: ChatSession, parent: str) -> None:
+async def test_a_parent_from_another_session_is_refused(owner: User, session: ChatSession, parent: str) -> None:
     async with tab(owner, session) as here:
         await here.send(action="ask", question=RESET, parent_turn_id=parent)
         await here.until(lambda page: "not in this chat" in text(page, "#toasts"))

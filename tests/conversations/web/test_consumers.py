@@ -148,7 +148,7 @@ async def reloaded(session: ChatSession) -> str:
     return squeeze(await in_database(_render, context))
 
 
-async def test_a_question_streams_to_the_page_that_a_reload_shows(
+async def test_a_streamed_page_equals_a_reload(
     owner: User, session: ChatSession, handbook: KnowledgeBase
 ) -> None:
     async with tab(owner, session) as here:
@@ -162,7 +162,7 @@ async def test_a_question_streams_to_the_page_that_a_reload_shows(
         assert here.page.html("#turns") == await reloaded(session)
 
 
-async def test_words_come_at_most_once_in_an_interval(
+async def test_text_is_sent_at_most_once_per_interval(
     owner: User, session: ChatSession, fake_llm: FakeLLM, handbook: KnowledgeBase
 ) -> None:
     fake_llm.enqueue([piece for number in range(150) for piece in (TextPiece(f"word{number} "), 0.004)])
@@ -178,7 +178,7 @@ async def test_words_come_at_most_once_in_an_interval(
     assert len(times) <= (times[-1] - times[0]) / DELTA_INTERVAL + 3  # the first and the last aren't delayed
 
 
-async def test_the_turn_is_there_before_any_answer(owner: User, session: ChatSession, fake_llm: FakeLLM) -> None:
+async def test_the_turn_is_shown_before_its_answer(owner: User, session: ChatSession, fake_llm: FakeLLM) -> None:
     go_on = asyncio.Event()
     fake_llm.enqueue([go_on, TextPiece("late")])
     async with tab(owner, session) as here:
@@ -189,7 +189,7 @@ async def test_the_turn_is_there_before_any_answer(owner: User, session: ChatSes
         go_on.set()
 
 
-async def test_stopping_keeps_what_came(
+async def test_stopping_keeps_the_text_so_far(
     owner: User, session: ChatSession, handbook: KnowledgeBase, fake_llm: FakeLLM
 ) -> None:
     fake_llm.enqueue([TextPiece("The first half"), 30.0, TextPiece(" and the second.")])
@@ -203,7 +203,7 @@ async def test_stopping_keeps_what_came(
         assert here.page.html("#turns") == await reloaded(session)
 
 
-async def test_answering_again_and_editing_open_versions(
+async def test_regenerating_and_editing_create_versions(
     owner: User, session: ChatSession, handbook: KnowledgeBase
 ) -> None:
     async with tab(owner, session) as here:
@@ -221,7 +221,7 @@ async def test_answering_again_and_editing_open_versions(
 
 
 @pytest.mark.parametrize("action", ["regenerate", "edit"])
-async def test_an_answer_that_ends_before_it_can_be_followed_is_announced_all_the_same(
+async def test_an_answer_that_ends_before_it_is_followed_is_still_completed(
     owner: User, session: ChatSession, handbook: KnowledgeBase, monkeypatch: pytest.MonkeyPatch, action: str
 ) -> None:
     start = lifecycle.start_turn
@@ -243,7 +243,7 @@ async def test_an_answer_that_ends_before_it_can_be_followed_is_announced_all_th
         assert here.page.html("#turns") == await reloaded(session)
 
 
-async def test_who_comes_back_gets_the_rest(
+async def test_a_reconnecting_page_gets_the_rest(
     owner: User, session: ChatSession, handbook: KnowledgeBase, fake_llm: FakeLLM
 ) -> None:
     go_on = asyncio.Event()
@@ -281,7 +281,7 @@ async def test_a_page_that_loaded_while_its_answer_ended_gets_the_title_too(
         assert title in text(second.page, "#sessions")
 
 
-async def test_what_was_not_found_is_said_alike_live_and_stored(
+async def test_an_answer_without_results_looks_the_same_live_and_stored(
     owner: User, session: ChatSession, handbook: KnowledgeBase
 ) -> None:
     async with tab(owner, session) as here:
@@ -300,7 +300,7 @@ async def test_the_same_request_is_answered_once(owner: User, session: ChatSessi
     assert await Message.objects.filter(role="assistant").acount() == 1
 
 
-async def test_an_empty_question_is_refused_in_words(owner: User, session: ChatSession) -> None:
+async def test_an_empty_question_is_refused_with_a_message(owner: User, session: ChatSession) -> None:
     async with tab(owner, session) as here:
         request_id = str(uuid.uuid4())
         await here.send(action="ask", question="  ", request_id=request_id)
@@ -322,7 +322,7 @@ async def test_an_empty_question_is_refused_in_words(owner: User, session: ChatS
         {"action": "continue", "message_id": None},
     ],
 )
-async def test_what_makes_no_sense_is_said_and_harms_nothing(
+async def test_invalid_messages_are_reported_and_harmless(
     owner: User, session: ChatSession, form: dict[str, Any]
 ) -> None:
     async with tab(owner, session) as here:
@@ -331,13 +331,13 @@ async def test_what_makes_no_sense_is_said_and_harms_nothing(
 
 
 @pytest.mark.parametrize("noise", ["not json", "[" * 100_000])
-async def test_noise_is_answered_too(owner: User, session: ChatSession, noise: str) -> None:
+async def test_random_messages_get_a_response(owner: User, session: ChatSession, noise: str) -> None:
     async with tab(owner, session) as here:
         await here.socket.send_to(text_data=noise)
         await here.until(lambda page: bool(text(page, "#toasts")))
 
 
-async def test_others_answers_are_out_of_reach(
+async def test_answers_of_other_users_cannot_be_followed(
     owner: User, stranger: User, session: ChatSession, handbook: KnowledgeBase
 ) -> None:
     async with tab(owner, session) as here:
@@ -361,13 +361,13 @@ async def test_others_answers_are_out_of_reach(
 
 
 @pytest.mark.parametrize("who", ["stranger", "anonymous"])
-async def test_only_the_owner_is_let_in(owner: User, stranger: User, session: ChatSession, who: str) -> None:
+async def test_only_the_owner_can_connect(owner: User, stranger: User, session: ChatSession, who: str) -> None:
     visitor = Tab(stranger if who == "stranger" else AnonymousUser(), session)
     assert await visitor.socket.connect(timeout=PATIENCE) == (False, 4404)
 
 
 @pytest.mark.parametrize("origin", ["https://evil.example", "https://rag.example", "http://rag.example:8080"])
-async def test_pages_of_other_sites_are_kept_out(owner: User, session: ChatSession, origin: str) -> None:
+async def test_connections_from_other_origins_are_refused(owner: User, session: ChatSession, origin: str) -> None:
     foreign = Tab(owner, session, {"host": "rag.example", "origin": origin})
     assert await foreign.socket.connect(timeout=PATIENCE) == (False, 4403)
 
@@ -377,7 +377,7 @@ async def test_pages_of_other_sites_are_kept_out(owner: User, session: ChatSessi
     [("http", "", False, True), ("http", "https", True, False), ("https", "https", True, True),
      ("https", "https", False, False)],
 )  # fmt: skip
-async def test_pages_of_this_site_come_by_its_own_scheme(
+async def test_the_origin_must_have_the_scheme_of_the_site(
     owner: User, session: ChatSession, settings: Any, scheme: str, proxy: str, trusted: bool, let_in: bool
 ) -> None:
     settings.BEHIND_TLS = trusted
@@ -389,13 +389,13 @@ async def test_pages_of_this_site_come_by_its_own_scheme(
 
 
 @pytest.mark.parametrize("path", ["/ws/nowhere/", "/ws/sessions/none/", "/"])
-async def test_a_socket_to_nowhere_is_refused_without_ado(path: str) -> None:
+async def test_a_socket_with_an_unknown_path_is_refused(path: str) -> None:
     socket = WebsocketCommunicator(websockets, path)
     connected, _code = await socket.connect(timeout=PATIENCE)
     assert not connected
 
 
-async def test_leaving_ends_the_listening_but_not_the_turn(
+async def test_disconnecting_stops_listening_but_not_the_turn(
     owner: User, session: ChatSession, handbook: KnowledgeBase, fake_llm: FakeLLM
 ) -> None:
     go_on = asyncio.Event()
@@ -414,7 +414,7 @@ async def test_leaving_ends_the_listening_but_not_the_turn(
 
 
 @pytest.mark.usefixtures("told_only")
-async def test_signing_out_ends_the_sockets_of_that_sign_in_alone(
+async def test_signing_out_closes_only_the_sockets_of_that_sign_in(
     owner: User, session: ChatSession, fake_llm: FakeLLM
 ) -> None:
     go_on = asyncio.Event()
@@ -440,7 +440,7 @@ def told_only(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.usefixtures("told_only")
 @pytest.mark.parametrize("how", ["deactivated", "another password"])
-async def test_sockets_end_at_once_with_the_right_to_be_there(
+async def test_sockets_are_closed_as_soon_as_access_is_lost(
     owner: User, colleague: User, session: ChatSession, fake_llm: FakeLLM, how: str
 ) -> None:
     go_on = asyncio.Event()
@@ -459,7 +459,7 @@ async def test_sockets_end_at_once_with_the_right_to_be_there(
         assert await unconcerned.socket.receive_nothing(0.2)
 
 
-async def test_signing_in_and_other_changes_of_a_user_end_no_socket(owner: User, session: ChatSession) -> None:
+async def test_signing_in_and_other_user_changes_close_no_socket(owner: User, session: ChatSession) -> None:
     async with tab(owner, session) as here:
         await sync_to_async(Client().force_login)(owner)
         owner.first_name = "Olga"
@@ -470,7 +470,7 @@ async def test_signing_in_and_other_changes_of_a_user_end_no_socket(owner: User,
 
 @pytest.mark.usefixtures("told_only")
 @pytest.mark.parametrize("how", ["expired", "deactivated", "another password"])
-async def test_a_sign_in_that_no_longer_holds_asks_nothing(owner: User, session: ChatSession, how: str) -> None:
+async def test_an_invalid_sign_in_cannot_ask(owner: User, session: ChatSession, how: str) -> None:
     async with tab(owner, session) as here:
         await in_database(end_sign_in, owner, here.socket.scope["session"], how)
         await here.ask(RESET)

@@ -42,7 +42,7 @@ def titles(page: BeautifulSoup) -> list[str]:
     return [str(link["title"]) for link in page.select(".session > a")]
 
 
-def test_it_goes_on_to_its_end_with_the_pinned_first(as_owner: Client, owner: User) -> None:
+def test_the_list_is_paged_to_its_end_with_pinned_chats_first(as_owner: Client, owner: User) -> None:
     many(owner, 230)
     ChatSession.objects.filter(title="Chat 229").update(pinned=True)
     page, seen = listed(as_owner, reverse("search-sessions")), []
@@ -57,7 +57,7 @@ def test_it_goes_on_to_its_end_with_the_pinned_first(as_owner: Client, owner: Us
     assert seen == ["Chat 229", *(f"Chat {number}" for number in range(229))]
 
 
-def test_without_scripts_a_link_leads_on(as_owner: Client, owner: User) -> None:
+def test_without_scripts_a_link_opens_the_next_page(as_owner: Client, owner: User) -> None:
     many(owner, 101)
     page = BeautifulSoup(as_owner.get(reverse("search-sessions")).content, "html.parser")
     more = page.select_one(".sessions-more")
@@ -66,7 +66,7 @@ def test_without_scripts_a_link_leads_on(as_owner: Client, owner: User) -> None:
     assert titles(page) == ["Chat 100"]
 
 
-def test_a_longer_list_stays_as_long(as_owner: Client, owner: User) -> None:
+def test_a_refreshed_list_keeps_its_length(as_owner: Client, owner: User) -> None:
     many(owner, 230)
     page = listed(as_owner, reverse("search-sessions") + "?shown=200")
     assert len(titles(page)) == 200
@@ -74,7 +74,7 @@ def test_a_longer_list_stays_as_long(as_owner: Client, owner: User) -> None:
 
 
 @pytest.mark.parametrize("place", ["x", "1_2", "1_99999999999999999999999_1", "0_5_x", "0_5_-1", "\x00"])
-def test_a_place_that_is_none_is_the_beginning(as_owner: Client, owner: User, place: str) -> None:
+def test_an_invalid_position_starts_at_the_beginning(as_owner: Client, owner: User, place: str) -> None:
     many(owner, 2)
     response = as_owner.get(reverse("search-sessions"), {"before": place}, headers=HTMX)
     assert response.status_code == 200
@@ -105,7 +105,7 @@ def test_a_page_of_ten_thousand_is_read_from_the_index(owner: User) -> None:
         assert "Seq Scan" not in plan
 
 
-def test_the_words_found_lead_to_their_turn(as_owner: Client, owner: User) -> None:
+def test_search_results_link_to_their_turn(as_owner: Client, owner: User) -> None:
     session = make_session(owner, "Warranties")
     turn = make_turn(session, "How long?", "The <b>warranty</b> of the **rack** is three `years` [1].").turn
     make_turn(session, "And else?", "Nothing [1].")
@@ -130,13 +130,13 @@ def test_the_words_found_lead_to_their_turn(as_owner: Client, owner: User) -> No
         (r"The rack has 3 \* three", "The rack has 3 * three"),
     ],
 )
-def test_the_words_found_stand_without_markdown_s_marks(as_owner: Client, owner: User, said: str, shown: str) -> None:
+def test_search_results_are_shown_without_markdown(as_owner: Client, owner: User, said: str, shown: str) -> None:
     make_turn(make_session(owner), "How long?", said)
     page = listed(as_owner, reverse("search-sessions") + "?q=rack+three")
     assert [found.text for found in page.select(".found-words")] == [shown]
 
 
-def test_the_archive_is_out_of_the_list_but_found(as_owner: Client, owner: User) -> None:
+def test_archived_chats_are_not_listed_but_found(as_owner: Client, owner: User) -> None:
     session = make_session(owner, "Old affairs")
     make_turn(session)
     other = make_session(owner, "New affairs")
@@ -153,7 +153,7 @@ def test_the_archive_is_out_of_the_list_but_found(as_owner: Client, owner: User)
     assert "Old affairs" in titles(listed(as_owner, reverse("search-sessions")))
 
 
-def test_labels_narrow_the_list(as_owner: Client, owner: User, stranger: User) -> None:
+def test_labels_filter_the_list(as_owner: Client, owner: User, stranger: User) -> None:
     session, _other = make_session(owner, "Berlin"), make_session(owner, "Paris")
     foreign = services.save_label(stranger, "Theirs")
     address = reverse("session-labels", args=[session.pk])
@@ -199,7 +199,7 @@ def test_the_api_knows_labels_and_the_archive(as_owner: Client, owner: User, str
     assert as_owner.delete(f"/api/chat/labels/{label}").status_code == 204
 
 
-def test_the_labels_of_a_chat_stand_below_its_title(as_owner: Client, owner: User) -> None:
+def test_the_labels_of_a_chat_are_shown_below_its_title(as_owner: Client, owner: User) -> None:
     session, plain = make_session(owner, "Ports"), make_session(owner, "Lights")
     for name in ("work", "Home"):
         session.labels.add(ChatLabel.objects.create(owner=owner, name=name))
@@ -210,6 +210,6 @@ def test_the_labels_of_a_chat_stand_below_its_title(as_owner: Client, owner: Use
     assert "Home · work" in renamed
 
 
-def test_the_account_s_menu_leads_to_saved_prompts(as_owner: Client) -> None:
+def test_the_account_menu_links_to_saved_prompts(as_owner: Client) -> None:
     page = BeautifulSoup(as_owner.get(reverse("account")).content, "html.parser")
     assert page.select(f'.menu-items a[href="{reverse("saved-prompts")}"]')

@@ -43,7 +43,7 @@ async def arrive(here: Tab, *, again: str = "") -> None:
     await here.send(action="resume", seen="", leaf=leaf, newest=leaf, again=again)
 
 
-async def test_files_and_scope_that_changed_while_a_page_was_away_come_with_its_return(
+async def test_files_and_scope_changed_while_offline_are_updated_on_reconnecting(
     owner: User, session: ChatSession, handbook: KnowledgeBase
 ) -> None:
     def change() -> tuple[int, int]:
@@ -74,7 +74,7 @@ async def test_files_and_scope_that_changed_while_a_page_was_away_come_with_its_
         assert await here.socket.receive_nothing(timeout=0.5)
 
 
-async def test_what_a_session_asks_is_told_to_its_pages(
+async def test_changes_of_a_sessions_scope_are_sent_to_its_pages(
     owner: User, session: ChatSession, handbook: KnowledgeBase
 ) -> None:
     client = AsyncClient()
@@ -122,7 +122,7 @@ async def test_a_question_asked_on_another_page_streams_here_too(
         assert elsewhere.page.soup.select("#parent-turn")[0]["value"] == str(newest.pk)
 
 
-async def test_a_question_asked_by_a_program_appears(
+async def test_a_question_asked_through_the_api_appears(
     owner: User, session: ChatSession, handbook: KnowledgeBase
 ) -> None:
     await run_turn(owner, session, RESET)
@@ -135,7 +135,7 @@ async def test_a_question_asked_by_a_program_appears(
         assert here.page.html("#turns") == await reloaded(session)
 
 
-async def test_stop_on_one_page_ends_what_was_asked_on_another(
+async def test_stop_on_one_page_ends_an_answer_asked_on_another(
     owner: User, session: ChatSession, handbook: KnowledgeBase, fake_llm: FakeLLM
 ) -> None:
     fake_llm.enqueue([TextPiece("The first half"), 60.0])
@@ -149,7 +149,7 @@ async def test_stop_on_one_page_ends_what_was_asked_on_another(
 
 
 @pytest.mark.parametrize("action", ["regenerate", "edit"])
-async def test_a_version_made_elsewhere_is_announced_and_moves_nothing(
+async def test_a_version_created_elsewhere_is_only_announced(
     owner: User, session: ChatSession, handbook: KnowledgeBase, action: str
 ) -> None:
     await run_turn(owner, session, RESET)
@@ -167,7 +167,7 @@ async def test_a_version_made_elsewhere_is_announced_and_moves_nothing(
         await here.until_ended()
 
 
-async def test_a_page_that_was_asleep_catches_up(owner: User, session: ChatSession, handbook: KnowledgeBase) -> None:
+async def test_a_suspended_page_catches_up(owner: User, session: ChatSession, handbook: KnowledgeBase) -> None:
     await run_turn(owner, session, RESET)
     here = Tab(owner, session)
     await here.load()
@@ -183,7 +183,7 @@ async def test_a_page_that_was_asleep_catches_up(owner: User, session: ChatSessi
     await here.leave()
 
 
-async def test_a_page_that_lacks_nothing_is_sent_nothing(
+async def test_an_up_to_date_page_is_sent_nothing(
     owner: User, session: ChatSession, handbook: KnowledgeBase
 ) -> None:
     await run_turn(owner, session, RESET)
@@ -192,7 +192,7 @@ async def test_a_page_that_lacks_nothing_is_sent_nothing(
         assert await here.socket.receive_nothing(0.3)
 
 
-async def test_another_branch_that_was_known_is_not_announced(
+async def test_a_known_branch_is_not_announced(
     owner: User, session: ChatSession, handbook: KnowledgeBase
 ) -> None:
     await run_turn(owner, session, RESET)
@@ -215,7 +215,7 @@ async def test_renaming_and_deleting_reach_the_open_pages(owner: User, session: 
         await here.until(lambda page: text(page, "#notice") == "")
 
 
-async def test_two_stale_pages_that_ask_at_once_make_one_line(
+async def test_two_stale_pages_asking_at_once_continue_the_same_branch(
     owner: User, session: ChatSession, handbook: KnowledgeBase
 ) -> None:
     await run_turn(owner, session, RESET)
@@ -227,7 +227,7 @@ async def test_two_stale_pages_that_ask_at_once_make_one_line(
     assert await Turn.objects.filter(children=None).acount() == 1
 
 
-async def test_files_are_told_to_every_page(owner: User, session: ChatSession, settings: Any, tmp_path: Path) -> None:
+async def test_files_are_announced_to_every_page(owner: User, session: ChatSession, settings: Any, tmp_path: Path) -> None:
     settings.MEDIA_ROOT = tmp_path
 
     def put_in() -> int:

@@ -82,7 +82,7 @@ def test_two_assistants_answer_side_by_side(
     assert f'value="{second.pk}" selected' in page
 
 
-def test_what_may_not_be_used_is_not_offered_nor_taken(
+def test_inaccessible_assistants_are_neither_offered_nor_accepted(
     client: Client,
     golden: EvaluationSet,
     make_assistant: Make,  # noqa: F811
@@ -116,7 +116,7 @@ def test_the_api_runs_an_assistant(client: Client, golden: EvaluationSet, desk: 
     assert "Hold the reset button" in results[0]["answer"] and results[0]["citations"][0]["title"] == "handbook.txt"
 
 
-def test_the_playground_asks_assistants_when_told_to(client: Client, handbook: KnowledgeBase, desk: Assistant) -> None:
+def test_the_playground_runs_assistants_on_request(client: Client, handbook: KnowledgeBase, desk: Assistant) -> None:
     query = {"q": RESET, "a-assistant": f"{desk.pk}.1", "b-mode": "hybrid"}
     looked = client.get(reverse("playground"), query).content.decode()
     assert "“Help desk · 1” answers when you press Search." in looked
@@ -132,7 +132,7 @@ def test_the_playground_asks_assistants_when_told_to(client: Client, handbook: K
     assert "a-assistant" in client.get(reverse("playground"), query).content.decode()
 
 
-def test_sentences_that_one_answer_has_are_marked() -> None:
+def test_sentences_in_only_one_answer_are_highlighted() -> None:
     one, other = differences("Hold it. [1] Then wait.\nDone.", "Hold it. [2] Then let go.\nDone.")
     assert [piece.text for piece in one if piece.only] == ["Then wait."]
     assert [piece.text.strip() for piece in other if piece.only] == ["Then let go."]

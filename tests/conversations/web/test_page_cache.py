@@ -58,7 +58,7 @@ def test_a_finished_turn_is_rendered_once(
     assert _turns(first) == _turns(second)
 
 
-def test_what_changes_is_seen_at_once(
+def test_changes_are_shown_immediately(
     as_owner: Client, owner: User, session: ChatSession, answer: Message, chunk: Chunk
 ) -> None:
     assert 'aria-pressed="true" title="Helpful"' not in page_of(as_owner, session)
@@ -76,7 +76,7 @@ def test_what_changes_is_seen_at_once(
     assert "has since been deleted" in as_owner.get(first).content.decode()
 
 
-def test_an_answer_that_is_written_is_not_kept(as_owner: Client, session: ChatSession, answer: Message) -> None:
+def test_a_running_answer_is_not_cached(as_owner: Client, session: ChatSession, answer: Message) -> None:
     def written(text: str) -> Any:
         start = {"type": "block_start", "seq": 1, "id": "b1", "kind": "text"}
         return [start, {"type": "delta", "seq": 2, "id": "b1", "text": text}]
@@ -95,7 +95,7 @@ def test_each_language_has_its_own(as_owner: Client, session: ChatSession, answe
     assert 'title="有帮助"' in page_of(as_owner, session, **{"accept-language": "zh-hans"})
 
 
-def test_the_list_names_a_session_anew(as_owner: Client, session: ChatSession) -> None:
+def test_the_list_shows_a_new_title(as_owner: Client, session: ChatSession) -> None:
     assert "Actions for “Devices”" in page_of(as_owner, session)
     services.rename_session(session, "Switches")
     services.set_pinned(session, True)

@@ -21,12 +21,12 @@ def test_staff_see_the_graph_its_nodes_and_its_mermaid_text(as_staff: Client) ->
     assert page.count('<th scope="row">') == len(graph.nodes)
 
 
-def test_nothing_inline_that_the_content_policy_would_refuse(as_staff: Client) -> None:
+def test_nothing_inline_that_the_content_policy_would_block(as_staff: Client) -> None:
     page = as_staff.get(reverse("pipeline")).content.decode()
     assert not re.search(r"\sstyle=|<style|\son[a-z]+=", page)
 
 
-def test_others_do_not_learn_that_there_is_such_a_page(as_owner: Client, anonymous: Client) -> None:
+def test_the_page_is_not_found_for_others(as_owner: Client, anonymous: Client) -> None:
     assert as_owner.get(reverse("pipeline")).status_code == 404
     assert anonymous.get(reverse("pipeline")).status_code == 302
 

@@ -102,7 +102,7 @@ def test_a_change_is_rehearsed_edited_further_and_made_live(
     assert third.beside == again.run, "its rehearsal is the run of version 2"
 
 
-def test_what_is_live_is_asked_again_when_something_has_changed(
+def test_the_live_version_is_run_again_after_changes(
     client: Client, desk: Assistant, golden: EvaluationSet
 ) -> None:
     first = rehearse(client, desk, golden)
@@ -115,7 +115,7 @@ def test_what_is_live_is_asked_again_when_something_has_changed(
     assert rehearse(client, desk, golden).beside not in (first.beside, second.beside)
 
 
-def test_a_rehearsal_needs_questions_that_its_person_may_see(
+def test_a_rehearsal_needs_questions_that_the_user_can_see(
     client: Client,
     desk: Assistant,
     golden: EvaluationSet,
@@ -147,7 +147,7 @@ def test_a_rehearsal_needs_questions_that_its_person_may_see(
     assert "not shared with you" in shown and RESET not in shown
 
 
-def test_a_form_that_does_not_fit_any_more_is_edited_again(
+def test_a_form_that_became_invalid_is_edited_again(
     client: Client,
     desk: Assistant,
     golden: EvaluationSet,
@@ -160,7 +160,7 @@ def test_a_form_that_does_not_fit_any_more_is_edited_again(
     assert desk.versions.count() == 1
 
 
-def test_a_failing_model_is_told_and_deleted_runs_too(
+def test_failing_models_and_deleted_runs_are_reported(
     client: Client, desk: Assistant, golden: EvaluationSet, fake_llm: FakeLLM
 ) -> None:
     made = rehearse(client, desk, golden)

@@ -14,7 +14,7 @@ def let_share(user: User) -> None:
     user.user_permissions.add(Permission.objects.get(codename="change_savedprompt"))
 
 
-def test_own_prompts_are_made_changed_and_deleted(as_owner: Client, owner: User, stranger: User) -> None:
+def test_own_prompts_are_created_changed_and_deleted(as_owner: Client, owner: User, stranger: User) -> None:
     SavedPrompt.objects.create(owner=stranger, title="Theirs", text="x")
     SavedPrompt.objects.create(title="Of the site", text="y")
     as_owner.post(reverse("saved-prompts"), {"title": "Mine", "text": "How long is {{what}}?", "for_all": "on"})
@@ -31,7 +31,7 @@ def test_own_prompts_are_made_changed_and_deleted(as_owner: Client, owner: User,
     assert not SavedPrompt.objects.filter(owner=owner).exists()
 
 
-def test_those_of_the_site_take_a_permission(as_owner: Client, owner: User) -> None:
+def test_site_prompts_require_a_permission(as_owner: Client, owner: User) -> None:
     shared = SavedPrompt.objects.create(title="Of the site", text="y")
     address = reverse("saved-prompt", args=[shared.pk])
     assert as_owner.post(address, {"title": "Taken", "text": "y"}).status_code == 404
@@ -46,7 +46,7 @@ def test_those_of_the_site_take_a_permission(as_owner: Client, owner: User) -> N
     assert (made.status_code, made.json()["for_all"]) == (201, True)
 
 
-def test_the_api_keeps_them(as_owner: Client, owner: User) -> None:
+def test_the_api_manages_saved_prompts(as_owner: Client, owner: User) -> None:
     made = as_owner.post("/api/prompts", {"title": "A", "text": "b"}, "application/json").json()
     assert (
         as_owner.get("/api/prompts").json()

@@ -60,7 +60,7 @@ def test_staff_see_every_setting_with_its_value_and_its_default(as_viewer: Clien
     assert rows["RERANK_BLEND"].startswith("fused:0.3,endpoint:0.7| fused:0.3,endpoint:0.7|")
 
 
-def test_nobody_else_does(as_owner: Client, client: Client) -> None:
+def test_others_cannot_see_the_settings(as_owner: Client, client: Client) -> None:
     assert as_owner.get(reverse("pipeline-settings")).status_code == 404
     assert client.get(reverse("pipeline-settings")).status_code == 302
 
@@ -78,7 +78,7 @@ def test_no_secret_shows(as_staff: Client, settings: Settings) -> None:
     assert rows["LLM_BASE_URL"].startswith("https://models.example.com:8443/v1 not the default| not set|")
 
 
-def test_what_is_found_out_at_the_start_is_told_in_words(settings: Settings) -> None:
+def test_values_determined_at_start_are_described(settings: Settings) -> None:
     with translation.override("en"):
         for name, words in (
             ("LLM_MODEL", "the first one offered"),
@@ -90,7 +90,7 @@ def test_what_is_found_out_at_the_start_is_told_in_words(settings: Settings) -> 
         assert cell("EMBEDDING_LANGUAGES") == Cell("EMBEDDING_LANGUAGES", "all", "derived from the model's name")
 
 
-def test_it_leads_to_and_from_the_pipeline(as_staff: Client) -> None:
+def test_it_links_to_and_from_the_pipeline(as_staff: Client) -> None:
     assert reverse("pipeline-settings") in as_staff.get(reverse("pipeline")).content.decode()
     assert reverse("pipeline-settings") in as_staff.get(reverse("admin:index")).content.decode()
     assert f'href="{reverse("pipeline")}"' in as_staff.get(reverse("pipeline-settings")).content.decode()
@@ -104,7 +104,7 @@ def test_it_speaks_the_readers_language(as_staff: Client, staff: User, language:
         assert str(env.options["CONVERSATION_EXPIRE_DAYS"].unset) in page
 
 
-def test_an_administrator_changes_settings_and_takes_them_back(as_staff: Client, staff: User) -> None:
+def test_an_administrator_changes_and_resets_settings(as_staff: Client, staff: User) -> None:
     address = reverse("pipeline-settings")
     saved = as_staff.post(address, {"ANSWER_TOP_K": "8", "ENABLE_RERANK": "true", "RERANK_BLEND": "fused:1,local:2"})
     assert saved.status_code == 302
@@ -149,7 +149,7 @@ def test_what_the_environment_sets_is_pinned(as_staff: Client, monkeypatch: pyte
     assert config.ANSWER_TOP_K == 5
 
 
-def test_who_may_only_look_changes_nothing(as_viewer: Client, as_owner: Client) -> None:
+def test_viewers_cannot_change_settings(as_viewer: Client, as_owner: Client) -> None:
     assert 'name="ANSWER_TOP_K"' not in as_viewer.get(reverse("pipeline-settings")).content.decode()
     assert as_viewer.post(reverse("pipeline-settings"), {"ANSWER_TOP_K": "8"}).status_code == 403
     assert as_owner.post(reverse("pipeline-settings"), {"ANSWER_TOP_K": "8"}).status_code == 404

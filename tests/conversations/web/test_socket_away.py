@@ -32,7 +32,7 @@ def away_once(function: Callable[..., Any]) -> Callable[..., Any]:
     return call
 
 
-async def test_an_answer_ends_on_the_page_though_the_database_went_away_with_its_end(
+async def test_an_answer_ends_on_the_page_even_if_the_database_is_lost_then(
     owner: User, session: ChatSession, handbook: KnowledgeBase, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(ChatConsumer, "_complete", away_once(ChatConsumer._complete))
@@ -42,7 +42,7 @@ async def test_an_answer_ends_on_the_page_though_the_database_went_away_with_its
         assert statuses(here.page) == ["completed"]
 
 
-async def test_a_branch_that_could_not_be_shown_is_shown_the_next_time(
+async def test_a_branch_that_failed_to_load_is_shown_on_the_next_try(
     owner: User, session: ChatSession, handbook: KnowledgeBase, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     await run_turn(owner, session, RESET)

@@ -71,7 +71,7 @@ def html(response: Any) -> str:
     return str(response.content.decode())
 
 
-def test_the_first_visit_teaches(as_owner: Client) -> None:
+def test_the_first_visit_shows_how_to_begin(as_owner: Client) -> None:
     response = as_owner.get("/")
     address = reverse("session", args=[ChatSession.objects.get().pk])
     assert f'<link rel="canonical" href="{address}">' in html(response)
@@ -80,7 +80,7 @@ def test_the_first_visit_teaches(as_owner: Client) -> None:
     assert "quotes only" in html(response)
 
 
-def test_who_cannot_connect_a_model_learns_whom_to_ask(as_owner: Client, staff: User) -> None:
+def test_users_who_cannot_connect_a_model_learn_whom_to_ask(as_owner: Client, staff: User) -> None:
     page = html(as_owner.get("/", follow=True))
     assert f"Ask {staff.username} to connect one." in page and "set-up/" not in page
 
@@ -102,7 +102,7 @@ def test_with_documents_the_empty_chat_suggests_what_to_ask(as_owner: Client, ow
     assert "data-suggestion>Paid leave<" in html(as_owner.get("/", follow=True))
 
 
-def test_bases_and_documents_give_suggestions_by_turns(as_owner: Client, owner: User) -> None:
+def test_bases_and_documents_take_turns_with_suggestions(as_owner: Client, owner: User) -> None:
     rules, flat, small, queued = (
         factories.make_document(factories.make_knowledge_base(owner, name), **fields)
         for name, fields in {"Rules": {}, "Lamps": {}, "Post": {}, "Later": {"status": "queued"}}.items()
@@ -129,7 +129,7 @@ def test_bases_and_documents_give_suggestions_by_turns(as_owner: Client, owner: 
      "Costs ........ 12", "The lamp must be filled before it is lit.", "灯必须先装满油，然后才能点燃。",
      "What we did, and why"],
 )  # fmt: skip
-def test_what_every_document_has_is_not_suggested(as_owner: Client, owner: User, heading: str) -> None:
+def test_generic_headings_are_not_suggested(as_owner: Client, owner: User, heading: str) -> None:
     document = factories.make_document(factories.make_knowledge_base(owner))
     factories.make_chunk(document, heading_path=["Handbook", heading])
     factories.make_chunk(document, heading_path=["Handbook", "Chapter 3: Lamp oil"], ordinal=1)
@@ -137,7 +137,7 @@ def test_what_every_document_has_is_not_suggested(as_owner: Client, owner: User,
     assert re.findall("data-suggestion>(.*?)<", page) == ["Lamp oil"]
 
 
-def test_who_has_no_documents_is_led_to_some(as_stranger: Client) -> None:
+def test_users_without_documents_are_guided_to_add_some(as_stranger: Client) -> None:
     page = html(as_stranger.get("/", follow=True))
     assert "Start with a document" in page
     response = as_stranger.post("/knowledge/samples/", follow=True)
@@ -168,7 +168,7 @@ def test_a_turn_shows_question_answer_and_sources(as_owner: Client, session: Cha
 
 
 @pytest.mark.django_db(transaction=True)
-def test_no_page_holds_inline_script_or_style(as_owner: Client, session: ChatSession, turn: Turn) -> None:
+def test_no_page_contains_inline_scripts_or_styles(as_owner: Client, session: ChatSession, turn: Turn) -> None:
     for address in (
         reverse("session", args=[session.pk]),
         reverse("trace", args=[turn.pk]),
@@ -214,7 +214,7 @@ def test_long_sessions_show_their_end_first(as_owner: Client, session: ChatSessi
     assert "Question 4." in html(as_owner.get(address + "?all"))
 
 
-def test_earlier_turns_come_in_steps(as_owner: Client, session: ChatSession) -> None:
+def test_earlier_turns_are_loaded_in_steps(as_owner: Client, session: ChatSession) -> None:
     made: list[Turn] = []
     for number in range(45):
         made.append(make_turn(session, f"Question {number}.", made[-1] if made else None))
@@ -229,7 +229,7 @@ def test_earlier_turns_come_in_steps(as_owner: Client, session: ChatSession) -> 
     assert "Question" not in html(as_owner.get(f"{address}?before=1", headers={"HX-Request": "true"}))
 
 
-def test_versions_of_a_turn_are_stepped_through(as_owner: Client, session: ChatSession) -> None:
+def test_versions_of_a_turn_can_be_switched(as_owner: Client, session: ChatSession) -> None:
     first, second = make_turn(session, "First wording"), make_turn(session, "Second wording")
     address = reverse("session", args=[session.pk])
     assert "Second wording" in html(as_owner.get(address))
@@ -241,7 +241,7 @@ def test_versions_of_a_turn_are_stepped_through(as_owner: Client, session: ChatS
     assert "<html" not in html(response)
 
 
-def test_a_new_chat_is_made_once_until_it_is_used(as_owner: Client, owner: User) -> None:
+def test_an_empty_new_chat_is_reused(as_owner: Client, owner: User) -> None:
     first = as_owner.post(reverse("new-session"))
     assert as_owner.post(reverse("new-session")).url == first.url
     make_turn(ChatSession.objects.get(owner=owner))
@@ -273,7 +273,7 @@ def test_deleting_offers_undo(as_owner: Client, owner: User, session: ChatSessio
     assert as_owner.get(f"/c/{session.pk}/").status_code == 200
 
 
-def test_deleting_the_open_session_leads_to_another(as_owner: Client, session: ChatSession) -> None:
+def test_deleting_the_open_session_opens_another(as_owner: Client, session: ChatSession) -> None:
     response = as_owner.post(reverse("delete-session", args=[session.pk]) + f"?current={session.pk}", headers=HTMX)
     fresh = response["HX-Redirect"]
     assert fresh.endswith(f"?deleted={session.pk}")
@@ -299,7 +299,7 @@ def test_choosing_knowledge_bases(as_owner: Client, owner: User, stranger: User,
     assert "All knowledge bases" in html(as_owner.post(address, {}, headers=HTMX))
 
 
-def test_a_document_is_asked_alone(as_owner: Client, as_stranger: Client, owner: User) -> None:
+def test_asking_about_one_document(as_owner: Client, as_stranger: Client, owner: User) -> None:
     base = factories.make_knowledge_base(owner, "Mine")
     document = factories.make_document(base, "leave.md")
     factories.make_chunk(document, "Thirty days.", heading_path=["Rules", "Long leave"])
@@ -337,7 +337,7 @@ def test_changing_what_a_chat_about_a_document_asks(as_owner: Client, owner: Use
     assert "All knowledge bases" in html(as_owner.post(address, {}, headers=HTMX))
 
 
-def test_what_is_withdrawn_is_not_told_as_everything(
+def test_a_withdrawn_scope_is_not_shown_as_everything(
     as_owner: Client, owner: User, stranger: User, session: ChatSession
 ) -> None:
     factories.make_knowledge_base(owner, "Mine")
@@ -366,7 +366,7 @@ def test_a_source_shows_its_passage_or_the_kept_quotation(as_owner: Client, turn
     assert as_owner.get(reverse("citation", args=[answer_of(turn).pk, 2])).status_code == 404
 
 
-def test_the_trace_tells_what_ran(as_owner: Client, as_staff: Client, turn: Turn, chunk: Chunk) -> None:
+def test_the_trace_shows_the_nodes_that_ran(as_owner: Client, as_staff: Client, turn: Turn, chunk: Chunk) -> None:
     hits = [{"chunk_id": chunk.pk, "score": 0.7}, {"chunk_id": 999_999, "score": 0.1}]
     details: dict[str, dict[str, Any]] = {
         "understand": {"action": "retrieve_vector", "reason": "rules", "queries": [{"text": "leave", "weight": 0.5}]},
@@ -392,7 +392,7 @@ def test_the_trace_tells_what_ran(as_owner: Client, as_staff: Client, turn: Turn
     assert as_staff.get(address).status_code == 200
 
 
-def test_thumbs(as_owner: Client, turn: Turn) -> None:
+def test_feedback(as_owner: Client, turn: Turn) -> None:
     message = answer_of(turn)
     address = reverse("feedback", args=[message.pk])
     assert "What was wrong?" in html(as_owner.post(address, {"value": "-1"}, headers=HTMX))
@@ -412,7 +412,7 @@ def test_thumbs(as_owner: Client, turn: Turn) -> None:
 
 
 @pytest.mark.parametrize("status", ["stopped", "failed", "interrupted"])
-def test_an_answer_that_says_nothing_has_no_thumbs_and_can_not_be_gone_on_with(
+def test_an_empty_answer_cannot_be_rated_or_continued(
     as_owner: Client, turn: Turn, status: str
 ) -> None:
     message = answer_of(turn)
@@ -428,7 +428,7 @@ def test_an_answer_that_says_nothing_has_no_thumbs_and_can_not_be_gone_on_with(
 
 
 @pytest.mark.django_db(transaction=True)
-def test_changing_a_question_can_be_given_up(as_owner: Client, turn: Turn) -> None:
+def test_editing_a_question_can_be_cancelled(as_owner: Client, turn: Turn) -> None:
     form = html(as_owner.get(reverse("edit-question", args=[turn.pk]), headers=HTMX))
     assert "ws-send" in form
     assert "How long is leave?" in form
@@ -458,7 +458,7 @@ async def test_asking_without_scripts(owner: User, session: ChatSession, handboo
 
 
 @pytest.mark.django_db(transaction=True)
-async def test_a_refusal_without_scripts_is_said(owner: User, session: ChatSession) -> None:
+async def test_a_refusal_without_scripts_is_shown(owner: User, session: ChatSession) -> None:
     client = AsyncClient()
     await client.aforce_login(owner)
     response = await client.post(reverse("ask", args=[session.pk]), {"question": " "}, follow=True)
@@ -533,7 +533,7 @@ def test_the_theme_is_remembered(as_owner: Client) -> None:
 
 
 @pytest.mark.parametrize("noise", ["\x00", "²", "٣", "9" * 30, "-1", "1e3", "%00", "<b>"])
-def test_noise_in_addresses_and_forms_harms_nothing(
+def test_random_urls_and_forms_are_harmless(
     as_owner: Client, session: ChatSession, turn: Turn, noise: str
 ) -> None:
     address = reverse("session", args=[session.pk])
