@@ -56,7 +56,7 @@ class ContextEntryAdmin(WordSearch, RecordAdmin):
 
     @staticmethod
     def found_by(word: str) -> Q:
-        """Search conversation entries by the messages of their turn, whose text they are, and others by their own text."""
+        """Search conversation entries by the messages of their turn, and others by their own text."""
         said = Q(type=ContextEntry.Type.CHAT, turn__in=messages_found(word, "turn_id"))
         told = ContextEntry.objects.exclude(type=ContextEntry.Type.CHAT).filter(content__icontains=word)
         return said | Q(pk__in=looked_up(told)) | Q(session__in=sessions_named(word).values("pk"))

@@ -8,7 +8,8 @@ from typing import Any, Self
 from playwright.sync_api import BrowserContext, Page
 
 # `№` becomes the injection's number, `CANARY` an address that nothing else requests. Injected elements have the
-# attribute `data-injected`, so that they are found even if nothing runs. All fit into the shortest field, 120 characters.
+# attribute `data-injected`, so that they are found even if nothing runs. All fit into the shortest field of 120
+# characters.
 _TEMPLATES = r"""
 <script data-injected>caught(№)</script>
 "><script data-injected>caught(№)</script>

@@ -248,7 +248,9 @@ def test_an_administrator_adds_missing_documents_and_manages_people(
     expect(person.locator("main")).to_contain_text(re.compile("inactive|deactivated|closed|right", re.IGNORECASE))
 
 
-def test_an_anonymous_visitor_is_refused_with_an_explanation_everywhere(page: Page, colleague: Page, other: Page, site: Site) -> None:
+def test_an_anonymous_visitor_is_refused_with_an_explanation_everywhere(
+    page: Page, colleague: Page, other: Page, site: Site
+) -> None:
     sign_in(page, site)
     new_chat(page)
     ask(page, "How heavy is the LS-2408?")

@@ -140,7 +140,9 @@ def test_reasoning_can_be_read_while_it_streams(page: Page, site_with_model: Sit
     expect(answer.locator(".prose")).not_to_contain_text("thought")
 
 
-def test_a_cut_off_answer_keeps_its_text_and_can_be_retried(page: Page, site_with_model: Site, provider: FakeProvider) -> None:
+def test_a_cut_off_answer_keeps_its_text_and_can_be_retried(
+    page: Page, site_with_model: Site, provider: FakeProvider
+) -> None:
     provider.reset()
     provider.cut_after(4, text="Only the first words arrive before the line breaks off.")
     sign_in(page, site_with_model)

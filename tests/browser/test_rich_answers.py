@@ -102,7 +102,9 @@ def test_mathematics_does_not_flicker_while_its_line_is_written(
     assert page.evaluate("window.flickers") == 0
 
 
-def test_code_is_highlighted_and_copied_as_plain_text(page: Page, site_with_model: Site, provider: FakeProvider) -> None:
+def test_code_is_highlighted_and_copied_as_plain_text(
+    page: Page, site_with_model: Site, provider: FakeProvider
+) -> None:
     page.context.grant_permissions(["clipboard-read", "clipboard-write"])
     code = 'def area(a):\n    """It is <b>."""\n    return a ** 2  # squared\n'
     answer = answer_to(page, site_with_model, provider, f"So [1]:\n\n```python\n{code}```\n")
@@ -143,7 +145,9 @@ def test_a_diagram_is_drawn_and_its_source_shown_by_a_switch(
     expect(picture).not_to_have_attribute("src", re.compile(re.escape(str(before)[:2000])))
 
 
-def test_shared_pages_render_formulas_and_diagrams_too(page: Page, site_with_model: Site, provider: FakeProvider) -> None:
+def test_shared_pages_render_formulas_and_diagrams_too(
+    page: Page, site_with_model: Site, provider: FakeProvider
+) -> None:
     answer_to(page, site_with_model, provider, f"{MATHEMATICS}\n\n{DIAGRAM}")
     session = re.findall(r"/c/(\d+)/", page.url)[0]
     token = next(cookie for cookie in page.context.cookies() if cookie["name"] == "csrftoken")["value"]

@@ -49,9 +49,7 @@ def test_files_selected_before_the_script_loaded_are_uploaded(page: Page, site: 
     expect(row.locator(".row-error")).to_contain_text("can't be read")
 
 
-def test_older_office_files_are_detected_by_content_without_libreoffice(
-    page: Page, site: Site, tmp_path: Path
-) -> None:
+def test_older_office_files_are_detected_by_content_without_libreoffice(page: Page, site: Site, tmp_path: Path) -> None:
     def without_it(route: Route) -> None:
         """Serve the page as a server without LibreOffice would."""
         response = route.fetch()

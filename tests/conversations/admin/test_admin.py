@@ -172,9 +172,7 @@ def test_a_turn_shows_messages_citations_and_trace(answer: Message, as_staff: Cl
 @pytest.mark.parametrize(
     ("model", "said", "raw"), [("contextentry", "用户", "user"), ("turn", "检索文档", "retrieve_vector")]
 )
-def test_roles_and_actions_have_labels(
-    answer: Message, as_staff: Client, model: str, said: str, raw: str
-) -> None:
+def test_roles_and_actions_have_labels(answer: Message, as_staff: Client, model: str, said: str, raw: str) -> None:
     row = as_staff.get(changelist(model)).context["cl"].result_list[0]
     for address in (changelist(model), change(row)):
         page = as_staff.get(address, headers={"accept-language": "zh-hans"}).content.decode()

@@ -57,9 +57,7 @@ def test_a_request_id_finds_its_turn(answer: Message, as_staff: Client, model: t
 
 
 @pytest.mark.parametrize("model", [*SEARCHED, ContextEntry, Feedback, Citation])
-def test_messages_and_citations_are_not_scanned(
-    answer: Message, staff: User, model: type[Any]
-) -> None:
+def test_messages_and_citations_are_not_scanned(answer: Message, staff: User, model: type[Any]) -> None:
     request = RequestFactory().get("/")
     request.user = staff
     shown = admin.site._registry[model]

@@ -152,7 +152,9 @@ def test_a_role_is_assigned_and_listed(admin_client: Client, role: Role) -> None
 
 
 @pytest.mark.parametrize("changed", [{"role": "member"}, {"is_active": None}, {"is_superuser": None}])
-def test_the_last_administrator_cannot_be_removed(admin_client: Client, admin_user: User, changed: dict[str, Any]) -> None:
+def test_the_last_administrator_cannot_be_removed(
+    admin_client: Client, admin_user: User, changed: dict[str, Any]
+) -> None:
     address = reverse("admin:auth_user_change", args=[admin_user.pk])
     response = admin_client.post(address, person(admin_user, **changed))
     assert response.status_code == 200 and "last administrator" in response.content.decode()

@@ -213,9 +213,7 @@ def test_a_server_without_tls_is_distinguished_from_a_wrong_key(provider: FakePr
     assert "use TLS at this address" in look(as_staff, provider.root_url.replace("http:", "https:")).content.decode()
 
 
-def test_a_local_address_is_only_used_after_confirmation(
-    provider: FakeProvider, as_staff: Client
-) -> None:
+def test_a_local_address_is_only_used_after_confirmation(provider: FakeProvider, as_staff: Client) -> None:
     response = as_staff.post(ADDRESS, {"base_url": provider.root_url})
     assert response.status_code == 422 and "is on this machine" in response.content.decode()
     assert provider.connections == 0

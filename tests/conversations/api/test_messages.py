@@ -125,9 +125,7 @@ def test_users_who_can_change_the_model_are_told_what_to_do(answer: Message, as_
 
 
 @pytest.mark.parametrize("route", ["messages/{message}", "sessions/{session}/content"])
-def test_an_answer_whose_writer_died_is_interrupted_on_reading(
-    answer: Message, as_owner: Client, route: str
-) -> None:
+def test_an_answer_whose_writer_died_is_interrupted_on_reading(answer: Message, as_owner: Client, route: str) -> None:
     long_ago = timezone.now() - timedelta(minutes=1)
     Message.objects.filter(pk=answer.pk).update(status="streaming", heartbeat_at=long_ago, stream_log=[], last_seq=0)
     body = as_owner.get("/api/chat/" + route.format(message=answer.pk, session=answer.turn.session_id)).json()

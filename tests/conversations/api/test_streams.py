@@ -117,9 +117,7 @@ async def test_an_invalid_question_is_400_with_a_message(
 
 
 @pytest.mark.parametrize("route", ["content", "conversation"])
-async def test_an_unknown_parent_turn_is_404(
-    client: AsyncClient, session: ChatSession, route: str
-) -> None:
+async def test_an_unknown_parent_turn_is_404(client: AsyncClient, session: ChatSession, route: str) -> None:
     address, name = (content(session), "content") if route == "content" else (CONVERSATION, "question")
     response = await post(client, address, {name: "x", "parent_turn_id": 999_999})
     assert response.status_code == 404 and "not in this chat" in response.json()["detail"]
@@ -205,9 +203,7 @@ async def test_resuming_returns_exactly_the_rest(
     assert (await client.get(url, headers={"last-event-id": str(len(whole))})).status_code == 204
 
 
-async def test_two_listeners_get_the_same_events(
-    client: AsyncClient, session: ChatSession, fake_llm: FakeLLM
-) -> None:
+async def test_two_listeners_get_the_same_events(client: AsyncClient, session: ChatSession, fake_llm: FakeLLM) -> None:
     go_on = asyncio.Event()
     fake_llm.enqueue([ThinkPiece("Hm."), go_on, TextPiece("One "), 0.1, TextPiece("two."), 0.1])
     asking = await post(client, content(session), {"content": "Hi there"})
@@ -366,9 +362,7 @@ async def test_steps_are_named_in_the_readers_language(client: AsyncClient, sess
 CONVERSATION = "/api/chat/conversation"
 
 
-async def test_a_conversation_creates_a_session(
-    client: AsyncClient, handbook: KnowledgeBase, owner: User
-) -> None:
+async def test_a_conversation_creates_a_session(client: AsyncClient, handbook: KnowledgeBase, owner: User) -> None:
     frames = [frame.data for frame in await frames_of(await post(client, CONVERSATION, {"question": RESET}))]
     session = await ChatSession.objects.aget(owner=owner)
     assert frames[0] == f"SESSION:{session.pk}" and frames[-1] == "DONE:"

@@ -124,7 +124,9 @@ LINES = st.sampled_from(
     st.lists(LINES, max_size=14), st.lists(st.integers(1, 7), min_size=1, max_size=8), st.sampled_from(["\n", "\r\n"])
 )
 @settings(max_examples=examples(600))
-def test_streaming_results_in_the_same_html_as_rendering_at_once(lines: list[str], sizes: list[int], line_end: str) -> None:
+def test_streaming_results_in_the_same_html_as_rendering_at_once(
+    lines: list[str], sizes: list[int], line_end: str
+) -> None:
     text = line_end.join(lines)
     stream = Incremental(CONTEXT)
     html, position, turn = "", 0, 0

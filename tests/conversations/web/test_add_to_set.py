@@ -20,9 +20,7 @@ def chunks(owner: User) -> list[Chunk]:
     return [factories.make_chunk(document, text) for text in ("Hold the reset button.", "Read but not cited.")]
 
 
-def test_cited_passages_are_ticked_and_others_offered(
-    owner: User, as_owner: Client, chunks: list[Chunk]
-) -> None:
+def test_cited_passages_are_ticked_and_others_offered(owner: User, as_owner: Client, chunks: list[Chunk]) -> None:
     message = make_turn(make_session(owner), "How do I <reset> it?", chunk=chunks[0])
     read = CITATION | {"chunk": chunks[1], "document": chunks[1].document}
     Citation.objects.create(message=message, index=2, request_id=message.turn.request_id, **read)
@@ -35,9 +33,7 @@ def test_cited_passages_are_ticked_and_others_offered(
     assert "<html" not in popover
 
 
-def test_the_button_is_shown_only_if_the_answer_has_sources(
-    owner: User, as_owner: Client, chunks: list[Chunk]
-) -> None:
+def test_the_button_is_shown_only_if_the_answer_has_sources(owner: User, as_owner: Client, chunks: list[Chunk]) -> None:
     session = make_session(owner)
     message = make_turn(session, chunk=chunks[0])
     address = reverse("add-answer-to-set", args=[message.pk])

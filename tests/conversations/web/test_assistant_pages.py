@@ -76,9 +76,7 @@ def test_a_curator_creates_changes_and_restores_an_assistant(as_curator: Client,
         ({"questions": "\n".join("abcdefghi")}, "must be a list of at most 8"),
     ],
 )
-def test_an_invalid_form_is_explained_and_not_saved(
-    as_curator: Client, fields: dict[str, str], says: str
-) -> None:
+def test_an_invalid_form_is_explained_and_not_saved(as_curator: Client, fields: dict[str, str], says: str) -> None:
     answer = as_curator.post(reverse("new-assistant"), form(**fields))
     assert answer.status_code == 422 and says in answer.content.decode()
     assert Assistant.objects.count() == 1

@@ -148,9 +148,7 @@ async def reloaded(session: ChatSession) -> str:
     return squeeze(await in_database(_render, context))
 
 
-async def test_a_streamed_page_equals_a_reload(
-    owner: User, session: ChatSession, handbook: KnowledgeBase
-) -> None:
+async def test_a_streamed_page_equals_a_reload(owner: User, session: ChatSession, handbook: KnowledgeBase) -> None:
     async with tab(owner, session) as here:
         await here.ask(RESET)
         await here.until_ended()

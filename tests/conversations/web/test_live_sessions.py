@@ -183,18 +183,14 @@ async def test_a_suspended_page_catches_up(owner: User, session: ChatSession, ha
     await here.leave()
 
 
-async def test_an_up_to_date_page_is_sent_nothing(
-    owner: User, session: ChatSession, handbook: KnowledgeBase
-) -> None:
+async def test_an_up_to_date_page_is_sent_nothing(owner: User, session: ChatSession, handbook: KnowledgeBase) -> None:
     await run_turn(owner, session, RESET)
     async with tab(owner, session) as here:
         await arrive(here)
         assert await here.socket.receive_nothing(0.3)
 
 
-async def test_a_known_branch_is_not_announced(
-    owner: User, session: ChatSession, handbook: KnowledgeBase
-) -> None:
+async def test_a_known_branch_is_not_announced(owner: User, session: ChatSession, handbook: KnowledgeBase) -> None:
     await run_turn(owner, session, RESET)
     first = await Turn.objects.aget()
     await lifecycle.edit(owner, first.pk, PORTS)
@@ -227,7 +223,9 @@ async def test_two_stale_pages_asking_at_once_continue_the_same_branch(
     assert await Turn.objects.filter(children=None).acount() == 1
 
 
-async def test_files_are_announced_to_every_page(owner: User, session: ChatSession, settings: Any, tmp_path: Path) -> None:
+async def test_files_are_announced_to_every_page(
+    owner: User, session: ChatSession, settings: Any, tmp_path: Path
+) -> None:
     settings.MEDIA_ROOT = tmp_path
 
     def put_in() -> int:

@@ -102,9 +102,7 @@ def test_a_change_is_rehearsed_edited_further_and_made_live(
     assert third.beside == again.run, "its rehearsal is the run of version 2"
 
 
-def test_the_live_version_is_run_again_after_changes(
-    client: Client, desk: Assistant, golden: EvaluationSet
-) -> None:
+def test_the_live_version_is_run_again_after_changes(client: Client, desk: Assistant, golden: EvaluationSet) -> None:
     first = rehearse(client, desk, golden)
     work()
     index_document(golden.knowledge_base, ("The garden fence is green.",), "garden.txt")

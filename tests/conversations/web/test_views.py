@@ -412,9 +412,7 @@ def test_feedback(as_owner: Client, turn: Turn) -> None:
 
 
 @pytest.mark.parametrize("status", ["stopped", "failed", "interrupted"])
-def test_an_empty_answer_cannot_be_rated_or_continued(
-    as_owner: Client, turn: Turn, status: str
-) -> None:
+def test_an_empty_answer_cannot_be_rated_or_continued(as_owner: Client, turn: Turn, status: str) -> None:
     message = answer_of(turn)
     page, address = reverse("session", args=[turn.session_id]), reverse("feedback", args=[message.pk])
     Message.objects.filter(pk=message.pk).update(status=status)
@@ -533,9 +531,7 @@ def test_the_theme_is_remembered(as_owner: Client) -> None:
 
 
 @pytest.mark.parametrize("noise", ["\x00", "²", "٣", "9" * 30, "-1", "1e3", "%00", "<b>"])
-def test_random_urls_and_forms_are_harmless(
-    as_owner: Client, session: ChatSession, turn: Turn, noise: str
-) -> None:
+def test_random_urls_and_forms_are_harmless(as_owner: Client, session: ChatSession, turn: Turn, noise: str) -> None:
     address = reverse("session", args=[session.pk])
     for query in ({"turn": noise}, {"deleted": noise}, {"all": noise}):
         assert "How long is leave?" in html(as_owner.get(address, query))
