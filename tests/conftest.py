@@ -52,6 +52,7 @@ def pytest_configure(config: pytest.Config) -> None:
         config.pluginmanager.register(durations.Recorder())
 
 
+@pytest.hookimpl(optionalhook=True)
 def pytest_xdist_auto_num_workers() -> int:
     """Return the number of cores plus one, but at most four: tests of browsers and processes mostly wait."""
     return min(4, (os.cpu_count() or 1) + 1)

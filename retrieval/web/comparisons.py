@@ -75,15 +75,15 @@ class ResultRow:
 
     @property
     def marks_in_words(self) -> str:
-        """The ranks of the right passages, in words."""
-        ranks = [str(rank) for rank, mark in enumerate(self.marks, 1) if mark == "right"]
+        """The ranks of the relevant passages, in words."""
+        ranks = [str(rank) for rank, mark in enumerate(self.marks, 1) if mark == "relevant"]
         if not ranks:
             return _("none relevant in the top ten")
         return _("relevant at rank {ranks}").format(ranks=", ".join(ranks))
 
     @property
     def marks(self) -> list[str]:
-        """For each of ten ranks: "right", "wrong", "same" (already counted), or "none"."""
+        """For each of ten ranks: "relevant", "irrelevant", "same" (already counted), or "none"."""
         marks = [_mark(hit["grade"]) for hit in self.result.hits[:10]]
         return marks + ["none"] * (10 - len(marks))
 
@@ -91,7 +91,7 @@ class ResultRow:
 def _mark(grade: int | None) -> str:
     if grade is None:
         return "same"
-    return "right" if grade > 0 else "wrong"
+    return "relevant" if grade > 0 else "irrelevant"
 
 
 @dataclass

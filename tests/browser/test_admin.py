@@ -39,7 +39,7 @@ def test_a_connected_model_appears_on_the_dashboard(page: Page, site: Site, prov
     go_on.set()
     expect(page.locator(".set-up-reply")).to_have_text("Because of the air.")
     expect(page.get_by_text("reasons before it answers")).to_be_visible()
-    page.get_by_text("Reasoning").click()
+    page.get_by_text("Reasoning", exact=True).click()
     expect(page.get_by_text("Let me think.")).to_be_visible()
 
     provider.reply("Slowly, word after word it is written down here.", "First I think of it.", delay=0.25)

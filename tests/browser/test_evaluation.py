@@ -31,7 +31,7 @@ def test_a_playground_query_is_added_to_a_set_and_run(page: Page, site: Site) ->
     page.locator('.side-settings[data-side="b"] .mode').get_by_text("Meaning").click()
     expect(page).to_have_url(re.compile("b-mode=vector"))
 
-    first.get_by_label("right").check()
+    first.get_by_label("relevant").check()
     page.get_by_role("button", name="Add to a question set").click()
     popover = page.locator("#add-popover")
     make_set(popover, "Weights")
@@ -45,7 +45,7 @@ def test_a_playground_query_is_added_to_a_set_and_run(page: Page, site: Site) ->
     expect(page.locator(".runs-table .figure-value").first).to_have_text(re.compile(r"1\.000|0\.[1-9]"))
     page.locator(".run-when a").click()
     page.locator(".result summary").click()
-    expect(page.locator(".result-hit.right")).to_be_visible()
+    expect(page.locator(".result-hit.relevant")).to_be_visible()
 
 
 def test_an_answered_question_is_added_to_a_set_in_two_clicks(page: Page, site: Site) -> None:

@@ -58,7 +58,7 @@ def test_an_invited_newcomer_asks_downloads_their_data_and_deletes_the_account(
     other.get_by_label("Password").fill(SECRET)
     other.get_by_role("button", name="Confirm").click()
     expect(other.get_by_text("This will be permanently deleted")).to_be_visible()
-    other.get_by_label("Your user name").fill("nora")
+    other.get_by_label("Your username, to confirm").fill("nora")
     other.get_by_role("button", name="Delete my account permanently").click()
     expect(other.get_by_text("Your account is deleted.")).to_be_visible()
 

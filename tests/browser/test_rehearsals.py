@@ -19,7 +19,7 @@ def test_a_change_is_rehearsed_edited_and_made_live(page: Page, site: Site) -> N
     page.goto(f"{site.url}/playground/")
     page.get_by_label("Query").fill(QUESTION)
     page.get_by_label("Query").press("Enter")
-    page.locator('[data-side="a"] .hit').first.get_by_label("right").check()
+    page.locator('[data-side="a"] .hit').first.get_by_label("relevant").check()
     page.get_by_role("button", name="Add to a question set").click()
     make_set(page.locator("#add-popover"), "Firmware")
 

@@ -51,7 +51,7 @@ async def test_a_branch_that_failed_to_load_is_shown_on_the_next_try(
     monkeypatch.setattr(contexts, "turns_of", away_once(contexts.turns_of))
     async with tab(owner, session) as here:
         await here.send(**again)
-        await here.until(lambda page: "can't be reached" in text(page, "#toasts"))
+        await here.until(lambda page: "temporarily unavailable" in text(page, "#toasts"))
         await here.send(**again)
         await here.until(lambda page: text(page, ".siblings") == "2/2")
         await here.until_ended()

@@ -171,7 +171,7 @@ def test_missing_targets_are_left_out_with_a_note(golden: EvaluationSet, chunks:
     with pytest.raises(RunFailed, match="3 relevant passages"):
         runs.run(golden, WORDS)
     failed = golden.runs.latest("pk")
-    assert failed.status == "failed" and "3 right passages" in failed.error
+    assert failed.status == "failed" and "3 relevant passages" in failed.error
 
 
 def test_search_notes_are_counted(golden: EvaluationSet, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -164,6 +164,7 @@ def test_a_run_is_queued_watched_and_shown(as_owner: Client, golden: EvaluationS
     assert "1.000" in done and "every 1s" not in done
     page = text_of(as_owner.get(url("evaluation-run", run.pk)))
     assert "relevant at rank 1" in page and "eight gigabit ports" in page and "not reordered" in page
+    assert '<li class="result-hit relevant">' in page and '<rect class="mark-relevant"' in page
 
 
 def test_errors_when_starting_a_run(as_owner: Client, base: KnowledgeBase, golden: EvaluationSet) -> None:
