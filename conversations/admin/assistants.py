@@ -13,7 +13,7 @@ from ragsite.admin_base import ModelAdmin, RecordAdmin, column, pretty_json
 
 @admin.register(Assistant)
 class AssistantAdmin(ModelAdmin):
-    """Admin for assistants: who can use them and how they answer."""
+    """Admin for assistants: access to them and how they answer."""
 
     form = AssistantForm
     list_display = ["name", "description", "is_default", "enabled", "everyone", "created_at"]
@@ -22,20 +22,20 @@ class AssistantAdmin(ModelAdmin):
 
     def get_form(self, request: HttpRequest, obj: Any = None, change: bool = False, **kwargs: Any) -> Any:
         """Return the form for the current user; its fields are created dynamically, not declared."""
-        made = super().get_form(request, obj, change, **kwargs | {"fields": AssistantForm.Meta.fields})
-        return type("Form", (made,), {"user": request.user})
+        form = super().get_form(request, obj, change, **kwargs | {"fields": AssistantForm.Meta.fields})
+        return type("Form", (form,), {"user": request.user})
 
     def get_fieldsets(self, request: HttpRequest, obj: Any = None) -> Any:
-        """Show who can use it and its sources, and in collapsed sections what differs from the site."""
+        """Show access and sources first, and the assistant's own models and settings in collapsed sections."""
         fields = self.get_form(request, obj)(instance=obj).fields
         options = [name for name in fields if name.startswith("option_")]
         models = [name for name in fields if name.startswith("model_")]
-        said = ["knowledge_bases", "pipeline", "greeting", "questions"]
+        answering = ["knowledge_bases", "pipeline", "greeting", "questions"]
         if not options:  # for users with view permission only
             return [(None, {"fields": AssistantForm.Meta.fields})]
         return [
             (None, {"fields": [name for name in AssistantForm.Meta.fields if name in fields]}),
-            (gettext_lazy("How it answers"), {"fields": said}),
+            (gettext_lazy("How it answers"), {"fields": answering}),
             (gettext_lazy("Models and prompts"), {"fields": [*models, "prompts"], "classes": ["collapse"]}),
             (gettext_lazy("Own settings"), {"fields": options, "classes": ["collapse"]}),
         ]

@@ -17,11 +17,11 @@ from ragsite.llm import secrets
 from ragsite.llm.addresses import objections, same_server
 
 # The same minimum as in the settings: with less, every question fails.
-_LEAST = {
+_MINIMUMS = {
     "temperature": 0, "max_tokens": 1, "context_window": 1024, "connect_timeout": 0.1, "idle_timeout": 0.1,
     "total_timeout": 1, "input_price": 0, "output_price": 0,
 }  # fmt: skip
-_HOTTEST = 2
+_MAX_TEMPERATURE = 2
 _TALL = forms.Textarea(attrs={"rows": 18, "cols": 110, "spellcheck": "false"})
 
 
@@ -41,7 +41,7 @@ class PromptTemplateForm(forms.ModelForm[PromptTemplate]):
     """A prompt; invalid if it uses an unknown variable, lacks a required one or can't be parsed."""
 
     class Meta:
-        """Version and activation are set on saving."""
+        """The version number and its activation are set on saving."""
 
         model = PromptTemplate
         fields = ["purpose", "language", "system", "user"]
@@ -106,8 +106,8 @@ class ModelProfileForm(forms.ModelForm[ModelProfile]):
             else _("Stored encrypted and never shown again.")
         )
         self.fields["purpose"].help_text = _(
-            "A profile for embedding only says how to reach the endpoint. To search with its model, run “manage.py "
-            "reembed --provider openai”."
+            "A profile for embedding only defines the connection to the endpoint. To search with its model, run "
+            "“manage.py reembed --provider openai”."
         )
         for name in ("temperature", "max_tokens"):
             self.fields[name].required = False
@@ -118,9 +118,9 @@ class ModelProfileForm(forms.ModelForm[ModelProfile]):
             self.fields[name].help_text = _("In %(currency)s. Leave empty if it is free or costs don't matter.") % {
                 "currency": settings.LLM_CURRENCY
             }
-        for name, least in _LEAST.items():
-            self.fields[name].validators.append(MinValueValidator(least))
-        self.fields["temperature"].validators.append(MaxValueValidator(_HOTTEST))
+        for name, minimum in _MINIMUMS.items():
+            self.fields[name].validators.append(MinValueValidator(minimum))
+        self.fields["temperature"].validators.append(MaxValueValidator(_MAX_TEMPERATURE))
 
     def clean_base_url(self) -> str:
         """Remove the trailing slash."""
@@ -134,17 +134,18 @@ class ModelProfileForm(forms.ModelForm[ModelProfile]):
             self.add_error(
                 "enabled", _("“%(other)s” is enabled for this purpose; disable it first.") % {"other": other}
             )
-        suited = reply_settings(data.get("purpose") or "")
-        for name, value in (("temperature", suited.temperature), ("max_tokens", suited.max_tokens)):
+        defaults = reply_settings(data.get("purpose") or "")
+        for name, value in (("temperature", defaults.temperature), ("max_tokens", defaults.max_tokens)):
             if name in data and data[name] is None:
                 data[name] = value
         if "base_url" in data and {"base_url", "own_network"} & {*self.changed_data}:
-            for name, told in objections(data["base_url"], own_network=bool(data.get("own_network"))).items():
-                self.add_error(name, told)
+            for name, message in objections(data["base_url"], own_network=bool(data.get("own_network"))).items():
+                self.add_error(name, message)
             elsewhere = not same_server(data["base_url"], self.initial.get("base_url", ""))
             if elsewhere and self.instance.encrypted_key and not (data.get("key") or data.get("remove_key")):
                 self.add_error(
-                    "key", _("The stored key belongs to the address before. Enter the key of this one, or remove it.")
+                    "key",
+                    _("The stored key belongs to the previous address. Enter the key for this one, or remove it."),
                 )
         return data
 

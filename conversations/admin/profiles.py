@@ -42,7 +42,7 @@ class ModelProfileAdmin(ModelAdmin):
         return [*SetUp(self).urls(), *super().get_urls()]
 
     def changelist_view(self, request: HttpRequest, extra_context: Any = None) -> HttpResponse:
-        """Tell the template whether the user can connect a model."""
+        """Add whether the user can connect a model."""
         return super().changelist_view(request, {"may_set_up": may_set_up(request.user)} | (extra_context or {}))
 
     @admin.display(description=gettext_lazy("key"))

@@ -97,7 +97,7 @@ class PromptTemplateAdmin(ModelAdmin):
         return render(request, "admin/conversations/prompttemplate/_preview.html", context)
 
     def save_model(self, request: HttpRequest, obj: Any, form: Any, change: bool) -> None:
-        """Save the texts as a new version, and show that."""
+        """Save the texts as a new version, and continue with that one."""
         if change and not {"system", "user"} & set(form.changed_data):
             return
         saved = versions.save_version(obj.purpose, obj.language, obj.system, obj.user)

@@ -23,7 +23,7 @@ from ragsite.admin_base import RecordAdmin, ValuesFilter, column, link_to, prett
 
 
 def named(turn_id: int | None) -> Turn | None:
-    """Return a turn whose name is its question, or None."""
+    """Return a turn, named by its question, or None."""
     return Turn.objects.named().defer("embedding").filter(pk=turn_id).first() if turn_id is not None else None
 
 
@@ -58,8 +58,8 @@ class ContextEntryAdmin(WordSearch, RecordAdmin):
     def found_by(word: str) -> Q:
         """Search conversation entries by the messages of their turn, and others by their own text."""
         said = Q(type=ContextEntry.Type.CHAT, turn__in=messages_found(word, "turn_id"))
-        told = ContextEntry.objects.exclude(type=ContextEntry.Type.CHAT).filter(content__icontains=word)
-        return said | Q(pk__in=looked_up(told)) | Q(session__in=sessions_named(word).values("pk"))
+        others = ContextEntry.objects.exclude(type=ContextEntry.Type.CHAT).filter(content__icontains=word)
+        return said | Q(pk__in=looked_up(others)) | Q(session__in=sessions_named(word).values("pk"))
 
     @admin.action(description=gettext_lazy("Clear selected summaries"), permissions=["clear"])
     def clear_summaries(self, request: HttpRequest, entries: QuerySet[ContextEntry]) -> None:
@@ -159,7 +159,7 @@ class TraceStepAdmin(InWords, WordSearch, RecordAdmin):
 
 @admin.register(Feedback)
 class FeedbackAdmin(WordSearch, RecordAdmin):
-    """Admin for feedback and its answers."""
+    """Admin for feedback and the answers it is about."""
 
     list_display = ["created_at", "value", "reason", "remark", "said", "user"]
     list_filter = ["value", "reason", "created_at"]

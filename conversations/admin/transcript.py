@@ -93,5 +93,5 @@ def _read(request: HttpRequest, view: queries.TurnView, steps: Sequence[TraceSte
     page = ReadAnswer.of(view)
     page.for_staff = may_change_models(request.user)
     statuses = [item["status"] for item in page.answer.checks]
-    told = labels.rows(page.answer.checks)
-    return ReadTurn(page, view, ran, [(status, *row) for status, row in zip(statuses, told, strict=True)])
+    rows = labels.rows(page.answer.checks)
+    return ReadTurn(page, view, ran, [(status, *row) for status, row in zip(statuses, rows, strict=True)])

@@ -1,4 +1,4 @@
-"""Users in the admin. Deleting one deletes their chats, and asks what to do with their knowledge bases."""
+"""Users in the admin. Deleting a user deletes their chats, and asks what to do with their knowledge bases."""
 
 from typing import Any
 
@@ -53,8 +53,8 @@ class BasesForm(forms.Form):
     bases = forms.ChoiceField(
         label=gettext_lazy("Their knowledge bases"),
         choices=[
-            (HAND_OVER, gettext_lazy("are handed over to another person")),
-            (DELETE, gettext_lazy("are deleted, with all their documents")),
+            (HAND_OVER, gettext_lazy("Transfer to another person")),
+            (DELETE, gettext_lazy("Delete, with all their documents")),
         ],
         widget=forms.RadioSelect,
     )
@@ -71,7 +71,7 @@ class BasesForm(forms.Form):
         data = super().clean() or self.cleaned_data
         chosen = data.get("bases")
         if chosen == self.HAND_OVER and data.get("heir") is None:
-            self.add_error("heir", _("Choose who gets the knowledge bases."))
+            self.add_error("heir", _("Choose a new owner for the knowledge bases."))
         needed = {self.HAND_OVER: "knowledge.change_knowledgebase", self.DELETE: "knowledge.delete_knowledgebase"}
         if chosen in needed and not self.actor.has_perm(needed[chosen]):
             self.add_error("bases", _("You may not do this with knowledge bases."))
@@ -99,12 +99,12 @@ class PersonForm(RoleForm, UserChangeForm[User]):
 
 
 class NewPersonForm(RoleForm, AdminUserCreationForm[User]):
-    """A new user, who sets their password with a link or is given one."""
+    """A new user, who sets their password with a link, or for whom an administrator sets one."""
 
     usable_password = forms.ChoiceField(
         label=gettext_lazy("Password"),
         choices=[
-            ("false", gettext_lazy("They set it themselves, by a link for you to hand over")),
+            ("false", gettext_lazy("They set it themselves, with a link that you send them")),
             ("true", gettext_lazy("Set one now")),
         ],
         initial="false",

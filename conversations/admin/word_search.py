@@ -31,7 +31,7 @@ Condition = Callable[[str], Q]
 
 
 def is_part_of_uuid(word: str) -> bool:
-    """Whether a request id or a link's id can contain a word."""
+    """Return whether a request id or a link's id can contain a word."""
     return _PART_OF_UUID.fullmatch(word) is not None
 
 
@@ -85,7 +85,7 @@ class WordSearch(ModelAdmin):
             found = list(newest[: MOST_FOUND + 1])
         if len(found) > MOST_FOUND:
             found.pop()
-            told = _("More than %(count)s records match. The newest %(count)s are listed: add a word or a filter.")
-            messages.info(request, told % {"count": f"{MOST_FOUND:,}"})
+            message = _("More than %(count)s records match. The newest %(count)s are listed: add a word or a filter.")
+            messages.info(request, message % {"count": f"{MOST_FOUND:,}"})
         kind = queryset.model._meta.pk.db_type(connection)
         return queryset.filter(pk__in=RawSQL(f"SELECT unnest(%s::{kind}[])", [found])), False

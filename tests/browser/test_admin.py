@@ -67,7 +67,7 @@ def test_a_connected_model_appears_on_the_dashboard(page: Page, site: Site, prov
     expect(page.locator(".messagelist")).to_contain_text("The model is connected")
     assert "sk-browser-1" not in page.content()
 
-    page.get_by_role("link", name="Ask it something").click()
+    page.get_by_role("link", name="Ask a question").click()
     expect(page.get_by_label("Your question")).to_be_visible()
     new_chat(page)
     ask(page, QUESTION)

@@ -1,1 +1,1 @@
-"""The administration's first page: what is asked, what came of it, how long it took, what it cost, what is lacking."""
+"""The admin's first page: questions, their outcomes, latency, costs and missing documents."""

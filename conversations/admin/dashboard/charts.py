@@ -1,19 +1,19 @@
-"""The geometry of the first page's drawings, which templates draw as SVG. Pure.
+"""The geometry of the first page's charts, which templates render as SVG. Pure.
 
-A drawing is stretched to the width that there is; words stand beside it as text, so that they keep their size.
+A chart is stretched to the available width; its labels are HTML text beside it, so that they keep their size.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-# Units of a drawing of columns: each column is so wide, the gap between two included.
+# Units of a column chart; the width of a column includes the gap to the next.
 COLUMN, HEIGHT = 10.0, 100.0
 _GAP = 2.0
 
 
 @dataclass(frozen=True, slots=True)
 class Segment:
-    """A part of a column; `slug` is its class in the style sheet."""
+    """A part of a column; `slug` is its CSS class."""
 
     slug: str
     y: float
@@ -22,7 +22,7 @@ class Segment:
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """A column with its parts from below, and what it says in words."""
+    """A column: its segments from the bottom up, and its tooltip."""
 
     x: float
     title: str
@@ -32,7 +32,7 @@ class Column:
 
 @dataclass(frozen=True, slots=True)
 class Chart:
-    """Columns, the width of the drawing, and the values at its top, middle and foot."""
+    """Columns, the width of the chart, and the labels of its axis at the top, middle and bottom."""
 
     columns: list[Column]
     width: float
@@ -41,7 +41,7 @@ class Chart:
 
 
 def stacked(counts: Sequence[Sequence[int]], slugs: Sequence[str], titles: Sequence[str]) -> Chart:
-    """Return columns of counts by kind (`slugs`), one for each title."""
+    """Return a chart of stacked counts by kind (`slugs`), with a column per title."""
     top = round_up(max((sum(each) for each in counts), default=0))
     columns = []
     for number, (each, title) in enumerate(zip(counts, titles, strict=True)):
@@ -55,7 +55,7 @@ def stacked(counts: Sequence[Sequence[int]], slugs: Sequence[str], titles: Seque
 
 
 def round_up(most: int) -> int:
-    """Return the end of an axis: even, at least 2, and 1, 2, 4, 6 or 8 with noughts."""
+    """Return the end of an axis: at least 2, and 2, 4, 6, 8 or 10 times a power of ten."""
     unit = 1
     while True:
         for step in (2, 4, 6, 8, 10):

@@ -1,4 +1,4 @@
-"""The figures of the first page: a query each, whose work is bounded by the span or by a number of rows."""
+"""Figures of the first page, each from one query whose cost is bounded by the period or by a number of rows."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -21,11 +21,11 @@ from conversations.rendering.progress import duration
 from conversations.turns.lifecycle import find_node
 from knowledge.models import Document
 
-# Times are told of the newest turns: more of them don't make a percentile truer, only slower.
+# Latency is that of the newest turns: more would slow the query down without making percentiles more accurate.
 TIMED_TURNS = 2000
 THUMBS_SHOWN = FAILED_SHOWN = 5
 
-# Of the newest turns: of each node, and of the whole answer (""), how often, the middle, and the 95th of 100.
+# Count, median and 95th percentile of each node and of the whole answer (""), over the newest turns.
 _LATENCY = """
 WITH newest AS MATERIALIZED (
     SELECT turn_id, duration_ms FROM conversations_message
@@ -46,10 +46,10 @@ FROM pg_class WHERE relkind = 'r' AND relnamespace = current_schema()::regnamesp
 
 @dataclass(frozen=True, slots=True)
 class Answered:
-    """Answers of a day that ended alike and were written by one model: how many, and the tokens read and written.
+    """The number of answers of a day with the same outcome and model, and the tokens that were read and written.
 
-    The outcome is an answer state, `talk` without one, or what cut them short. `continues` are those that go on with
-    another one: no question was asked for them.
+    The outcome is an answer state, `talk` for answers without one, or `failed`, `stopped` or `running`. Answers that
+    continue an earlier one (`continues`) have no question of their own.
     """
 
     day: date
@@ -62,7 +62,7 @@ class Answered:
 
 
 def answered(since: datetime) -> list[Answered]:
-    """Return the answers of a span, counted; all that is told of them is summed up from these rows."""
+    """Return the counts of answers since a time; the page's figures about answers are sums of these."""
     outcome = Case(
         When(status=Message.Status.FAILED, then=Value("failed")),
         When(status__in=[Message.Status.STOPPED, Message.Status.INTERRUPTED], then=Value("stopped")),
@@ -88,14 +88,14 @@ def answered(since: datetime) -> list[Answered]:
 
 
 def people(since: datetime) -> int:
-    """Return how many people asked something: those of whose sessions one with a question was used in the span."""
+    """Return the number of people with a session that has a question and was used since a time."""
     asked = ChatSession.objects.filter(Exists(Turn.objects.filter(session=OuterRef("pk"))), last_activity_at__gte=since)
     return asked.order_by().aggregate(people=Count("owner", distinct=True))["people"] or 0
 
 
 @dataclass(frozen=True, slots=True)
 class Latency:
-    """How long a node took, in milliseconds: the middle, and the 95th of a hundred. No key is the whole answer."""
+    """Median and 95th percentile of a node's duration in milliseconds; without a key, of the whole answer."""
 
     key: str
     count: int
@@ -104,7 +104,7 @@ class Latency:
 
     @property
     def name(self) -> str:
-        """The node in words."""
+        """The title of the node."""
         if not self.key:
             return _("Whole answer")
         node = find_node(self.key)
@@ -112,17 +112,17 @@ class Latency:
 
     @property
     def middle(self) -> str:
-        """The middle in words."""
+        """The median as text."""
         return duration(self.p50)
 
     @property
     def most(self) -> str:
-        """The 95th of a hundred in words."""
+        """The 95th percentile as text."""
         return duration(self.p95)
 
 
 def latencies(since: datetime) -> list[Latency]:
-    """Return the times of the nodes in their order, and last that of the whole answer."""
+    """Return the latency of each node in their order, then that of the whole answer."""
     with connection.cursor() as cursor:
         cursor.execute(_LATENCY, {"since": since, "turns": TIMED_TURNS})
         rows = sorted(cursor.fetchall(), key=lambda row: (row[3], row[0]))
@@ -131,7 +131,7 @@ def latencies(since: datetime) -> list[Latency]:
 
 @dataclass(frozen=True, slots=True)
 class ModelUse:
-    """What a model wrote in a span; `cost` is None where a profile names no prices."""
+    """The use of a model; `cost` is None if no profile has prices for it."""
 
     model: str
     answers: int
@@ -141,17 +141,17 @@ class ModelUse:
 
     @property
     def name(self) -> str:
-        """The model in words."""
+        """The name of the model."""
         return _("Quoting, without a model") if self.model == extractive_answer.MODEL else self.model
 
     @property
     def price(self) -> str:
-        """The cost in words."""
+        """The cost as text."""
         return money(self.cost)
 
 
 def money(amount: Decimal | None) -> str:
-    """Return an amount with its currency, less than 1 to four places; nothing for none."""
+    """Return an amount with its currency, to four decimal places if it is less than 1; empty for None."""
     if amount is None:
         return ""
     return (
@@ -162,7 +162,7 @@ def money(amount: Decimal | None) -> str:
 
 
 def models(rows: Iterable[Answered]) -> list[ModelUse]:
-    """Return what each model read and wrote, the most first; quoting, which costs nothing, last."""
+    """Return the use of each model, largest first; quoting, which uses no model, comes last."""
     prices: dict[str, tuple[Decimal | None, Decimal | None]] = {}
     priced = ModelProfile.objects.exclude(input_price=None, output_price=None).order_by("enabled", "pk")
     for name, input_price, output_price in priced.values_list("model", "input_price", "output_price"):
@@ -177,14 +177,14 @@ def models(rows: Iterable[Answered]) -> list[ModelUse]:
     for name, (count, read, written) in sums.items():
         cost = None
         if name in prices:
-            of_read, of_written = prices[name]
-            cost = ((of_read or 0) * read + (of_written or 0) * written) / Decimal(1_000_000)
+            input_price, output_price = prices[name]
+            cost = ((input_price or 0) * read + (output_price or 0) * written) / Decimal(1_000_000)
         found.append(ModelUse(name, count, read, written, cost))
     return sorted(found, key=lambda use: (use.model == extractive_answer.MODEL, -use.read - use.written, use.model))
 
 
 def thumbs(since: datetime) -> dict[int, int]:
-    """Return how many thumbs were given, by their value."""
+    """Return the number of thumbs by value."""
     given = Feedback.objects.filter(created_at__gte=since).order_by()
     return dict(given.values_list("value").annotate(Count("pk")))
 
@@ -198,7 +198,7 @@ def newest_thumbs_down(since: datetime) -> list[Feedback]:
 
 @dataclass(frozen=True, slots=True)
 class Ingestion:
-    """Documents by state, what waits, since when, and what failed lately; `size` is that of all files in bytes."""
+    """Documents by status, the oldest unfinished one, the newest failures and queued tasks; `size` is in bytes."""
 
     counts: dict[str, int]
     size: int
@@ -208,12 +208,12 @@ class Ingestion:
 
     @property
     def waiting(self) -> int:
-        """How many documents aren't searchable by meaning yet."""
+        """The number of documents that can't be searched by meaning yet."""
         return sum(self.counts.get(status, 0) for status in Document.UNFINISHED)
 
 
 def ingestion() -> Ingestion:
-    """Return how far the documents are."""
+    """Return the progress of ingestion."""
     rows: Any = Document.objects.order_by().values_list("status").annotate(Count("pk"), Sum("size"), Min("created_at"))
     states = list(rows)
     waiting = [first for status, _count, _size, first in states if status in Document.UNFINISHED]
@@ -229,7 +229,7 @@ def ingestion() -> Ingestion:
 
 @dataclass(frozen=True, slots=True)
 class Sizes:
-    """Bytes: of the database, of the index in it, of the conversations in it."""
+    """The size of the database in bytes, and of the index and the conversations in it."""
 
     database: int
     index: int
@@ -237,7 +237,7 @@ class Sizes:
 
 
 def sizes() -> Sizes:
-    """Return how large the database is, and its largest parts."""
+    """Return the size of the database and its largest parts."""
     with connection.cursor() as cursor:
         cursor.execute(_SIZES)
         database, index, conversations = cursor.fetchone()

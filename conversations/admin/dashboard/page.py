@@ -1,4 +1,4 @@
-"""What the first page of the administration shows, to those who may see it."""
+"""The context of the admin's first page, according to the user's permissions."""
 
 import shutil
 from collections import Counter
@@ -24,12 +24,12 @@ from retrieval.types import AnswerState
 SPANS = (7, 30, 90)
 USUAL_SPAN = 30
 GROUPS_SHOWN = 8
-# The characters of a question that the address of another page takes along.
+# Maximum number of characters of a question in a link to another page.
 QUESTION_CARRIED = 1000
 
 
 def context(request: HttpRequest) -> dict[str, Any]:
-    """Return the figures of the chosen span (`?days=`); nothing for who may not look at what people ask."""
+    """Return the figures of the chosen period (`?days=`); those about questions require permission to view them."""
     user: Any = request.user
     found: dict[str, Any] = {}
     if user.has_perms(["conversations.view_message", "conversations.view_turn"]):
@@ -67,7 +67,7 @@ def context(request: HttpRequest) -> dict[str, Any]:
 
 
 def questions(answers: Sequence[figures.Answered], days: Sequence[date]) -> dict[str, Any]:
-    """Return how many questions were asked on each of these days and how they ended, for a chart and a table."""
+    """Return the number of questions per day and outcome, for a chart and a table."""
     counts: Counter[tuple[date, str]] = Counter()
     for each in answers:
         if not each.continues:
@@ -84,8 +84,8 @@ def questions(answers: Sequence[figures.Answered], days: Sequence[date]) -> dict
     rows, titles = [], []
     for day in days:
         row = [counts[day, each["slug"]] for each in outcomes]
-        told = ", ".join(f"{each['name']} {count}" for each, count in zip(outcomes, row, strict=True) if count)
-        titles.append(f"{date_format(day, 'MONTH_DAY_FORMAT')}: {sum(row)}" + (f" ({told})" if told else ""))
+        details = ", ".join(f"{each['name']} {count}" for each, count in zip(outcomes, row, strict=True) if count)
+        titles.append(f"{date_format(day, 'MONTH_DAY_FORMAT')}: {sum(row)}" + (f" ({details})" if details else ""))
         rows.append(row)
     return {
         "question_count": total,
@@ -97,10 +97,10 @@ def questions(answers: Sequence[figures.Answered], days: Sequence[date]) -> dict
 
 
 def groups(user: Any, since: datetime) -> dict[str, Any]:
-    """Return the questions without an answer, grouped, each with where its document and its question set are made.
+    """Return groups of unanswered questions, with links for adding a document or a question of a question set.
 
-    A document goes to the base that most of a group's sessions asked, where each asked one to which the person may add;
-    else to the only one that there is, or to one of the person's choice.
+    The document is added to the base that most of a group's sessions searched, counting sessions that searched a
+    single base that the user can edit; otherwise to the only editable base, or to one that the user chooses.
     """
     asked = unanswered.unanswered(since)
     found = unanswered.groups(asked)

@@ -1,9 +1,9 @@
-"""Questions that found no answer, those that ask the same together: what documents are lacking.
+"""Unanswered questions, grouped by meaning; they show which documents are missing.
 
-Two questions ask the same where their vectors point the same way (both made by one model, which knows their language),
-or where they share most of their words; and where they name the same numbers and codes. Taken from the oldest on, each
-joins the group whose first question it is most like, or begins one: the same questions make the same groups, and the
-work is bounded by `LOOKED_AT` squared.
+Two questions are the same if they contain the same numbers and codes, and either their vectors are similar (from the
+same model, which covers their language) or they share most of their words. Starting with the oldest, each question
+joins the group whose first question is most similar to it, or starts a new group. The same questions thus always form
+the same groups, and the cost is bounded by the square of `LOOKED_AT`.
 """
 
 import re
@@ -27,9 +27,9 @@ from retrieval.engine import spaces
 from retrieval.models import EmbeddingSpace
 from retrieval.types import AnswerState
 
-# The newest questions without an answer that are grouped.
+# Maximum number of questions to group, starting with the newest.
 LOOKED_AT = 400
-# The share of common words from which on two questions ask the same: docs/decisions/unanswered.md.
+# The minimum share of common words of two questions that are the same: docs/decisions/unanswered.md.
 SHARED = 0.8
 _CODE = re.compile(r"[A-Za-z0-9.-]*\d[A-Za-z0-9.-]*")
 WORDINGS_SHOWN = 3
@@ -37,9 +37,9 @@ WORDINGS_SHOWN = 3
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """A question that found no answer: who asked it, when, and its vector in a space, where it has one.
+    """An unanswered question: its user, its time, and its vector in an embedding space, if it has one.
 
-    `alike` is the cosine from which on two of this space ask the same.
+    `alike` is the minimum cosine similarity of two questions of this space that are the same.
     """
 
     turn_id: int
@@ -54,42 +54,42 @@ class Asked:
 
 @dataclass(slots=True)
 class Group:
-    """Questions that ask the same, oldest first."""
+    """Questions with the same meaning, oldest first."""
 
     questions: list[Asked] = field(default_factory=list)
 
     @property
     def text(self) -> str:
-        """The wording that was used most, the newest of those used as often."""
+        """The most frequent wording; of equally frequent ones, the newest."""
         counts = Counter(_plain(each.text) for each in self.questions)
         most = max(counts.values())
         return next(each.text for each in reversed(self.questions) if counts[_plain(each.text)] == most)
 
     @property
     def wordings(self) -> list[str]:
-        """Some other wordings, the newest first."""
+        """Some other wordings, newest first."""
         own = _plain(self.text)
         others = {_plain(each.text): each.text for each in reversed(self.questions) if _plain(each.text) != own}
         return list(others.values())[:WORDINGS_SHOWN]
 
     @property
     def count(self) -> int:
-        """How often it was asked."""
+        """The number of times it was asked."""
         return len(self.questions)
 
     @property
     def people(self) -> int:
-        """How many people asked it."""
+        """The number of people who asked it."""
         return len({each.user_id for each in self.questions})
 
     @property
     def last(self) -> Asked:
-        """When it was asked last."""
+        """The newest question."""
         return self.questions[-1]
 
 
 def unanswered(since: datetime) -> list[Asked]:
-    """Return the newest questions of a span for which nothing was found, or the closest passages only; oldest first."""
+    """Return the newest questions that found nothing or only the closest passages, oldest first."""
     said = Message.objects.filter(turn=OuterRef("turn"), role=Message.Role.USER).values("content")
     rows = (
         Message.objects.filter(
@@ -107,7 +107,7 @@ def unanswered(since: datetime) -> list[Asked]:
     )  # fmt: skip
     found, alike = [], {}
     for space in EmbeddingSpace.objects.filter(pk__in={row[4] for row in rows}):
-        with suppress(LLMError):  # its model is gone
+        with suppress(LLMError):  # its model was removed
             alike[space.pk] = spaces.embedder_of(space).calibration.alike, space
     for turn_id, text, user_id, at, space_id, vector, session_id in rows:
         threshold, known = alike.get(space_id, (0.0, None))
@@ -118,9 +118,9 @@ def unanswered(since: datetime) -> list[Asked]:
 
 
 def groups(questions: Sequence[Asked]) -> list[Group]:
-    """Return the questions in groups, the largest first, then those asked last."""
+    """Return the questions in groups, largest first; of equally large ones, the most recently asked first."""
     alike = likeness(questions)
-    made: dict[int, Group] = {}  # by the place of the first question
+    made: dict[int, Group] = {}  # by the position of the first question
     for place, asked in enumerate(questions):
         firsts = [*made]
         scores = alike[place, firsts]
@@ -132,10 +132,10 @@ def groups(questions: Sequence[Asked]) -> list[Group]:
 
 
 def likeness(questions: Sequence[Asked]) -> Any:
-    """Return how alike each two questions are, a square array of floats: from 1 on they ask the same.
+    """Return the similarity of each two questions as a square array of floats; those with at least 1 are the same.
 
-    Of two that name the same numbers and codes it is the share of words that they have in common, or the cosine of
-    their vectors where one model made both, each against that of two which ask the same; of others it is 0.
+    For questions with the same numbers and codes, it is the larger of their share of common words and the cosine
+    similarity of vectors from the same model, each divided by its threshold; for others, it is 0.
     """
     found = np.zeros((len(questions), len(questions)), dtype=np.float32)
     by_codes: dict[Any, list[int]] = defaultdict(list)
@@ -161,7 +161,7 @@ def likeness(questions: Sequence[Asked]) -> Any:
 
 
 def direction(vector: Any) -> Any:
-    """Return a question's stored vector with a length of one; None where there is none, or it has no direction."""
+    """Return a stored vector, normalised to a length of one; None for no vector or a zero vector."""
     if vector is None:
         return None
     numbers = np.asarray(vector.to_list() if isinstance(vector, HalfVector) else vector, dtype=np.float32)

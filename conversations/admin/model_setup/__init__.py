@@ -1,1 +1,1 @@
-"""Connecting a model: its address, what it offers, what for, a test, and the profiles that come of it."""
+"""Connecting a model: its address, the choice of models and purposes, a test, and saving the profiles."""

@@ -1,4 +1,4 @@
-"""What has been entered of a set-up so far, kept in the session: the key is encrypted, and no page is sent it."""
+"""The data entered so far, kept in the session. The key is encrypted and never sent to a page."""
 
 from dataclasses import asdict, dataclass, field, replace
 from decimal import Decimal
@@ -10,13 +10,13 @@ from ragsite.llm import secrets
 from ragsite.llm.types import Endpoint
 
 _SESSION_KEY = "model_setup"
-# Seconds that a person waits for a list of models; and for an answer, which a model may begin by thinking.
+# Timeouts in seconds for a list of models, and for an answer, which may begin with reasoning.
 LIST_PATIENCE, ANSWER_PATIENCE = 15.0, 90.0
 
 
 @dataclass(slots=True)
 class Offered:
-    """A model that the endpoint offers; prices are decimal texts, as a session keeps them."""
+    """A model that the endpoint offers; prices are decimal strings, since sessions are stored as JSON."""
 
     name: str
     kind: str
@@ -27,9 +27,9 @@ class Offered:
 
 @dataclass(slots=True)
 class Trial:
-    """What came of asking a model. Times are milliseconds: to the first piece, to the first word, to the end.
+    """The result of testing a model, with the milliseconds to the first token, the first word and the end.
 
-    `thinks`, `streams` and `json` are None where it didn't show.
+    `thinks`, `streams` and `json` are None if the test didn't show whether the model does that.
     """
 
     model: str
@@ -49,7 +49,7 @@ class Trial:
 
 @dataclass(slots=True)
 class Draft:
-    """A set-up on its way. `models` names the model of each purpose; `own_network` is the profiles'."""
+    """An unfinished set-up. `models` maps purposes to models; `own_network` is a field of the profiles."""
 
     base_url: str
     encrypted_key: str = ""
@@ -63,7 +63,7 @@ class Draft:
 
     @classmethod
     def of(cls, request: HttpRequest) -> Self | None:
-        """Return what the session keeps, or None."""
+        """Return the session's draft, or None."""
         kept: dict[str, Any] | None = request.session.get(_SESSION_KEY)
         if kept is None:
             return None
@@ -73,15 +73,15 @@ class Draft:
 
     @staticmethod
     def forget(request: HttpRequest) -> None:
-        """Take it out of the session."""
+        """Remove the draft from the session."""
         request.session.pop(_SESSION_KEY, None)
 
     def keep(self, request: HttpRequest) -> None:
-        """Keep it in the session."""
+        """Store the draft in the session."""
         request.session[_SESSION_KEY] = asdict(self)
 
     def keep_trials(self, request: HttpRequest) -> None:
-        """Keep what came of asking, after the response has begun, unless the session has another set-up by now."""
+        """Store the results of tests after the response has started, unless the session's draft has changed."""
         session = type(request.session)(request.session.session_key)
         kept = session.get(_SESSION_KEY)
         if kept == asdict(replace(self, trials=[])):
@@ -89,7 +89,7 @@ class Draft:
             session.save()
 
     def endpoint(self, model: str = "", patience: float = ANSWER_PATIENCE) -> Endpoint:
-        """Return where the model is; raises `LLMError` when the key can't be read any more."""
+        """Return the endpoint of a model. Raises `LLMError` if the key can no longer be decrypted."""
         return Endpoint(
             base_url=self.base_url,
             api_key=secrets.decrypt(self.encrypted_key.encode()),
@@ -101,14 +101,14 @@ class Draft:
         )
 
     def offer(self, model: str) -> Offered | None:
-        """Return what the endpoint tells of a model, or None."""
+        """Return a model as listed by the endpoint, or None."""
         return next((each for each in self.offered if each.name == model), None)
 
     def trial(self, model: str) -> Trial | None:
-        """Return what came of asking a model, or None."""
+        """Return the test result of a model, or None."""
         return next((each for each in self.trials if each.model == model), None)
 
 
 def price(text: str | None) -> Decimal | None:
-    """Return a price as a profile keeps it."""
+    """Return a price as a decimal, as profiles store it."""
     return Decimal(text) if text is not None else None

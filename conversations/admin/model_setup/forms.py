@@ -1,4 +1,4 @@
-"""What the three pages of a set-up take."""
+"""The forms of the three pages for connecting a model."""
 
 from collections.abc import Iterable, Sequence
 from typing import Any
@@ -18,7 +18,7 @@ QUESTION_CHARACTERS = 2000
 
 
 class AddressForm(forms.Form):
-    """Where a model is, and the key that is sent to it."""
+    """The address of an API, and the key for it."""
 
     base_url = forms.URLField(
         label=gettext_lazy("Address"),
@@ -35,7 +35,7 @@ class AddressForm(forms.Form):
     own = forms.BooleanField(label=gettext_lazy("Our own server"), required=False, widget=forms.CheckboxInput)
 
     def clean_base_url(self) -> str:
-        """Take the address without its last slash, and without a path that belongs to single requests."""
+        """Remove trailing slashes, and the paths of single requests."""
         address = str(self.cleaned_data["base_url"]).rstrip("/")
         if not address.lower().startswith(("http://", "https://")):
             raise forms.ValidationError(_("The address must start with “http://” or “https://”."))
@@ -45,7 +45,7 @@ class AddressForm(forms.Form):
 
 
 class ChoiceForm(forms.Form):
-    """Which model serves which purpose: one for all that chat models do, others where they are named."""
+    """The models of the purposes: one for all purposes of chat models, unless another is chosen for one."""
 
     model = forms.CharField(label=gettext_lazy("Model"), max_length=200)
     context_window = forms.IntegerField(
@@ -71,8 +71,9 @@ class ChoiceForm(forms.Form):
         self.chat_fields = [f"for_{purpose}" for purpose in plan.chat_purposes()]
         self.other_fields = [f"for_{purpose}" for purpose in plan.other_purposes(draft)]
         if draft.offered:
-            told = sorted(draft.offered, key=lambda each: each.kind != "chat")
-            self.fields["model"] = forms.ChoiceField(label=_("Model"), choices=[(e.name, _told(e)) for e in told])
+            chat_first = sorted(draft.offered, key=lambda each: each.kind != "chat")
+            choices = [(each.name, _label_of(each)) for each in chat_first]
+            self.fields["model"] = forms.ChoiceField(label=_("Model"), choices=choices)
         for purpose in (*plan.chat_purposes(), *plan.other_purposes(draft)):
             other = f"for_{purpose}" in self.other_fields
             empty = _("none") if other else _("the model above")
@@ -80,7 +81,7 @@ class ChoiceForm(forms.Form):
             label = str(purpose.label)
             if draft.offered:
                 listed = [each for each in draft.offered if not other or each.kind == kind]
-                choices = [("", empty), *((each.name, _told(each)) for each in listed)]
+                choices = [("", empty), *((each.name, _label_of(each)) for each in listed)]
                 self.fields[f"for_{purpose}"] = forms.ChoiceField(label=label, choices=choices, required=False)
             else:
                 box = forms.TextInput(attrs={"placeholder": empty})
@@ -88,17 +89,17 @@ class ChoiceForm(forms.Form):
 
     @property
     def per_purpose(self) -> Iterable[forms.BoundField]:
-        """The fields of the purposes that chat models serve."""
+        """The fields of the purposes of chat models."""
         return [self[name] for name in self.chat_fields]
 
     @property
     def others(self) -> Iterable[forms.BoundField]:
-        """The fields of models of another kind."""
+        """The fields of the purposes of other kinds of models."""
         return [self[name] for name in self.other_fields]
 
     @property
     def differs(self) -> bool:
-        """Whether a purpose has a model of its own."""
+        """Whether a purpose has its own model."""
         return any(self[name].value() or self[name].errors for name in self.chat_fields)
 
     def models(self) -> dict[str, str]:
@@ -109,7 +110,7 @@ class ChoiceForm(forms.Form):
         return {name.removeprefix("for_"): model for name, model in found.items() if model}
 
 
-def _told(offer: Offered) -> str:
+def _label_of(offer: Offered) -> str:
     facts = [offer.name]
     if offer.kind == "embedding":
         facts.append(_("embedding"))
@@ -123,7 +124,7 @@ def _told(offer: Offered) -> str:
 
 
 class SaveForm(forms.Form):
-    """Saving what was tested; where profiles in use give way, that has to be said."""
+    """Saving the tested models; changing enabled profiles must be confirmed."""
 
     thinking = forms.ChoiceField(
         label=gettext_lazy("How thinking is turned on"),
@@ -142,7 +143,7 @@ class SaveForm(forms.Form):
         self.fields["plan"].initial = signature(planned)
 
     def clean(self) -> dict[str, Any]:
-        """Hold the plan that was read against what is to be done now."""
+        """Check that the reviewed plan is still current, and that changes were confirmed."""
         data = super().clean() or self.cleaned_data
         if data.get("plan", "") != signature(self.planned):
             raise forms.ValidationError(_("The profiles have changed since you opened this page. Review them again."))

@@ -1,4 +1,4 @@
-"""Which profiles a set-up makes or changes, told before it is done, and then doing it."""
+"""The changes that connecting a model makes to profiles: planning them for review, and saving them."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -13,19 +13,19 @@ from ragsite.audit.log import gathered, record
 from ragsite.audit.models import AuditEntry
 
 Purpose = ModelProfile.Purpose
-# A model that thinks first needs room for it even where its reply is a line.
+# A reasoning model needs tokens for its reasoning even if its reply is short.
 _THINKING_TOKENS = 2048
 
 
 def chat_purposes() -> list[Purpose]:
-    """Return the purposes that a chat model serves, the best known first."""
+    """Return the purposes that a chat model can serve, the most important first."""
     first = [Purpose.ANSWER, Purpose.CHAT, Purpose.UNDERSTAND, Purpose.REWRITE, Purpose.FILTER]
     rest = [each for each in Purpose if each not in (*first, Purpose.EMBEDDING, Purpose.RERANK)]
     return [*first, *([Purpose.RERANK] if profile_chats() else []), *rest]
 
 
 def other_purposes(draft: Draft) -> list[Purpose]:
-    """Return the purposes of models of another kind that the endpoint offers."""
+    """Return the purposes of the other kinds of models that the endpoint offers."""
     kinds = {each.kind for each in draft.offered}
     rerank = "rerank" in kinds and not profile_chats()
     return [*([Purpose.RERANK] if rerank else []), *([Purpose.EMBEDDING] if "embedding" in kinds else [])]
@@ -33,7 +33,7 @@ def other_purposes(draft: Draft) -> list[Purpose]:
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """A purpose that gets a model. `existing` is the enabled profile that it has, `kept` one of the same that waits."""
+    """A purpose and its new model: `existing` is its enabled profile, `kept` a stored one for the same model."""
 
     purpose: Purpose
     model: str
@@ -42,17 +42,17 @@ class Change:
 
     @property
     def label(self) -> str:
-        """The purpose in words."""
+        """The label of the purpose."""
         return str(self.purpose.label)
 
     @property
     def replaces(self) -> bool:
-        """Whether another model has served the purpose, and is disabled."""
+        """Whether another profile serves the purpose, which will be disabled."""
         return self.existing is not None and self.existing is not self.kept
 
 
 def changes(draft: Draft) -> list[Change]:
-    """Return what saving will do, purpose by purpose."""
+    """Return the changes that saving will make, one per purpose."""
     rows = list(ModelProfile.objects.filter(purpose__in=draft.models).order_by("-enabled", "-pk"))
     planned: list[Change] = []
     for purpose in [each for each in (*chat_purposes(), *Purpose) if each in draft.models]:
@@ -65,18 +65,18 @@ def changes(draft: Draft) -> list[Change]:
 
 
 def signature(planned: Sequence[Change]) -> str:
-    """Return what tells two plans apart, so that what is done is what was read."""
+    """Return a signature of the profiles to change, to detect changes since the plan was reviewed."""
     return ",".join(f"{each.purpose}:{each.existing.pk}" for each in planned if each.existing is not None)
 
 
 @transaction.atomic
 def carry_out(draft: Draft, planned: Sequence[Change]) -> list[ModelProfile]:
-    """Store the profiles; what another model served before is disabled, and stays. Returns those now in use.
+    """Save and enable the profiles, disable those they replace, and return the enabled ones.
 
-    The audit log tells of all of them in one entry, with the purposes that something changed for.
+    The audit log gets a single entry for all of them, with the purposes for which something changed.
     """
     stored = []
-    with gathered() as told:
+    with gathered() as entries:
         for change in planned:
             if change.replaces and change.existing is not None:
                 change.existing.enabled = False
@@ -91,14 +91,14 @@ def carry_out(draft: Draft, planned: Sequence[Change]) -> list[ModelProfile]:
                 profile.thinking = draft.thinking or profile.thinking
             profile.save()
             stored.append(profile)
-    changed = {about.purpose for about, _details in told if isinstance(about, ModelProfile)}
+    changed = {about.purpose for about, _details in entries if isinstance(about, ModelProfile)}
     if changed:
         of = [change for change in planned if change.purpose in changed]
         record(
             AuditEntry.Action.MODEL,
             next(profile for profile in stored if profile.purpose in changed),
             name=", ".join(dict.fromkeys(change.model for change in of)),
-            what="added" if all(details["what"] == "added" for _about, details in told) else "changed",
+            what="added" if all(details["what"] == "added" for _about, details in entries) else "changed",
             purposes=[str(change.purpose) for change in of],
             endpoint=draft.base_url,
             before=list(dict.fromkeys(each.existing.model for each in of if each.replaces and each.existing)),
@@ -107,9 +107,9 @@ def carry_out(draft: Draft, planned: Sequence[Change]) -> list[ModelProfile]:
 
 
 def _new(draft: Draft, change: Change) -> ModelProfile:
-    asked, offer = reply_settings(change.purpose), draft.offer(change.model)
-    profile = ModelProfile(purpose=change.purpose, model=change.model, temperature=asked.temperature)
-    profile.max_tokens = asked.max_tokens or profile.max_tokens
+    defaults, offer = reply_settings(change.purpose), draft.offer(change.model)
+    profile = ModelProfile(purpose=change.purpose, model=change.model, temperature=defaults.temperature)
+    profile.max_tokens = defaults.max_tokens or profile.max_tokens
     window = draft.context_window or (offer.context_window if offer is not None else None)
     profile.context_window = max(1024, window or profile.context_window)
     if offer is not None:

@@ -1,4 +1,4 @@
-"""Asking an endpoint: what it offers, and a question; and telling an administrator what went wrong, and what helps."""
+"""Listing an endpoint's models, testing them with a question, and explaining errors to administrators."""
 
 import asyncio
 import json
@@ -17,16 +17,16 @@ from ragsite.llm.chat import ChatClient
 from ragsite.llm.offers import offers
 from ragsite.llm.types import ChatMessage, Endpoint, TextPiece, ThinkPiece, UsagePiece
 
-# An answer that comes at once after so many milliseconds, and is so long, wasn't streamed.
+# An answer of at least `_LONG` characters that arrives in one piece after `_SLOW_MS` milliseconds wasn't streamed.
 _SLOW_MS, _LONG = 1500, 80
 _MOST_SHOWN = 2000
-# Seconds of silence after which readers are sent an empty line, so that nothing between takes them for gone.
+# Seconds without output after which an empty line is sent, so that proxies don't close the connection.
 _SILENCE = 15.0
 _JSON_QUESTION = 'Reply with nothing but this JSON object, filled in: {"capital": "…"} for the capital of France.'
 
 
 async def look(draft: Draft) -> None:
-    """Fill in what the endpoint offers, and the address at which its API was found. Raises `LLMError`."""
+    """Set the draft's models, and the address at which the API was found. Raises `LLMError`."""
     endpoint, found = await offers(draft.endpoint(patience=LIST_PATIENCE))
     draft.base_url = endpoint.base_url
     draft.offered = [
@@ -41,62 +41,64 @@ async def look(draft: Draft) -> None:
     ]
 
 
-# Is told what comes of a model on its way: its name, and what came as "text" or "thinking", or its "error".
-Tell = Callable[[str, str, str], None]
+# Called with a model's name, the kind of output ("text", "thinking" or "error"), and the output.
+OnOutput = Callable[[str, str, str], None]
 
 
-async def told(draft: Draft, keep: Callable[[], Awaitable[None]]) -> AsyncGenerator[str]:
-    """Ask each of the draft's models, and yield what they write as it comes, in lines of JSON.
+async def stream_trials(draft: Draft, save: Callable[[], Awaitable[None]]) -> AsyncGenerator[str]:
+    """Test each of the draft's models, and yield their output as lines of JSON.
 
-    A line is `{"model": …, "text" | "thinking" | "error": …}`; the last one is `{"done": true}`, once the trials are in
-    the draft and `keep` was awaited.
+    A line is `{"model": …, "text" | "thinking" | "error": …}`; the last one is `{"done": true}`, after the results were
+    added to the draft and `save` was awaited.
     """
-    came: asyncio.Queue[str] = asyncio.Queue()
+    queue: asyncio.Queue[str] = asyncio.Queue()
 
-    def tell(model: str, what: str, text: str) -> None:
-        came.put_nowait(json.dumps({"model": model, what: text}) + "\n")
+    def on_output(model: str, kind: str, text: str) -> None:
+        queue.put_nowait(json.dumps({"model": model, kind: text}) + "\n")
 
-    asking = asyncio.create_task(try_models(draft, draft.question, tell))
-    asking.add_done_callback(lambda _task: came.put_nowait(""))
+    asking = asyncio.create_task(try_models(draft, draft.question, on_output))
+    asking.add_done_callback(lambda _task: queue.put_nowait(""))
     try:
         while True:
             try:
                 async with asyncio.timeout(_SILENCE):
-                    line = await came.get()
+                    line = await queue.get()
             except TimeoutError:
                 line = "\n"
             if not line:
                 break
             yield line
         draft.trials = await asking
-        await keep()
+        await save()
         yield '{"done": true}\n'
     finally:
         asking.cancel()
 
 
-async def try_models(draft: Draft, question: str, tell: Tell | None = None) -> list[Trial]:
-    """Ask each of the draft's models once, all at the same time: a question, or what suits a model of another kind."""
+async def try_models(draft: Draft, question: str, on_output: OnOutput | None = None) -> list[Trial]:
+    """Test each of the draft's models once, all concurrently: chat models with the question, others by their kind."""
     apart = {ModelProfile.Purpose.EMBEDDING.value, ModelProfile.Purpose.RERANK.value}
-    wanted: dict[str, str] = {}  # of each model, a purpose
+    wanted: dict[str, str] = {}  # a purpose of each model
     for purpose, model in draft.models.items():
         if model not in wanted or wanted[model] in apart:
             wanted[model] = purpose
     return list(
         await asyncio.gather(
             *(
-                _measure(draft, model, purpose) if purpose in apart else try_chat(draft.endpoint(model), question, tell)
+                _measure(draft, model, purpose)
+                if purpose in apart
+                else try_chat(draft.endpoint(model), question, on_output)
                 for model, purpose in wanted.items()
             )
         )
     )
 
 
-async def try_chat(endpoint: Endpoint, question: str, tell: Tell | None = None) -> Trial:
-    """Ask a question and see how the answer comes; then whether JSON comes where it is asked for."""
+async def try_chat(endpoint: Endpoint, question: str, on_output: OnOutput | None = None) -> Trial:
+    """Ask a question and measure the answer, then test whether the model replies in JSON on request."""
     client = ChatClient(endpoint)
     trial = Trial(endpoint.model, works=False)
-    tell = tell or (lambda *_told: None)
+    report = on_output or (lambda *_output: None)
     began, arrivals = time.monotonic(), 0
     texts: list[str] = []
     thoughts: list[str] = []
@@ -110,11 +112,11 @@ async def try_chat(endpoint: Endpoint, question: str, tell: Tell | None = None) 
                 if isinstance(piece, ThinkPiece):
                     trial.thinks = True
                     thoughts.append(piece.text)
-                    tell(endpoint.model, "thinking", piece.text)
+                    report(endpoint.model, "thinking", piece.text)
                 elif isinstance(piece, TextPiece) and (texts or piece.text.strip()):
                     trial.word_ms = now if trial.word_ms is None else trial.word_ms
                     texts.append(piece.text)
-                    tell(endpoint.model, "text", piece.text)
+                    report(endpoint.model, "text", piece.text)
                 elif isinstance(piece, UsagePiece):
                     trial.tokens = piece.completion_tokens
         trial.total_ms = round(1000 * (time.monotonic() - began))
@@ -135,12 +137,12 @@ async def try_chat(endpoint: Endpoint, question: str, tell: Tell | None = None) 
         trial.reply = "".join(texts).strip()[:_MOST_SHOWN]
         trial.thinking = "".join(thoughts).strip()[:_MOST_SHOWN]
         if trial.error:
-            tell(endpoint.model, "error", trial.error)
+            report(endpoint.model, "error", trial.error)
     return trial
 
 
 async def _writes_json(client: ChatClient) -> bool | None:
-    """Tell whether JSON comes where it is asked for, as the steps before an answer do; None where nothing came."""
+    """Return whether the model replies in JSON on request, as the steps before an answer do; None if it fails."""
     try:
         reply = await client.complete([ChatMessage("user", _JSON_QUESTION)], temperature=0, max_tokens=1024)
     except errors.LLMError:
@@ -157,22 +159,21 @@ async def _measure(draft: Draft, model: str, purpose: str) -> Trial:
     try:
         reply = await profiles.ask(endpoint, purpose)
     except errors.LLMError as error:
-        told, details = explain(error, endpoint)
-        return Trial(model, works=False, error=told, details=details)
+        message, details = explain(error, endpoint)
+        return Trial(model, works=False, error=message, details=details)
     return Trial(model, works=True, reply=reply, total_ms=round(1000 * (time.monotonic() - began)))
 
 
 def explain(error: errors.LLMError, endpoint: Endpoint) -> tuple[str, str]:
-    """Return what went wrong with what helps, for an administrator; and the server's own words, which may be empty."""
+    """Return an error message with a remedy, for administrators, and the server's own message, which may be empty."""
     where = error.where or urlsplit(endpoint.base_url).netloc.rpartition("@")[2]
     return _explained(error, endpoint) % {"where": where}, error.detail
 
 
 def _explained(error: errors.LLMError, endpoint: Endpoint) -> str:
     if isinstance(error, errors.Unreachable):
-        return next((told for marks, told in _unreachable() if any(mark in error.detail for mark in marks)), "") or _(
-            "Can't connect to %(where)s. Check the address, and that the server is running."
-        )
+        matching = (text for marks, text in _unreachable() if any(mark in error.detail for mark in marks))
+        return next(matching, "") or _("Can't connect to %(where)s. Check the address, and that the server is running.")
     if isinstance(error, errors.AddressRefused):
         return str(error.hint)
     if isinstance(error, errors.TimedOut):
@@ -192,7 +193,7 @@ def _explained(error: errors.LLMError, endpoint: Endpoint) -> str:
         return _("%(where)s doesn't offer an OpenAI-compatible API at this address. It may be a web page.")
     if isinstance(error, errors.ProviderError):
         return _("The server at %(where)s failed. See its log for details.")
-    # What comes of a language that isn't ours is text, not a format.
+    # Other messages may contain percent signs, which aren't placeholders.
     return error.message.replace("%", "%%")
 
 

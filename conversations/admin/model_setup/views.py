@@ -1,10 +1,11 @@
-"""The three pages of a set-up. They work without scripts; each leads to the next, and back.
+"""The three pages for connecting a model, which also work without JavaScript.
 
-With scripts, the last one first shows what the models write as it comes.
+With JavaScript, the last page first streams the output of the models.
 """
 
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
+from functools import partial
 from typing import Any
 
 from asgiref.sync import async_to_sync
@@ -32,7 +33,7 @@ from ragsite.db import in_database
 from ragsite.llm import secrets
 from ragsite.llm.errors import AddressRefused, LLMError
 
-# What is mostly connected, and where it mostly is.
+# Common providers, with their usual addresses.
 PROVIDERS = {
     "ollama": ("Ollama", "http://127.0.0.1:11434/v1"),
     "vllm": ("vLLM", "http://127.0.0.1:8000/v1"),
@@ -48,20 +49,20 @@ ASK = "admin:conversations_modelprofile_set_up_ask"
 
 
 def may_set_up(user: Any) -> bool:
-    """Whether a person may connect a model: a profile in use may have to give way."""
+    """Return whether a user can connect a model, which may replace profiles in use."""
     return bool(user.is_staff) and user.has_perms(
         ["conversations.add_modelprofile", "conversations.change_modelprofile"]
     )
 
 
 class SetUp:
-    """The pages, within the list of model profiles."""
+    """The views, whose URLs are below the list of model profiles."""
 
     def __init__(self, admin: ModelAdmin) -> None:
         self._admin = admin
 
     def urls(self) -> list[URLPattern]:
-        """Return their addresses."""
+        """Return the URL patterns."""
         views = (("", self.address), ("choose/", self.choose), ("test/", self.test), ("ask/", self.ask))
         return [
             path(f"set-up/{route}", self._admin.admin_site.admin_view(view), name=name.removeprefix("admin:"))
@@ -69,7 +70,7 @@ class SetUp:
         ]
 
     def address(self, request: HttpRequest) -> HttpResponse:
-        """Take the address and the key, and ask there what is offered."""
+        """Show the form for address and key; POST lists the models that the address offers."""
         from ragsite.llm.default import notice_ollama
 
         _check(request)
@@ -78,12 +79,12 @@ class SetUp:
         if request.GET.get("provider") == "ollama":
             initial["base_url"] = f"{settings.OLLAMA_URL.rstrip('/')}/v1"
         form = AddressForm(request.POST or None, initial=initial)
-        # Of one's own servers it is asked at once whether they are that.
+        # For self-hosted providers, offer the confirmation of an own server right away.
         context: dict[str, Any] = {"own_network": request.GET.get("provider") in ("ollama", "vllm")}
         with_key = ModelProfile.objects.exclude(encrypted_key=b"")
         if request.method == "POST" and form.is_valid():
             address = form.cleaned_data["base_url"]
-            # Where no key is entered, the one that is stored for just this address.
+            # Without a key, use the one stored for the same address.
             stored = with_key.filter(base_url=address).order_by("-enabled", "-pk")
             key = secrets.encrypt(form.cleaned_data["key"]) or stored.values_list("encrypted_key", flat=True).first()
             draft = Draft(address, bytes(key or b"").decode())
@@ -95,19 +96,19 @@ class SetUp:
             form["key"].help_text = _("Enter it once more: a page never contains a key.")
         context |= {
             "form": form,
-            "providers": [(key, *told) for key, told in PROVIDERS.items()],
+            "providers": [(key, *provider) for key, provider in PROVIDERS.items()],
             "known": list(with_key.order_by("base_url").values_list("base_url", flat=True).distinct()[:20]),
             "ollama": async_to_sync(notice_ollama)() if request.method == "GET" else [],
         }
         return self._page(request, "address", _("Connect a model"), context, 422 if form.errors else 200)
 
     def choose(self, request: HttpRequest) -> HttpResponse:
-        """Take which model serves which purpose, and the question that each of them is asked next."""
+        """Show the form for the models of each purpose and the test question."""
         _check(request)
         draft = Draft.of(request)
         if draft is None:
             return redirect(ADDRESS)
-        # What was chosen before is to be seen again.
+        # Show the earlier choices again.
         own = [draft.models[each] for each in plan.chat_purposes() if each in draft.models]
         usual = max(own, key=own.count) if own else ""
         chosen: dict[str, Any] = {f"for_{each}": model for each, model in draft.models.items() if model != usual}
@@ -123,16 +124,18 @@ class SetUp:
         return self._page(request, "choose", _("Choose a model"), context, 422 if form.errors else 200)
 
     def test(self, request: HttpRequest) -> HttpResponse:
-        """Show what came of the question and what saving will change; POST asks (again), or saves.
+        """Show the results of the test and the changes that saving will make; POST tests (again) or saves.
 
-        Where nothing was asked yet, the page has `ask` do so; without scripts a button does.
+        Before the test, the page calls `ask` with JavaScript, or has a button without it.
         """
         _check(request)
         draft = Draft.of(request)
         if draft is None or not draft.models:
             return redirect(ADDRESS if draft is None else CHOOSE)
         planned = plan.changes(draft)
-        form = SaveForm(planned, request.POST if "save" in request.POST else None, initial={"thinking": _asks(draft)})
+        form = SaveForm(
+            planned, request.POST if "save" in request.POST else None, initial={"thinking": _thinking_field(draft)}
+        )
         if request.method == "POST" and ("again" in request.POST or "now" in request.POST):
             from conversations.admin.model_setup import probe
 
@@ -148,7 +151,7 @@ class SetUp:
             draft.thinking = form.cleaned_data["thinking"]
             try:
                 stored = plan.carry_out(draft, planned)
-            except IntegrityError:  # by somebody else, just now
+            except IntegrityError:  # another administrator has just saved one
                 form.add_error(None, _("The profiles have changed since you opened this page. Review them again."))
             else:
                 return self._saved(request, draft, stored)
@@ -167,7 +170,7 @@ class SetUp:
         return self._page(request, "test", _("Test and save"), context, 422 if form.errors else 200)
 
     def ask(self, request: HttpRequest) -> HttpResponseBase:
-        """Ask the models, and send what they write as it comes: `probe.told`."""
+        """Test the models, and stream their output: see `probe.stream_trials`."""
         from conversations.admin.model_setup import probe
 
         _check(request)
@@ -180,8 +183,9 @@ class SetUp:
         language = get_language()
 
         async def body() -> AsyncGenerator[str]:
-            with override(language):  # the request's has been put back by now
-                async with aclosing(probe.told(draft, lambda: in_database(draft.keep_trials, request))) as lines:
+            with override(language):  # the middleware has already reset it
+                save = partial(in_database, draft.keep_trials, request)
+                async with aclosing(probe.stream_trials(draft, save)) as lines:
                     async for line in lines:
                         yield line
 
@@ -193,7 +197,7 @@ class SetUp:
     async def _ask_first(
         self, request: HttpRequest, form: AddressForm, draft: Draft, context: dict[str, Any], *, without_list: bool
     ) -> bool:
-        """Ask what is offered, unless the address is one that isn't asked; tell in the form what is in the way."""
+        """List the models at the address into the draft, or add an error to the form; return whether it worked."""
         from conversations.admin.model_setup import probe
         from ragsite.llm import http
         from ragsite.llm.addresses import Reach, admitted, look_up
@@ -208,12 +212,12 @@ class SetUp:
             await probe.look(draft)
         except AddressRefused as error:
             context["own_network"] = error.is_inside
-            told = _("This address is on this machine or in its local network. Confirm that the server is yours.")
-            form.add_error("own", told) if error.is_inside else form.add_error("base_url", str(error.hint))
+            message = _("This address is on this machine or in its local network. Confirm that the server is yours.")
+            form.add_error("own", message) if error.is_inside else form.add_error("base_url", str(error.hint))
             return False
         except LLMError as error:
-            told, details = probe.explain(error, draft.endpoint())
-            form.add_error("base_url", told)
+            message, details = probe.explain(error, draft.endpoint())
+            form.add_error("base_url", message)
             context |= {"details": details, "can_go_on": error.code in ("model_not_found", "bad_reply"),
                         "own_network": place.reach == Reach.PRIVATE}  # fmt: skip
             return False
@@ -224,15 +228,15 @@ class SetUp:
             self._admin.log_change(request, profile, "Set up.")
             if profile.purpose == ModelProfile.Purpose.EMBEDDING:
                 models = reverse("admin:retrieval_registeredmodel_changelist")
-                told = profiles.what_search_uses(profile)
-                messages.info(request, format_html('{} <a href="{}">{}</a>', told, models, _("Embedding models")))
+                message = profiles.what_search_uses(profile)
+                messages.info(request, format_html('{} <a href="{}">{}</a>', message, models, _("Embedding models")))
         Draft.forget(request)
         count = len(stored)
-        told = ngettext(
+        message = ngettext(
             "The model is connected for %(count)d purpose.", "The model is connected for %(count)d purposes.", count
         )
-        link = format_html('<a href="{}">{}</a>', reverse("chat"), _("Ask it something"))
-        messages.success(request, format_html("{} {}", told % {"count": count}, link))
+        link = format_html('<a href="{}">{}</a>', reverse("chat"), _("Ask a question"))
+        messages.success(request, format_html("{} {}", message % {"count": count}, link))
         return redirect("admin:conversations_modelprofile_changelist")
 
     def _page(self, request: HttpRequest, step: str, title: str, context: dict[str, Any], status: int) -> HttpResponse:
@@ -254,16 +258,16 @@ def _check(request: HttpRequest) -> None:
 
 
 def _facts(trial: Trial) -> list[tuple[str, str]]:
-    """Return how long an answer took, and how much was written, with their names."""
+    """Return the durations and the number of tokens of a test, with their labels."""
     facts = [(_("Time to first token"), trial.first_ms)]
     facts += [(_("To the first word, after thinking"), trial.word_ms)] if trial.thinks else []
     facts += [(_("Whole answer"), trial.total_ms)]
-    told = [(name, duration(ms)) for name, ms in facts if ms is not None]
-    return [*told, (_("Tokens written"), f"{trial.tokens:,}")] if trial.tokens else told
+    shown = [(name, duration(ms)) for name, ms in facts if ms is not None]
+    return [*shown, (_("Tokens written"), f"{trial.tokens:,}")] if trial.tokens else shown
 
 
-def _asks(draft: Draft) -> str:
-    """Return the field by which this provider is known to be asked to think; empty where that isn't known."""
+def _thinking_field(draft: Draft) -> str:
+    """Return the request field that turns on thinking for a known provider; empty for others."""
     address = draft.base_url.lower()
     if any(name in address for name in ("deepseek", "bigmodel")):
         return ModelProfile.Thinking.TYPE.value

@@ -366,7 +366,7 @@ def test_a_key_is_replaced_and_removed(profile: ModelProfile, as_staff: Client) 
 def test_a_key_is_not_sent_to_a_different_server(profile: ModelProfile, as_staff: Client) -> None:
     moved = PROFILE | {"base_url": "https://elsewhere.example/v1"}
     refused = as_staff.post(change(profile), moved).content.decode()
-    assert "belongs to the address before" in refused and key_of(profile) == KEY
+    assert "belongs to the previous address" in refused and key_of(profile) == KEY
     assert profile.base_url == "https://model.example/v1"
     as_staff.post(change(profile), PROFILE | {"base_url": "https://model.example/v2"})
     assert (key_of(profile), profile.base_url) == (KEY, "https://model.example/v2")
