@@ -22,10 +22,10 @@ from ragsite.admin_base import ModelAdmin, ReadOnly, RecordAdmin, ValuesFilter, 
 
 
 class IngestedAdmin(ReadOnly, ModelAdmin):
-    """A read-only admin of what ingestion creates."""
+    """A read-only admin for objects created by ingestion."""
 
     def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        """Refuse: these are deleted with their document."""
+        """Return False: these objects are deleted with their document."""
         return False
 
 
@@ -58,7 +58,7 @@ class KnowledgeBaseAdmin(ModelAdmin):
     document_count = column(_("documents"), lambda base: base.documents_here, ordering="documents_here")
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[KnowledgeBase]:
-        """Count the documents, and leave out the bases of the files in chats."""
+        """Annotate the number of documents, and exclude the bases of files in chats."""
         bases: QuerySet[KnowledgeBase] = super().get_queryset(request).filter(of_chat=False)
         return bases.annotate(documents_here=Count("documents"))
 
@@ -98,7 +98,7 @@ class DocumentAdmin(ModelAdmin):
     readonly_fields = ["base_page", "download", "passages", "error_message", "notice"]
 
     def has_add_permission(self, request: HttpRequest) -> bool:
-        """Refuse: documents are added by uploading them."""
+        """Return False: documents are added by uploading them."""
         return False
 
     def get_readonly_fields(self, request: HttpRequest, obj: Document | None = None) -> list[str]:
@@ -106,7 +106,7 @@ class DocumentAdmin(ModelAdmin):
         return [*self.readonly_fields, *(field.name for field in Document._meta.fields)]
 
     def get_fields(self, request: HttpRequest, obj: Document | None = None) -> list[Any]:
-        """Put the fields that people look for first."""
+        """Show the most important fields first."""
         first = [
             "original_filename",
             "folder",
@@ -178,7 +178,7 @@ class DocumentAdmin(ModelAdmin):
 
 @admin.register(Chunk)
 class ChunkAdmin(IngestedAdmin):
-    """Passages, for looking them up."""
+    """Passages, which can be looked up."""
 
     list_display = ["id", "document", "ordinal", "kind", "heading", "page_from", "token_count"]
     list_filter = ["kind"]
@@ -237,7 +237,7 @@ class InvitationForm(forms.ModelForm[Invitation]):
 class InvitationAdmin(RecordAdmin):
     """Invitations to the site and to bases; administrators create them, and revoke open ones."""
 
-    # A link that was sent out doesn't change. A revoked one stays listed until its base or its creator is deleted.
+    # A link that was sent can't be changed. Revoked ones stay listed until their base or their creator is deleted.
     form = InvitationForm
     list_display = ["__str__", "state_shown", "role", "groups_shown", "made_by", "used_by", "expires_at"]
     list_filter = ["role", "created_at", "used_at"]
@@ -270,7 +270,7 @@ class InvitationAdmin(RecordAdmin):
         """Create the invitation, and keep its link for the page that shows it."""
         assert isinstance(request.user, User)
         data = form.cleaned_data
-        made, key = invitations.invite(
+        invitation, key = invitations.invite(
             request.user,
             base=data["knowledge_base"],
             base_role=data["base_role"],
@@ -280,10 +280,10 @@ class InvitationAdmin(RecordAdmin):
             days=data["days"],
         )
         for field in Invitation._meta.concrete_fields:
-            setattr(obj, field.attname, getattr(made, field.attname))
+            setattr(obj, field.attname, getattr(invitation, field.attname))
         shown: Any = obj
         shown.link = invitations.address(request, key)
-        shown.mailed = invitations.send(request, made, shown.link)
+        shown.mailed = invitations.send(request, invitation, shown.link)
 
     def save_related(self, request: HttpRequest, form: Any, formsets: Any, change: bool) -> None:
         """Do nothing: the groups were saved with the invitation."""

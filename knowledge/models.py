@@ -52,18 +52,18 @@ class KnowledgeBase(models.Model):
         _("chunk size"),
         default=200,
         validators=[MinValueValidator(40), MaxValueValidator(2000)],
-        help_text=_("Target length of a passage in tokens; the embedding model reads 256."),
+        help_text=_("Target length of a passage, in tokens. The embedding model reads at most 256."),
     )
     chunk_overlap = models.PositiveIntegerField(
         _("overlap"),
         default=30,
         validators=[MaxValueValidator(500)],
-        help_text=_("Tokens of whole sentences that a passage repeats from the one before it."),
+        help_text=_("Number of tokens, in whole sentences, that a passage repeats from the previous one."),
     )
     answer_from_general_knowledge = models.BooleanField(
         _("answer from general knowledge"),
         default=True,
-        help_text=_("When nothing is found, let the language model answer by itself, marked as such."),
+        help_text=_("If nothing is found, the language model answers on its own; such answers are marked."),
     )
     # Whether it contains the files of one chat: only its owner may read them, and only that chat lists or searches it.
     # Its name is unique and never shown.
@@ -182,7 +182,7 @@ class Document(models.Model):
     )
     # Empty for a passage of a corpus, which is identified by its `external_id` there and can't be read again.
     file = models.FileField(_("file"), upload_to=document_path, max_length=255, blank=True)
-    external_id = models.CharField(_("id in its corpus"), max_length=255, blank=True)
+    external_id = models.CharField(_("ID in the corpus"), max_length=255, blank=True)
     original_filename = models.CharField(_("file name"), max_length=255)
     # The path of its folder within the folder that was added, with slashes: "guide/admin".
     folder = models.CharField(_("folder"), max_length=500, blank=True)

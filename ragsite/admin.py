@@ -132,7 +132,7 @@ AUDIT_WORDS = {
     "webauthn": _("passkey or security key"),
     "recovery_codes": _("recovery codes"),
 }
-# Details with the log's own words as values; those of others are names that people chose.
+# Details whose values are words of `AUDIT_WORDS`; the values of others are names that people chose.
 _WORDED = ("what", "kind", "role", "base_role", "why")
 # Objects without a name, which the log stores under these English words.
 CALLED = {"to this site": _("to this site"), "audit log": _("audit log")}
@@ -142,12 +142,12 @@ CALLED = {"to this site": _("to this site"), "audit log": _("audit log")}
 class AuditEntryAdmin(RecordAdmin):
     """The audit log: who did what, when and from where."""
 
-    list_display = ["at", "actor_name", "action", "kind", "called", "told", "address"]
+    list_display = ["at", "actor_name", "action", "kind", "called", "summary", "address"]
     list_filter = ["action", "at"]
     date_hierarchy = "at"
     search_fields = ["actor_name", "object_name", "address"]
-    fields = ["at", "actor_name", "action", "kind", "object_id", "called", "told", "address"]
-    readonly_fields = ["kind", "called", "told"]
+    fields = ["at", "actor_name", "action", "kind", "object_id", "called", "summary", "address"]
+    readonly_fields = ["kind", "called", "summary"]
     change_list_template = "admin/ragsite/auditentry/change_list.html"
 
     called = column(_("what"), lambda row: str(CALLED.get(row.object_name, row.object_name)), ordering="object_name")
@@ -159,8 +159,8 @@ class AuditEntryAdmin(RecordAdmin):
         return str(model._meta.verbose_name) if model is not None else entry.object_type
 
     @admin.display(description=_("details"))
-    def told(self, entry: AuditEntry) -> str:
-        """Return the details in words: what was done first; fields with the labels of their forms."""
+    def summary(self, entry: AuditEntry) -> str:
+        """Return the details as text, beginning with the change; fields and values are shown by their labels."""
         model = _model_of(entry)
         names = {field.attname: field.verbose_name for field in model._meta.concrete_fields} if model else {}
         parts = []

@@ -1,4 +1,4 @@
-"""Base classes of the apps' admin: the site with its first page and sections, and records that are never edited."""
+"""Base classes of the apps' admin: the site with its first page and sections, and read-only records."""
 
 import json
 import math
@@ -22,7 +22,7 @@ from django.utils.safestring import SafeString
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
-# The number of rows from which on an unfiltered table is estimated rather than counted, since counting reads all rows.
+# The number of rows from which the count of an unfiltered table is estimated, since counting reads all rows.
 LARGE = 50_000
 # Models by topic rather than by app; models that aren't listed are in the last section.
 SECTIONS: tuple[tuple[str, Any, tuple[str, ...]], ...] = (
@@ -115,14 +115,14 @@ class _ChangeList(ChangeList):
     """Django's change list without a count of results in an unfiltered list."""
 
     def get_results(self, request: HttpRequest) -> None:
-        """Use the count of an unfiltered list as that of the table."""
+        """Use the number of results of an unfiltered list as the number of rows."""
         super().get_results(request)
         if not self.query and not self.get_filters_params():
             self.full_result_count = self.result_count
 
 
 class ModelAdmin(admin.ModelAdmin[Any]):
-    """Django's class for lists of any length: a filtered list doesn't count the whole table, too."""
+    """Django's class for lists of any length; it doesn't count the whole table for a filtered list."""
 
     paginator = EstimatingPaginator
     show_full_result_count = False
@@ -216,10 +216,10 @@ class ReadOnly:
 
 
 class RecordAdmin(ReadOnly, ModelAdmin):
-    """Records of events: they can't be edited, and are deleted only along with the object they belong to."""
+    """Records of events, which can't be edited and are deleted only with the object they belong to."""
 
     def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        """Return False on the record's own pages; elsewhere, its session or user is being deleted."""
+        """Return False on the record's own pages; elsewhere, it is deleted with its session or user."""
         match = request.resolver_match
         own = f"{self.opts.app_label}_{self.opts.model_name}_"
         if match is None or (match.url_name or "").startswith(own):

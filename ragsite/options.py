@@ -1,7 +1,7 @@
-"""The settings of a deployment: the table of environment variables.
+"""The settings of a deployment, which are read from environment variables.
 
-An entry declares a variable once: the setting that it becomes, its kind (the reader), default and bounds, and what it
-does. The settings are these; the staff's page and `docs/settings.md` are made from it (`make docs`).
+Each variable is declared once, with the name of its setting, its type, default, bounds and help. The settings page for
+staff and `docs/settings.md` (`make docs`) are generated from these declarations.
 """
 
 from pathlib import Path
@@ -128,7 +128,7 @@ EMAIL_SECURITY = env.choice(
     ("starttls", "tls", "none"),
     "Encryption of the connection: `starttls`, `tls` (from the first byte) or `none`",
 )
-EMAIL_HOST_USER = env.text("EMAIL_USER", "", "User name and password for the mail server")
+EMAIL_HOST_USER = env.text("EMAIL_USER", "", "Username and password for the mail server")
 EMAIL_HOST_PASSWORD = env.secret("EMAIL_PASSWORD")
 EMAIL_FROM = env.text("EMAIL_FROM", "", "Sender of e-mails, such as `Ragsite <ask@example.com>`", "`EMAIL_USER`")
 OIDC_SERVER_URL = env.url(
@@ -158,7 +158,7 @@ OIDC_GROUPS_CLAIM = env.text(
 QUESTIONS_PER_DAY = env.optional_integer(
     "QUESTIONS_PER_DAY",
     (1, None),
-    _("Questions a user can ask per day, unless the user or one of their groups has its own limit"),
+    _("Maximum number of questions a user can ask per day, unless the user or one of their groups has its own limit"),
     pgettext_lazy("setting", "no limit"),
     live="site",
 )
@@ -166,8 +166,8 @@ TOKENS_PER_MONTH = env.optional_integer(
     "TOKENS_PER_MONTH",
     (1, None),
     _(
-        "Tokens that models can read and write for a user per month, unless the user or one of their groups has its "
-        "own limit"
+        "Maximum number of tokens that models can read and write for a user per month, unless the user or one of "
+        "their groups has its own limit"
     ),
     pgettext_lazy("setting", "no limit"),
     live="site",
@@ -176,8 +176,8 @@ STORAGE_MB = env.optional_integer(
     "STORAGE_MB",
     (1, None),
     _(
-        "Size of the documents in a user's own knowledge bases, in MB, unless the user or one of their groups has its "
-        "own limit"
+        "Maximum size of the documents in a user's own knowledge bases, in MB, unless the user or one of their groups "
+        "has its own limit"
     ),
     pgettext_lazy("setting", "no limit"),
     live="site",
@@ -289,7 +289,7 @@ LLM_THINKING = env.choice(
     _("not sent"),
 )
 LLM_CURRENCY = env.text(
-    "LLM_CURRENCY", "USD", _("Currency of the prices in model profiles, shown on the administration's dashboard")
+    "LLM_CURRENCY", "USD", _("Currency of the prices in model profiles, shown on the admin's dashboard")
 )
 LLM_CONNECT_TIMEOUT = env.decimal(
     "LLM_CONNECT_TIMEOUT", 10.0, (0.1, None), _("Timeout for connecting to the endpoint, in seconds")
@@ -376,7 +376,7 @@ EMBEDDING_THREADS = env.integer(
     "EMBEDDING_THREADS",
     0,
     (0, None),
-    _("Batches that the embedding model computes in parallel"),
+    _("Number of batches that the embedding model computes in parallel"),
     _("the number of cores"),
 )
 EMBEDDING_PROVIDER = env.choice(
@@ -400,7 +400,7 @@ EMBEDDING_DIMENSION = env.optional_integer(
 EMBEDDING_LANGUAGES = env.languages(
     "EMBEDDING_LANGUAGES",
     ("en", "zh"),
-    _("Languages that the model understands: `en`, `zh`, `en,zh` or `all`"),
+    _("Languages that the model supports: `en`, `zh`, `en,zh` or `all`"),
     _("derived from the model's name"),
 )
 EMBEDDING_TIMEOUT = env.decimal(
@@ -497,7 +497,7 @@ RERANK_SCORE_THRESHOLD = env.decimal(
     "RERANK_SCORE_THRESHOLD",
     0.2,
     (0.0, 1.0),
-    _("Minimum reranking score, 0 to 1; if no hit reaches it, nothing counts as found"),
+    _("Minimum reranking score, 0 to 1; if no hit reaches it, nothing is considered found"),
     live="assistant",
 )
 RERANK_KEEP_BEST = env.boolean(
@@ -726,8 +726,8 @@ RELEVANCE_THRESHOLD = env.decimal(
     0.0,
     (-100.0, 100.0),
     _(
-        "How relevant passages must be to count as found: `0` is the calibrated threshold, higher is stricter, `-100` "
-        "is off"
+        "How relevant passages must be to be considered found: `0` is the calibrated threshold, higher is stricter, "
+        "`-100` is off"
     ),
     live="assistant",
 )
@@ -736,8 +736,8 @@ ANSWER_THRESHOLD = env.decimal(
     0.0,
     (-100.0, 100.0),
     _(
-        "How clearly passages must answer a question not to be labelled as only the closest: `0` is the calibrated "
-        "threshold, higher is stricter, `-100` is off"
+        "How clearly passages must answer a question; below this, they are labelled as only the closest. `0` is the "
+        "calibrated threshold, higher is stricter, `-100` is off"
     ),
     live="assistant",
 )

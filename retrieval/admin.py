@@ -25,7 +25,7 @@ class EmbeddingSpaceAdmin(RecordAdmin):
     vectors = column(_("vectors"), lambda space: space.vector_total or 0)
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[EmbeddingSpace]:
-        """Add the number of vectors, from the stored counts."""
+        """Annotate the number of vectors, from the stored counts."""
         found: QuerySet[EmbeddingSpace] = super().get_queryset(request)
         return found.annotate(vector_total=Sum("counts__vectors"))
 
@@ -43,7 +43,7 @@ class IndexEntryAdmin(RecordAdmin):
     number = column(_("chunk"), lambda entry: entry.chunk_id, ordering="chunk_id")  # without fetching the chunk
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[IndexEntry]:
-        """Defer the wide columns, which no page shows."""
+        """Defer the large columns, which no page shows."""
         return super().get_queryset(request).defer("terms", "weights")
 
     def page_name(self, obj: IndexEntry) -> str:

@@ -43,7 +43,7 @@ class EmbeddingSpace(models.Model):
     active = models.BooleanField(default=False)
     # False for an active space whose model came with an update and replaced another, until a worker has computed its
     # vectors: meanwhile new documents get vectors in it, and search uses only words.
-    filled = models.BooleanField(_("filled"), default=True)
+    filled = models.BooleanField(_("all vectors computed"), default=True)
     created_at = models.DateTimeField(auto_now_add=True)
     # When another space replaced it; the latest one can be switched back to.
     left_at = models.DateTimeField(null=True, blank=True)

@@ -15,7 +15,7 @@ class Assistant(models.Model):
     )
     enabled = models.BooleanField(_("enabled"), default=True)
     is_default = models.BooleanField(
-        _("default"), default=False, help_text=_("Answers unless another is chosen; available to everyone.")
+        _("default"), default=False, help_text=_("Used unless another one is chosen; available to everyone.")
     )
     everyone = models.BooleanField(_("available to everyone"), default=True)
     groups = models.ManyToManyField("auth.Group", blank=True, related_name="assistants", verbose_name=_("groups"))

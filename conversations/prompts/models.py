@@ -92,9 +92,9 @@ class ModelProfile(models.Model):
     temperature = models.FloatField(_("temperature"), default=0.3)
     max_tokens = models.PositiveIntegerField(_("answer tokens"), default=2048)
     context_window = models.PositiveIntegerField(_("context window"), default=16_384)
-    connect_timeout = models.FloatField(_("connect time-out"), default=10.0)
-    idle_timeout = models.FloatField(_("idle time-out"), default=60.0)
-    total_timeout = models.FloatField(_("total time-out"), default=600.0)
+    connect_timeout = models.FloatField(_("connect timeout"), default=10.0)
+    idle_timeout = models.FloatField(_("idle timeout"), default=60.0)
+    total_timeout = models.FloatField(_("total timeout"), default=600.0)
     concurrency = models.PositiveIntegerField(
         _("concurrent requests"), default=100, help_text=_("Per server process; 0 means unlimited.")
     )
@@ -110,7 +110,9 @@ class ModelProfile(models.Model):
         _("price per million output tokens"), max_digits=12, decimal_places=4, null=True, blank=True
     )
     offered = models.BooleanField(
-        _("users may choose it"), default=False, help_text=_("For their answers, in the composer and by API.")
+        _("offered to users"),
+        default=False,
+        help_text=_("Users can choose it for answers, in the composer and by API."),
     )
     created_at = models.DateTimeField(_("created"), auto_now_add=True)
 

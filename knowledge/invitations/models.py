@@ -32,7 +32,7 @@ class Invitation(models.Model):
         max_length=20,
         choices=Role.choices,
         default=Role.MEMBER,
-        help_text=_("Of a new account; someone who has one keeps their role."),
+        help_text=_("For new accounts; people who have an account keep their role."),
     )
     groups = models.ManyToManyField("auth.Group", blank=True, related_name="+", verbose_name=_("groups"))
     knowledge_base = models.ForeignKey(
@@ -49,7 +49,7 @@ class Invitation(models.Model):
         choices=[("viewer", _("Viewer")), ("editor", _("Editor"))],
         default="viewer",
     )
-    created_at = models.DateTimeField(_("made"), auto_now_add=True)
+    created_at = models.DateTimeField(_("created"), auto_now_add=True)
     expires_at = models.DateTimeField(_("valid until"))
     revoked_at = models.DateTimeField(_("revoked"), null=True, blank=True, editable=False)
     used_at = models.DateTimeField(_("used"), null=True, blank=True, editable=False)

@@ -20,9 +20,9 @@ class AuditEntry(models.Model):
         SIGN_IN_FAILED = "sign_in_failed", _("failed to sign in")
         SHARED = "shared", _("shared")
         UNSHARED = "unshared", _("stopped sharing")
-        VISIBILITY = "visibility", _("changed who may read")
-        OWNER = "owner", _("handed over")
-        LINK_MADE = "link_made", _("made a link")
+        VISIBILITY = "visibility", _("changed visibility")
+        OWNER = "owner", _("transferred ownership")
+        LINK_MADE = "link_made", _("created a link")
         LINK_REVOKED = "link_revoked", _("revoked a link")
         INVITED = "invited", _("changed an invitation")
         DELETED = "deleted", pgettext_lazy("audit", "deleted")
@@ -37,7 +37,7 @@ class AuditEntry(models.Model):
         ASSISTANT = "assistant", _("changed an assistant")
         EMBEDDING = "embedding", _("changed an embedding model")
         SETTING = "setting", _("changed a setting")
-        BULK = "bulk", _("did at once to many")
+        BULK = "bulk", _("ran a bulk action")
 
     at = models.DateTimeField(_("when"), auto_now_add=True)
     actor = models.ForeignKey(
@@ -54,7 +54,7 @@ class AuditEntry(models.Model):
     class Meta:
         """Newest first."""
 
-        verbose_name = _("entry of the audit log")
+        verbose_name = _("audit log entry")
         verbose_name_plural = _("audit log")
         ordering = ["-at", "-id"]
         indexes = [

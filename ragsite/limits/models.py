@@ -1,4 +1,4 @@
-"""Limits of users and groups, and their use."""
+"""Limits of users and groups, and their usage."""
 
 from django.conf import settings
 from django.core.validators import MaxValueValidator
@@ -27,17 +27,25 @@ class Limit(models.Model):
         "auth.Group", on_delete=models.CASCADE, null=True, blank=True, related_name="limit", verbose_name=_("group")
     )
     questions_per_day = models.PositiveBigIntegerField(
-        _("questions per day"), null=True, blank=True, validators=[_MOST], help_text=_("0 lets them ask nothing.")
+        _("questions per day"),
+        null=True,
+        blank=True,
+        validators=[_MOST],
+        help_text=_("0 means that no questions can be asked."),
     )
     tokens_per_month = models.PositiveBigIntegerField(
-        _("tokens per month"), null=True, blank=True, validators=[_MOST], help_text=_("What models read and write.")
+        _("tokens per month"),
+        null=True,
+        blank=True,
+        validators=[_MOST],
+        help_text=_("Tokens that models read and write."),
     )
     storage_mb = models.PositiveBigIntegerField(
         _("storage in MB"),
         null=True,
         blank=True,
         validators=[_MOST],
-        help_text=_("Of the documents in the knowledge bases that they own."),
+        help_text=_("Total size of the documents in their own knowledge bases."),
     )
 
     class Meta:
@@ -71,8 +79,8 @@ class Usage(models.Model):
     class Meta:
         """Newest first."""
 
-        verbose_name = _("use of a day")
-        verbose_name_plural = _("use by day")
+        verbose_name = _("daily usage")
+        verbose_name_plural = _("daily usage")
         ordering = ["-day", "user_id"]
         constraints = [models.UniqueConstraint(fields=["user", "day"], name="usage_of_a_day")]
         indexes = [models.Index(fields=["-day", "user"], name="usage_newest")]

@@ -9,7 +9,7 @@ class SiteSetting(models.Model):
     """A setting that isn't at its default; the environment takes precedence."""
 
     name = models.CharField(_("setting"), max_length=60, primary_key=True)
-    value = models.TextField(_("value"), blank=True, help_text=_("as its environment variable would have it written"))
+    value = models.TextField(_("value"), blank=True, help_text=_("In the format of its environment variable."))
 
     class Meta:
         """Ordered by name."""
@@ -32,14 +32,14 @@ class SettingChange(models.Model):
         settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, related_name="+", verbose_name=_("changed by")
     )
     # Kept when the account is deleted.
-    username = models.CharField(_("user name"), max_length=150)
+    username = models.CharField(_("username"), max_length=150)
     changed_at = models.DateTimeField(_("changed"), auto_now_add=True)
 
     class Meta:
         """Newest first."""
 
-        verbose_name = _("change of a setting")
-        verbose_name_plural = _("changes of settings")
+        verbose_name = _("setting change")
+        verbose_name_plural = _("setting changes")
         ordering = ["-changed_at", "-id"]
 
     def __str__(self) -> str:

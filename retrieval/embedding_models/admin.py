@@ -29,7 +29,7 @@ _TEMPLATES = "admin/retrieval/registeredmodel"
 
 @admin.register(RegisteredModel)
 class RegisteredModelAdmin(ModelAdmin):
-    """A list of the models with the actions for each, a page for each model, and a page to add one."""
+    """The list of models with their actions, a page for each model, and a page to add one."""
 
     def changelist_view(self, request: HttpRequest, extra_context: Any = None) -> HttpResponse:
         """List the models, the one in use first."""

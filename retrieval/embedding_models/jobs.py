@@ -152,7 +152,7 @@ def execute(job_id: int) -> bool:
     except FAILURES as error:
         _fail(job, str(error))
     except LLMError as error:
-        logger.warning("Work on an embedding model failed: %s %s", error.code, error.details)
+        logger.warning("An embedding model job failed: %s %s", error.code, error.details)
         _fail(job, str(error))
     except AlreadyRunning:
         _fail(job, _("Another switch of models is in progress. Wait until it has finished."))

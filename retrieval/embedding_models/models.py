@@ -22,11 +22,11 @@ class RegisteredModel(models.Model):
     class Source(models.TextChoices):
         """Where a model comes from."""
 
-        BUNDLED = "bundled", _("Comes with the site")
+        BUNDLED = "bundled", _("Included with the site")
         HUB = "hub", _("Downloaded")
-        FILES = "files", _("Brought as files")
+        FILES = "files", _("Added from files")
         ENDPOINT = "endpoint", _("OpenAI-compatible endpoint")
-        EARLIER = "earlier", _("Came with an earlier version")
+        EARLIER = "earlier", _("Included in an earlier version")
 
     class State(models.TextChoices):
         """Whether a model can be tried and used."""
@@ -111,7 +111,7 @@ class ModelJob(models.Model):
 
         ADD = "add", _("Adding")
         TRY = "try", _("Trial")
-        USE = "use", _("Change of model")
+        USE = "use", _("Switching models")
 
     class Status(models.TextChoices):
         """`queued → running → done`; `failed` with the reason, or `stopped` by a user. The last two can be resumed."""
@@ -143,8 +143,8 @@ class ModelJob(models.Model):
     class Meta:
         """Newest first; at most one unfinished job per model."""
 
-        verbose_name = _("work on an embedding model")
-        verbose_name_plural = _("work on embedding models")
+        verbose_name = _("embedding model job")
+        verbose_name_plural = _("embedding model jobs")
         ordering = ["-created_at", "-id"]
         constraints = [
             models.UniqueConstraint(

@@ -55,7 +55,7 @@ class RunInline(RecordInline):
 
 @admin.register(EvaluationSet)
 class EvaluationSetAdmin(ModelAdmin):
-    """Question sets with their runs, which can be renamed and deleted; the questions have a page of their own."""
+    """Question sets with their runs. They can be renamed and deleted; their questions are on a page of their own."""
 
     list_display = ["name", "owner", "knowledge_base", "question_count", "created_at"]
     list_select_related = ["owner", "knowledge_base"]
@@ -67,11 +67,11 @@ class EvaluationSetAdmin(ModelAdmin):
     question_count = column(_("questions"), lambda evaluation_set: evaluation_set.counted, ordering="counted")
 
     def has_add_permission(self, request: HttpRequest) -> bool:
-        """Sets are made on the pages, by API and by commands, where their passages are looked up."""
+        """Return False: sets are created on the pages, by the API and by commands, which look up the passages."""
         return False
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[EvaluationSet]:
-        """Add the number of questions."""
+        """Annotate the number of questions."""
         counted: QuerySet[EvaluationSet] = super().get_queryset(request).annotate(counted=Count("questions"))
         return counted
 
@@ -84,17 +84,17 @@ class EvaluationSetAdmin(ModelAdmin):
 
 @admin.register(EvaluationQuestion)
 class EvaluationQuestionAdmin(RecordAdmin):
-    """Questions with their right passages."""
+    """Questions with their relevant passages."""
 
     list_display = ["short_text", "evaluation_set", "answers", "created_at"]
     list_filter = ["evaluation_set__knowledge_base"]
     list_select_related = ["evaluation_set"]
     search_fields = ["text", "evaluation_set__name"]
-    fields = ["evaluation_set", "key", "text", "right_passages", "created_at"]
+    fields = ["evaluation_set", "key", "text", "relevant_passages", "created_at"]
 
     short_text = column(_("question"), lambda question: shortened(question.text), ordering="text")
-    answers = column(_("right passages"), lambda question: len(question.relevant))
-    right_passages = column(_("right passages"), lambda question: pretty_json(question.relevant))
+    answers = column(_("relevant passages"), lambda question: len(question.relevant))
+    relevant_passages = column(_("relevant passages"), lambda question: pretty_json(question.relevant))
 
 
 @admin.register(EvaluationRun)
@@ -113,13 +113,13 @@ class EvaluationRunAdmin(RecordAdmin):
     ]  # fmt: skip
 
     label = column(_("settings"), lambda run: RunOptions.from_stored(run.settings).label)
-    set_link = column(_("evaluation set"), lambda run: link_to(run.evaluation_set))
+    set_link = column(_("question set"), lambda run: link_to(run.evaluation_set))
     error_shown = column(_("error"), lambda run: run.error_said or "–")
     # Reasons why the figures are incomplete.
     all_notes = column(_("notes"), lambda run: " ".join(run.notes_said) or "–")
     all_figures = column(
         _("figures"), lambda run: pretty_json(run.figures, digits=4)
-    )  # digits enough to tell runs apart
+    )  # enough digits to distinguish runs
     tokens = column(_("tokens"), lambda run: token_counts(run.usage))
 
     @admin.display(description=_("outcomes"))

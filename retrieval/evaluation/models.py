@@ -30,8 +30,8 @@ class EvaluationSet(models.Model):
     class Meta:
         """Names are unique per owner and base."""
 
-        verbose_name = _("evaluation set")
-        verbose_name_plural = _("evaluation sets")
+        verbose_name = _("question set")
+        verbose_name_plural = _("question sets")
         ordering = ["name", "id"]
         constraints = [
             models.UniqueConstraint(fields=["owner", "knowledge_base", "name"], name="evaluation_set_name_unique")
@@ -45,15 +45,15 @@ class EvaluationQuestion(models.Model):
     """A question of a set. `relevant` is a list of `references.Reference.to_dict()`."""
 
     evaluation_set = models.ForeignKey(
-        EvaluationSet, on_delete=models.CASCADE, related_name="questions", verbose_name=_("evaluation set")
+        EvaluationSet, on_delete=models.CASCADE, related_name="questions", verbose_name=_("question set")
     )
     key = models.CharField(
         pgettext_lazy("of a question", "key"),
         max_length=255,
-        help_text=_("its id in the file that it came from, or its own"),
+        help_text=_("Its ID in the imported file, or a generated one."),
     )
     text = models.TextField(_("question"))
-    relevant = models.JSONField(_("right passages"), default=list)
+    relevant = models.JSONField(_("relevant passages"), default=list)
     created_at = models.DateTimeField(_("added"), auto_now_add=True)
 
     class Meta:
@@ -116,7 +116,7 @@ class EvaluationRun(models.Model):
     UNFINISHED = (Status.QUEUED, Status.RUNNING)
 
     evaluation_set = models.ForeignKey(
-        EvaluationSet, on_delete=models.CASCADE, related_name="runs", verbose_name=_("evaluation set")
+        EvaluationSet, on_delete=models.CASCADE, related_name="runs", verbose_name=_("question set")
     )
     started_by = models.ForeignKey(
         settings.AUTH_USER_MODEL, on_delete=models.SET_NULL, null=True, related_name="+", verbose_name=_("started by")

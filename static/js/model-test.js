@@ -31,9 +31,9 @@ async function ask() {
     const lines = (rest + value).split("\n");
     rest = lines.pop();
     for (const line of lines.filter(Boolean)) {
-      const told = JSON.parse(line);
-      if (told.done) return true;
-      show(told);
+      const output = JSON.parse(line);
+      if (output.done) return true;
+      show(output);
     }
   }
 }
@@ -43,5 +43,5 @@ if (await ask().catch(() => false)) {
   location.replace(location.href);
 } else {
   for (const state of asking.querySelectorAll("[data-state]")) state.hidden = true;
-  for (const told of asking.querySelectorAll("[data-broken], [data-again]")) told.hidden = false;
+  for (const element of asking.querySelectorAll("[data-broken], [data-again]")) element.hidden = false;
 }

@@ -128,7 +128,7 @@ def test_what_the_log_says_itself_is_kept_in_no_reader_s_language(owner: User, s
     assert {"to this site", "audit log"} <= set(AuditEntry.objects.values_list("object_name", flat=True))
     assert AuditEntry.objects.get(details__kind="permissions").details["names"] == ["conversations.add_assistant"]
     page = as_staff.get("/admin/ragsite/auditentry/").content.decode()
-    recorded = set(re.findall(r'"field-told">(.*?)</td>', page))
+    recorded = set(re.findall(r'"field-summary">(.*?)</td>', page))
     assert {
         "added · role: curator",
         "added · second factor · authenticator app",

@@ -49,7 +49,7 @@ def test_the_page_lists_the_readers(as_staff: Client, tiny: Path, settings: Sett
     assert "sets READER_MODEL to off" in shown and shown.count("English, Chinese") == 2
     settings.READER_MODEL, settings.ENABLE_READER = "tiny", True
     shown = page(as_staff)
-    for text in (">In use<", "mit", "apache-2.0", "Brought as files", "Comes with the site", "and where", "present"):
+    for text in (">In use<", "mit", "apache-2.0", "Added from files", "Included with the site", "and where", "present"):
         assert text in shown, text
     assert f'{reverse("pipeline-settings")}#setting-READER_TIMEOUT"' in shown
     assert "This site has no question sets yet" in shown
