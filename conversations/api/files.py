@@ -30,7 +30,7 @@ class ChatUploadSerializer(serializers.Serializer[Any]):
 class KeepSerializer(serializers.Serializer[Any]):
     """The knowledge base to keep a file in."""
 
-    knowledge_base = IntegerField(min_value=1, help_text="One whose documents the caller may change.")
+    knowledge_base = IntegerField(min_value=1, help_text="A knowledge base whose documents the caller can change.")
 
 
 class SessionFiles(APIView):

@@ -21,7 +21,7 @@ class SavedPromptSerializer(serializers.ModelSerializer[SavedPrompt]):
 
     title = TextField(max_length=SavedPrompt.TITLE_LENGTH)
     text = TextField(max_length=SavedPrompt.TEXT_LENGTH)
-    for_all = BooleanField(required=False, help_text="Takes the permission to change saved prompts.")
+    for_all = BooleanField(required=False, help_text="Requires the permission to change saved prompts.")
 
     class Meta:
         """Fields that users edit."""

@@ -29,7 +29,7 @@ from ragsite.api.fields import (
 from ragsite.requests import absolute
 from retrieval.api.serializers import AnswerStateField, SourceSerializer
 
-# The maximum per request: a model needs long to read more, with little benefit.
+# The maximum per request: more passages take a model long to read, with little benefit.
 MOST_PASSAGES = 50
 LONGEST_FOLDER = 500
 
@@ -82,15 +82,18 @@ class ScopeSerializer(serializers.Serializer[Any]):
 
     not_both = ("knowledge_bases", "documents")
 
-    knowledge_bases = IdsField(required=False, help_text="With no documents either, all that the caller may read.")
-    documents = IdsField(required=False, help_text="Only these are asked; in place of knowledge bases.")
-    tags = TagsField(required=False, help_text="Of these, only documents that have one of these tags.")
-    metadata = MetadataFilterField(required=False, help_text="Of these, only documents with such fields.")
+    knowledge_bases = IdsField(
+        required=False,
+        help_text="Knowledge bases to search. If neither these nor documents are given, everything readable.",
+    )
+    documents = IdsField(required=False, help_text="Search only these documents, instead of knowledge bases.")
+    tags = TagsField(required=False, help_text="Search only documents that have one of these tags.")
+    metadata = MetadataFilterField(required=False, help_text="Search only documents with these field values.")
     folder = TextField(
         required=False,
         allow_blank=True,
         max_length=LONGEST_FOLDER,
-        help_text="Of these, only documents in this folder, or within it.",
+        help_text="Search only documents in this folder and its subfolders.",
     )
     assistant = IntegerField(
         required=False, allow_null=True, min_value=1, help_text="One of `/api/assistants`; null is the default."
@@ -103,7 +106,7 @@ class ScopeSerializer(serializers.Serializer[Any]):
         """Reject knowledge bases together with documents, which would be ambiguous."""
         if attrs.get("knowledge_bases") and attrs.get("documents"):
             raise serializers.ValidationError(
-                {"documents": [_("Name either knowledge bases or documents: a chat asks one or the other.")]}
+                {"documents": [_("Specify either knowledge bases or documents to search, not both.")]}
             )
         return attrs
 
@@ -119,18 +122,23 @@ class SessionUpdateSerializer(ScopeSerializer):
 
     chat_title = TextField(max_length=TITLE_LENGTH, required=False)
     pinned = BooleanField(required=False)
-    archived = BooleanField(required=False, help_text="Out of the list; the next question takes it back.")
-    labels = IdsField(required=False, help_text="All that it is to have, of `/api/chat/labels`.")
+    archived = BooleanField(
+        required=False,
+        help_text="Whether the session is archived, which removes it from the list. The next question restores it.",
+    )
+    labels = IdsField(required=False, help_text="The complete set of its labels, from `/api/chat/labels`.")
 
 
 class ListedSerializer(serializers.Serializer[Any]):
     """Parameters for listing sessions."""
 
     q = serializers.CharField(
-        required=False, allow_blank=True, help_text="Words of titles, questions or answers; in the archive, too."
+        required=False,
+        allow_blank=True,
+        help_text="Words in titles, questions or answers. Archived sessions are included.",
     )
     archived = serializers.BooleanField(
-        required=False, allow_null=True, default=None, help_text="Those in the archive, or those that are not."
+        required=False, allow_null=True, default=None, help_text="Whether to list archived sessions or the others."
     )
     label = IntegerField(  # type: ignore[assignment]
         required=False, min_value=1, help_text="One of `/api/chat/labels`."
@@ -172,7 +180,7 @@ class CitationSerializer(serializers.ModelSerializer[Citation]):
     merged = serializers.ListField(
         child=serializers.IntegerField(),
         source="joined",
-        help_text="Of joined passages, their chunk ids in the document's order; `chunk_id` is the best of them.",
+        help_text="For merged passages, their chunk IDs in document order; `chunk_id` is the best of them.",
     )
     sources = SourceSerializer(many=True)
 
@@ -217,13 +225,13 @@ class ProblemSerializer(serializers.Serializer[Any]):
         choices=["quotation", "number", "name", "word", "polarity", "words", "language", "source", "model"]
     )
     what = serializers.CharField()
-    says = serializers.CharField(default="", help_text="What the source says in its place, where that is sure.")
+    says = serializers.CharField(default="", help_text="What the source says instead, if that is certain.")
 
 
 class CheckSerializer(serializers.Serializer[Any]):
     """How well the sources of a sentence support it. `coverage` is the share of its words found there, 0 to 1.
 
-    An `uncited` sentence cites no source and states something that is in none.
+    An `uncited` sentence cites no source and makes a statement that no source contains.
     """
 
     text = serializers.CharField()
@@ -247,7 +255,7 @@ class MessageSerializer(serializers.ModelSerializer[Message]):
     parent_turn_id = serializers.IntegerField(source="turn.parent_turn_id", allow_null=True)
     continues = serializers.BooleanField(
         source="turn.continues",
-        help_text="Whether the turn goes on with its parent's answer, which was cut; its question is the same.",
+        help_text="Whether the turn continues its parent's answer, which was cut off; its question is the same.",
     )
     blocks = BlockSerializer(many=True)
     citations = CitationSerializer(many=True)
@@ -255,10 +263,10 @@ class MessageSerializer(serializers.ModelSerializer[Message]):
     answer_state = AnswerStateField()
     checks = CheckSerializer(many=True)
     finish_reason = serializers.CharField(
-        help_text="`length` or `content_filter` where the model ended before the answer was whole; else empty."
+        help_text="`length` or `content_filter` if the model stopped before the answer was complete; otherwise empty."
     )
     can_continue = serializers.BooleanField(
-        help_text="Whether the answer was cut after it had begun, so that `continue` goes on with it."
+        help_text="Whether the answer was cut off after it had begun, so that `continue` can continue it."
     )
     error = serializers.SerializerMethodField()
 
@@ -300,7 +308,7 @@ class SessionExportSerializer(serializers.Serializer[Any]):
     session = SessionSerializer()
     files = SessionFileSerializer(many=True)
     messages = MessageSerializer(many=True)
-    note = serializers.CharField(help_text="what is left out of the messages and why; empty for nothing")
+    note = serializers.CharField(help_text="Content that was left out of the messages, and why; empty if nothing was.")
 
 
 class ShareLinkSerializer(serializers.ModelSerializer[ShareLink]):
@@ -352,7 +360,7 @@ class TraceStepSerializer(serializers.ModelSerializer[TraceStep]):
 
 
 class TraceSerializer(serializers.ModelSerializer[Turn]):
-    """How a turn came to its answer."""
+    """The steps that led to an answer."""
 
     turn_id = serializers.IntegerField(source="pk")
     assistant = serializers.CharField(source="assistant_version.assistant.name", default=None, allow_null=True)
@@ -379,7 +387,7 @@ class FeedbackSerializer(ModelSerializer[Feedback]):
         required=False,
         allow_blank=True,
         max_length=40,
-        help_text="The page knows `wrong`, `unsupported`, `incomplete` and `off-topic`.",
+        help_text="The pages use `wrong`, `unsupported`, `incomplete` and `off-topic`.",
     )
 
     class Meta:
@@ -400,57 +408,59 @@ class ChoicesSerializer(serializers.Serializer[Any]):
         allow_null=True,
         allow_blank=True,
         max_length=200,
-        help_text="The model that writes: one of `/api/models`. Another is refused with the list.",
+        help_text="The model that writes the answer, one of `/api/models`; the error for any other lists them.",
     )
     insert_block_llm_id = TextField(
         required=False,
         allow_null=True,
         allow_blank=True,
         max_length=200,
-        help_text="The model that judges each passage, where one does: likewise.",
+        help_text="The model that judges each passage, if that is enabled; also one of `/api/models`.",
     )
     thinking = BooleanField(
         required=False,
         allow_null=True,
-        help_text="true asks the model to think first, where it can be asked; false asks it not to, and hides it.",
+        help_text="Whether to ask the model to reason first, if possible; false also hides any reasoning.",
     )
     mode = ChoiceField(
         choices=["documents", "general", "chat"],
         required=False,
         allow_null=True,
-        help_text="Answer from documents alone, from them and then general knowledge, or chat without them.",
+        help_text="Answer only from documents, from documents and then general knowledge, or chat without documents.",
     )
     k = IntegerField(
-        required=False, allow_null=True, min_value=1, max_value=100, help_text="Hits that are kept after the fusion."
+        required=False, allow_null=True, min_value=1, max_value=100, help_text="Number of hits kept after fusion."
     )
     rerank_top_n = IntegerField(
         required=False,
         allow_null=True,
         min_value=1,
         max_value=MOST_PASSAGES,
-        help_text="how many passages the answer is given at most",
+        help_text="Maximum number of passages used for the answer.",
     )
     use_insert_block = BooleanField(
-        required=False, allow_null=True, help_text="have a model judge each passage for whether it answers"
+        required=False, allow_null=True, help_text="Whether a model judges which passages answer the question."
     )
 
     tags = TagsField(
         required=False,
         allow_null=True,
-        help_text="Ask only documents that have one of these tags, in place of the session's.",
+        help_text="Search only documents that have one of these tags, instead of the session's.",
     )
     metadata = MetadataFilterField(
-        required=False, allow_null=True, help_text="Ask only documents with such fields, likewise: a value, or bounds."
+        required=False,
+        allow_null=True,
+        help_text="Search only documents with these field values or ranges, instead of the session's.",
     )
     folder = TextField(
         required=False,
         allow_null=True,
         max_length=LONGEST_FOLDER,
-        help_text="Ask only documents in this folder, or within it, likewise.",
+        help_text="Search only documents in this folder and its subfolders, instead of the session's.",
     )
 
     def ask(self, **fields: Any) -> Ask:
-        """Return the question with its options; `fields` are further ones of `Ask`."""
+        """Return the question with its options; `fields` are additional arguments of `Ask`."""
         data = self.validated_data
         choices = Choices(
             assistant_id=data.get("assistant"),
@@ -475,14 +485,14 @@ class AskSerializer(ChoicesSerializer):
     either = ("content", "question")
 
     content = QuestionField(required=False)
-    question = QuestionField(required=False, help_text="Another name of `content`; one of them is needed.")
+    question = QuestionField(required=False, help_text="Alias of `content`; one of them is required.")
     parent_turn_id = IntegerField(required=False, allow_null=True, min_value=1)
     request_id = UUIDField(required=False)
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
         """Accept the question under either of its names."""
         if "question" not in attrs and "content" not in attrs:
-            raise serializers.ValidationError({"content": _("Ask something: the question is empty.")})
+            raise serializers.ValidationError({"content": _("The question is empty.")})
         return {"question": attrs.get("content"), **attrs}
 
 
@@ -502,7 +512,7 @@ class AssistantSerializer(serializers.Serializer[Any]):
     description = serializers.CharField()
     is_default = serializers.BooleanField()
     greeting = serializers.CharField()
-    questions = serializers.ListField(child=serializers.CharField(), help_text="Suggested ones.")
+    questions = serializers.ListField(child=serializers.CharField(), help_text="Suggested questions.")
 
 
 class OfferedModelSerializer(serializers.Serializer[Any]):
