@@ -372,8 +372,8 @@ class AnswerPage:
         for item in self.answer.citations:
             number = item["index"]
             label = _("Source %(number)s: %(file)s") % {"number": number, "file": _title(item)}
-            told = tuple(verdicts.get(number, ()))
-            markers[number] = markdown.Marker(self.citation_url(number), label, told, names.get(number, ""))
+            verdict = tuple(verdicts.get(number, ()))
+            markers[number] = markdown.Marker(self.citation_url(number), label, verdict, names.get(number, ""))
         trusted = "\n".join([self.question, *(item["snippet"] for item in self.answer.citations)])
         return markdown.Context(markers, trusted, labels.uncited(self.answer.checks))
 

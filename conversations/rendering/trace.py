@@ -97,10 +97,10 @@ def steps(turn: Turn, user: Any) -> list[Step]:
             messages=redaction.messages(row.detail, visible),
         )
         # As described by its node; unchanged if the pipeline has no such node or the node describes nothing.
-        told = node.describe(row.detail) if node is not None else None
-        if told is not None:
-            step.facts += told.facts
-            for each in told.lists:
+        description = node.describe(row.detail) if node is not None else None
+        if description is not None:
+            step.facts += description.facts
+            for each in description.lists:
                 hits = [_trace_passage(rank, hit, chunks) for rank, hit in enumerate(each.passages[:_LISTED_HITS], 1)]
                 note = " · ".join(filter(None, ("" if each.ms is None else duration(each.ms), each.note)))
                 step.lists.append(HitList(each.title, note, hits, len(each.passages) - len(hits)))

@@ -128,9 +128,9 @@ def import_assistant(request: HttpRequest) -> HttpResponse:
         messages.error(request, str(error))
         return redirect("assistants")
     if missing:
-        told = _("Not found on this site, and left out: %(what)s.") % {"what": _(", ").join(missing)}
-        messages.warning(request, told)
-    messages.success(request, _("Made; enable it when it is as you want it."))
+        message = _("Not found on this site, and left out: %(what)s.") % {"what": _(", ").join(missing)}
+        messages.warning(request, message)
+    messages.success(request, _("The assistant was created. Enable it when it is ready."))
     return redirect("assistant", pk=made.pk)
 
 

@@ -175,7 +175,7 @@ def feedback(request: HttpRequest, pk: int) -> HttpResponse:
     """
     message = access.get_message(request.user, pk)
     place, posted = _place(message.turn.session_id, message.turn_id), request.POST
-    told = "comment" in posted
+    has_comment = "comment" in posted
     if posted.get("value") in ("1", "-1"):
         reason, comment = posted.get("reason", ""), posted.get("comment", "")
         try:
@@ -194,9 +194,9 @@ def feedback(request: HttpRequest, pk: int) -> HttpResponse:
         "back": place,
         "reasons": Feedback.Reason.choices,
         "comment_characters": Feedback.COMMENT_CHARACTERS,
-        "asking": page.feedback and not told and "closed" not in request.GET,
+        "asking": page.feedback and not has_comment and "closed" not in request.GET,
         "focus": request.method == "GET",
-        "saved": told or "closed" in request.GET,
+        "saved": has_comment or "closed" in request.GET,
     }
     return render(request, "conversations/_thumbs.html" if in_chat else "conversations/feedback.html", context)
 

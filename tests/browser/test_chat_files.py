@@ -60,7 +60,7 @@ def test_a_file_is_dropped_asked_about_and_kept(page: Page, site: Site) -> None:
     page.goto(chat)
     page.get_by_label("Keep “The Orvane bridge” in a knowledge base").click()
     page.locator(".chat-file .menu-items").get_by_role("button", name="Samples").click()
-    expect(page.locator(".toast")).to_contain_text("“The Orvane bridge” is kept in “Samples”.")
+    expect(page.locator(".toast")).to_contain_text("“The Orvane bridge” was saved to “Samples”.")
     expect(page.locator(".chat-file")).to_have_count(0)
     new_chat(page)
     ask(page, "When does the bridge of Orvane open?")

@@ -65,7 +65,7 @@ def remove_file(request: HttpRequest, pk: int, document_id: int) -> HttpResponse
 @login_required
 @require_POST
 def retry_file(request: HttpRequest, pk: int, document_id: int) -> HttpResponse:
-    """Read a file anew."""
+    """Read a file again."""
     session = access.get_session(request.user, pk)
     document = chat_files.retry(session, document_id)
     return _chip(request, session, document) if is_htmx(request) else redirect("session", pk=pk)
@@ -80,7 +80,7 @@ def keep_file(request: HttpRequest, pk: int, document_id: int) -> HttpResponse:
     if (chosen := number_in(request, "knowledge_base")) is None:
         return refusal(_("Choose a knowledge base to keep it in."), 422)
     base = knowledge_access.get_editable_knowledge_base(request.user, chosen)
-    said = _("“{name}” is kept in “{base}”.").format(name=document.name, base=base.name)
+    said = _("“{name}” was saved to “{base}”.").format(name=document.name, base=base.name)
     try:
         chat_files.keep(session, document.pk, base)
     except Refused as refused:
@@ -93,8 +93,8 @@ def keep_file(request: HttpRequest, pk: int, document_id: int) -> HttpResponse:
         return redirect("session", pk=pk)
     context = contexts.composer_context(request.user, session) | {"oob": True}
     toast = render_to_string("partials/toast.html", {"text": said, "kind": "success"})
-    told = format_html('<div hx-swap-oob="beforeend:#toasts">{}</div>', mark_safe(toast))
-    return HttpResponse(render_to_string("conversations/_scope.html", context, request) + told)
+    toasts = format_html('<div hx-swap-oob="beforeend:#toasts">{}</div>', mark_safe(toast))
+    return HttpResponse(render_to_string("conversations/_scope.html", context, request) + toasts)
 
 
 def _chip(request: HttpRequest, session: ChatSession, document: Document) -> HttpResponse:
