@@ -9,7 +9,7 @@ from typing import Any
 from tests.benchmarks.conversations.answers import holds
 
 FOLDER = Path(__file__).parent
-SETS = ("dev", "held")
+SETS = ("dev", "held", "fresh")
 # Of a `single` question one search is enough, though it may hold an "and"; it is the control.
 KINDS = ("compare", "join", "chain", "aspects", "single")
 MULTI, SINGLE = KINDS[:-1], KINDS[-1]
