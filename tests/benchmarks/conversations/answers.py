@@ -37,7 +37,7 @@ ALL = "all"
 RANKS = 5
 # Percent of the answerable questions that the thresholds of a curve wrongly call "nothing" or "nearest".
 WRONGLY = (1, 2, 3, 5, 8, 12, 15, 20)
-# One at a time, so that none is left unread because others are being read.
+# One at a time, so that no passages stay unread because others are being read.
 SIDE_BY_SIDE = 1
 
 # A score of the trace's step `relevance_gate`: below a threshold on the first, an answer is "nothing"; on the second,
@@ -47,11 +47,11 @@ SCORES: tuple[Score, ...] = ("relevance", "answering")
 
 _SPACES_AND_MARKS = re.compile(r"[\s|*]+")
 _FENCED = re.compile(r"^```[^\n]*\n(.*?)^```[^\S\n]*$", re.MULTILINE | re.DOTALL)
-# A line in bold is one unless it ends as a sentence.
+# A line in bold is a heading unless it ends like a sentence.
 _HEADING = re.compile(r"#{1,6}\s.*|\*\*(?:\\.|[^*\\])+(?<![.。!！])\*\*")
 _CLOSING_NOTE = re.compile(r"\*?(?:Quoted from your documents|摘自您的文档)[^*]*\*?")
 _LIST_MARK = re.compile(r"^(?:[-+*>]|\d{1,3}[.)])\s+")
-# An escaped character, or emphasis and code.
+# An escaped character, or markers of emphasis and code.
 _INLINE = re.compile(r"\\([!-/:-@\[-`{-~])|[*`]+|(?<!\w)_{1,2}(?=\S)|(?<=\S)_{1,2}(?!\w)")
 
 
@@ -155,7 +155,7 @@ def as_foreign(questions: Iterable[Question]) -> list[Question]:
 
 
 def first_of_each(questions: Iterable[Question], limit: int) -> list[Question]:
-    """Return the first so many questions of each kind in each language."""
+    """Return up to `limit` questions of each kind in each language."""
     taken: dict[tuple[str, str], list[Question]] = {}
     for each in questions:
         taken.setdefault((each.kind, each.language), []).append(each)
@@ -185,7 +185,7 @@ def sentences(blocks: Iterable[Mapping[str, Any]]) -> list[str]:
         elif block["kind"] == "code":
             found.append(block["text"])
         elif block["kind"] == "text":
-            # Code comes at odd places.
+            # Code is at odd indexes.
             for place, text in enumerate(_FENCED.split(block["text"])):
                 found += [text] if place % 2 else _sentences_of_markdown(text)
     return [text.strip() for text in found if any(map(str.isalnum, text))]
@@ -228,7 +228,7 @@ def _first(which: Iterable[bool]) -> int | None:
 
 
 def state_rows(outcomes: Iterable[Outcome]) -> list[ToneRow]:
-    """Return the shares of states by kind and language, and of all languages where a kind has several."""
+    """Return the shares of states by kind and language, and for all languages if a kind has several."""
     rows = []
     for kind, language, group in _groups(outcomes):
         shares = {state: _share(outcome.state == state for outcome in group) for state in STATES}
@@ -277,7 +277,7 @@ def curve(outcomes: Iterable[Outcome], score: Score) -> list[CurvePoint]:
 
 
 def languages(outcomes: Iterable[Outcome]) -> list[str]:
-    """Return the languages of the questions, in the order in which they come, and `ALL` behind several."""
+    """Return the languages of the questions in order of occurrence, and `ALL` after several."""
     found = list(dict.fromkeys(outcome.question.language for outcome in outcomes))
     return [*found, ALL] if len(found) > 1 else found
 

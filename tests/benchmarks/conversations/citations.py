@@ -62,7 +62,7 @@ def read_pairs(lines: Iterable[str]) -> Iterator[Pair]:
 
 
 async def measure(pairs: Iterable[Pair], verifier: Verifier | None = None) -> list[Row]:
-    """Judge all pairs; a row for each label and language, in the order in which they come."""
+    """Judge all pairs; return a row for each label and language, in order of occurrence."""
     right: Counter[tuple[str, str]] = Counter()
     of: Counter[tuple[str, str]] = Counter()
     for pair in pairs:

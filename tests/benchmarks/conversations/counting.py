@@ -22,7 +22,7 @@ _running: ContextVar[str] = ContextVar("running", default=OUTSIDE)
 
 
 async def name_node(node: Node, state: State, proceed: Proceed) -> None:
-    """A pipeline hook: queries within belong to the node."""
+    """Pipeline hook: count the queries within for the node."""
     token = _running.set(node.key)
     try:
         await proceed()
@@ -45,9 +45,9 @@ def counted() -> Iterator[Counter[str]]:
             connection.execute_wrappers.append(count)
             watched.append(connection)
 
-    database_threads.shut_down()  # so that its threads reconnect
+    database_threads.shut_down()  # its threads reconnect
     connection_created.connect(watch)
-    for own in connections.all():  # not `django.db.connection`, which is another one in each thread
+    for own in connections.all():  # not `django.db.connection`, which differs by thread
         watch(None, own)
     try:
         yield counts

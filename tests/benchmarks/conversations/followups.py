@@ -18,17 +18,17 @@ from retrieval.evaluation.metrics import ndcg, recall
 from retrieval.search import Query, SearchRequest, search
 
 RANKS = 5
-# More would wait for the same cores.
+# More would compete for the same cores.
 SIDE_BY_SIDE = 4
 # The number of turns that the site recalls by default.
 RECALLED = 5
-# Before each question, in sets that give those of a conversation as one text.
+# The mark before each question, in sets that store those of a conversation as one text.
 MARK = "|user|:"
 
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """A question, those before it (oldest first), a stand-alone form of it by people, and the grades of right passages.
+    """A question, those before it (oldest first), a stand-alone version by people, and the grades of right passages.
 
     `unrelated` are questions of another conversation.
     """
@@ -48,7 +48,7 @@ class Ask:
     ranking_query: str
 
 
-# Takes a question and the id of a base; may read the database.
+# Takes a question and a base's id; may read the database.
 Way = Callable[[Case, int], Ask]
 
 
@@ -78,7 +78,7 @@ WAYS: dict[str, Way] = {
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A way's mean recall@5 and nDCG@5, over the later questions of conversations (None without any) and over all."""
+    """A way's mean recall@5 and nDCG@5, over later questions of conversations (None if there are none) and over all."""
 
     way: str
     later: tuple[float, float] | None
@@ -93,8 +93,8 @@ def cases(
 ) -> list[Case]:
     """Return the questions that have right passages, from texts by the questions' ids.
 
-    `joined` holds all questions of a conversation up to this one; where it or a rewriting lacks, the question is taken
-    for a first one, and for one that stands alone.
+    `joined` has all questions of a conversation up to this one. Without it, a question counts as a first one; without a
+    rewriting, as a stand-alone one.
     """
     talks = {key: questions_of(joined.get(key, text)) or (text,) for key, text in last.items()}
     keys = [key for key in last if relevant.get(key)]
@@ -108,7 +108,7 @@ def cases(
 
 
 def questions_of(joined: str) -> tuple[str, ...]:
-    """Return the questions of a text that holds those of a conversation, each behind its mark."""
+    """Return the questions of a conversation from a text in which each follows a mark."""
     return tuple(text.strip() for text in joined.split(MARK) if text.strip())
 
 

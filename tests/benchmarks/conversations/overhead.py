@@ -1,10 +1,10 @@
 """The overhead of the pipeline: whole turns with a model that answers at once, without the time of the search.
 
 A turn is timed from its start to its last event, as a page waits for it: preparation, nodes, events, checkpoints and
-what is stored. The search runs, and its time is subtracted: once that of the node that asks the database, and once that
-of all nodes that together do what `retrieval.search.search` does. The pipeline itself is the time from the beginning of
-its first node to the end of its last, without those steps. The time of the processor is that of all threads of this
-process, search and model included: it tells more than the clock on a machine that others use.
+what is stored. The search runs, and its time is subtracted: once for the node that queries the database, and once for
+all nodes that together do what `retrieval.search.search` does. The pipeline itself is the time from the beginning of
+its first node to the end of its last, without those steps. The processor time is that of all threads of this process,
+including search and model: on a shared machine, it says more than the clock.
 """
 
 import asyncio
@@ -52,7 +52,7 @@ _PASSAGES = (
 
 @dataclass(slots=True)
 class Figures:
-    """Milliseconds of each turn: whole, of the processor, without the search node, without all steps of the search.
+    """Milliseconds of each turn: total, processor, without the search node, without all steps of the search.
 
     Also of its pipeline itself and of each node, and the number of queries by node.
     """
@@ -67,7 +67,7 @@ class Figures:
 
 
 def run(sessions: int, length: int, say: Callable[[str], None]) -> None:
-    """Measure so many conversations of so many turns each, with a model and without, and print tables."""
+    """Measure conversations with a number of turns each, with a model and without, and print tables."""
     with scratch.database("ragsite_bench_pipeline", keep=False), _hooked():
         scratch.empty()
         user = User.objects.create_user("bench")

@@ -74,7 +74,7 @@ def sets(tmp_path: Path) -> dict[str, Path]:
 
 
 def run(*files: Path, **options: Any) -> dict[tuple[str, str], list[str]]:
-    """Return the cells of every row behind its name and language."""
+    """Return the cells of every row, by its name and language."""
     out = StringIO()
     call_command("bench_answers", *map(str, files), knowledge_base="Handbook", stdout=out, **options)
     rows = [[cell.strip() for cell in line.strip("| ").split("|")] for line in out.getvalue().splitlines() if line]
@@ -215,7 +215,7 @@ class TestFigures:
     def test_the_curve(self) -> None:
         scored = [outcome("answerable", "answered", relevance=number / 100) for number in range(50, 150)]
         scored += [outcome("near", "answered", relevance=value) for value in (0.5, 0.505, 0.51, 0.9)]
-        # Asked back it was not judged; where nothing was found, that is below every threshold.
+        # If the site asked back, nothing was judged; if nothing was found, the score is below every threshold.
         scored += [outcome("near", "asked back"), outcome("elsewhere", "nothing"), outcome("objectless", "asked back")]
         points = curve(scored, "relevance")
         assert [point.wrongly for point in points] == [1, 2, 3, 5, 8, 12, 15, 20]
@@ -295,7 +295,7 @@ class TestCommand:
         for name, earlier in (("first", []), ("later", ["How do I restore the factory settings?"])):
             (tmp_path / f"{name}.jsonl").write_text(json.dumps(line | {"earlier": earlier}), encoding="utf-8")
             rows[name] = run(tmp_path / f"{name}.jsonl")["near", "en"]
-        assert rows["first"][1] == "1.000" and rows["later"][1] == "0.000"  # asked back without what came before
+        assert rows["first"][1] == "1.000" and rows["later"][1] == "0.000"  # asked back without the earlier questions
 
     def test_only_this_base_is_searched(self, handbook: KnowledgeBase, owner: User, sets: dict[str, Path]) -> None:
         index_document(make_knowledge_base(owner, "Art"), ("Leonardo da Vinci painted the Mona Lisa.",))

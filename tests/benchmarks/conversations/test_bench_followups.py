@@ -71,7 +71,7 @@ def test_each_way_has_figures(bench: User, files: dict[str, Path]) -> None:
     assert rows["the question alone"][0] == "0.000" and rows["the question alone"][2] == "0.667"
     assert rows["people's rewriting"][0] == rows["stand-alone, first"][0] == "1.000"
     del files["corpus"]
-    assert run(**files) == rows  # from the base that is there
+    assert run(**files) == rows  # from the existing base
 
 
 def test_without_conversations_there_are_no_later_questions(bench: User, files: dict[str, Path]) -> None:

@@ -42,7 +42,7 @@ def outcome(question: Question, *found: bool, reported: bool | None = None, ms: 
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Return documents, with `QUESTION` as both sets; in the tests' own database: making another takes long."""
+    """Return documents, with `QUESTION` as both sets, in the tests' own database, since creating another takes long."""
     monkeypatch.setattr(scratch, "database", lambda name, keep: nullcontext())
     for name in ("empty", "set_stamp"):
         monkeypatch.setattr(scratch, name, lambda *args: None)
@@ -56,7 +56,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def run(folder: Path, **options: Any) -> list[list[str]]:
-    """Return the cells of the rows that are printed."""
+    """Return the cells of the printed rows."""
     out = StringIO()
     call_command("bench_multihop", folder, stdout=out, **options)
     return [

@@ -16,7 +16,7 @@ from tests.conversations.turns.test_turn_queries import MOST
 
 @pytest.mark.django_db(transaction=True)
 def test_tables_with_a_model_and_without(monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture) -> None:
-    # In the tests' own database: making another takes longer than all the rest.
+    # In the tests' own database, since creating another takes longer than the rest of the test.
     monkeypatch.setattr(scratch, "database", lambda name, keep: nullcontext())
     monkeypatch.setattr(scratch, "empty", lambda: None)
     out = StringIO()
@@ -30,7 +30,7 @@ def test_tables_with_a_model_and_without(monkeypatch: pytest.MonkeyPatch, caplog
             float(cells[row][0]) for row in ("whole turn", "without the search node", "without all steps of the search")
         )
         assert whole > own > apart > 0
-        # In two turns there are none but recent ones, and only the second has a history.
+        # Two turns are both recent, and only the second has a history.
         nodes = set(MOST) - {"relevant_history"}
         assert {node: cells[node][0].strip() for node in nodes} == {
             **dict.fromkeys(nodes, "2"),
@@ -53,7 +53,7 @@ async def test_the_instant_model_closes_kept_connections(
 
 
 def test_errors_are_reported(monkeypatch: pytest.MonkeyPatch) -> None:
-    with pytest.raises(CommandError, match="whole numbers from 1"):
+    with pytest.raises(CommandError, match="must be at least 1"):
         call_command("bench_pipeline", turns=0)
 
     def fail(name: str, keep: bool) -> None:

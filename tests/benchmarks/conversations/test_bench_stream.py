@@ -10,7 +10,7 @@ from tests.site import data_folder, run_command
 
 @pytest.mark.nightly
 def test_each_way_is_compared_with_the_relay() -> None:
-    # In a process of its own, as it forks the processes that it measures.
+    # In a separate process, since it forks the processes that it measures.
     with data_folder() as data_dir:
         done = run_command(data_dir, "bench_stream", "--streams", "2", "--seconds", "1")
     assert done.returncode == 0, done.stderr
@@ -29,7 +29,7 @@ def test_an_answer_numbers_its_words() -> None:
 
 @pytest.mark.parametrize("options", [{"streams": "0"}, {"streams": "x"}, {"ways": "pigeon"}, {"seconds": 0.0}])
 def test_errors_are_reported(options: dict[str, object]) -> None:
-    with pytest.raises(CommandError, match="--streams takes whole numbers from 1, --ways of relay, sse, websocket"):
+    with pytest.raises(CommandError, match="--streams must be at least 1, --ways some of relay, sse, websocket"):
         call_command("bench_stream", **options)
 
 

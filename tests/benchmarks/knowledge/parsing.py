@@ -35,23 +35,23 @@ from ragsite.llm.passage_tokens import count_tokens
 from tests.benchmarks.retrieval.measuring import table
 
 EDGE_LINES = 3  # lines at a page's top and bottom that may be running heads
-EDGE_PAGES = 3  # pages on which such a line must stand
+EDGE_PAGES = 3  # pages that must contain such a line
 LONGEST_FORMULA = 4  # pieces
-WORST = 10  # pages that are shown
+WORST = 10  # number of pages shown
 
 _WORD = re.compile(r"[\u3400-\u9fff\uf900-\ufaff\u3040-\u30ff]|[^\W_\u3400-\u9fff\uf900-\ufaff\u3040-\u30ff]+")
-# Of a page of contents, which we leave out too, a line: what it leads to, and the page.
+# A line of a table of contents, which we leave out too: an entry and its page.
 _CONTENTS = re.compile(r"\S.*?(\s{2,}|[.·…\s]{3,})(\d{1,4}|[ivxlc]+)\s*$")
 _HYPHENATED = re.compile(r"(\w+)[-\u2010\u00ad](?=\s*\n|\s{2,})")
-# Numbers and what is set above or below a line are left out of what counts as glued: "x2" is one word, or two.
+# Numbers, superscripts and subscripts don't count as glued: "x2" is one word or two.
 _LETTERS = re.compile(r"(?:(?!_)[^\W\d]){4,}")
-# What is set above or below a line is joined by one reader and not by another: "x2" and "Hn", but no words or numbers.
+# Superscripts and subscripts that one reader joins and another doesn't: "x2" and "Hn", but no words or numbers.
 _FORMULA = re.compile(r"(?!\d+$)(?!.*[^\W\d_]{4})\w+")
 _CHINESE = re.compile(r"[\u3400-\u9fff]")
 
 
 class NoFiles(Exception):
-    """There is nothing to measure; the message is shown to users."""
+    """There is nothing to measure. The message is for users."""
 
 
 @dataclass
@@ -61,7 +61,7 @@ class Reference:
     pages: list[list[str]]
     pairs: set[tuple[str, str]]
     halves: set[str]
-    aside: Counter[str] = field(default_factory=Counter)  # words of the lines that are left out
+    aside: Counter[str] = field(default_factory=Counter)  # words of the lines left out
 
     @property
     def words(self) -> Counter[str]:
@@ -156,7 +156,7 @@ def run(folder: Path, pages: int, say: Callable[[str], None], plumber: bool = Tr
     say("")
     say(
         f"Bookmarks that are headings: {found_bookmarks} of {bookmarks}. "
-        f"Passages of mere headings: {bare} of {passages}."
+        f"Passages that are only headings: {bare} of {passages}."
     )
     for title, counts in (("Glued", totals["ours"].glued), ("Split", totals["ours"].split)):
         say(f"{title}: " + ", ".join(f"{word} ×{n}" if n > 1 else word for word, n in counts.most_common(40)))
@@ -203,7 +203,7 @@ def _elements(path: Path, pages: int) -> tuple[list[Element], float]:
 
 
 def _first_pages(path: Path, target: Path, pages: int) -> None:
-    """Write a copy; where the file has more pages, those after the first ones are removed from it."""
+    """Write a copy of a file, without the pages after the first ones."""
     try:
         document = pdfium.PdfDocument(path)
     except pdfium.PdfiumError:
@@ -294,7 +294,7 @@ def _plumber(path: Path, pages: int) -> Reading:
 
 
 def _grids(elements: Iterable[Element]) -> Iterator[list[tuple[str, ...]]]:
-    """Yield the rows of tables, a header of several levels ("Sales / 2023") as the rows that it was."""
+    """Yield the rows of tables. A header of several levels ("Sales / 2023") is split into its original rows."""
     for element in elements:
         if isinstance(element, Table):
             levels = zip_longest(*(cell.split(" / ") for cell in element.columns), fillvalue="")
@@ -304,8 +304,9 @@ def _grids(elements: Iterable[Element]) -> Iterator[list[tuple[str, ...]]]:
 def _cells(tables: Iterable[Sequence[Sequence[str | None]]]) -> Iterator[str]:
     """Yield the cells of tables, in the order of the file, so that readers can be compared.
 
-    A cell like the one above or left of it counts once: some repeat the text of a joined cell. Left out are titles,
-    which some take for captions, a header that is repeated on the next page, and what has one row or column: a frame.
+    A cell with the text of the one above or left of it is skipped, since some readers repeat the text of joined cells.
+    Titles, which some take for captions, headers repeated on the next page, and frames (tables with one row or column)
+    are left out.
     """
     header: list[str] = []
     for found in tables:
@@ -329,7 +330,7 @@ def _twin(path: Path) -> Path | None:
 
 
 def _twin_cells(twin: Path, path: Path) -> Counter[str]:
-    """Return the cells of a file's twin whose words stand in the file: not those of a chart, or cut off in print."""
+    """Return the cells of a file's twin whose words are in the file, unlike those of charts or cut off in print."""
     printed = {word for page in _pdftotext(path, sys.maxsize) for word in words(page)}
     found, _seconds = _elements(twin, 0)
     shown = ([[cell * printed.issuperset(words(cell)) for cell in row] for row in grid] for grid in _grids(found))
@@ -355,7 +356,7 @@ def _score(reading: Reading, reference: Reference, truth: Counter[str] | None) -
         for at in range(1, len(word)):
             start, end = halves = word[:at], word[at:]
             both = min(number, lost[start], lost[end]) if start != end else 0
-            hyphenated = start in reference.halves and min(at, len(end)) > 1  # put together again at a line's end
+            hyphenated = start in reference.halves and min(at, len(end)) > 1  # joined at the end of a line
             if both > 0 and (hyphenated or (halves in reference.pairs and _FORMULA.fullmatch(word))):
                 settle([word], halves, both)
                 break
@@ -390,7 +391,7 @@ def _score(reading: Reading, reference: Reference, truth: Counter[str] | None) -
 
 
 def _worst(path: Path, ours: Reading, reference: Reference) -> Iterator[tuple[float, str, int, list[str], list[str]]]:
-    """Yield what each page lost and added; what goes on over a page's end may be with its neighbours."""
+    """Yield the words that each page lost and added; words that continue over a page's end may be on the next one."""
     for at, expected in enumerate(reference.pages):
         near = slice(max(0, at - 1), at + 2)
         lost = Counter(expected) - Counter(word for page in ours.pages[near] for word in page)

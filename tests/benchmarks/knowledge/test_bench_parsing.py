@@ -25,7 +25,7 @@ def test_parsers_are_compared_on_a_file(tmp_path: Path, capsys: pytest.CaptureFi
     shown = capsys.readouterr().out
     (ours,) = (line.split("|")[2:10] for line in shown.splitlines() if line.startswith("| ours"))
     assert [cell.strip() for cell in ours] == ["1.0000"] * 2 + ["0.00"] * 3 + ["1.0000"] * 3
-    assert "Passages of mere headings: 0 of" in shown
+    assert "Passages that are only headings: 0 of" in shown
 
 
 def test_lost_joined_and_split_words_are_counted() -> None:

@@ -55,7 +55,7 @@ def _measured(checkout: Path, rest: float) -> Start:
             with Site(data_dir, root=checkout) as site:
                 seconds.append(time.monotonic() - began)
                 time.sleep(rest)
-                # Forks of it, the web server before the worker; what else it started are programs of their own.
+                # Its forks, the web server before the worker; its other children are other programs.
                 program = str(checkout / "manage.py")
                 forked = [fork for fork in processes(data_dir) if program in fork.info["cmdline"]]
                 children = [fork for fork in forked if fork.ppid() == site.process.pid]
@@ -68,6 +68,6 @@ def _measured(checkout: Path, rest: float) -> Start:
 def _pss(running: Iterable[psutil.Process]) -> float:
     found = 0.0
     for process in running:
-        with suppress(psutil.NoSuchProcess):  # one that read a file, and has ended meanwhile
+        with suppress(psutil.NoSuchProcess):  # a process that read a file may have ended
             found += process.memory_full_info().pss / 2**20
     return found

@@ -38,7 +38,7 @@ class Outcome:
 
 
 def run(texts: Sequence[Path], chunks: int, say: Callable[[str], None]) -> None:
-    """Index the same passages by one, two and four workers, into one base and into one each, and print the speeds."""
+    """Index the same passages with one, two and four workers, into one base and into one each, and print the speeds."""
     read = [text for _name, text in passages.read(texts, chunks)]
     lines: list[list[str]] = []
     with scratch.database("ragsite_bench_contention", keep=False):
@@ -52,7 +52,7 @@ def run(texts: Sequence[Path], chunks: int, say: Callable[[str], None]) -> None:
                 figures = f"{outcome.chunks_per_second:.0f}", f"{ratio:.2f}", f"{outcome.waiting:.0%}"
                 lines.append([str(workers), into, *figures])
     say(f"\n## Indexing {len(read):,} passages by words, {os.cpu_count()} cores")
-    say(table(["workers", "into", "chunks/s", "times one worker", "of the time waiting for locks"], lines))
+    say(table(["workers", "into", "chunks/s", "× one worker", "time waiting for locks"], lines))
 
 
 def _measure(texts: Sequence[str], workers: int, bases: int) -> Outcome:

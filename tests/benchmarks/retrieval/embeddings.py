@@ -1,4 +1,4 @@
-"""The passages' vectors: computed and stored in a file for the first ones, sampled around those for the rest."""
+"""The passages' vectors: computed and stored in a file for the first ones, drawn around those for the rest."""
 
 import hashlib
 import sys
@@ -45,8 +45,8 @@ def _window(embedder: Embedder, texts: Sequence[str], folder: Path) -> NDArray[n
 def drawn(vectors: NDArray[np.float32], passages: Sequence[Crossover], seed: int) -> NDArray[np.float32]:
     """Return a vector of length 1 for each passage, shape (passages, dimension).
 
-    `vectors` are those of the first passages, computed. A passage that is one of them has its own; any other has that
-    of its halves' origins (or, where these have none, of two of the first), in the middle of both, with noise.
+    `vectors` are the computed ones of the first passages, which keep theirs. Any other passage gets the middle between
+    those of its halves' origins (or of two of the first, if the origins have none), with noise.
     """
     known = len(vectors)
     first = np.array([passage.first for passage in passages])

@@ -27,9 +27,9 @@ from tests.benchmarks.retrieval.passages import NoTexts
 SMALLEST = 2_000  # bytes: with smaller files, round trips would dominate
 _SAMPLE_SECONDS = 0.25
 _PATIENCE = 24 * 3600.0  # seconds
-# Texts given to the bare embedder at once.
+# The number of texts passed to the bare embedder at once.
 _BATCH = 512
-_SHOWN = 10  # moments at which the memory is shown
+_SHOWN = 10  # number of memory samples shown
 
 Say = Callable[[str], None]
 
@@ -58,13 +58,13 @@ class Memory:
             self.samples.append(process.memory_info().rss / 1e6)
 
     def shown(self) -> str:
-        """Return some samples at even distances, the last one among them."""
+        """Return some evenly spaced samples, including the last one."""
         step = max(1, (len(self.samples) - 1) // (_SHOWN - 1))
         return " · ".join(f"{sample:.0f}" for sample in self.samples[::-1][::step][::-1])
 
 
 def run(texts: Sequence[Path], files: int, say: Say, pdf: Path | None = None) -> None:
-    """Ingest so many files of the folders and print the figures; raises `NoTexts`."""
+    """Ingest a number of the folders' files and print the figures. Raises `NoTexts`."""
     chosen = _files(texts, files)
     memory = Memory()
     with scratch.database("ragsite_bench_ingest", keep=False), _own_media():
@@ -94,7 +94,7 @@ class Stages:
 
 
 def _stages(base: KnowledgeBase) -> Stages:
-    """Run each stage again by itself, for what was ingested."""
+    """Run each stage again by itself, for the ingested files."""
     documents = list(Document.objects.filter(knowledge_base=base, status=Document.Status.READY))
     chunks = Chunk.objects.filter(document__in=documents)
     parse = _seconds(lambda: [_parse(Path(document.file.path), document.original_filename) for document in documents])
@@ -128,12 +128,12 @@ def _speeds(stages: Stages, whole: float) -> str:
         line("parsing, alone", stages.parse),
         line("indexing by words, alone", stages.words),
     ]
-    heading = table(["", "chunks/s", "seconds", "of the whole"], rows)
-    return f"{heading}\n\nThe whole runs at {bare:.0%} of the speed of the bare embedder."
+    heading = table(["", "chunks/s", "seconds", "share of the whole"], rows)
+    return f"{heading}\n\nIngestion runs at {bare:.0%} of the speed of the bare embedder."
 
 
 def _parse(path: Path, name: str) -> int:
-    """Parse a file in this process; return how many elements it has."""
+    """Parse a file in this process and return its number of elements."""
     with tempfile.TemporaryDirectory(prefix="ragsite-bench-") as folder:
         return sum(1 for _element in format_of(name).load()(path, ParseContext(Path(folder), name)))
 

@@ -32,7 +32,7 @@ FROM STDIN
 """
 _ENTRIES = "COPY retrieval_indexentry (chunk_id, knowledge_base_id, document_id, terms, weights) FROM STDIN"
 _VECTORS = "COPY retrieval_vector (chunk_id, space_id, knowledge_base_id, embedding) FROM STDIN"
-# Except for keys and parts of an index over all partitions.
+# Except for keys and for parts of an index over all partitions.
 _INDEXES = """
 SELECT indexrelid::regclass::text, pg_get_indexdef(indexrelid) FROM pg_index JOIN pg_class ON oid = indexrelid
 WHERE indrelid IN ('retrieval_indexentry'::regclass, %s::regclass) AND NOT indisunique AND NOT relispartition
@@ -43,7 +43,7 @@ WHERE indrelid IN ('retrieval_indexentry'::regclass, %s::regclass) AND NOT indis
 class Corpus:
     """The content of a database: passages by id, the vectors of the first ones, and the number of chunks.
 
-    Passage `n` (from 0) becomes the chunk with the id `n + 1`; beyond the passages, chunks are made of their halves.
+    Passage `n` (from 0) becomes the chunk with the id `n + 1`; further chunks are combined from halves of passages.
     """
 
     passages: Sequence[tuple[str, str]]
@@ -70,7 +70,7 @@ class Corpus:
         return text, self._half(passage.first, 0) + self._half(passage.second, 1)
 
     def _half(self, source: int, which: int) -> Counter[int]:
-        """Return the counts of half a passage, kept: sentences share no term across their border."""
+        """Return the cached counts of half a passage; no term crosses the border between sentences."""
         if source not in self._counts:
             first, second = halves(self.passages[source][1])
             self._counts[source] = bm25.count_terms(first), bm25.count_terms(second)

@@ -19,14 +19,14 @@ class Timing:
     found: list[list[int]] = field(default_factory=list)
 
     def percentile(self, percent: float) -> float:
-        """Return the time that so many percent of the calls stayed within."""
+        """Return a percentile of the times."""
         return float(np.percentile(self.milliseconds, percent))
 
 
 def timed(calls: Mapping[str, Call], queries: Sequence[str], k: int, rounds: int) -> dict[str, Timing]:
-    """Time several ways, by name, on all queries: each query goes to one way after the other.
+    """Time several ways, by name, on all queries. Each query is run in one way after the other.
 
-    So load on a shared machine affects all of them alike. Some queries are run first, to warm up; a query's time is the
+    So load on a shared machine affects all ways alike. Some queries are run first, to warm up. A query's time is the
     median of its rounds.
     """
     for query in queries[: max(10, len(queries) // 10)]:
@@ -48,7 +48,7 @@ def timed(calls: Mapping[str, Call], queries: Sequence[str], k: int, rounds: int
 
 
 def overlap(found: Sequence[Sequence[int]], expected: Sequence[Sequence[int]], k: int) -> float:
-    """Return the mean share of the expected k best that were found among k."""
+    """Return the mean share of the expected k best results that are among the k found."""
     shares = [len({*a[:k]} & {*b[:k]}) / len(b[:k]) for a, b in zip(found, expected, strict=True) if b]
     return sum(shares) / len(shares) if shares else 1.0
 

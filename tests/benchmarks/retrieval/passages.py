@@ -1,4 +1,4 @@
-"""The texts to search: real documentation, chunked like on the site, and further texts made of its halves."""
+"""The texts to search: real documentation, chunked like on the site, and further texts combined from its halves."""
 
 import json
 import random
@@ -22,21 +22,21 @@ SHORTEST = 80  # characters
 
 
 class NoTexts(Exception):
-    """There are no texts to measure with; the message says where they were looked for."""
+    """There are no texts to measure with. The message says where they were searched for."""
 
 
 @dataclass(frozen=True, slots=True)
 class Crossover:
-    """The first half of one passage and the second half of another; a passage by itself is both of itself."""
+    """The first half of one passage and the second half of another, or both halves of the same passage."""
 
     first: int
     second: int
 
 
 def read(paths: Sequence[Path], limit: int) -> list[tuple[str, str]]:
-    """Return up to `limit` passages of folders and BEIR-style JSONL files as (id, text); none comes twice.
+    """Return up to `limit` distinct passages of folders and BEIR-style JSONL files as (id, text).
 
-    Files of folders are parsed and cut as an upload would be. Raises `NoTexts`.
+    Files in folders are parsed and split like uploads. Raises `NoTexts`.
     """
     passages: dict[str, str] = {}
     for path in paths:
@@ -64,14 +64,14 @@ def _read_jsonl(path: Path) -> Iterator[tuple[str, str]]:
 
 
 def _read_folder(folder: Path) -> Iterator[tuple[str, str]]:
-    """Yield the passages of each file that the site can read, in an order that mixes the folders, always the same."""
+    """Yield the passages of each file that the site can read, in a fixed order that mixes the folders."""
     files = sorted(path for path in folder.rglob("*") if path.suffix.lower().lstrip(".") in extensions())
     random.Random(0).shuffle(files)
     for file in files:
         try:
             passages = list(_passages(file))
         except (ParseError, OSError):
-            continue  # documentation holds stray files; one more or less is the same to a benchmark
+            continue  # documentation contains stray files, which don't matter to a benchmark
         yield from ((f"{file.relative_to(folder)}#{number}", text) for number, text in enumerate(passages))
 
 
@@ -84,7 +84,7 @@ def _passages(file: Path) -> Iterator[str]:
 
 
 def halves(text: str) -> tuple[str, str]:
-    """Cut a passage between two sentences, as near to its middle as can be; the second half may be empty."""
+    """Cut a passage between two sentences, as near to its middle as possible; the second half may be empty."""
     first, length = "", len(text)
     for sentence in split_sentences(text):
         if first and len(first) + len(sentence) / 2 > length / 2:
@@ -94,10 +94,10 @@ def halves(text: str) -> tuple[str, str]:
 
 
 def crossovers(sources: int, size: int) -> Iterator[Crossover]:
-    """Yield `size` passages made of `sources` real ones: first each by itself, then halves joined at random.
+    """Yield `size` passages from `sources` real ones: first each by itself, then halves joined at random.
 
-    Words so keep their natural frequencies and company, while no new word appears: rare words get more frequent than
-    in real text of that size, which makes searching by the rarest harder, not easier.
+    Words thus keep their natural frequencies and contexts, but no new words appear: rare words are more frequent than
+    in real text of that size, which makes searching by the rarest words harder, not easier.
     """
     rng = random.Random(1)
     for number in range(size):

@@ -13,7 +13,7 @@ from ragsite.language.analysis import CHINESE_STOP_WORDS, STOP_WORDS
 from tests.benchmarks.retrieval.passages import NoTexts
 
 FEWEST, MOST = 3, 8
-_ATTEMPTS = 20  # per query: few passages are of fewer words
+_ATTEMPTS = 20  # per query; few passages have fewer words
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,14 +24,14 @@ class Judged:
     relevant: tuple[Mapping[str, int], ...]
 
     def first(self, count: int) -> "Judged":
-        """Return the first so many of them."""
+        """Return the first `count` questions."""
         return Judged(self.questions[:count], self.relevant[:count])
 
 
 def sampled(passages: Sequence[str], count: int, seed: int = 2) -> list[str]:
-    """Return queries of 3 to 8 words, each of one passage's words in their order, stop words left out.
+    """Return queries of 3 to 8 words, each from one passage, in their order and without stop words.
 
-    Raises `NoTexts` when hardly any passage has so many.
+    Raises `NoTexts` if hardly any passage has that many.
     """
     rng = random.Random(seed)
     queries: list[str] = []
@@ -46,7 +46,7 @@ def sampled(passages: Sequence[str], count: int, seed: int = 2) -> list[str]:
 
 
 def _words(text: str) -> Iterator[str]:
-    """Yield what a person would take for words: of Chinese those of the dictionary."""
+    """Yield the words of a text as people see them: for Chinese, those in the dictionary."""
     import rjieba
 
     for word in rjieba.cut(text, False):
@@ -57,7 +57,7 @@ def _words(text: str) -> Iterator[str]:
 def judged(queries: Path, qrels: Path, chunk_ids: Mapping[str, int]) -> Judged:
     """Read BEIR-style questions and judgements; `chunk_ids` are those of the passages by their own ids.
 
-    Questions none of whose passages are there are left out.
+    Questions without any existing passage are left out.
     """
     texts = {str(row["_id"]): str(row["text"]) for row in map(json.loads, queries.read_text("utf-8").splitlines())}
     relevant: dict[str, dict[str, int]] = {}

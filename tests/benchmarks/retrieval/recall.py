@@ -1,10 +1,10 @@
 """`bench recall`: recall and speed of vector search, with filters of several selectivities.
 
-The vectors are those of real sentences, computed, and beyond these such as lie between two of them (see `embeddings`).
-They are dealt to knowledge bases in two ways: at random, so that a filter leaves an even part of everything; and by
-nearness to one of them, so that a filter leaves what is alike, and most questions lie elsewhere. The questions are the
-vectors of other sentences. A hit counts when it is as near as the tenth nearest: the same sentence stands in many
-passages, and any of them will do.
+The vectors are computed from real sentences, and further ones lie between two of these (see `embeddings`). They are
+distributed to knowledge bases in two ways: at random, so that a filter leaves a representative part; and by nearness to
+one of them, so that a filter leaves similar vectors, and most questions are elsewhere. The questions are the vectors of
+other sentences. A hit counts if it is as near as the tenth nearest, since many passages contain the same sentence, and
+any of them will do.
 """
 
 import time
@@ -95,7 +95,7 @@ def _sentences(options: Options) -> list[str]:
 
 
 def _deal(rows: NDArray[np.float32]) -> NDArray[np.int64]:
-    """Return the numbers of bases: for each selectivity one of what is alike, one of anything; the rest is of base 0.
+    """Return base numbers: for each selectivity a base of similar vectors and a random one; base 0 has the rest.
 
     The number of the first is the selectivity's place from 1, that of the second its negative.
     """
@@ -111,7 +111,7 @@ def _deal(rows: NDArray[np.float32]) -> NDArray[np.int64]:
 
 
 def _load(filled: Filled) -> None:
-    """Copy the vectors into the table, in the order of their bases, as bases are filled; without chunks around them."""
+    """Copy the vectors into the table, without chunks, base by base like on a real site."""
     owner = get_user_model().objects.create(username="bench")
     keys = {}
     for number in np.unique(filled.bases).tolist():
@@ -147,8 +147,8 @@ def _vacuum(filled: Filled) -> None:
 def _rebuild(filled: Filled) -> None:
     """Rebuild the index before the vacuum, as pgvector recommends.
 
-    Otherwise the vacuum looks up new neighbours for nearly every remaining vector, one by one and on disk: for 100,000
-    with half of them deleted, that took 1,054 s, and recall@10 over everything was 0.997.
+    Otherwise the vacuum looks up new neighbours for nearly every remaining vector, one by one and on disk. For 100,000
+    vectors, half of them deleted, this took 1,054 s, and recall@10 over everything was 0.997.
     """
     partitions.build_index(filled.space)
     _vacuum(filled)
@@ -168,23 +168,23 @@ def _table(filled: Filled, questions: NDArray[np.float32], depth: int) -> str:
                 *(f"{timing.percentile(percent):.1f}" for percent in (50, 95)),
             ]
         )
-    return table(["filter", "vectors", "recall@10", "least", "p50 ms", "p95 ms"], lines)
+    return table(["filter", "vectors", "recall@10", "min", "p50 ms", "p95 ms"], lines)
 
 
 def _filters(filled: Filled) -> Iterator[tuple[str, list[int]]]:
     """Yield each filter's title and bases."""
-    keys = sorted(set(filled.bases.tolist()))  # made in the order of their numbers
+    keys = sorted(set(filled.bases.tolist()))  # created in the order of their numbers
     yield "everything", keys
     places = len(SELECTIVITIES)
     for place, part in enumerate(SELECTIVITIES, start=1):
-        yield f"{part:.1%}, anything", [keys[places - place]]
-        yield f"{part:.1%}, what is alike", [keys[places + place]]
+        yield f"{part:.1%}, random", [keys[places - place]]
+        yield f"{part:.1%}, similar", [keys[places + place]]
 
 
 def _asked(
     filled: Filled, questions: NDArray[np.float32], bases: Sequence[int], within: NDArray[np.bool_], depth: int
 ) -> tuple[Timing, list[float]]:
-    """Return the times of the searches, and each one's recall."""
+    """Return the times of the searches and their recall."""
     timing, recalls = Timing(), []
     rows = filled.rows.astype(np.float32)
     rows /= np.linalg.norm(rows, axis=1, keepdims=True)

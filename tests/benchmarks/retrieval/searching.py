@@ -96,7 +96,7 @@ def _measure(options: Options, corpus: Corpus, base: KnowledgeBase, say: Say) ->
 
 
 def _ways(names: Sequence[str], base: KnowledgeBase, say: Say) -> Iterator[Way]:
-    """Yield the ways, exact BM25 first as the reference; those that lack a package are skipped with a message."""
+    """Yield the ways, with exact BM25 first as the reference. A missing package is reported, and its way skipped."""
     for name in sorted(names, key=lambda name: name != "exact"):
         try:
             yield ALL[name](base)
@@ -136,16 +136,16 @@ def _words_table(rows: Sequence[Measured], expected: Sequence[Sequence[int]]) ->
         for row in rows
         if row.words
     ]
-    return "\nBy words alone\n" + table([*_TIMES, "same 10 as exact BM25", "nDCG@10"], lines)
+    return "\nWord search\n" + table([*_TIMES, "same 10 as exact BM25", "nDCG@10"], lines)
 
 
 def _hybrid_table(rows: Sequence[Measured]) -> str:
     ours = _first(rows, "hybrid")
     lines = [[row.title, *_times(row.hybrid, ours), _figure(row, "hybrid")] for row in rows if row.hybrid]
-    return "\nWords and meaning, the query's vector computed each time\n" + table([*_TIMES, "nDCG@10"], lines)
+    return "\nHybrid search, with the query's vector computed each time\n" + table([*_TIMES, "nDCG@10"], lines)
 
 
-_TIMES = ("way", "p50 ms", "p95 ms", "p99 ms", "p50, times ours")
+_TIMES = ("way", "p50 ms", "p95 ms", "p99 ms", "p50 × ours")
 
 
 def _times(timing: Timing, ours: Timing | None) -> list[str]:
@@ -168,7 +168,7 @@ def _stages(way: Ours, queries: Sequence[str]) -> str:
     taken = {"query vector (part of meaning)": embedding_milliseconds(queries)}
     taken |= {name: [stages.get(name, 0.0) for stages in way.stages] for name in names}
     lines = [[name, f"{median(ms):.1f}", f"{Timing(ms).percentile(95):.1f}"] for name, ms in taken.items()]
-    return f"\nStages of {way.title}; words and meaning run side by side\n" + table(
+    return f"\nStages of {way.title}; words and meaning are searched in parallel\n" + table(
         ["stage", "p50 ms", "p95 ms"], lines
     )
 

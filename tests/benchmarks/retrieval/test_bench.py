@@ -68,7 +68,7 @@ def test_a_corpus_is_identified_by_its_content(corpus: Corpus, monkeypatch: pyte
     assert Corpus(corpus.passages, corpus.vectors, 40).fingerprint == before
     assert Corpus(corpus.passages, corpus.vectors, 41).fingerprint != before
     assert Corpus([("0", "other"), *corpus.passages[1:]], corpus.vectors, 40).fingerprint != before
-    monkeypatch.setattr(bm25, "K1", 1.5)  # rows of other weights
+    monkeypatch.setattr(bm25, "K1", 1.5)  # rows with other weights
     assert Corpus(corpus.passages, corpus.vectors, 40).fingerprint != before
 
 
@@ -85,9 +85,9 @@ def test_the_command_uses_a_separate_database(corpus: Corpus, owner: User, tmp_p
     call_command("bench", "search", "--texts", str(texts), *options, *judged, stdout=said)
     assert "100 chunks, 4 sampled queries, 1 questions with judged passages" in said.getvalue()
     ours = [line for line in said.getvalue().splitlines() if line.startswith("| Ragsite")]
-    assert "| 100.0%" in ours[0] and "| 1.000" in ours[0]  # all that exact BM25 finds; the right passage first
+    assert "| 100.0%" in ours[0] and "| 1.000" in ours[0]  # the same as exact BM25; the right passage is first
     assert "| 1.000" in ours[1]
-    assert User.objects.get() == owner  # back in the site's database, where nothing was written
+    assert User.objects.get() == owner  # back in the site's database, which is unchanged
     with connection.cursor() as cursor:
         cursor.execute("SELECT count(*) FROM pg_database WHERE datname = 'ragsite_bench_100'")
         assert cursor.fetchone() == (0,)
@@ -97,8 +97,8 @@ def test_the_command_uses_a_separate_database(corpus: Corpus, owner: User, tmp_p
     ("arguments", "complaint"),
     [
         (["search", "--texts", "/nowhere", "--chunks", "many"], "not a list of numbers"),
-        (["search", "--texts", "/nowhere", "--chunks", "5"], "Fewer than 100"),
-        (["search", "--texts", "/nowhere", "--ways", "magic"], "none of ours, exact"),
+        (["search", "--texts", "/nowhere", "--chunks", "5"], "at least 100"),
+        (["search", "--texts", "/nowhere", "--ways", "magic"], "choose from ours, exact"),
         (["search", "--texts", "/nowhere", "--corpus", "a"], "--corpus, --queries and --qrels"),
         (["search", "--texts", "/nowhere"], "No passage was found in /nowhere"),
     ],

@@ -57,7 +57,7 @@ def test_sampled_vectors_are_near_their_origins() -> None:
     assert np.linalg.norm(drawn, axis=1) == pytest.approx([1, 1, 1, 1], rel=1e-5)
     assert (drawn[:2] == known[[0, 3]]).all()
     assert drawn[2] @ known[0] > 0.4 < drawn[2] @ known[1]
-    assert 0.7 < drawn[3] @ known[1] < 0.99  # the sixth has none of its own
+    assert 0.7 < drawn[3] @ known[1] < 0.99  # the sixth has no vector of its own
     assert (drawn == embeddings.drawn(known, made, seed=1)).all()
 
 
@@ -119,7 +119,7 @@ def test_figures() -> None:
 
     timings = timed({"x": way("x"), "y": way("y")}, ["1", "2"], 5, rounds=2)
     assert (len(timings["y"].milliseconds), timings["x"].found) == (2, [[5], [5]])
-    assert calls[4:] == ["x1", "y1", "x1", "y1", "x2", "y2", "x2", "y2"]  # side by side, after warming up
+    assert calls[4:] == ["x1", "y1", "x1", "y1", "x2", "y2", "x2", "y2"]  # alternating, after warming up
 
 
 def test_a_table_is_aligned() -> None:

@@ -31,6 +31,6 @@ def test_filters_match_their_titles() -> None:
     filled = recall.Filled(EmbeddingSpace(), made.astype(np.float16), numbers + 100, np.ones(2000, dtype=bool))
     filters = dict(recall._filters(filled))
     assert len(filters["everything"]) == 1 + 2 * len(recall.SELECTIVITIES)
-    assert filters["30.0%, what is alike"] == [101]
-    assert filters["30.0%, anything"] == [99]
-    assert filters["0.1%, what is alike"] == [100 + len(recall.SELECTIVITIES)]
+    assert filters["30.0%, similar"] == [101]
+    assert filters["30.0%, random"] == [99]
+    assert filters["0.1%, similar"] == [100 + len(recall.SELECTIVITIES)]

@@ -41,7 +41,7 @@ _BATCH = 5000
 
 
 def fill(messages: int) -> None:
-    """Add about so many messages, and the rest in proportion, to an empty or already filled database."""
+    """Add about `messages` messages, and the other data in proportion, to an empty or already filled database."""
     seed = User.objects.count()
     random, writer = Random(seed), Writer(seed)
     people = _people(max(4, messages // 400))
@@ -149,7 +149,7 @@ def _document(random: Random, writer: Writer, bases: list[KnowledgeBase], number
 
 
 def _index(bases: list[KnowledgeBase], chunks: list[Chunk]) -> None:
-    # The terms of a few passages stand for those of all: what a list reads of an entry are its keys.
+    # The terms of a few passages are enough: a list reads only the keys of an entry.
     some = [bm25.passage_weights(bm25.count_terms(chunk.content)) for chunk in chunks[:200]]
     IndexEntry.objects.bulk_create(
         (
@@ -215,7 +215,7 @@ def _tasks(count: int) -> None:
         for number in range(count)
     )  # fmt: skip
     OrmQ.objects.bulk_create(
-        # Locked as by a worker that is busy with it: where workers run, none takes it.
+        # Locked like by a busy worker, so that no running worker takes it.
         OrmQ(
             key="ragsite",
             lock=now + timedelta(days=365),

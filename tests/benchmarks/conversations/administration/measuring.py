@@ -29,7 +29,7 @@ from tests.benchmarks.retrieval.measuring import table
 
 MOST_SECONDS = 1.0
 MOST_QUERIES = 20
-# A page that takes no longer than this isn't opened again to exclude delays by other work.
+# A page that takes no longer than this isn't opened again; slower ones are, to exclude delays by other work.
 _QUICK = 0.25
 _SEARCHES = {
     "a frequent word": FREQUENT,
@@ -70,7 +70,7 @@ class Opened:
 
     @property
     def is_over(self) -> bool:
-        """Whether it took too long or made too many queries."""
+        """Whether the page took too long or made too many queries."""
         return self.seconds > MOST_SECONDS or self.queries > MOST_QUERIES
 
 
@@ -167,7 +167,7 @@ def _url(model: type[Model], page: str, *args: Any) -> str:
 
 
 def _open(page: Page, client: Client, rounds: int) -> Opened:
-    """Open a page up to so many times, until it is fast."""
+    """Open a page until it is fast, at most `rounds` times."""
     best, queries = float("inf"), 0
     for _round in range(rounds):
         reset_queries()
@@ -191,7 +191,7 @@ def _by_list(models: list[type[Model]], opened: list[Opened]) -> str:
         cells = ["" if slowest[kind] is None else f"{slowest[kind]:.2f}" for kind in _KINDS]
         most = max((each.queries for each in own), default=0)
         rows.append([model._meta.label, f"{model._default_manager.count():,}", *cells, str(most)])
-    return table(["seconds, at worst", "rows", *_KINDS, "queries"], rows)
+    return table(["maximum seconds", "rows", *_KINDS, "queries"], rows)
 
 
 def _each(opened: list[Opened]) -> str:

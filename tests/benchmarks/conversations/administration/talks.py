@@ -30,7 +30,7 @@ _REASONS = ["", "wrong", "incomplete", "outdated"]
 
 
 def fill(people: Sequence[User], chunks: Sequence[Chunk], messages: int, random: Random, writer: Writer) -> None:
-    """Add conversations with about so many messages, of these people and answered from these passages."""
+    """Add conversations with about this number of messages, by these people and answered from these passages."""
     sessions = max(4, messages // 2 // _TURNS_PER_SESSION)
     talk = _Talk(people, chunks, random, writer)
     began = timezone.now() - _YEARS

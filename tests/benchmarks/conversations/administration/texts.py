@@ -32,9 +32,9 @@ class Writer:
         self._han = self._vocabulary(_HAN.split(), [chr(0x4E00 + 7 * number) for number in range(1500)], 2)
 
     def text(self, least: int, most: int) -> str:
-        """Return a text of about so many characters, in one of the languages or in both, now and then with a rare word.
+        """Return a text of about this number of characters, in one language or in both, occasionally with a rare word.
 
-        Of ten texts about four are English and four Chinese.
+        About four of ten texts are English, and four are Chinese.
         """
         length, kind = self._random.randint(least, most), self._random.random()
         if kind < 0.4:

@@ -33,9 +33,9 @@ class UnknownPassages(Exception):
 class Outcome:
     """The outcome of a question, and its cost.
 
-    For each part that can be answered, `found` says whether its passage is among the first that are handed on,
-    and `given` whether it is among those that reach the answer. `reported` is whether a part was reported as missing,
-    rightly or not; None where the question was not taken apart. `failed` turns count as they ended.
+    For each part that can be answered, `found` says whether its passage is among the first ones found, and `given`
+    whether it reaches the answer. `reported` says whether a part was reported as missing, rightly or not; None if the
+    question wasn't split. `failed` turns count with what they had.
     """
 
     question: Question

@@ -18,9 +18,9 @@ _SAMPLES = 10_000
 class Row:
     """Figures of some questions through a pipeline.
 
-    `recall` is the mean share of needed passages that were found, `whole` the share of questions whose needed passages
-    all were, `reaching` the mean share of those that reach the answer, `reported` the share of questions with a missing
-    part whose answer tells so (None where the pipeline can't).
+    `recall` is the mean share of needed passages that were found, `whole` the share of questions for which all were,
+    `reaching` the mean share that reaches the answer, and `reported` the share of questions with a missing part whose
+    answer says so (None if the pipeline can't).
     """
 
     language: str
@@ -36,9 +36,9 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """A second pipeline's recall less a first one's, on the same questions.
+    """The difference in recall of a second pipeline from a first one, on the same questions.
 
-    `low` and `high` hold the mean difference in 95 of 100 bootstrap samples; `p` is that of the two-sided sign test.
+    `low` and `high` are the 95 % bootstrap interval of the mean difference; `p` is that of the two-sided sign test.
     """
 
     difference: float
@@ -50,7 +50,7 @@ class Comparison:
 
 
 def groups(outcomes: Sequence[Outcome]) -> list[tuple[str, str, Callable[[Outcome], bool]]]:
-    """Return languages and kinds of questions with what tells theirs: those of several searches together come first."""
+    """Return languages and kinds with a predicate for their outcomes, first all questions for several searches."""
     languages = [*dict.fromkeys(outcome.question.language for outcome in outcomes), ALL]
     kinds = [("several searches", MULTI), *((kind, (kind,)) for kind in KINDS)]
 

@@ -10,7 +10,7 @@ from tests.benchmarks.conversations.answers import holds
 
 FOLDER = Path(__file__).parent
 SETS = ("dev", "held", "fresh")
-# Of a `single` question one search is enough, though it may hold an "and"; it is the control.
+# A `single` question needs only one search, though it may contain an "and"; these are the control.
 KINDS = ("compare", "join", "chain", "aspects", "single")
 MULTI, SINGLE = KINDS[:-1], KINDS[-1]
 
@@ -23,13 +23,13 @@ class Passage:
     snippet: str
 
     def is_in(self, document: str, text: str) -> bool:
-        """Whether a text of a document is, or holds, this passage; case, white space and a table's bars aside."""
+        """Return whether a text contains this passage, ignoring case, white space and the bars of tables."""
         return document == self.document and holds(text, [self.snippet])
 
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A part of a question, and the passages any of which answers it; empty if none does."""
+    """A part of a question, and the passages each of which answers it; empty if none does."""
 
     what: str
     passages: tuple[Passage, ...]
@@ -37,7 +37,7 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """A question with its parts; `split` is what a good model searches for first, `then` what after reading that."""
+    """A question with its parts. A good model searches for `split` first, and for `then` after reading the results."""
 
     id: str
     language: str
@@ -60,12 +60,12 @@ class Question:
 
 
 def load(name: str) -> list[Question]:
-    """Return the questions of a set of `SETS`; raises ValueError, KeyError or TypeError for a line that is none."""
+    """Return the questions of a set of `SETS`. Raises ValueError, KeyError or TypeError for an invalid line."""
     return list(read((FOLDER / f"{name}.jsonl").read_text(encoding="utf-8").splitlines()))
 
 
 def read(lines: Iterable[str]) -> Iterator[Question]:
-    """Yield the questions of lines of JSON; raises as `load` does."""
+    """Yield the questions from JSON lines. Raises the errors of `load`."""
     for line in lines:
         found = json.loads(line)
         if found["kind"] not in KINDS:

@@ -1,4 +1,4 @@
-"""A scripted model over HTTP that splits questions as their set says, to measure a pipeline apart from models."""
+"""A scripted model over HTTP that splits questions as specified in their set, to measure a pipeline without a model."""
 
 import json
 from collections.abc import Callable, Sequence
@@ -19,7 +19,7 @@ class Purpose:
 
 
 def _split(question: Question) -> str:
-    # Of a chain the last part is the question as it stands, which is searched for once more.
+    # The last part of a chain is the unchanged question, which is searched for once more.
     return json.dumps({"parts": [*question.split, *([question.text] if question.then else [])]})
 
 
@@ -35,13 +35,13 @@ PURPOSES = (
     Purpose("what has to be searched for once more", _missing),
     Purpose("说明还需要再检索什么", _missing),
 )
-# Adds nothing to what the rules make of a question.
+# Adds nothing to the result of the rules.
 _PLAN = {"intent": "kb_retrieval", "confidence": 0.9, "queries": [], "rewrite": "", "followup": False,
          "plan": {"action": "retrieve_vector", "args": {}}}  # fmt: skip
 
 
 class ScriptedModel(FakeProvider):
-    """Replies to a purpose by the question that its request holds; writes answers as the fake provider does."""
+    """Replies to each purpose according to the question in the request; writes answers like the fake provider."""
 
     def __init__(self, questions: Sequence[Question], purposes: Sequence[Purpose] = PURPOSES) -> None:
         super().__init__()

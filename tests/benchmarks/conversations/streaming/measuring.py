@@ -53,9 +53,9 @@ class Plan:
 class Figures:
     """The figures of one level in one way. Lags are milliseconds, memory is bytes.
 
-    `processor` is the serving process's milliseconds for each token, `busy` its share of one core; `bytes` are those
-    sent for each byte of text, `end` those of a page's end; `frames` the messages a second of the stream that had most;
-    `lost` are tokens.
+    `processor` is the serving process's milliseconds per token, `busy` its share of one core. `bytes` is the number
+    sent per byte of text, `end` that of a page's final messages. `frames` is the messages per second of the busiest
+    stream, `lost` the number of lost tokens.
     """
 
     way: str
@@ -106,7 +106,7 @@ class _Bench:
             "relay": stack.enter_context(_process(relay.run, listeners["relay"], base_url)),
             "web": stack.enter_context(_process(_serve, listeners["web"], base_url)),
         }
-        for way in WAYS:  # loads what the first question loads
+        for way in WAYS:  # load what the first question needs
             self._level(way, Level(self._take(1), 1, 5, 50.0))
 
     def measure(self, way: str, streams: int, plan: Plan) -> Figures:
@@ -133,7 +133,7 @@ class _Bench:
         figures = Figures(way, level.streams, busy=worked / seconds, memory=(memory, _memory(pid)))
         written: Written = _received(self._provider)
         reads: list[Read] = _received(self._readers)
-        # By what was handed on: one who lags behind does the rest of the work later.
+        # Relative to the tokens delivered: a slow process does the rest of the work later.
         handed_on = sum(measured <= at <= measured + seconds for read in reads for at in read.words.values())
         figures.processor = worked * 1000 / max(1, handed_on)
         _judge(figures, level, written, reads)
@@ -190,7 +190,7 @@ def _table(figures: list[Figures]) -> str:
              str(item.lost), f"{before:.0f} → {after:.0f}"]
         )  # fmt: skip
     return table(
-        ["way", "streams", "lag p50 ms", "p95", "most", "processor ms per token", "× relay", "of a core",
+        ["way", "streams", "lag p50 ms", "p95", "max", "processor ms per token", "× relay", "of a core",
          "bytes × text", "end KB", "frames/s", "lost", "memory MB"],
         rows,
     )  # fmt: skip
@@ -207,17 +207,17 @@ def _line(item: Figures) -> str:
 def _serve(listener: socket.socket, base_url: str) -> None:
     """Serve the site as its web process does."""
     settings.LLM_BASE_URL, settings.LLM_MODEL, settings.LLM_CONCURRENCY = base_url, "steady", 0
-    # All answers of a level begin: a question that is refused, as by searches that are too many, would never reach it.
+    # All answers of a level must begin: a question rejected because of too many searches would never reach it.
     settings.MAX_CONCURRENT_TURNS, settings.API_REQUESTS_PER_MINUTE = 10_000, 0
     settings.SEARCH_QUEUE, settings.SEARCH_TIMEOUT = 10_000, PATIENCE
     settings.LOGGING_CONFIG = None  # loading the site would set up logging again
     logging.getLogger("ragsite.qa").disabled = True
-    import_string("ragsite.runtime.http_server.serve")(listener, lambda: None)  # which lies above, and loads this app
+    import_string("ragsite.runtime.http_server.serve")(listener, lambda: None)  # of a higher layer, and loads this app
 
 
 def _listener() -> socket.socket:
     listener = socket.create_server(("127.0.0.1", 0), backlog=512)
-    # Inherited by its connections: else the kernel keeps a token until who reads now and then has taken those before.
+    # Inherited by its connections: otherwise the kernel delays a token until a slow reader has read those before it.
     listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     return listener
 

@@ -1,7 +1,7 @@
 """A model that writes at a steady rate, however fast it is read, and records when it wrote each token.
 
-It speaks the provider's protocol over a socket. The answers of a level begin together, once all are asked for, so that
-what comes before a stream does not lie in its time; within a token's time they begin one after the other.
+It implements the provider's protocol over a socket. The answers of a level begin together when all have been requested,
+so that the time before a stream isn't included; they begin one after the other within the duration of a token.
 """
 
 import asyncio
@@ -42,7 +42,7 @@ class Written:
 
 
 def text(tokens: int) -> list[str]:
-    """Return an answer of so many tokens: numbered words in sentences that cite a source, in paragraphs and lists."""
+    """Return an answer of `tokens` tokens: numbered words in sentences that cite a source, in paragraphs and lists."""
     made = []
     for number in range(1, tokens + 1):
         word = f"**W{number}**" if number % 23 == 0 else f"W{number}"
@@ -62,7 +62,7 @@ def text(tokens: int) -> list[str]:
 def run(listener: socket.socket, control: Connection) -> None:
     """Serve until the other end of `control` is closed; reply to each `Level` with `Written`.
 
-    The moment at which its answers begin is sent first.
+    The time at which its answers begin is sent first.
     """
     with suppress(EOFError):
         asyncio.run(_Provider(listener, control).serve())

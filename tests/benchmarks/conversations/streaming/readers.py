@@ -29,9 +29,9 @@ class Call:
 class Read:
     """A reader's result: the time at which each word arrived, and bytes and messages from the first word on.
 
-    `end` is the size of a page's final messages: the results of the citation check (here it doubts each
-    sentence), sources, buttons. `text` is the answer where the protocol tells it (server-sent events); times are
-    monotonic seconds.
+    `end` is the size of a page's final messages: the results of the citation check (which doubts each sentence here),
+    sources, buttons. `text` is the answer, if the protocol contains it (server-sent events). Times are monotonic
+    seconds.
     """
 
     words: dict[int, float] = field(default_factory=dict)
@@ -45,7 +45,7 @@ class Read:
 def run(control: Connection) -> None:
     """Make the calls of each list received and send back what was read, until the pipe is closed.
 
-    Calls are made shortly after each other, since answers are measured, not how many questions are accepted at once.
+    Calls are made one shortly after the other, since answers are measured, not how many questions are accepted at once.
     """
     with suppress(EOFError):
         while True:
@@ -108,7 +108,7 @@ def _length(size: int) -> bytes:
 
 
 def _events(came: list[tuple[float, bytes]]) -> Read:
-    """Read server-sent events: the words where they come, then the text of the product's own frames."""
+    """Read server-sent events: the words as they arrive, then the text of the site's own frames."""
     read = Read(ended=bool(came) and _http_ends(came[-1][1]))
     for at, data in came:
         if _note(read, at, data):

@@ -16,17 +16,23 @@ from tests.benchmarks.retrieval.scratch import NoDatabase
 class Command(BaseCommand):
     """Each subcommand prints tables in Markdown."""
 
-    help = "Measure search and ingestion in databases of their own beside the site's."
+    help = "Measure search and ingestion in separate databases beside the site's."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         """Add the measurements and their arguments."""
         commands = parser.add_subparsers(dest="what", required=True)
-        self._add_search(commands.add_parser("search", help="our search beside others', on the same chunks"))
-        self._add_recall(commands.add_parser("recall", help="what the vectors' index finds under filters"))
-        self._add_ingest(commands.add_parser("ingest", help="ingestion beside the bare embedder, and its memory"))
-        self._add_contention(commands.add_parser("contention", help="workers that index side by side"))
-        self._add_passages(commands.add_parser("passages", help="write passages as JSONL, so that runs needn't parse"))
-        self._add_parsing(commands.add_parser("parsing", help="PDFs as we read them, beside pdftotext and pdfplumber"))
+        self._add_search(commands.add_parser("search", help="compare our search with others on the same chunks"))
+        self._add_recall(commands.add_parser("recall", help="measure the recall of the vector index with filters"))
+        self._add_ingest(
+            commands.add_parser("ingest", help="compare ingestion with the bare embedder, and measure its memory")
+        )
+        self._add_contention(commands.add_parser("contention", help="measure workers that index in parallel"))
+        self._add_passages(
+            commands.add_parser("passages", help="write passages as JSON lines, so that runs needn't parse")
+        )
+        self._add_parsing(
+            commands.add_parser("parsing", help="compare our reading of PDFs with pdftotext and pdfplumber")
+        )
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Measure. Raises `CommandError` if texts or a database aren't available."""
@@ -37,51 +43,67 @@ class Command(BaseCommand):
 
     def _add_search(self, parser: ArgumentParser) -> None:
         _add_texts(parser)
-        parser.add_argument("--chunks", type=_sizes, default=[10_000], metavar="N,N…", help="sizes (default: 10000)")
-        parser.add_argument("--ways", type=_ways, default=list(ALL), metavar="NAME,…", help=f"of {', '.join(ALL)}")
-        parser.add_argument("--samples", type=int, default=150, help="queries sampled from passages (%(default)s)")
-        parser.add_argument("--rounds", type=int, default=3, help="times each query is asked (%(default)s)")
+        parser.add_argument(
+            "--chunks", type=_sizes, default=[10_000], metavar="N,N…", help="numbers of chunks (default: 10000)"
+        )
+        parser.add_argument(
+            "--ways", type=_ways, default=list(ALL), metavar="NAME,…", help=f"ways to search (default: {','.join(ALL)})"
+        )
+        parser.add_argument(
+            "--samples", type=int, default=150, help="queries sampled from passages (default: %(default)s)"
+        )
+        parser.add_argument("--rounds", type=int, default=3, help="times each query is asked (default: %(default)s)")
         parser.add_argument(
             "--embed",
             type=int,
             default=20_000,
-            help="passages whose vector is computed; others' are drawn (%(default)s)",
+            help="passages whose vectors are computed; the rest are drawn at random (default: %(default)s)",
         )
-        parser.add_argument("--keep", action="store_true", help="leave the databases for the next run")
-        parser.add_argument("--questions", type=int, default=300, help="of the public set, at most (%(default)s)")
+        parser.add_argument("--keep", action="store_true", help="keep the databases for the next run")
+        parser.add_argument(
+            "--questions", type=int, default=300, help="maximum of the public set (default: %(default)s)"
+        )
         for name in ("corpus", "queries", "qrels"):
-            parser.add_argument(f"--{name}", type=Path, help="of a public set in BEIR's form, for nDCG@10")
+            parser.add_argument(f"--{name}", type=Path, help="file of a public set in BEIR's format, for nDCG@10")
 
     def _add_recall(self, parser: ArgumentParser) -> None:
         _add_texts(parser)
-        parser.add_argument("--vectors", type=int, default=100_000, help="to search among (%(default)s)")
+        parser.add_argument("--vectors", type=int, default=100_000, help="number of vectors (default: %(default)s)")
         parser.add_argument(
             "--embed",
             type=int,
             default=20_000,
-            help="sentences whose vector is computed; others are drawn (%(default)s)",
+            help="sentences whose vectors are computed; the rest are drawn at random (default: %(default)s)",
         )
-        parser.add_argument("--samples", type=int, default=200, help="questions (%(default)s)")
-        parser.add_argument("--depth", type=int, default=50, help="hits to ask for; the first 10 count (%(default)s)")
+        parser.add_argument("--samples", type=int, default=200, help="number of questions (default: %(default)s)")
+        parser.add_argument(
+            "--depth", type=int, default=50, help="hits requested; the first 10 count (default: %(default)s)"
+        )
 
     def _add_ingest(self, parser: ArgumentParser) -> None:
         _add_texts(parser)
-        parser.add_argument("--files", type=int, default=500, help="files to ingest, chosen at random (%(default)s)")
+        parser.add_argument(
+            "--files", type=int, default=500, help="files to ingest, chosen at random (default: %(default)s)"
+        )
         parser.add_argument("--pdf", type=Path, help="a PDF whose parsing is timed")
 
     def _add_contention(self, parser: ArgumentParser) -> None:
         _add_texts(parser)
-        parser.add_argument("--passages", type=int, default=10_000, help="passages to index (%(default)s)")
+        parser.add_argument("--passages", type=int, default=10_000, help="passages to index (default: %(default)s)")
 
     def _add_passages(self, parser: ArgumentParser) -> None:
         _add_texts(parser)
-        parser.add_argument("--limit", type=int, default=100_000, help="at most so many (%(default)s)")
+        parser.add_argument(
+            "--limit", type=int, default=100_000, help="maximum number of passages (default: %(default)s)"
+        )
         parser.add_argument("--output", type=Path, required=True, metavar="FILE.jsonl")
 
     def _add_parsing(self, parser: ArgumentParser) -> None:
-        parser.add_argument("folder", type=Path, help="of PDFs; a twin in another format has the truth of the tables")
-        parser.add_argument("--pages", type=int, default=40, help="of each file, at most (%(default)s)")
-        parser.add_argument("--alone", action="store_true", help="leave pdfplumber out, which takes longest")
+        parser.add_argument(
+            "folder", type=Path, help="folder of PDFs; twins in other formats are the reference for tables"
+        )
+        parser.add_argument("--pages", type=int, default=40, help="maximum pages per file (default: %(default)s)")
+        parser.add_argument("--alone", action="store_true", help="leave out pdfplumber, which takes longest")
 
     def _parsing(self, options: dict[str, Any]) -> None:
         parsing.run(options["folder"], options["pages"], self.stdout.write, plumber=not options["alone"])
@@ -89,7 +111,7 @@ class Command(BaseCommand):
     def _search(self, options: dict[str, Any]) -> None:
         judged = (options["corpus"], options["queries"], options["qrels"])
         if any(judged) and not all(judged):
-            raise CommandError("A public set takes all of --corpus, --queries and --qrels.")
+            raise CommandError("A public set needs --corpus, --queries and --qrels.")
         wanted = searching.Options(
             sizes=options["chunks"],
             texts=options["texts"],
@@ -132,7 +154,7 @@ def _add_texts(parser: ArgumentParser) -> None:
         nargs="+",
         required=True,
         metavar="PATH",
-        help="folders of documents, or JSONL of passages",
+        help="folders of documents, or JSON lines of passages",
     )
 
 
@@ -142,7 +164,7 @@ def _sizes(text: str) -> list[int]:
     except ValueError:
         raise ArgumentTypeError(f"{text!r} is not a list of numbers such as 10000,100000.") from None
     if sizes[0] < 100:
-        raise ArgumentTypeError("Fewer than 100 chunks tell nothing.")
+        raise ArgumentTypeError("Use at least 100 chunks; fewer say nothing.")
     return sizes
 
 
@@ -150,5 +172,5 @@ def _ways(text: str) -> list[str]:
     names = text.split(",")
     unknown = [name for name in names if name not in ALL]
     if unknown:
-        raise ArgumentTypeError(f"{unknown[0]!r} is none of {', '.join(ALL)}.")
+        raise ArgumentTypeError(f"{unknown[0]!r} is unknown; choose from {', '.join(ALL)}.")
     return names

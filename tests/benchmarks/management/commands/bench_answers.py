@@ -22,28 +22,30 @@ class Command(BaseCommand):
     """Prints tables in Markdown."""
 
     help = (
-        "Measure how honest answers are: put the questions of sets to a base, each in a chat of its own that is "
-        "removed afterwards, with whatever model the site is set to. Prints how the answers turn out by kind of "
-        "question, where they say what answers, and what thresholds would catch. Each line of a set is JSON: `id`, "
-        "`kind` (answerable, near, elsewhere, objectless), `language`, `question`; of answerable ones also "
-        "`document` and `answers`, of which a text that answers holds one."
+        "Measure how honest answers are: ask the questions of sets in a base, each in a separate chat that is deleted "
+        "afterwards, with the site's model. Prints the outcomes by kind of question, the position of the answer in the "
+        "text, and the effect of thresholds. Each line of a set is JSON: `id`, `kind` (answerable, near, elsewhere, "
+        "objectless), `language`, `question`; for answerable ones also `document` and `answers`, one of which any "
+        "correct answer contains."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         """Add the sets and their knowledge base."""
         parser.add_argument("sets", nargs="+", type=Path, metavar="SET.jsonl")
         parser.add_argument("--knowledge-base", required=True, metavar="NAME")
-        parser.add_argument("--user", metavar="USER", help="who asks, by default the base's owner")
+        parser.add_argument("--user", metavar="USER", help="user who asks (default: the base's owner)")
         parser.add_argument(
             "--foreign",
             nargs="+",
             type=Path,
             default=[],
             metavar="OTHERSET.jsonl",
-            help="sets of other bases, whose answerable questions this one can't answer",
+            help="sets of other bases, whose answerable questions this base can't answer",
         )
-        parser.add_argument("--limit", type=int, metavar="N", help="only the first so many of each kind and language")
-        parser.add_argument("--json", type=Path, metavar="OUT", help="to write the figures and every answer to")
+        parser.add_argument(
+            "--limit", type=int, metavar="N", help="maximum number of questions of each kind and language"
+        )
+        parser.add_argument("--json", type=Path, metavar="OUT", help="file for the figures and all answers")
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Ask the questions and print the figures; errors in the arguments are reported in one line."""
@@ -54,10 +56,10 @@ class Command(BaseCommand):
         if options["limit"] is not None:
             asked = answers.first_of_each(asked, options["limit"])
         if not asked:
-            raise CommandError("There is no question.")
+            raise CommandError("The sets contain no questions.")
         out = options["json"]
         if out is not None and not out.parent.is_dir():
-            raise CommandError(f"{out} can't be written: there is no folder {out.parent}.")
+            raise CommandError(f"{out} can't be written: the folder {out.parent} doesn't exist.")
         # On SIGTERM, it deletes its chats first.
         before = signal.signal(signal.SIGTERM, signal.default_int_handler)
         try:
@@ -85,7 +87,7 @@ class Command(BaseCommand):
             for row in answers.place_rows(outcomes)
         ]
         if places:
-            headings = ["answerable", "language", "n", "passage in 5", "of its document", "1st sentence", "first 3"]
+            headings = ["answerable", "language", "n", "passage in 5", "from its document", "1st sentence", "first 3"]
             self.stdout.write("\n" + table(headings, places))
         for score in answers.SCORES:
             for language in answers.languages(outcomes):

@@ -15,14 +15,14 @@ class Command(BaseCommand):
     """Prints a table in Markdown for each file."""
 
     help = (
-        "Measure how well the check of citations tells true sentences from false ones. Each line of a file is JSON: "
-        "`sentence`, `passage`, `language` and `label`, which is `true` or names what is wrong with the sentence."
+        "Measure how well the citation check distinguishes true sentences from false ones. Each line of a file is "
+        "JSON: `sentence`, `passage`, `language` and `label`, which is `true` or names the error in the sentence."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         """Add the files of labelled pairs."""
         parser.add_argument("files", nargs="+", type=Path, metavar="PAIRS.jsonl")
-        parser.add_argument("--verifier", help="who judges, by dotted path; the rules where it is left out")
+        parser.add_argument("--verifier", help="dotted path of another verifier (default: the rules)")
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Measure each file; a file that can't be read is reported in one line."""

@@ -24,23 +24,25 @@ class Command(BaseCommand):
     """Prints a table in Markdown."""
 
     help = (
-        "Measure how well the passages for later questions of conversations are found: by the question alone, by the "
-        "rules, by all questions joined, and by people's rewritings; and what it costs questions that stand alone."
+        "Measure how well the passages for later questions of conversations are found with the question alone, the "
+        "rules, all questions joined, and rewritings by people, and how much self-contained questions lose."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         """Add the base and the files of a public set."""
-        parser.add_argument("--knowledge-base", required=True, metavar="NAME", help="that holds the set's corpus")
-        parser.add_argument("--user", metavar="USER", help="whose base, where several have one of the name")
-        parser.add_argument("--corpus", type=Path, metavar="CORPUS.jsonl", help="to load first, as `load_corpus` does")
+        parser.add_argument("--knowledge-base", required=True, metavar="NAME", help="base with the set's corpus")
+        parser.add_argument("--user", metavar="USER", help="owner, if several bases have this name")
+        parser.add_argument(
+            "--corpus", type=Path, metavar="CORPUS.jsonl", help="corpus to load first, like `load_corpus`"
+        )
         parser.add_argument("--last", type=Path, required=True, metavar="QUERIES.jsonl", help="the last questions")
         parser.add_argument(
             "--questions",
             type=Path,
             metavar="QUERIES.jsonl",
-            help=f"all questions up to these, each behind {followups.MARK}; without, all are first questions",
+            help=f"all questions up to these, each after {followups.MARK} (default: all are first questions)",
         )
-        parser.add_argument("--rewrites", type=Path, metavar="QUERIES.jsonl", help="their stand-alone forms by people")
+        parser.add_argument("--rewrites", type=Path, metavar="QUERIES.jsonl", help="stand-alone versions by people")
         parser.add_argument("--qrels", type=Path, required=True, metavar="QRELS.tsv")
 
     def handle(self, *args: Any, **options: Any) -> None:
@@ -48,7 +50,7 @@ class Command(BaseCommand):
         name, user = options["knowledge_base"], options["user"]
         if options["corpus"] is not None:
             if user is None:
-                raise CommandError("--corpus takes --user: whose the passages will be.")
+                raise CommandError("--corpus needs --user, the owner of the passages.")
             call_command("load_corpus", options["corpus"], knowledge_base=name, user=user)
         base = base_to_read(name, user)
         try:
@@ -60,7 +62,7 @@ class Command(BaseCommand):
 
     def _print(self, name: str, cases: list[Case], rows: list[Row]) -> None:
         later = sum(1 for case in cases if case.earlier)
-        self.stdout.write(f"{name}: {len(cases)} questions, {later} of them later ones\n")
+        self.stdout.write(f"{name}: {len(cases)} questions, of which {later} are later ones\n")
         self.stdout.write("| way | later: recall@5 | nDCG@5 | all: recall@5 | nDCG@5 |\n|---|---|---|---|---|")
         for row in rows:
             figures = [*(row.later or (None, None)), *row.all]
@@ -69,7 +71,7 @@ class Command(BaseCommand):
 
 
 def _cases(base: KnowledgeBase, options: dict[str, Any]) -> list[Case]:
-    """Read the files. Raises `CorpusError`, also for passages that the base lacks."""
+    """Read the files. Raises `CorpusError`, also if the base lacks passages."""
     documents = Document.objects.filter(knowledge_base=base).exclude(external_id="")
     ids = {external_id: str(pk) for external_id, pk in documents.values_list("external_id", "pk")}
     read: dict[str, list[QuestionDraft]] = {

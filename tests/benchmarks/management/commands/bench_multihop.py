@@ -29,23 +29,23 @@ class Command(BaseCommand):
     """Prints tables in Markdown."""
 
     help = (
-        "Measure how many of the passages are found for questions that take several searches, through pipelines side "
-        "by side, in a database of their own beside the site's, with whatever model the environment names."
+        "Measure how many of the needed passages several pipelines find for questions that need several searches. Uses "
+        "a separate database beside the site's, and the model that the environment names, if any."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         """Add the documents, the pipelines and the set of questions."""
-        parser.add_argument("folder", type=Path, help="of the documents that the questions are about")
+        parser.add_argument("folder", type=Path, help="folder of the documents that the questions are about")
         parser.add_argument(
             "--pipelines",
             default="default",
             metavar="NAME,…",
-            help="of PIPELINES; the others are compared with the first (%(default)s)",
+            help="names in PIPELINES; the others are compared with the first (default: %(default)s)",
         )
         parser.add_argument("--set", choices=(*questions.SETS, "all"), default="held", help="default: %(default)s")
-        parser.add_argument("--scripted", action="store_true", help="a model splits the questions as their set says")
-        parser.add_argument("--keep", action="store_true", help="leave the database for the next run")
-        parser.add_argument("--json", type=Path, metavar="OUT", help="to write every outcome to")
+        parser.add_argument("--scripted", action="store_true", help="let a scripted model split the questions")
+        parser.add_argument("--keep", action="store_true", help="keep the database for the next run")
+        parser.add_argument("--json", type=Path, metavar="OUT", help="file for all outcomes")
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Ask the questions and print the figures; errors in the arguments are reported in one line."""
@@ -86,7 +86,7 @@ class Command(BaseCommand):
                 cells += ["–" if share is None else f"{share:.3f}" for share in shares]
                 cells += [f"{row.searches:.1f}", f"{row.ms:.0f}"]
                 rows.append([*cells, _ratio(row.recall, of_first.recall), _ratio(row.ms, of_first.ms)])
-        headings = ["questions", "language", "n", "pipeline", f"recall@{asking.RANKS}", "all found", "in the answer's"]
+        headings = ["questions", "language", "n", "pipeline", f"recall@{asking.RANKS}", "all found", "reach the answer"]
         headings += ["missing reported", "searches", "ms", "recall ×", "ms ×"]
         self.stdout.write(f"\n## {name}\n\n{table(headings, rows)}")
         for pipeline in others:
@@ -96,7 +96,7 @@ class Command(BaseCommand):
                 found = figures.compare(*pair)
                 cells = [kind, language, f"{found.difference:+.3f}", f"{found.low:+.3f} … {found.high:+.3f}"]
                 rows.append([*cells, str(found.better), str(found.worse), f"{found.p:.3f}"])
-            headings = [f"{pipeline} less {first}", "language", "recall", "95 %", "better", "worse", "p"]
+            headings = [f"{pipeline} − {first}", "language", "recall", "95 %", "better", "worse", "p"]
             self.stdout.write("\n" + table(headings, rows))
 
 

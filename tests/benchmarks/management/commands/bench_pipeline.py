@@ -11,17 +11,17 @@ from tests.benchmarks.retrieval.scratch import NoDatabase
 class Command(BaseCommand):
     """Prints tables in Markdown."""
 
-    help = "Measure whole turns with a model that answers at once, in a database of their own beside the site's."
+    help = "Measure whole turns with a model that answers at once, in a separate database beside the site's."
 
     def add_arguments(self, parser: CommandParser) -> None:
         """Add the number of conversations and turns."""
-        parser.add_argument("--sessions", type=int, default=8, help="conversations (%(default)s)")
-        parser.add_argument("--turns", type=int, default=12, help="turns of each (%(default)s)")
+        parser.add_argument("--sessions", type=int, default=8, help="number of conversations (default: %(default)s)")
+        parser.add_argument("--turns", type=int, default=12, help="turns in each (default: %(default)s)")
 
     def handle(self, *args: Any, sessions: int, turns: int, **options: Any) -> None:
         """Measure. Raises `CommandError` if a database isn't available."""
         if min(sessions, turns) < 1:
-            raise CommandError("--sessions and --turns take whole numbers from 1.")
+            raise CommandError("--sessions and --turns must be at least 1.")
         try:
             overhead.run(sessions, turns, self.stdout.write)
         except NoDatabase as error:

@@ -12,19 +12,23 @@ from tests.site import ROOT
 class Command(BaseCommand):
     """Prints a table in Markdown."""
 
-    help = "Measure the start of a site on an empty folder and again, and its memory, on folders of its own."
+    help = "Measure how long a site takes to start on an empty folder and again, and its memory, in separate folders."
     requires_system_checks = []
 
     def add_arguments(self, parser: CommandParser) -> None:
         """Add the number of runs, and another checkout to alternate with."""
-        parser.add_argument("--runs", type=int, default=5, help="whose medians are shown (%(default)s)")
-        parser.add_argument("--rest", type=float, default=10.0, help="seconds until memory is read (%(default)s)")
-        parser.add_argument("--against", type=Path, metavar="PATH", help="another checkout of the site's code")
+        parser.add_argument(
+            "--runs", type=int, default=5, help="number of runs; medians are shown (default: %(default)s)"
+        )
+        parser.add_argument(
+            "--rest", type=float, default=10.0, help="seconds until memory is measured (default: %(default)s)"
+        )
+        parser.add_argument("--against", type=Path, metavar="PATH", help="another checkout, to start alternately")
 
     def handle(self, *args: Any, runs: int, rest: float, against: Path | None, **options: Any) -> None:
         """Measure. Raises `CommandError` if something can't be measured."""
         if runs < 1 or rest < 0:
-            raise CommandError("--runs takes a whole number from 1, --rest a number from 0.")
+            raise CommandError("--runs must be at least 1, --rest at least 0.")
         if against and not (against / "manage.py").is_file():
             raise CommandError(f"There is no manage.py in {against}.")
         starting.run([ROOT, *([against.resolve()] if against else [])], runs, rest, self.stdout.write)

@@ -11,14 +11,18 @@ from tests.benchmarks.retrieval.scratch import NoDatabase
 class Command(BaseCommand):
     """Prints a table in Markdown."""
 
-    help = "Measure streams by WebSocket and by server-sent events, in a database of their own beside the site's."
+    help = "Measure streams over WebSockets and server-sent events, in a separate database beside the site's."
 
     def add_arguments(self, parser: CommandParser) -> None:
         """Add the ways, the numbers of streams and the duration."""
-        parser.add_argument("--streams", default="1,10,50,100,200", help="streams at once, by commas (%(default)s)")
-        parser.add_argument("--ways", default=",".join(measuring.WAYS), help="by commas (%(default)s)")
-        parser.add_argument("--seconds", type=float, default=6.0, help="of each level (%(default)s)")
-        parser.add_argument("--rate", type=float, default=50.0, help="tokens a second of each stream (%(default)s)")
+        parser.add_argument(
+            "--streams", default="1,10,50,100,200", help="numbers of simultaneous streams (default: %(default)s)"
+        )
+        parser.add_argument("--ways", default=",".join(measuring.WAYS), help="ways to stream (default: %(default)s)")
+        parser.add_argument("--seconds", type=float, default=6.0, help="duration of each level (default: %(default)s)")
+        parser.add_argument(
+            "--rate", type=float, default=50.0, help="tokens per second of each stream (default: %(default)s)"
+        )
 
     def handle(self, *args: Any, streams: str, ways: str, seconds: float, rate: float, **options: Any) -> None:
         """Measure. Raises `CommandError` if something can't be measured."""
@@ -29,8 +33,8 @@ class Command(BaseCommand):
         chosen = tuple(ways.split(","))
         if not levels or min(levels) < 1 or not set(chosen) <= set(measuring.WAYS) or min(seconds, rate) <= 0:
             raise CommandError(
-                "--streams takes whole numbers from 1, --ways of " + ", ".join(measuring.WAYS)
-                + ", --seconds and --rate numbers above 0."
+                "--streams must be at least 1, --ways some of " + ", ".join(measuring.WAYS)
+                + ", --seconds and --rate greater than 0."
             )  # fmt: skip
         try:
             measuring.run(measuring.Plan(chosen, levels, seconds, rate), self.stdout.write)

@@ -1,4 +1,4 @@
-"""The ways of searching that are compared, all over the same rows of the same database."""
+"""The compared ways of searching, all over the same rows of the same database."""
 
 from tests.benchmarks.retrieval.baselines.base import MissingPackage, Way
 from tests.benchmarks.retrieval.baselines.llamaindex import LlamaIndex
@@ -8,7 +8,7 @@ from tests.benchmarks.retrieval.baselines.tutorial import Tutorial
 
 __all__ = ["ALL", "MissingPackage", "Way"]
 
-# By the names that the command line takes.
+# By their names on the command line.
 ALL: dict[str, type[Way]] = {
     "ours": Ours,
     "exact": Exact,

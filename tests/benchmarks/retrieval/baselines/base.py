@@ -27,7 +27,7 @@ class Way(ABC):
     has_hybrid = True
 
     def __init__(self, base: KnowledgeBase) -> None:
-        """Create what is needed besides the site's own tables, unless it exists. May take long."""
+        """Create whatever is needed besides the site's own tables, unless it exists. May take long."""
         self.base = base
 
     def words(self, query: str, k: int) -> list[int]:

@@ -14,7 +14,7 @@ from tests.benchmarks.retrieval.baselines.base import DEPTH, MissingPackage, Way
 _NAME = "bench_llamaindex"
 _TABLE = f"data_{_NAME}"
 _HNSW = {"hnsw_m": 16, "hnsw_ef_construction": 64, "hnsw_ef_search": 40, "hnsw_dist_method": "vector_cosine_ops"}
-# What `add()` would write, without sending every text back and forth.
+# The rows that `add()` would write, without sending each text back and forth.
 _FILL = f"""
 INSERT INTO {_TABLE} (text, metadata_, node_id, embedding)
 SELECT chunk.content, '{{{{}}}}', chunk.id::text, vector.embedding::vector({{dimension}})
