@@ -394,5 +394,5 @@ class TestCommand:
                 run(tmp_path / "wrong.jsonl")
         with pytest.raises(CommandError, match=r"missing\.jsonl"):
             run(tmp_path / "missing.jsonl")
-        with pytest.raises(CommandError, match="no folder"):
+        with pytest.raises(CommandError, match="doesn.t exist"):
             run(sets["kit"], json=tmp_path / "no" / "out.json")
