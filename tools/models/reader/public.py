@@ -155,7 +155,7 @@ def _joined(text: str) -> str:
 
 
 def groups_of(asked: Sequence[Asked], seed: int = 7) -> Iterator[Group]:
-    """Yield a group a question, and some more that ask for something else."""
+    """Yield a group for each question, and further groups whose questions ask for something else."""
     draw = random.Random(seed)
     for lang in ("en", "zh"):
         own = [question for question in asked if question.lang == lang]
