@@ -18,12 +18,18 @@ from ragsite.language.analysis import terms
 from ragsite.language.questions import question_words
 from ragsite.language.word_tokens import PARTICLES, cut
 
+# Double negations, which affirm, as 不得不 does.
+_AFFIRMS = (
+    r"(?:cannot|(?:ca|could)n[’']t|(?<=can )not|(?<=could )not)\s+(?:but|help\s+(?:but|\w+ing))\b"
+    r"|no\s+(?:choice|option|alternative)\s+but\b"
+)
 _NEGATIONS = re.compile(
-    r"\b(?:no longer|not yet|not|no|never|none|neither|nor|without|cannot|nobody|nothing|hardly|lacks?|\w+n[’']t"
+    rf"\b(?!{_AFFIRMS})(?:no longer|not yet|not|no|never|none|neither|nor|without|cannot|nobody|nothing|hardly|lacks?"
+    r"|\w+n[’']t"
     r"|free of|rather than|drop(?:s|ped|ping)?(?= support))\b"
     r"|\b(?:un|non-?)(?=(?:able|available|necessary|needed|permitted|affected|changed|limited|supported|paid|used)\b)"
-    r"|不再|不予|无法|不(?!仅|但|过|断|同|久|锈|动产|少|如|论|管|得不)|没有|没|未|无(?!线|论|锡|人机)|非(?!常|洲)|勿|莫|别(?=再|用|把)"
-    r"|禁止|严禁",
+    r"|(?<!不[得能可])不(?:再|予|(?!仅|但|过|断|同|久|锈|动产|少|如|论|管|[得能可]不))"
+    r"|无法|没有|没|未|无(?!线|论|锡|人机)|非(?!常|洲)|勿|莫|别(?=再|用|把)|禁止|严禁",
     re.IGNORECASE,
 )
 # These also negate the words before them.

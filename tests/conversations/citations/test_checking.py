@@ -321,6 +321,34 @@ def test_derived_and_misplaced_facts(sentence: str, problem: tuple[str, str] | N
     assert (status in ("partly", "contradicted"), problems[:1]) == ((True, [problem]) if problem else (False, []))
 
 
+MUST = ("客人必须在十点前退房。", "Guests must check out by ten.")
+MUST_NOT = ("客人不得在十点前退房。", "Guests must not check out by ten.")
+
+
+@pytest.mark.parametrize(
+    ("sentence", "at"),
+    [
+        ("客人不得不在十点前退房。", 0),
+        ("客人不能不在十点前退房。", 0),
+        ("客人不可不在十点前退房。", 0),
+        ("Guests cannot but check out by ten.", 1),
+        ("Guests can't help but check out by ten.", 1),
+        ("Guests could not help checking out by ten.", 1),
+        ("Guests have no choice but to check out by ten.", 1),
+    ],
+)
+def test_double_negations_affirm(sentence: str, at: int) -> None:
+    assert judged(sentence, MUST[at])[0] == "supported"
+    assert judged(MUST[at], sentence)[0] == "supported"
+    assert judged(sentence, MUST_NOT[at]) == ("partly", [("polarity", "")])
+    assert judged(MUST_NOT[at], sentence) == ("partly", [("polarity", "")])
+
+
+def test_negated_help_is_not_a_double_negation() -> None:
+    source = "The filter does not help cleaning the water."
+    assert judged("The filter helps cleaning the water.", source) == ("partly", [("polarity", "")])
+
+
 def test_long_texts_are_not_aligned() -> None:
     assert list(exchanged("A " * 450, word_tokens("A B " * 1_000))) == []
 
