@@ -171,6 +171,15 @@ def test_failing_models_and_deleted_runs_are_reported(
     assert "was deleted" in page_of(client, made)
 
 
+def test_missing_passages_are_reported(client: Client, desk: Assistant, golden: EvaluationSet) -> None:
+    made = rehearse(client, desk, golden)
+    Chunk.objects.filter(content__contains="nine ports").delete()
+    assert work() == 2
+    page = page_of(client, made)
+    assert "1 relevant passage is no longer in the knowledge base and was left out." in page
+    assert "1 question was skipped: none of its relevant passages exists any more." in page
+
+
 def test_a_rehearsal_asks_no_more_queries_for_more_questions(
     client: Client, desk: Assistant, golden: EvaluationSet, django_assert_max_num_queries: Any
 ) -> None:
