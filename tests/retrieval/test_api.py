@@ -132,7 +132,8 @@ def test_search_options_are_used(base: KnowledgeBase, as_owner: Client) -> None:
 
     assert len(found()) == 2
     assert found(bm25_threshold=1000, vector_threshold=9) == []
-    assert all(source["type"] == "vector" for hit in found(bm25_threshold=1000) for source in hit["sources"])
+    hits = found(bm25_threshold=1000)
+    assert hits and all(source["type"] == "vector" for hit in hits for source in hit["sources"])
     assert len(found(per_document=1)) == 1
     (first, _second) = found(mode="fulltext", rrf_constant=60, reorder=False)
     assert first["score"] == pytest.approx(1 / 61)
