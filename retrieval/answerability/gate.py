@@ -1,4 +1,4 @@
-"""Decides whether passages answer a question: `answered`, `nearest` or `nothing`. Pure, except for `judge_result`.
+"""Decides whether passages answer a question: `answered`, `nearest` or `nothing`.
 
 Two weighted sums are compared with 0: `relevance`, whether the passages are about the question at all, and `answering`,
 whether one of them answers it. Both use the reader's scores; without the reader, they use similarity and the share of
@@ -41,9 +41,10 @@ class Weights:
 
 
 # Keys: whether passages were read, and whether similarities are known. Fitted on tests/conversations/data/answers/dev-*
-# with `manage.py bench_answers --json`: for read passages on the small and mixed sets (730 questions), commit 9463f448;
-# for others on the large ones too (1,320), commit 3e47c02a. The constants are such that 1 to 2 % of answerable
-# questions get "nothing" and 10 % "nearest".
+# with `manage.py bench_answers --json`: for read passages on the small and mixed sets (730 questions), commit cb506880;
+# for others on the large ones too (1,320), commit 1e08b7bd. ANSWERING[True, True] was chosen among fifteen pairs of
+# weight and constant, commit 410c0d52. The constants are such that 1 to 2 % of answerable questions get "nothing" and
+# 10 % "nearest".
 RELEVANCE = {
     (True, True): Weights(-1.6, similarity=1.15, related=0.46, answers=0.2),
     (True, False): Weights(-1.1, related=0.98),

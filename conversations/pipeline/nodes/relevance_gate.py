@@ -22,15 +22,15 @@ from ragsite.language.detection import language_of
 from retrieval.answerability.gate import STATES, Judgement, judge, similarity
 from retrieval.search import selected
 
-# The similarity from which a passage overrules a model that would rather not search.
+# The similarity from which a passage overrules a model that would rather not search. Chosen by hand.
 NEAR = 2.0
 
 
 class RelevanceGate(Node):
-    """Judges whether the hits answer the question, and removes them if they don't.
+    """Judges whether the hits answer the question; removes them only if they are about something else.
 
-    In that case the turn follows a model that planned not to search, unless the question asks for facts: a chat would
-    answer it from general knowledge without saying so.
+    If they are, or if none answers or is `NEAR`, the turn follows a model that planned not to search, unless the question
+    asks for facts: a chat would answer it from general knowledge without saying so.
     """
 
     key = "relevance_gate"
@@ -49,7 +49,7 @@ class RelevanceGate(Node):
         return state.plan.action == "retrieve_vector"
 
     async def run(self, state: State, ctx: Context) -> None:
-        """Fill `answer_state` and `unsearched`; without an answer empty `hits` or change `action`."""
+        """Fill `answer_state` and `unsearched`; empty `hits` about something else, or follow the model's plan."""
         found, deferred, question = state.found, state.plan.deferred_action, state.request.question
         judgement = _judged(state)
         found.answer_state = judgement.state

@@ -10,10 +10,11 @@ from pytest_django import Settings
 
 from conversations.history import PastTurn
 from conversations.pipeline.nodes import understand
-from conversations.pipeline.nodes.understand import TERMS_WEIGHT, Understand
+from conversations.pipeline.nodes.understand import TERMS_WEIGHT, USUAL_K, Understand
 from conversations.pipeline.state import Past, State
 from conversations.pipeline.understanding.carry_over import Known
 from conversations.prompts import side_calls
+from conversations.prompts.defaults import en, zh
 from ragsite.llm.chat import ChatClient
 from ragsite.llm.errors import BadRequest, LLMError, ProviderError, RateLimited, Unauthorized, Unreachable
 from ragsite.llm.types import Endpoint, FinishPiece, TextPiece, ThinkPiece
@@ -427,3 +428,9 @@ def _overloaded() -> Any:
     from tests.fakes.provider import Script
 
     return Script(status=429, body=b'{"error": {"message": "too many"}}', purpose="understand")
+
+
+@pytest.mark.parametrize("prompt", [en.UNDERSTAND, zh.UNDERSTAND])
+def test_the_prompt_names_the_usual_number_of_passages(prompt: str) -> None:
+    assert f'"k": {USUAL_K}}}' in prompt
+    assert re.search(rf'"args\.k"\D+{USUAL_K}\D', prompt)
