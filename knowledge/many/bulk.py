@@ -12,7 +12,7 @@ from django.db import transaction
 from django.utils import timezone
 from django.utils.functional import Promise
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
+from django.utils.translation import gettext_lazy, ngettext_lazy
 from django_q.tasks import async_task
 
 from knowledge import access, services
@@ -37,18 +37,56 @@ _TASK = "knowledge.tasks.run_bulk_job"
 Action = BulkJob.Action
 # Documents that were left unchanged or need a message, by the code of the reason.
 Outcome = dict[str, list[Document]]
-# The reasons, shown after the number of documents.
-REASONS: dict[str, Promise] = {
-    "busy": gettext_lazy("are being read; try again when they are finished"),
-    "storage_full": gettext_lazy("stay here: the other knowledge base's owner doesn't have enough storage"),
-    "already_there": gettext_lazy("stay here: the other knowledge base already has the same files"),
-    "with_mail": gettext_lazy("stay here with the mail that they are attached to"),
-    "same_name": gettext_lazy("were moved, but the other knowledge base has others with the same name"),
-    "not_failed": gettext_lazy("had not failed"),
-    "not_retryable": gettext_lazy("would fail again because of the files themselves"),
-    "no_file": gettext_lazy("have no file to read again"),
-    "too_many": gettext_lazy("would have too many tags or fields"),
-    "gone": gettext_lazy("are no longer in this knowledge base"),
+# The messages for these reasons; `number` chooses the plural form.
+REASONS: dict[str, Any] = {
+    "busy": ngettext_lazy(
+        "%(count)s document is still being read: %(names)s. Try again when it is finished.",
+        "%(count)s documents are still being read: %(names)s. Try again when they are finished.",
+        "number",
+    ),
+    "storage_full": ngettext_lazy(
+        "%(count)s document stays here because the other knowledge base's owner has too little storage: %(names)s.",
+        "%(count)s documents stay here because the other knowledge base's owner has too little storage: %(names)s.",
+        "number",
+    ),
+    "already_there": ngettext_lazy(
+        "%(count)s document stays here because the other knowledge base already has the same file: %(names)s.",
+        "%(count)s documents stay here because the other knowledge base already has the same files: %(names)s.",
+        "number",
+    ),
+    "with_mail": ngettext_lazy(
+        "%(count)s attachment stays here with its mail: %(names)s.",
+        "%(count)s attachments stay here with their mails: %(names)s.",
+        "number",
+    ),
+    "same_name": ngettext_lazy(
+        "%(count)s document was moved, but the other knowledge base has another one with the same name: %(names)s.",
+        "%(count)s documents were moved, but the other knowledge base has others with the same names: %(names)s.",
+        "number",
+    ),
+    "not_failed": ngettext_lazy(
+        "%(count)s document had not failed: %(names)s.", "%(count)s documents had not failed: %(names)s.", "number"
+    ),
+    "not_retryable": ngettext_lazy(
+        "%(count)s document would fail again because of the file itself: %(names)s.",
+        "%(count)s documents would fail again because of the files themselves: %(names)s.",
+        "number",
+    ),
+    "no_file": ngettext_lazy(
+        "%(count)s document has no file to read again: %(names)s.",
+        "%(count)s documents have no file to read again: %(names)s.",
+        "number",
+    ),
+    "too_many": ngettext_lazy(
+        "%(count)s document would have too many tags or fields: %(names)s.",
+        "%(count)s documents would have too many tags or fields: %(names)s.",
+        "number",
+    ),
+    "gone": ngettext_lazy(
+        "%(count)s document is no longer in this knowledge base.",
+        "%(count)s documents are no longer in this knowledge base.",
+        "number",
+    ),
 }
 # Why a job ended early, by its stored code, which may be followed by a dot and the name of an exception.
 ERRORS: dict[str, Promise] = {

@@ -68,7 +68,7 @@ def delete(request: HttpRequest, pk: int) -> HttpResponse:
         messages.success(request, _("“{name}” was deleted.").format(name=document.original_filename))
         return redirect(base)
     consequence = _(
-        "Its passages can no longer be found. Earlier answers keep the snippets they quoted. This can't be undone."
+        "Its passages will no longer be found. Earlier answers keep their quotations. This can't be undone."
     )
     if attached:
         goes = ngettext(

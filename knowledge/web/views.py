@@ -48,13 +48,13 @@ _COLUMNS = [
 ]
 # The bulk actions of the page, with the message about the result.
 _BULK: dict[str, Promise] = {
-    BulkJob.Action.RETRY: gettext_lazy("{count} of {total} documents will be read again."),
-    BulkJob.Action.REINGEST: gettext_lazy("{count} of {total} documents will be read again."),
-    BulkJob.Action.DELETE: gettext_lazy("{count} of {total} documents were deleted."),
-    BulkJob.Action.MOVE: gettext_lazy("{count} of {total} documents were moved."),
-    BulkJob.Action.TAG: gettext_lazy("{count} of {total} documents were tagged."),
-    BulkJob.Action.UNTAG: gettext_lazy("Tags of {count} of {total} documents were removed."),
-    BulkJob.Action.DESCRIBE: gettext_lazy("{count} of {total} documents were changed."),
+    BulkJob.Action.RETRY: gettext_lazy("Documents to be read again: {count} of {total}."),
+    BulkJob.Action.REINGEST: gettext_lazy("Documents to be read again: {count} of {total}."),
+    BulkJob.Action.DELETE: gettext_lazy("Documents deleted: {count} of {total}."),
+    BulkJob.Action.MOVE: gettext_lazy("Documents moved: {count} of {total}."),
+    BulkJob.Action.TAG: gettext_lazy("Documents tagged: {count} of {total}."),
+    BulkJob.Action.UNTAG: gettext_lazy("Documents with tags removed: {count} of {total}."),
+    BulkJob.Action.DESCRIBE: gettext_lazy("Documents changed: {count} of {total}."),
 }
 
 
@@ -173,8 +173,8 @@ def _confirm_bulk(request: HttpRequest, chosen: list[int], everything: bool, bac
     context = {
         "title": title,
         "consequence": _(
-            "Their passages can no longer be found, and attachments are deleted with their mails. Earlier answers keep "
-            "the snippets they quoted. This can't be undone."
+            "Their passages will no longer be found, and attachments are deleted with their mails. Earlier answers "
+            "keep their quotations. This can't be undone."
         ),
         "action": request.get_full_path(),
         "back": back,
@@ -194,8 +194,8 @@ def _reasons(job: BulkJob) -> list[str]:
     lines = []
     for code, entry in job.told.items():
         names = _(", ").join(entry["names"]) + ("…" if entry["count"] > len(entry["names"]) else "")
-        line = _("%(count)s %(reason)s: %(names)s.") if entry["names"] else _("%(count)s %(reason)s.")
-        lines.append(line % {"count": f"{entry['count']:,}", "reason": bulk.REASONS[code], "names": names})
+        count = entry["count"]
+        lines.append(str(bulk.REASONS[code] % {"number": count, "count": f"{count:,}", "names": names}))
     return lines
 
 
@@ -324,8 +324,8 @@ def delete_knowledge_base(request: HttpRequest, pk: int) -> HttpResponse:
         return redirect("knowledge")
     count = base.documents.count()
     consequence = ngettext(
-        "Its {count} document is deleted too. Earlier answers keep the snippets they quoted. This can't be undone.",
-        "Its {count} documents are deleted too. Earlier answers keep the snippets they quoted. This can't be undone.",
+        "Its {count} document is deleted too. Earlier answers keep their quotations. This can't be undone.",
+        "Its {count} documents are deleted too. Earlier answers keep their quotations. This can't be undone.",
         count,
     ).format(count=count)
     if not count:

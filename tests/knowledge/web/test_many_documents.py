@@ -81,6 +81,16 @@ def test_many_are_deleted_after_a_confirmation(as_owner: Client, base: Knowledge
     assert [document.original_filename for document in base.documents.all()] == ["c.txt"]
 
 
+def test_unchanged_documents_are_named(as_owner: Client, base: KnowledgeBase) -> None:
+    address, unread = f"/knowledge/{base.pk}/bulk/", base.documents.get(original_filename="c.txt")
+    html = as_owner.post(address, {"action": "reingest", "document": [unread.pk]}, follow=True).content.decode()
+    assert "Documents to be read again: 0 of 1." in html
+    assert "1 document is still being read: c.txt. Try again when it is finished." in html
+    base.documents.update(status="queued")
+    html = as_owner.post(address, {"action": "reingest", "all": "1"}, follow=True).content.decode()
+    assert "3 documents are still being read: guide/admin/b.pdf, guide/a.pdf, c.txt. Try again when they" in html
+
+
 def test_a_reader_changes_nothing(as_colleague: Client, base: KnowledgeBase, colleague: User) -> None:
     factories.share(base, colleague)
     html = as_colleague.get(f"/knowledge/{base.pk}/").content.decode()
