@@ -36,7 +36,8 @@ class Format:
     """A file format: its extensions, media type, and the dotted path of its parser (imported when needed).
 
     `titled` means that the first heading is the title, unlike in formats whose headings name sheets or slides. `unit`
-    is the unit of pages: "page", "slide", "sheet" or "chapter". `converter` is the LibreOffice module required to read
+    is the unit of pages: "page", "slide", "sheet" or "chapter". `signature` is the file type of the first bytes that
+    every such file has, as `sandbox.identity` names it; a file without them has another type. `converter` is the LibreOffice module required to read
     the format, and `newer` the format that people can save a file in instead.
     """
 
@@ -46,6 +47,7 @@ class Format:
     parser: str
     titled: bool = True
     unit: str = "page"
+    signature: str = ""
     converter: str = ""
     newer: str = ""
 
@@ -76,53 +78,58 @@ _PICTURES: dict[str, tuple[str, ...]] = {
 
 # fmt: off
 FORMATS: tuple[Format, ...] = (
-    Format("PDF", ("pdf",), "application/pdf", f"{_PARSING}.pdf.document.parse"),
+    Format("PDF", ("pdf",), "application/pdf", f"{_PARSING}.pdf.document.parse", signature="pdf"),
     Format(
         "Word", ("docx", "docm", "dotx", "dotm"), f"{_OOXML}.wordprocessingml.document",
-        f"{_PARSING}.docx.document.parse",
+        f"{_PARSING}.docx.document.parse", signature="zip",
     ),
     Format(
         "Excel", ("xlsx", "xlsm", "xltx", "xltm"), f"{_OOXML}.spreadsheetml.sheet",
-        f"{_PARSING}.xlsx.workbook.parse", titled=False, unit="sheet",
+        f"{_PARSING}.xlsx.workbook.parse", titled=False, unit="sheet", signature="zip",
     ),
     Format(
         "PowerPoint", ("pptx", "pptm", "ppsx", "ppsm", "potx", "potm"), f"{_OOXML}.presentationml.presentation",
-        f"{_PARSING}.pptx.document.parse", titled=False, unit="slide",
+        f"{_PARSING}.pptx.document.parse", titled=False, unit="slide", signature="zip",
     ),
     Format(
         "Word 97-2003", ("doc", "dot"), "application/msword", f"{_PARSING}.legacy.office.parse_word",
-        converter="writer", newer=".docx",
+        signature="ole", converter="writer", newer=".docx",
     ),
     Format(
         "Excel 97-2003", ("xls", "xlt"), "application/vnd.ms-excel", f"{_PARSING}.legacy.office.parse_workbook",
-        titled=False, unit="sheet",
+        titled=False, unit="sheet", signature="ole",
     ),
     Format(
         "PowerPoint 97-2003", ("ppt", "pps", "pot"), "application/vnd.ms-powerpoint",
-        f"{_PARSING}.legacy.office.parse_slides", titled=False, unit="slide", converter="impress", newer=".pptx",
+        f"{_PARSING}.legacy.office.parse_slides", titled=False, unit="slide", signature="ole", converter="impress",
+        newer=".pptx",
     ),
     Format(
         "Excel binary workbook", ("xlsb",), "application/vnd.ms-excel.sheet.binary.macroenabled.12",
-        f"{_PARSING}.legacy.office.parse_binary_workbook", titled=False, unit="sheet", converter="calc", newer=".xlsx",
+        f"{_PARSING}.legacy.office.parse_binary_workbook", titled=False, unit="sheet", signature="zip",
+        converter="calc", newer=".xlsx",
     ),
-    Format("OpenDocument text", ("odt", "ott"), f"{_ODF}.text", f"{_PARSING}.odf.document.parse"),
+    Format("OpenDocument text", ("odt", "ott"), f"{_ODF}.text", f"{_PARSING}.odf.document.parse", signature="zip"),
     Format(
         "OpenDocument workbook", ("ods", "ots"), f"{_ODF}.spreadsheet", f"{_PARSING}.odf.spreadsheet.parse",
-        titled=False, unit="sheet",
+        titled=False, unit="sheet", signature="zip",
     ),
     Format(
         "OpenDocument presentation", ("odp", "otp"), f"{_ODF}.presentation", f"{_PARSING}.odf.slides.parse",
-        titled=False, unit="slide",
+        titled=False, unit="slide", signature="zip",
     ),
     Format(
         "EPUB", ("epub",), "application/epub+zip", f"{_PARSING}.epub.book.parse", titled=False, unit="chapter",
+        signature="zip",
     ),
-    Format("Rich text", ("rtf",), "application/rtf", f"{_PARSING}.rtf.document.parse"),
+    Format("Rich text", ("rtf",), "application/rtf", f"{_PARSING}.rtf.document.parse", signature="rtf"),
     Format("Text", ("txt", "log"), "text/plain", f"{_PARSING}.text.parse"),
     Format("Markdown", ("md", "markdown"), "text/markdown", f"{_PARSING}.markdown.parse"),
     Format("HTML", ("html", "htm", "xhtml"), "text/html", f"{_PARSING}.html.document.parse"),
     Format("Mail", ("eml",), "message/rfc822", f"{_PARSING}.mail.eml.parse"),
-    Format("Outlook mail", ("msg",), "application/vnd.ms-outlook", f"{_PARSING}.mail.msg.parse"),
+    Format(
+        "Outlook mail", ("msg",), "application/vnd.ms-outlook", f"{_PARSING}.mail.msg.parse", signature="ole",
+    ),
     Format("Saved page", ("mht", "mhtml"), "multipart/related", f"{_PARSING}.mail.eml.parse_page"),
     *(Format("Picture", it, f"image/{kind}", f"{_PARSING}.images.document.parse") for kind, it in _PICTURES.items()),
     Format("CSV", ("csv",), "text/csv", f"{_PARSING}.csv.parse"),

@@ -29,8 +29,8 @@ NEAR = 2.0
 class RelevanceGate(Node):
     """Judges whether the hits answer the question; removes them only if they are about something else.
 
-    If they are, or if none answers or is `NEAR`, the turn follows a model that planned not to search, unless the question
-    asks for facts: a chat would answer it from general knowledge without saying so.
+    If they are, or if none answers or is `NEAR`, the turn follows a model that planned not to search, unless the
+    question asks for facts: a chat would answer it from general knowledge without saying so.
     """
 
     key = "relevance_gate"

@@ -3,6 +3,7 @@
 A docx is often named .doc, and the .xls files of web applications are mostly HTML, CSV or XML.
 """
 
+import codecs
 import re
 import zipfile
 from pathlib import Path
@@ -11,7 +12,7 @@ import olefile
 
 from knowledge.parsing.errors import ParseError
 from knowledge.parsing.limits import check_archive, check_office_parts
-from knowledge.parsing.registry import OLE
+from knowledge.parsing.registry import FORMATS, OLE
 
 _PDF = b"%PDF-"
 _HEAD = 8192  # bytes
@@ -49,13 +50,9 @@ _STREAMS = {
     "__properties_version1.0": "msg",
     "encryptedpackage": "encrypted",
 }
-_SHEETS = frozenset({"xls", "xlt", "xlsx", "xlsm", "xltx", "xltm", "xlsb", "ods", "ots"})
-# Types with known first bytes; without these, a file with such a name has another type.
-_BINARY = _SHEETS | frozenset(
-    {"pdf", "doc", "dot", "docx", "docm", "dotx", "dotm", "ppt", "pps", "pot", "pptx", "pptm", "ppsx", "ppsm", "potx"}
-    | {"potm", "odt", "ott", "odp", "otp", "epub", "msg", "rtf"}
-)
-_NOT_ZIPPED = frozenset({"pdf", "doc", "dot", "xls", "xlt", "ppt", "pps", "pot", "msg", "rtf"})
+_SHEETS = frozenset(extension for item in FORMATS if item.unit == "sheet" for extension in item.extensions)
+# The signatures of formats by their extensions; a file with such a name that lacks it has another type.
+_SIGNATURE_OF = {extension: item.signature for item in FORMATS if item.signature for extension in item.extensions}
 _HTML = re.compile(
     r"(?:<\?xml[^>]*>\s*|<!--.*?-->\s*)*<(?:!doctype\s+html|html|head|body|meta|title|style|table|div|p|h\d)\b", re.S
 )
@@ -89,13 +86,13 @@ def identify(path: Path, extension: str) -> str:
         return _in_ole(path, extension)
     if known:
         return known
-    if extension not in _BINARY:
+    if extension not in _SIGNATURE_OF:
         return extension
     if head.startswith((b"\xff\xfe", b"\xfe\xff")):
         return _kind_of_text(head.decode("utf-16", "replace"), extension)
     if min(head) < 9:  # not text
         raise mislabelled(extension, "unknown")
-    return _kind_of_text(head.decode("latin-1").removeprefix("ï»¿"), extension)
+    return _kind_of_text(head.removeprefix(codecs.BOM_UTF8).decode("latin-1"), extension)
 
 
 def mislabelled(extension: str, found: str) -> ParseError:
@@ -122,7 +119,7 @@ def _in_archive(path: Path, extension: str) -> str:
             if "xl/workbook.bin" in names:
                 found = "xlsb"
     except (zipfile.BadZipFile, zipfile.LargeZipFile, EOFError, NotImplementedError, OSError) as error:
-        if extension not in _BINARY or extension in _NOT_ZIPPED:
+        if _SIGNATURE_OF.get(extension) != "zip":
             raise mislabelled(extension, "zip") from error
         raise ParseError("broken") from error
     if not found:
