@@ -11,12 +11,16 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator
+import tempfile
+import time
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+import psycopg
+
 from tests import site
-from tests.site import PATIENCE, ROOT, run_command
+from tests.site import PASSWORD, PATIENCE, ROOT, Site, run_command
 
 APPS = ("conversations", "knowledge", "ragsite", "retrieval")
 NAME = "ragsite"  # of the database within, as the settings have it
@@ -47,17 +51,46 @@ def migrated(data_dir: Path) -> None:
 def data_folder() -> Iterator[Path]:
     """Yield a data folder with the database of a site that is migrated but was never started."""
     with site.data_folder() as data_dir:
-        if folder := os.environ.get("TESTS_OF_RAGSITE_DIR"):
-            made = Path(folder, "prepared")
-            with _alone(made.with_suffix(".lock")):
-                if not made.exists():
-                    half_made = made.with_suffix(".new")
-                    migrated(half_made)
-                    done = run_command(half_made, "migrate", "--verbosity", "0")
-                    assert done.returncode == 0, done.stderr
-                    half_made.rename(made)
-            _copy(made, data_dir)
+        _copy(_once_per_run("prepared", _migrate), data_dir)
         yield data_dir
+
+
+@contextmanager
+def site_folder() -> Iterator[Path]:
+    """Yield the data folder of a stopped site that has indexed the samples; `demo` has the password `site.PASSWORD`."""
+    with site.data_folder() as data_dir:
+        subprocess.run(["cp", "-a", str(_once_per_run("site", _index_samples)), str(data_dir)], check=True)
+        yield data_dir
+
+
+def _once_per_run(name: str, make: Callable[[Path], None]) -> Path:
+    """Return a folder that is made by the first worker of a run that needs it."""
+    folder = Path(os.environ.get("TESTS_OF_RAGSITE_DIR") or tempfile.mkdtemp(prefix="ragsite-tests-"))
+    made = folder / name
+    with _alone(made.with_suffix(".lock")):
+        if not made.exists():
+            half_made = made.with_suffix(".new")
+            make(half_made)
+            half_made.rename(made)
+    return made
+
+
+def _migrate(data_dir: Path) -> None:
+    migrated(data_dir)
+    done = run_command(data_dir, "migrate", "--verbosity", "0")
+    assert done.returncode == 0, done.stderr
+
+
+def _index_samples(data_dir: Path) -> None:
+    migrated(data_dir)
+    query = "SELECT bool_and(status = 'ready'), bool_or(status = 'failed') FROM knowledge_document"
+    deadline = time.monotonic() + PATIENCE
+    with Site(data_dir, RAGSITE_DEMO_PASSWORD=PASSWORD) as first:
+        socket = (data_dir / "postgres" / "postmaster.pid").read_text().splitlines()[4]
+        with psycopg.connect(host=socket, user="postgres", dbname=NAME, autocommit=True) as database:
+            while (states := database.execute(query).fetchone()) != (True, False):
+                assert states is not None and not states[1] and time.monotonic() < deadline, "".join(first.output)
+                time.sleep(0.2)
 
 
 @contextmanager

@@ -15,10 +15,9 @@ from reportlab.pdfgen.canvas import Canvas
 
 from tests.browser import chromium
 from tests.fakes.provider import FakeProvider
-from tests.prepared import data_folder
-from tests.site import Site
+from tests.prepared import site_folder
+from tests.site import PASSWORD, Site
 
-PASSWORD = "browser-tests-7"
 # Milliseconds; generous, since the machine may be busy and nothing here measures time.
 PATIENCE = 90_000
 expect.set_options(timeout=PATIENCE)
@@ -32,8 +31,8 @@ def _let_django_run_beside_playwright(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @contextmanager
 def running_site(**environment: str) -> Iterator[Site]:
-    """Run a site on a separate data folder."""
-    with data_folder() as data_dir, Site(data_dir, RAGSITE_DEMO_PASSWORD=PASSWORD, **environment) as site:
+    """Run a site on a separate data folder, with the sample documents."""
+    with site_folder() as data_dir, Site(data_dir, **environment) as site:
         yield site
 
 

@@ -11,8 +11,8 @@ from PIL import Image
 from playwright.sync_api import Browser, ViewportSize, expect, sync_playwright
 
 from tests.browser import chromium
-from tests.browser.conftest import PASSWORD, running_site
-from tests.site import ROOT, Site
+from tests.browser.conftest import running_site
+from tests.site import PASSWORD, ROOT, Site
 
 FOLDER = ROOT / "docs" / "images"
 SIZE = ViewportSize(width=1640, height=900)
@@ -25,7 +25,7 @@ Theme = Literal["light", "dark"]
 def take() -> None:
     """Start a site, ask in both languages, and save the screenshots."""
     FOLDER.mkdir(parents=True, exist_ok=True)
-    with running_site() as site, sync_playwright() as playwright:
+    with running_site(ENABLE_READER="true") as site, sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=chromium.executable(), args=chromium.FLAGS)
         try:
             english = ("How long does a firmware update take?", "Which switch has PoE?", "How long is the warranty?")

@@ -15,10 +15,10 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, Page, ViewportSize, expect
 
-from tests.browser.conftest import PASSWORD, PATIENCE, ask, running_site, sign_in
+from tests.browser.conftest import PATIENCE, ask, running_site, sign_in
 from tests.fakes.provider import FakeProvider
 from tests.nightly import sample
-from tests.site import Site, run_command
+from tests.site import PASSWORD, Site, run_command
 
 # About thirty pages, on a machine that may be busy.
 pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("accessibility"), pytest.mark.timeout(300)]

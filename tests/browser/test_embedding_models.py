@@ -8,9 +8,9 @@ import pytest
 from django.conf import settings
 from playwright.sync_api import Browser, Page, expect
 
-from tests.browser.conftest import PASSWORD, running_site
+from tests.browser.conftest import running_site
 from tests.fakes.hub import FakeHub
-from tests.site import Site
+from tests.site import PASSWORD, Site
 
 pytestmark = [pytest.mark.browser, pytest.mark.site, pytest.mark.nightly]
 NAME = "sentence-transformers/paraphrase-multilingual-MiniLM-L12-v2"

@@ -9,7 +9,7 @@ import httpx
 import pytest
 
 from tests.fakes.provider import FakeProvider
-from tests.prepared import data_folder
+from tests.prepared import site_folder
 from tests.redis_server import RedisServer
 from tests.site import PATIENCE, Site, Web, run_command
 
@@ -76,7 +76,7 @@ async def ask(api: httpx.AsyncClient, assistant: int, question: str) -> str:
 
 
 async def test_three_assistants_answer_at_once_in_two_processes(redis_server: RedisServer) -> None:
-    with data_folder() as data_dir, FakeProvider() as provider:
+    with site_folder() as data_dir, FakeProvider() as provider:
         environment = {"REDIS_URL": redis_server.url, "LLM_BASE_URL": provider.base_url, "LLM_MODEL": "fake-model"}
         with Site(data_dir, **environment) as site, Web(data_dir, **environment) as second:
             for name, text in (("Laws", STATUTES), ("Desk", HANDBOOK)):

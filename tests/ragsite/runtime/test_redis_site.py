@@ -7,13 +7,11 @@ from contextlib import aclosing
 import httpx
 import pytest
 
-from tests.prepared import data_folder
+from tests.prepared import site_folder
 from tests.redis_server import RedisServer
-from tests.site import PATIENCE, Site
+from tests.site import PASSWORD, PATIENCE, Site
 
 pytestmark = [pytest.mark.site, pytest.mark.nightly, pytest.mark.xdist_group("up")]
-
-PASSWORD = "redis-tests-7"
 
 
 async def sign_in(url: str) -> httpx.AsyncClient:
@@ -49,8 +47,8 @@ async def probe(client: httpx.AsyncClient, wanted: str) -> None:
 
 async def test_a_site_outlives_its_redis(redis_server: RedisServer) -> None:
     with (
-        data_folder() as data_dir,
-        Site(data_dir, RAGSITE_DEMO_PASSWORD=PASSWORD, REDIS_URL=redis_server.url) as site,
+        site_folder() as data_dir,
+        Site(data_dir, REDIS_URL=redis_server.url) as site,
     ):
         async with aclosing(await sign_in(site.url)) as client:
             await probe(client, "ok")

@@ -25,10 +25,8 @@ LOST = re.compile("Lost the database connection while ingesting|Indexing failed;
 
 @pytest.fixture(scope="module")
 def data_dir() -> Iterator[Path]:
-    """A folder whose database is prepared, and has the account `demo`; its server runs as long as the tests."""
-    with prepared.data_folder() as data_dir:
-        with Site(data_dir):
-            pass
+    """The folder of a site that was started and stopped; its database server runs as long as the tests."""
+    with prepared.site_folder() as data_dir:
         yield data_dir
 
 
