@@ -7,13 +7,14 @@ from django.utils.safestring import SafeString, mark_safe
 
 from knowledge.chunking.sections import plain
 from ragsite.language.analysis import terms
+from ragsite.language.detection import HAN_BMP
 from ragsite.language.word_lists import words_of
 
 SNIPPET_CHARACTERS = 480
 _SPACES = re.compile(r"[ \t]+")
 _FENCE = re.compile(r"^```[^\S\n]*[\w+-]*[^\S\n]*$\n?", re.MULTILINE)
 _STARTS = re.compile(r"(?<=[.!?。！？；\n])\s*")
-_WORD = re.compile(r"[A-Za-zÀ-ɏ0-9][\wÀ-ɏ'’-]{2,}|[㐀-䶿一-鿿]{2,}")
+_WORD = re.compile(rf"[A-Za-zÀ-ɏ0-9][\wÀ-ɏ'’-]{{2,}}|[{HAN_BMP}]{{2,}}")
 _COMMON = frozenset(words_of("common_words"))
 
 

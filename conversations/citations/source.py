@@ -8,7 +8,7 @@ from functools import cached_property
 
 from conversations.citations.rules.polarity import Word, read
 from ragsite.language.analysis import terms
-from ragsite.language.detection import language_of
+from ragsite.language.detection import HAN_BMP, language_of
 from ragsite.language.facts import names
 from ragsite.language.quantities import Quantity, quantities
 from ragsite.language.sentences import split_sentences
@@ -16,9 +16,7 @@ from ragsite.language.word_tokens import WordToken, is_han, word_tokens
 from retrieval.engine.bm25 import inverse_document_frequency
 
 # Boundaries between the clauses of a sentence; commas within numbers don't count.
-_CLAUSE = re.compile(
-    r"(?<=[;；，])\s*|(?<=[,:：])\s+(?=\S)|(?<=[,:：])(?=[\u3400-\u9fff])|(?<=[\u3400-\u9fff][,:：])(?=\S)"
-)
+_CLAUSE = re.compile(rf"(?<=[;；，])\s*|(?<=[,:：])\s+(?=\S)|(?<=[,:：])(?=[{HAN_BMP}])|(?<=[{HAN_BMP}][,:：])(?=\S)")
 # Fewer terms than this are an aside or a list item, and are joined to the neighbouring clause.
 _SHORTEST = 2
 # A clause with this share of a claim's words is about the same subject.

@@ -12,6 +12,7 @@ from conversations.rendering.answer import AnswerPage
 from knowledge import access as knowledge_access
 from knowledge.models import Chunk
 from ragsite.language.content_words import content_terms
+from ragsite.language.detection import HAN_BMP
 from ragsite.language.word_lists import lines_of
 from retrieval.types import AnswerState
 
@@ -19,8 +20,8 @@ OFFERED = 3
 # Passages to consider before and after a cited one.
 _BESIDE = 8
 _NUMBERING = re.compile(r"^(?:[\d.]+\s+|[\d.]+$|[一二三四五六七八九十]+、|第\S{1,3}[章节条]|[IVX]+\.\s)\s*")
-_HAN = re.compile(r"[㐀-鿿]")
-_WORD = re.compile(r"[㐀-鿿]|[^\W\d_]{2,}")
+_HAN = re.compile(f"[{HAN_BMP}]")
+_WORD = re.compile(rf"[{HAN_BMP}]|[^\W\d_]{{2,}}")
 # Generic headings, which say nothing about the document.
 SECTION_NAMES = frozenset(lines_of("section_names"))
 

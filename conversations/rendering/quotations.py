@@ -9,11 +9,11 @@ from django.utils.safestring import SafeString, mark_safe
 
 from conversations.citations.supporting_sentences import grounds
 from ragsite.language.analysis import terms
+from ragsite.language.detection import HAN_BMP
 from ragsite.language.sentences import split_sentences
 
-_HAN = "㐀-䶿一-鿿"
 # Han characters, words and numbers, and the text between them.
-_PIECE = re.compile(rf"([{_HAN}]+)|([^\W_{_HAN}]+(?:[.,'’:/-][^\W_{_HAN}]+)*)|(?:[\W_](?<![{_HAN}]))+")
+_PIECE = re.compile(rf"([{HAN_BMP}]+)|([^\W_{HAN_BMP}]+(?:[.,'’:/-][^\W_{HAN_BMP}]+)*)|(?:[\W_](?<![{HAN_BMP}]))+")
 
 
 def marked(quotation: str, claims: Sequence[str]) -> SafeString:
@@ -26,7 +26,7 @@ def marked(quotation: str, claims: Sequence[str]) -> SafeString:
     sentences = split_sentences(quotation)
     bearing = grounds(claims, sentences) or range(len(sentences))
     wanted = set(terms("\n".join(claims)))
-    runs = re.findall(f"[{_HAN}]+", "\n".join(claims))
+    runs = re.findall(f"[{HAN_BMP}]+", "\n".join(claims))
     pairs = {pair for run in runs for pair in [*run, *_pairs(run)]}
     parts = (
         _joined(_pieces(sentence, wanted, pairs)) if at in bearing else escape(sentence)

@@ -15,6 +15,7 @@ from itertools import chain, pairwise
 
 import Stemmer
 
+from ragsite.language.detection import HAN
 from ragsite.language.word_lists import words_of
 
 STOP_WORDS = frozenset(words_of("stop_words"))
@@ -30,31 +31,31 @@ LONGEST_VERSION = 16
 # The most characters of a piece; few Chinese words have more.
 LONGEST_PIECE = 4
 
-_HAN = r"\u3005\u3007\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003fa1f"
+# With 々, which repeats a character, and the zero 〇.
+_HAN = rf"\u3005\u3007{HAN}"
 _RUN_OF_HAN = re.compile(rf"[{_HAN}]+")
 # Scripts written without spaces between words, other than Han: kana, Thai, Lao, Khmer, Burmese; and Hangul.
 _UNSPACED = r"\u3040-\u30ff\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\uac00-\ud7af"
 # Vowel signs of Indian scripts, which belong to words although they are not letters.
 _SIGNS = r"\u0900-\u0963\u0966-\u0dff"
 # Each character matches one alternative only: with two, backtracking would be exponential.
-_SCRIPTLESS = rf"(?:[^\W_{_HAN}{_UNSPACED}{_SIGNS}]|[{_SIGNS}])"
+_LETTER = rf"(?:[^\W_{_HAN}{_UNSPACED}{_SIGNS}]|[{_SIGNS}])"
 _EMOJI = r"\u2600-\u26ff\U0001f000-\U0001faff"
-_TOKEN = re.compile(
-    rf"""
-    (?P<url>(?i:(?:https?|ftp)://[^\s<>"'(){{}}\[\]，。；、！？）】》”’{_HAN}]+|www\.[\w.-]+\.[a-z]{{2,}}[^\s<>"'{_HAN}]*))
-    | (?P<email>(?<![0-9A-Za-z_.+-])[\w.+-]++@(?i:[a-z0-9-]+(?:\.[a-z0-9-]+)+))
-    | (?P<han>[{_HAN}]+)
-    | (?P<unspaced>[{_UNSPACED}]+)
-    | (?P<emoji>[{_EMOJI}])
-    | (?P<number>[0-9]{{1,3}}(?:,[0-9]{{3}})+(?:\.[0-9]+)?(?![0-9]))
-    | (?P<word>{_SCRIPTLESS}+(?:['’]{_SCRIPTLESS}+)+(?!{_SCRIPTLESS}))
-    | (?P<code>[._#@$]?{_SCRIPTLESS}+(?:[-_./:+#@&\\]+{_SCRIPTLESS}+)*(?:\+\+|\#)?)
-    """,
-    re.VERBOSE,
-)
-# The same without named groups: the kind of a token is looked up once per distinct token, not at every occurrence.
-# Most tokens are plain words, so those are tried first.
-_SPLIT = re.compile(r"[A-Za-z]++(?=[\s,;)])|" + re.sub(r"\(\?P<\w+>", "(?:", _TOKEN.pattern), _TOKEN.flags)
+# The kinds of tokens, in the order in which they are tried.
+_PATTERNS = {
+    "url": rf"(?i:(?:https?|ftp)://[^\s<>\"'(){{}}\[\]，。；、！？）】》”’{_HAN}]+|www\.[\w.-]+\.[a-z]{{2,}}[^\s<>\"'{_HAN}]*)",
+    "email": r"(?<![0-9A-Za-z_.+-])[\w.+-]++@(?i:[a-z0-9-]+(?:\.[a-z0-9-]+)+)",
+    "han": f"[{_HAN}]+",
+    "unspaced": f"[{_UNSPACED}]+",
+    "emoji": f"[{_EMOJI}]",
+    "number": r"[0-9]{1,3}(?:,[0-9]{3})+(?:\.[0-9]+)?(?![0-9])",
+    "word": rf"{_LETTER}+(?:['’]{_LETTER}+)+(?!{_LETTER})",
+    "code": rf"[._#@$]?{_LETTER}+(?:[-_./:+#@&\\]+{_LETTER}+)*(?:\+\+|\#)?",
+}
+_TOKEN = re.compile("|".join(f"(?P<{kind}>{pattern})" for kind, pattern in _PATTERNS.items()))
+# Without groups: the kind of a token is looked up once per distinct token, not at every occurrence. Most tokens are
+# plain words, so those are tried first.
+_SPLIT = re.compile("|".join([r"[A-Za-z]++(?=[\s,;)])", *(f"(?:{pattern})" for pattern in _PATTERNS.values())]))
 # Characters that searches ignore: soft hyphens, joiners, and the vowel signs of Arabic and Hebrew.
 _INVISIBLE = re.compile(r"[\u00ad\u200b-\u200d\u2060\ufeff\u0591-\u05c7\u0610-\u061a\u0640\u064b-\u065f\u0670]")
 # Separators at which a code is split, coarsest first: of paths and addresses; dots (not in numbers); words; all dots.

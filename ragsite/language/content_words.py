@@ -4,17 +4,16 @@ import re
 from functools import lru_cache
 
 from ragsite.language.analysis import LONGEST_WORD, terms
-from ragsite.language.detection import HAN
+from ragsite.language.detection import HAN, HAN_CHARACTER
 from ragsite.language.questions import question_words
 
 # How often people carry over a verb or a particle from an earlier question, relative to a noun or a name
 # (docs/decisions/followups.md). Parts of speech are known for Chinese words only.
 VERB, PARTICLE = 0.3, 0.1
 
-_HAN = HAN.pattern[1:-1]
-_NOT_HAN = rf"(?:(?![{_HAN}])\w)"
+_NOT_HAN = rf"(?:(?![{HAN}])\w)"
 # A Chinese title is one word, and so is a name with punctuation: TL-SE2109, pg_hba.conf, C++.
-_TOKEN = re.compile(rf"《[^《》\s]{{1,40}}》|[{_HAN}]+|{_NOT_HAN}+(?:[.'’/+#@&:-]{_NOT_HAN}+)*(?:\+\+|\#)?", re.UNICODE)
+_TOKEN = re.compile(rf"《[^《》\s]{{1,40}}》|[{HAN}]+|{_NOT_HAN}+(?:[.'’/+#@&:-]{_NOT_HAN}+)*(?:\+\+|\#)?", re.UNICODE)
 # jieba's tags for words that name something (nouns, names, set phrases and roots), and for function words.
 _NAMES = re.compile(r"n|[ijlxz]|[av]n$|eng|.*g$")
 _PARTICLES = re.compile(r"[cdefmopruy]")
@@ -36,7 +35,7 @@ def words(text: str) -> tuple[str, ...]:
     found: list[str] = []
     for match in _TOKEN.finditer(text):
         token = match.group()
-        found += rjieba.cut(token, True) if HAN.match(token) else [token]
+        found += rjieba.cut(token, True) if HAN_CHARACTER.match(token) else [token]
     return tuple(word for word in found if len(word) <= LONGEST_WORD)
 
 
@@ -45,7 +44,7 @@ def naming_likelihood(word: str) -> float:
     """Return how likely a word is to name the subject, by its part of speech: 1 for nouns, names and Latin words."""
     import rjieba  # reads its dictionary when loaded
 
-    if not HAN.match(word):
+    if not HAN_CHARACTER.match(word):
         return 1.0
     kind = rjieba.tag(word, True)[-1][1]
     if _NAMES.match(kind):

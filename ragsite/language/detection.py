@@ -1,9 +1,13 @@
-"""Language detection: Chinese or English, which text analysis and prompts distinguish. Pure."""
+"""Chinese characters, and language detection: Chinese or English, which analysis and prompts distinguish. Pure."""
 
 import re
 
 LANGUAGES = frozenset({"en", "zh"})
-HAN = re.compile("[\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003fa1f]")
+# Han characters, as character classes of regular expressions: all, and those of words, names and snippets, which are of
+# the Basic Multilingual Plane and no compatibility characters. Terms may also contain 々 and 〇, see `analysis`.
+HAN_BMP = r"\u3400-\u4dbf\u4e00-\u9fff"
+HAN = rf"{HAN_BMP}\uf900-\ufaff\U00020000-\U0003fa1f"
+HAN_CHARACTER = re.compile(f"[{HAN}]")
 _LATIN_WORD = re.compile(r"[A-Za-zÀ-ɏ]{2,}")
 
 
@@ -14,7 +18,7 @@ def language_of(text: str) -> str:
     Chinese question about `CREATE INDEX` is still a Chinese question.
     """
     sample = text[:20_000]
-    han = len(HAN.findall(sample))
+    han = len(HAN_CHARACTER.findall(sample))
     latin = len(_LATIN_WORD.findall(sample))
     if not han and not latin:
         return ""

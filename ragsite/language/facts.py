@@ -5,6 +5,7 @@ from functools import lru_cache
 from itertools import pairwise
 
 from ragsite.language.analysis import STOP_WORDS
+from ragsite.language.detection import HAN_BMP
 from ragsite.language.quantities import fold, is_unit
 from ragsite.language.word_lists import words_of
 from ragsite.language.word_tokens import PARTICLES
@@ -24,7 +25,7 @@ _TITLED = re.compile(r"\b(?:Dr|Mr|Mrs|Ms|Prof|St|[A-Z])\.\s*$")
 # The length of the longest unit name that is an abbreviation and may therefore be a name as well.
 _ABBREVIATED = 4
 _WORD = re.compile(r"[A-Za-zÀ-ɏ][\w'’-]*")
-_HAN = re.compile(r"[\u3400-\u4dbf\u4e00-\u9fff]+")
+_HAN = re.compile(f"[{HAN_BMP}]+")
 _TITLE = re.compile(r"《([^《》]+)》")
 _INITIALS = re.compile(r"^[A-Z]{2,6}$")
 # Endings that turn the name of a country into that of its people, and how many letters must be left without them.

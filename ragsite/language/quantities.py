@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from decimal import Decimal
 from functools import lru_cache
 
+from ragsite.language.detection import HAN_BMP
 from ragsite.language.times_of_day import DAY_TIME, DIAL, HALF_DAY, times_of_day
 from ragsite.language.word_lists import lines_of
 
@@ -77,8 +78,8 @@ _NAMED_MONTH = re.compile(
 )
 _NUMERIC_MONTH = re.compile(r"(\d{1,2}|[一二三四五六七八九十]{1,3})\s*月(?!\s*份?额)")
 _ARABIC = re.compile(
-    rf"""(?:(?P<sign>[¥￥€$£])\s*|(?P<minus>(?<![^\s(,，:：~\u3400-\u9fff])[-−]|零下\s*|\bminus\s+))?
-    (?<![A-Za-z0-9_.])(?<![^\d\s(,，:：~\u3400-\u9fff]-)(?P<digits>\d{{1,3}}(?:,\d{{3}})+(?:\.\d+)?|\d+(?:\.\d+)?)
+    rf"""(?:(?P<sign>[¥￥€$£])\s*|(?P<minus>(?<![^\s(,，:：~{HAN_BMP}])[-−]|零下\s*|\bminus\s+))?
+    (?<![A-Za-z0-9_.])(?<![^\d\s(,，:：~{HAN_BMP}]-)(?P<digits>\d{{1,3}}(?:,\d{{3}})+(?:\.\d+)?|\d+(?:\.\d+)?)
     (?![\d_])(?!-?[A-Za-z]+-?\d)(?:st|nd|rd|th)?\s*(?P<scale>{_SCALE})?\s*-?\s*
     (?P<unit>(?:{_UNIT})(?![A-Za-z]))?""",
     re.VERBOSE | re.IGNORECASE,

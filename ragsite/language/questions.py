@@ -4,7 +4,7 @@ import re
 from functools import cache
 
 from ragsite.language.analysis import terms
-from ragsite.language.detection import HAN
+from ragsite.language.detection import HAN_CHARACTER
 from ragsite.language.word_lists import INTERROGATIVES_EN, INTERROGATIVES_ZH, words_of
 
 # Single characters into which jieba may split question words.
@@ -36,5 +36,5 @@ def question_words() -> frozenset[str]:
 
 def asks(text: str) -> bool:
     """Return whether a text is a question, a request or keywords rather than a statement."""
-    length = len(HAN.findall(text)) / 2 + len(re.findall(r"[^\W\d_]+", HAN.sub(" ", text)))
+    length = len(HAN_CHARACTER.findall(text)) / 2 + len(re.findall(r"[^\W\d_]+", HAN_CHARACTER.sub(" ", text)))
     return length < _LONG or bool(_ASKS.search(text)) or not _STATES.search(text)

@@ -122,7 +122,7 @@ def _ends_sentence(text: str, start: int, match: re.Match[str]) -> bool:
     following = text[match.end()]
     spaced = mark[-1].isspace()
     if mark[0] in "!?":
-        wide = "⺀" <= following <= "鿿" or "＀" <= following <= "｠" or following in "“‘"
+        wide = "\u2e80" <= following <= "\u9fff" or "\uff00" <= following <= "\uff60" or following in "“‘"
         return wide or (spaced and not following.islower())
     if following.islower():
         return False

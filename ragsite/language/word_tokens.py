@@ -6,10 +6,11 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from ragsite.language.analysis import STOP_WORDS, terms
+from ragsite.language.detection import HAN_BMP
 from ragsite.language.word_lists import words_of
 
-_HAN = r"\u3400-\u9fff"
-_WORD = re.compile(rf"[{_HAN}]+|[^\W{_HAN}]+(?:[.,'’/-][^\W{_HAN}]+)*")
+_HAN = re.compile(f"[{HAN_BMP}]")
+_WORD = re.compile(rf"[{HAN_BMP}]+|[^\W{HAN_BMP}]+(?:[.,'’/-][^\W{HAN_BMP}]+)*")
 # Function words that paraphrases add or leave out. Most English ones are stop words already.
 PARTICLES = frozenset(words_of("chinese_particles")) | {"one", "ones", "other", "others", "another"}
 # jieba's tags for people, places, organisations and other names.
@@ -88,7 +89,7 @@ def cut(token: str) -> Iterator[tuple[int, str]]:
 
 def is_han(character: str) -> bool:
     """Return whether a character is Chinese."""
-    return "\u3400" <= character <= "\u9fff"
+    return _HAN.match(character) is not None
 
 
 @lru_cache(16_384)  # texts repeat the same words

@@ -13,7 +13,7 @@ from django.conf import settings
 from numpy.typing import NDArray
 from tokenizers import Encoding, Tokenizer
 
-from ragsite.language.detection import HAN
+from ragsite.language.detection import HAN_CHARACTER
 
 _UNKNOWN = "<unk>"
 _SPACE = "\u2581"  # stands for white space in the vocabulary
@@ -73,7 +73,7 @@ def _weights() -> NDArray[np.int64]:
     """Return the weight of each piece of the vocabulary: its number of Chinese characters, or one."""
     weights = np.ones(bundled_tokenizer().get_vocab_size(), np.int64)
     for piece, number in bundled_tokenizer().get_vocab().items():
-        weights[number] = max(len(HAN.findall(piece)), piece != _SPACE)
+        weights[number] = max(len(HAN_CHARACTER.findall(piece)), piece != _SPACE)
     return weights
 
 

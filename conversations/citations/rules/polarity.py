@@ -15,6 +15,7 @@ from operator import attrgetter
 
 from conversations.citations.rules.antonyms import phrases, side_of
 from ragsite.language.analysis import terms
+from ragsite.language.detection import HAN_BMP
 from ragsite.language.questions import question_words
 from ragsite.language.word_tokens import PARTICLES, cut
 
@@ -51,7 +52,7 @@ _GOES_ON = re.compile(
 )
 # "No traces of deleted content" negates only the traces.
 _NO_MORE = re.compile(r"\bno\s+\w+\s+(of|from|in|for|to|at|by|with)\b", re.IGNORECASE)
-_TOKEN = re.compile(r"[\u3400-\u9fff]+|[^\W\u3400-\u9fff]+(?:[.'’/-][^\W\u3400-\u9fff]+)*|[()\[\]（）,;:，；：、]")
+_TOKEN = re.compile(rf"[{HAN_BMP}]+|[^\W{HAN_BMP}]+(?:[.'’/-][^\W{HAN_BMP}]+)*|[()\[\]（）,;:，；：、]")
 # The number of words that a negation reaches, and of neighbours on each side of a word.
 REACH = 3
 NEAR = 4

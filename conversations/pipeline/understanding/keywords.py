@@ -11,7 +11,7 @@ from functools import lru_cache
 
 from ragsite.language.analysis import terms
 from ragsite.language.content_words import content_terms, naming_likelihood, words
-from ragsite.language.detection import HAN
+from ragsite.language.detection import HAN_CHARACTER
 from retrieval.engine.bm25 import inverse_document_frequency
 from retrieval.engine.fulltext import Frequencies
 
@@ -109,7 +109,7 @@ def _placed(turn: str) -> list[tuple[str, float, int]]:
         names = likely == 1.0 and bool(_named(word))
         phrases += names and not within
         within = names
-        is_later = names and phrases > 1 and HAN.match(word)
+        is_later = names and phrases > 1 and HAN_CHARACTER.match(word)
         found.append((word, LATER if is_later else likely, phrases if names else 0))
     return found
 
