@@ -1,4 +1,4 @@
-# `make run` and `make test` are all one needs; both install what is missing first.
+# `make run` and `make test` are all you need; both install what is missing first.
 
 PYTHON ?= $(shell for p in python3 python3.13 python3.12 python3.11; do \
 	"$$p" -c 'import sys; sys.exit(sys.version_info < (3, 11))' >/dev/null 2>&1 && { echo "$$p"; break; }; done)
@@ -7,8 +7,8 @@ UP ?=
 COMPILE = $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header \
 	--no-emit-index-url $(UPGRADE)
 
-# Several processes, see tests/conftest.py; each has a database server of its own. The compiled test files are kept,
-# whatever the environment says: compiling them takes ten seconds, in every process.
+# Several processes (see tests/conftest.py), each with its own database server. Bytecode of the tests is written even if
+# the environment says otherwise, since compiling them takes ten seconds in each process.
 PYTEST = PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest --numprocesses auto --dist loadgroup $(OPTIONS)
 OPTIONS ?=
 
@@ -18,18 +18,18 @@ OPTIONS ?=
 help:
 	@echo "make run       start the site (UP='--port 8080' passes options to manage.py up)"
 	@echo "make test      check style, types, templates and catalogues, and run the tests"
-	@echo "make quick     the tests that drive no browser, start no site and take less than a fifth of a second, in two minutes"
-	@echo "make affected  the tests that what you changed since the last time can affect, but for a browser's and a site's"
-	@echo "make nightly   all that make test does, and the tests that are left to nightly runs"
+	@echo "make quick     run the tests that need no browser or running site and take less than 0.2 s each; takes two minutes"
+	@echo "make affected  tests affected by your changes, except browser and site tests"
+	@echo "make nightly   everything in make test, and the tests reserved for nightly runs"
 	@echo "make install   install the packages into .venv; does nothing when nothing changed"
-	@echo "make lock      write the lock files anew from pyproject.toml (UPGRADE=--upgrade takes newer versions)"
+	@echo "make lock      update the lock files from pyproject.toml (UPGRADE=--upgrade allows newer versions)"
 	@echo "make messages  collect the strings to translate and compile the catalogues"
 	@echo "make docs      write docs/settings.md from the table of settings"
-	@echo "make screenshots  take the pictures of the README anew"
-	@echo "make clean     remove the packages and caches; the data stay"
+	@echo "make screenshots  retake the README pictures"
+	@echo "make clean     remove the packages and caches; data is kept"
 
-# $(call sync,LOCK,NAME): make the virtual environment and install LOCK, unless a stamp says that this was done with
-# the same contents. The stamp is written last, so that an interrupted installation is taken up again.
+# $(call sync,LOCK,NAME): create the virtual environment and install LOCK, unless a stamp shows that the same contents
+# are installed. The stamp is written last, so that an interrupted installation is repeated.
 define sync
 	@want="$$(cat $(1) pyproject.toml | cksum)"; \
 	if [ -x $(BIN)/python ] && [ "$$(cat .venv/.$(2)-stamp 2>/dev/null)" = "$$want" ]; then exit 0; fi; \
@@ -45,15 +45,15 @@ endef
 install:
 	$(call sync,requirements.txt,run)
 
-# Tests come after their programs, also under `make -j`; everything else does without these.
+# Tests need these programs first, also under `make -j`; nothing else does.
 install-dev: $(if $(filter test quick affected nightly,$(MAKECMDGOALS)),tools)
 	$(call sync,requirements-dev.txt,dev)
 
-# Programs that the tests start: by apt where that is possible, else told before anything runs.
+# Programs that the tests start: installed with apt if possible, otherwise listed before anything runs.
 tools:
 	@tests/tools.sh "$(PYTHON)"
 
-# The browser tests take the system's Chromium, or else Playwright's own, fetched into .browsers.
+# The browser tests use the system's Chromium, or Playwright's, which is downloaded into .browsers.
 browser: install-dev
 	@if ! $(BIN)/python -m tests.browser.chromium; then \
 		[ "$$(id -u)" = 0 ] && deps=--with-deps || deps=; \
@@ -78,7 +78,7 @@ checks: install-dev
 suite: install-dev
 	$(PYTEST)
 
-# Types are checked beside the tests, which wait for pages and processes a third of their time.
+# Types are checked in parallel with the tests, which spend a third of their time waiting for pages and processes.
 test: tools lint browser
 	+@$(MAKE) --no-print-directory --jobs 2 types checks suite OPTIONS="-m 'not nightly' $(OPTIONS)"
 
@@ -88,7 +88,8 @@ nightly: tools lint browser
 quick: tools install-dev
 	$(PYTEST) -m 'not browser and not site and not slow and not nightly'
 
-# By pytest-testmon, which keeps in .testmondata what each test ran. The first run takes all, and twice the time.
+# pytest-testmon records in .testmondata the code that each test runs. The first run includes all tests and takes twice
+# as long.
 affected: tools install-dev
 	$(PYTEST) --testmon -m 'not browser and not site and not nightly'
 
