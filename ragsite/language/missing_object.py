@@ -15,9 +15,9 @@ from ragsite.language.detection import language_of
 from ragsite.language.word_lists import INTERROGATIVES_EN, INTERROGATIVES_ZH, words_of
 
 # Words that don't name anything to look up: English ones as stems, Chinese ones that jieba tags as nouns, times or
-# verbs. English particles belong to the verb beside a pronoun ("turn it off"), but not otherwise ("days off").
+# verbs. English particles of verbs are among them beside a pronoun.
 _NAMES_NOTHING = frozenset(terms(" ".join(words_of("names_nothing_en"))))
-_PARTICLES = frozenset(terms("off up down out away back over"))
+_PARTICLES = frozenset(terms(" ".join(words_of("verb_particles"))))
 _NAMES_NOTHING_ZH = frozenset(words_of("names_nothing_zh"))
 # jieba's tags for words that don't name an object: pronouns, numbers, positions, adjectives and function words.
 _NO_OBJECT_TAGS = re.compile(r"[acdefmopqruyz]")

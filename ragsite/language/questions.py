@@ -7,8 +7,6 @@ from ragsite.language.analysis import terms
 from ragsite.language.detection import HAN_CHARACTER
 from ragsite.language.word_lists import INTERROGATIVES_EN, INTERROGATIVES_ZH, words_of
 
-# Single characters into which jieba may split question words.
-_CHARACTERS = "什么怎样如何哪些个里几多少为是否吗呢请问告诉介绍说明一下有的了和在可以能需要应该谁何时候我们你要用"
 # Signs of a question or a request, anywhere in a text or at its beginning. A long text without any is a statement if it
 # has a finite verb or ends in a full stop.
 AUXILIARIES = "|".join(words_of("auxiliaries"))
@@ -31,7 +29,7 @@ _LONG = 7  # words; a Chinese word has about two characters
 @cache  # built on first use: loading jieba's dictionary would add a quarter of a second to every start
 def question_words() -> frozenset[str]:
     """Return the terms of question words, which don't name anything to search for."""
-    return frozenset([*terms(" ".join(words_of("question_words"))), *_CHARACTERS])
+    return frozenset([*terms(" ".join(words_of("question_words"))), *words_of("question_characters")])
 
 
 def asks(text: str) -> bool:

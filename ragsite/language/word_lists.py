@@ -1,4 +1,7 @@
-"""The word lists in `words/`, one per file, with comments after `#`."""
+"""The word lists in `words/`, one per file; lines that begin with `#` are comments.
+
+Lists of phrases have one item per line (`lines_of`, `alternatives`); words are separated by white space (`words_of`).
+"""
 
 from functools import cache
 from pathlib import Path

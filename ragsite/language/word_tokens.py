@@ -12,7 +12,7 @@ from ragsite.language.word_lists import words_of
 _HAN = re.compile(f"[{HAN_BMP}]")
 _WORD = re.compile(rf"[{HAN_BMP}]+|[^\W{HAN_BMP}]+(?:[.,'’/-][^\W{HAN_BMP}]+)*")
 # Function words that paraphrases add or leave out. Most English ones are stop words already.
-PARTICLES = frozenset(words_of("chinese_particles")) | {"one", "ones", "other", "others", "another"}
+PARTICLES = frozenset(words_of("chinese_particles")) | frozenset(words_of("english_particles"))
 # jieba's tags for people, places, organisations and other names.
 _NAMES = frozenset({"nr", "ns", "nt", "nz"})
 
