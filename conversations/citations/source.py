@@ -1,4 +1,4 @@
-"""The passages that a claim is compared with, split into clauses. Pure."""
+"""The passages that a sentence is compared with, split into clauses. Pure."""
 
 import re
 from collections import Counter
@@ -85,12 +85,12 @@ class Source:
         self.text = text
         self.terms = terms_without_numbers(text)
         self.sentences = [Clause(sentence, terms_without_numbers(sentence)) for sentence in split_sentences(text)]
-        self.clauses = [
-            Clause(clause, terms_without_numbers(clause), sentence.text, clauses[0])
-            for sentence in self.sentences
-            for clauses in [_clauses_of(sentence.text)]
-            for clause in clauses
-        ]
+        self.clauses: list[Clause] = []
+        for sentence in self.sentences:
+            clauses = _clauses_of(sentence.text)
+            self.clauses += (
+                Clause(clause, terms_without_numbers(clause), sentence.text, clauses[0]) for clause in clauses
+            )
         frequencies = Counter(term for clause in self.clauses for term in clause.terms)
         self._weights = {term: self._rarity(frequency) for term, frequency in frequencies.items()}
         self._weight_of_others = self._rarity(0)

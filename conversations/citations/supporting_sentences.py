@@ -4,14 +4,14 @@ from collections import Counter
 from collections.abc import Iterable, Sequence, Set
 from typing import Any
 
-from conversations.citations.claims import plain
 from conversations.citations.markers import MARKER, numbers_of
 from conversations.citations.source import split_clauses
+from conversations.citations.statements import plain
 from ragsite.language.analysis import terms
 from retrieval.engine.bm25 import inverse_document_frequency
 
 # A sentence supports a clause if it contains this share of its words, weighted by their rarity in the passage.
-ENOUGH = 0.5
+SUPPORTING_SHARE = 0.5
 
 
 def grounds(claims: Iterable[str], sentences: Sequence[str]) -> set[int]:
@@ -27,7 +27,7 @@ def grounds(claims: Iterable[str], sentences: Sequence[str]) -> set[int]:
         whole = sum(map(weight, wanted))
         shares = [sum(weight(term) for term in wanted & words) for words in found]
         best = max(range(len(found)), key=lambda at: (shares[at], -len(found[at])), default=None)
-        return best if best is not None and whole and shares[best] >= ENOUGH * whole else None
+        return best if best is not None and whole and shares[best] >= SUPPORTING_SHARE * whole else None
 
     clauses = (set(terms(clause)) for claim in claims for clause in split_clauses(claim))
     return {at for at in map(place, clauses) if at is not None}

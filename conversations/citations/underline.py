@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 from markdown_it.token import Token
 
-from conversations.citations.claims import sentences
 from conversations.citations.markers import MARKER
+from conversations.citations.statements import sentences
 from ragsite.language.facts import letters_and_digits
 
 # Text without this, such as a full stop after a marker, is not underlined.

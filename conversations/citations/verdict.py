@@ -1,4 +1,4 @@
-"""Judging a claim by its passages. Pure and deterministic.
+"""Judging the sentences of an answer by their passages. Pure and deterministic.
 
 A sentence is compared with all of its passages together. They must contain its quotations literally, and its numbers
 with their units, its names and its codes, and not only in clauses about something else. The clauses about its subject
@@ -11,12 +11,12 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any, Literal
 
-from conversations.citations.claims import Claim, statements
 from conversations.citations.rules.attribution import counterpart, misplaced
 from conversations.citations.rules.derived import is_derived
 from conversations.citations.rules.polarity import contradicts, exceptions, read
 from conversations.citations.rules.substitutions import exchanged
 from conversations.citations.source import Source, split_clauses, terms_without_numbers
+from conversations.citations.statements import Statement, statements
 from ragsite.language.detection import language_of
 from ragsite.language.facts import is_named, is_quoted, names, quotations
 from ragsite.language.quantities import fold, is_rough, quantities
@@ -24,8 +24,9 @@ from ragsite.language.quantities import fold, is_rough, quantities
 Status = Literal["supported", "partly", "not_found", "contradicted", "uncited"]
 Problem = Literal["quotation", "number", "name", "word", "polarity", "words", "language", "source", "model"]
 
-# The shares of a claim's words that its passages must contain for "supported", and otherwise for "partly".
-ENOUGH, SOME = 0.35, 0.25
+# The shares of a sentence's words that its passages must contain for "supported", and otherwise for "partly".
+# docs/decisions/citations.md.
+ENOUGH_COVERAGE, SOME_COVERAGE = 0.35, 0.25
 # Sentences that say that something is unknown state no fact, and the number that announces a list counts its items.
 _NOT_KNOWN = re.compile(
     r"\b(?:do|does|did|is|are|can)(?:n['’]t| not)\b.{0,40}\b(?:say|know|tell|mention|state|specif|cover|found)|"
@@ -72,12 +73,12 @@ def check(markdown: str, passages: Mapping[int, str], known: Sequence[str] | Non
     `known`, such as the question; not if `known` is None.
     """
     source_of = lru_cache(_source_of)  # sentences in a row often have the same passages
-    for claim in statements(markdown):
-        if claim.sources:
-            cited = tuple(passages[number] for number in dict.fromkeys(claim.sources) if number in passages)
-            yield _judge(claim, source_of(cited))
+    for statement in statements(markdown):
+        if statement.sources:
+            cited = tuple(passages[number] for number in dict.fromkeys(statement.sources) if number in passages)
+            yield _judge(statement, source_of(cited))
         elif known is not None and passages:
-            text = fold(_beginning(claim.text))
+            text = fold(_beginning(statement.text))
             if _NOT_KNOWN.search(text):
                 continue
             everything = source_of((*passages.values(), *known))
@@ -85,19 +86,19 @@ def check(markdown: str, passages: Mapping[int, str], known: Sequence[str] | Non
             if everything.is_foreign(language_of(text)):  # names and quotations may be there in another language
                 missing = tuple(problem for problem in missing if problem[0] == "number")
             if missing:
-                yield Verdict(claim.text, (), "uncited", 0.0, missing)
+                yield Verdict(statement.text, (), "uncited", 0.0, missing)
 
 
 def _source_of(passages: Sequence[str]) -> Source:
     return Source(fold("\n".join(passages)))
 
 
-def _judge(claim: Claim, source: Source) -> Verdict:
+def _judge(statement: Statement, source: Source) -> Verdict:
     if not source.text.strip():
-        return Verdict(claim.text, claim.sources, "not_found", 0.0, (("source", ""),))
-    text = fold(_beginning(claim.text))
+        return Verdict(statement.text, statement.sources, "not_found", 0.0, (("source", ""),))
+    text = fold(_beginning(statement.text))
     if source.is_foreign(language_of(text)):
-        return _across_languages(claim, text, source)
+        return _across_languages(statement, text, source)
     clauses = split_clauses(text)
     problems = list(dict.fromkeys(_missing(text, source))) or list(dict.fromkeys(misplaced(text, source)))
     for clause in clauses if not problems else ():
@@ -112,17 +113,19 @@ def _judge(claim: Claim, source: Source) -> Verdict:
     mine = [quantity for quantity in quantities(text) if not quantity.spelled]  # number words may not be quantities
     found_numbers = sum(any(map(quantity.agrees, source.quantities)) for quantity in mine)
     covered = source.coverage(terms_without_numbers(text), found_numbers)
-    if covered < ENOUGH:
+    if covered < ENOUGH_COVERAGE:
         problems.append(("words", ""))
     status: Status = "supported"
     if problems:
-        status = "partly" if covered >= SOME else "not_found"
+        status = "partly" if covered >= SOME_COVERAGE else "not_found"
     says = {}
     if {kind for kind, _what in problems} == {"number"}:  # everything else is right
         says = {what: instead for _kind, what in problems if (instead := counterpart(text, what, source))}
         if len(set(says.values())) < len(says):
             says = {}
-    return Verdict(claim.text, claim.sources, "contradicted" if says else status, covered, tuple(problems), says)
+    return Verdict(
+        statement.text, statement.sources, "contradicted" if says else status, covered, tuple(problems), says
+    )
 
 
 def _beginning(text: str) -> str:
@@ -130,21 +133,21 @@ def _beginning(text: str) -> str:
     return text if len(text) <= LONGEST else re.sub(r"[A-Za-z\d.,]+$", "", text[:LONGEST])
 
 
-def _across_languages(claim: Claim, text: str, source: Source) -> Verdict:
+def _across_languages(statement: Statement, text: str, source: Source) -> Verdict:
     """Judge a sentence in another language than its source, by the parts that are written alike in both.
 
     If these are a small part of the sentence, the verdict is "partly", because the rest can't be compared.
     """
     problems = [problem for problem in _missing(text, source) if problem[0] != "quotation"]
     if problems:
-        return Verdict(claim.text, claim.sources, "not_found", 0.0, tuple(problems))
+        return Verdict(statement.text, statement.sources, "not_found", 0.0, tuple(problems))
     alike = names(text)
     rest = terms_without_numbers(text) - terms_without_numbers(" ".join(alike))
     comparable = len(quantities(text)) + len(alike) + len(rest & source.terms)
     covered = comparable / (comparable + len(rest - source.terms) or 1)
-    if covered < ENOUGH:
-        return Verdict(claim.text, claim.sources, "partly", covered, (("language", ""),))
-    return Verdict(claim.text, claim.sources, "supported", covered)
+    if covered < ENOUGH_COVERAGE:
+        return Verdict(statement.text, statement.sources, "partly", covered, (("language", ""),))
+    return Verdict(statement.text, statement.sources, "supported", covered)
 
 
 def _missing(text: str, source: Source) -> Iterator[tuple[Problem, str]]:

@@ -12,7 +12,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from conversations.citations import labels
-from conversations.citations.claims import claims as cited_sentences
+from conversations.citations.statements import cited_statements
 from conversations.citations.supporting_sentences import quoted_lines
 from conversations.events import Answer, fold, plain_text
 from conversations.models import Message
@@ -346,7 +346,7 @@ class AnswerPage:
         if self.model == QUOTING:
             return quoted_lines(self.answer.blocks, number)
         if not self.answer.checks:
-            sentences = (claim for text in texts(self.answer.blocks) for claim in cited_sentences(text))
+            sentences = (statement for text in texts(self.answer.blocks) for statement in cited_statements(text))
             return [claim.text for claim in sentences if number in claim.sources]
         checks = (item for item in self.answer.checks if item["status"] not in ("not_found", "contradicted"))
         return [item["text"] for item in checks if number in item["sources"]]

@@ -22,7 +22,7 @@ from django.utils.translation import gettext as _
 
 from conversations import access, queries
 from conversations.assistants import choice
-from conversations.citations.claims import plain
+from conversations.citations.statements import plain
 from conversations.files import chat_files
 from conversations.memory import summaries
 from conversations.message_search import passage_with

@@ -1,11 +1,15 @@
 """Words and their opposites, in English and Chinese. Pure."""
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache
 
 from ragsite.language.word_lists import lines_of
 from ragsite.language.word_tokens import cut, is_han, key_of
+
+# The beginning of a pair's id, which no term of a text has.
+_PAIR = "±"
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,6 +23,11 @@ class Side:
 def side_of(word: str) -> Side | None:
     """Return the side of a word, or None for a word without an opposite."""
     return None if word.endswith("ingly") else _sides().get(_key(word))
+
+
+def is_opposite(terms: Iterable[str]) -> bool:
+    """Return whether any of a word's terms is the id of a pair of opposites."""
+    return any(term.startswith(_PAIR) for term in terms)
 
 
 @cache
@@ -40,7 +49,7 @@ def _sides() -> dict[str, Side]:
         for second, items in enumerate(line.split(" / ")):
             for key in map(_key, items.split(", ")):
                 known = sides[key].pairs if key in sides else frozenset()
-                sides[key] = Side(known | {f"±{number}"}, bool(second))
+                sides[key] = Side(known | {f"{_PAIR}{number}"}, bool(second))
     return sides
 
 

@@ -13,7 +13,7 @@ from itertools import takewhile
 from math import fsum
 from operator import attrgetter
 
-from conversations.citations.rules.antonyms import phrases, side_of
+from conversations.citations.rules.antonyms import is_opposite, phrases, side_of
 from ragsite.language.analysis import terms
 from ragsite.language.detection import HAN_BMP
 from ragsite.language.questions import question_words
@@ -57,7 +57,7 @@ _TOKEN = re.compile(rf"[{HAN_BMP}]+|[^\W{HAN_BMP}]+(?:[.'’/-][^\W{HAN_BMP}]+)*
 REACH = 3
 NEAR = 4
 # The number of words that must have the other sign in a clause of the source; one word with an opposite is enough.
-ENOUGH = 2
+ENOUGH_WORDS = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +90,7 @@ class Word:
     @property
     def opposite(self) -> bool:
         """Whether it is one of a pair of opposites."""
-        return any(term[0] == "±" for term in self.terms)
+        return is_opposite(self.terms)
 
 
 @dataclass(slots=True)
@@ -108,7 +108,7 @@ class _Token:
     @property
     def opposite(self) -> bool:
         """Whether it is one of a pair of opposites."""
-        return any(term[0] == "±" for term in self.terms)
+        return is_opposite(self.terms)
 
 
 @lru_cache(512)
@@ -165,10 +165,10 @@ def contradicts(claim: Sequence[Word], source: Sequence[Sequence[Word]], weight:
             if other.word.unsure or (word.opposite and crossed > straight):
                 continue
             # A different sign far from the negation is weaker evidence.
-            turned[other.clause] += ENOUGH if word.opposite or word.first or other.word.first else 1
+            turned[other.clause] += ENOUGH_WORDS if word.opposite or word.first or other.word.first else 1
         elif word.denied and alike.score > 0 and negations(claim) >= negations(source[alike.clause]):
-            turned[alike.clause] -= 2 * ENOUGH
-    return any(count >= ENOUGH for count in turned.values())
+            turned[alike.clause] -= 2 * ENOUGH_WORDS
+    return any(count >= ENOUGH_WORDS for count in turned.values())
 
 
 def _has_both(word: Word, clause: Sequence[Word]) -> bool:

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from django.conf import settings
 
-from conversations.citations.verdict import SOME, Status
+from conversations.citations.verdict import SOME_COVERAGE, Status
 from conversations.citations.verifiers import Verified, Written
 from conversations.citations.verifiers.rules import Rules
 from ragsite.language.sentences import split_sentences
@@ -49,7 +49,7 @@ class Entailment(Rules):
                 continue
             # One piece that entails the sentence is enough.
             verdict, problems = verdicts[place], verdicts[place].problems
-            status: Status = "partly" if verdict.coverage >= SOME else "not_found"
+            status: Status = "partly" if verdict.coverage >= SOME_COVERAGE else "not_found"
             if max(relation.entails for relation in found) >= least:
                 verdict = replace(verdict, status="supported", problems=(), says={})
             elif max(relation.contradicts for relation in found) >= least:

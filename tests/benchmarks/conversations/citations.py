@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from conversations.citations.claims import Claim
+from conversations.citations.statements import Statement
 from conversations.citations.verdict import Verdict, _judge, _source_of
 from conversations.citations.verifiers import Verifier, Written
 
@@ -13,9 +13,9 @@ from conversations.citations.verifiers import Verifier, Written
 TRUE = "true"
 
 
-def check_claim(claim: Claim, passages: Sequence[str]) -> Verdict:
+def check_statement(statement: Statement, passages: Sequence[str]) -> Verdict:
     """Judge one sentence by its passages, each with its heading."""
-    return _judge(claim, _source_of(passages))
+    return _judge(statement, _source_of(passages))
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +30,7 @@ class Pair:
     async def is_doubted(self, verifier: Verifier | None = None) -> bool:
         """Return whether the rules, or another verifier, doubt the sentence."""
         if verifier is None:
-            return check_claim(Claim(self.sentence, (1,)), [self.passage]).status != "supported"
+            return check_statement(Statement(self.sentence, (1,)), [self.passage]).status != "supported"
         written = Written([f"{self.sentence} [1]"], {1: self.passage}, language=self.language)
         return any(verdict.status != "supported" for verdict in (await verifier.verify(written)).verdicts)
 

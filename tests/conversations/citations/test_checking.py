@@ -5,13 +5,13 @@ from pathlib import Path
 
 import pytest
 
-from conversations.citations.claims import Claim, claims
 from conversations.citations.rules.substitutions import exchanged
+from conversations.citations.statements import Statement, cited_statements
 from conversations.citations.verdict import check
 from ragsite.language.facts import is_named, names, quotations
 from ragsite.language.quantities import fold, quantities
 from ragsite.language.word_tokens import word_tokens
-from tests.benchmarks.conversations.citations import TRUE, check_claim, measure, read_pairs
+from tests.benchmarks.conversations.citations import TRUE, check_statement, measure, read_pairs
 
 PAIRS = Path(__file__).parents[1] / "data"
 SWITCH = (
@@ -21,7 +21,7 @@ SWITCH = (
 
 
 def judged(sentence: str, passage: str = SWITCH) -> tuple[str, list[tuple[str, str]]]:
-    verdict = check_claim(Claim(sentence, (1,)), [passage])
+    verdict = check_statement(Statement(sentence, (1,)), [passage])
     return verdict.status, list(verdict.problems)
 
 
@@ -134,7 +134,7 @@ def test_only_longer_text_in_quotation_marks_is_a_quotation() -> None:
     ],
 )
 def test_the_sentences_with_markers_are_found(text: str, expected: list[tuple[str, tuple[int, ...]]]) -> None:
-    assert [(claim.text, claim.sources) for claim in claims(text)] == expected
+    assert [(statement.text, statement.sources) for statement in cited_statements(text)] == expected
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from django.contrib.auth.models import User
 from django.core.checks import run_checks
 
 from conversations.citations import labels
-from conversations.citations.claims import Claim
+from conversations.citations.statements import Statement
 from conversations.citations.verdict import Verdict, check
 from conversations.citations.verifiers import Verified, Written, configured
 from conversations.citations.verifiers.entailment import Entailment
@@ -20,7 +20,7 @@ from conversations.models import ChatSession, Message, TraceStep
 from conversations.pipeline.nodes import check_citations as check_node
 from conversations.rendering.markdown import Context, render
 from knowledge.models import KnowledgeBase
-from tests.benchmarks.conversations.citations import check_claim
+from tests.benchmarks.conversations.citations import check_statement
 from tests.conversations.conftest import run_turn
 from tests.fakes.llm import FakeLLM
 from tests.ragsite.llm import cross_encoder
@@ -51,7 +51,7 @@ class TestContradicted:
         ],
     )
     def test_what_the_source_says(self, sentence: str, passage: str, says: dict[str, str]) -> None:
-        verdict = check_claim(Claim(sentence, (1,)), [passage])
+        verdict = check_statement(Statement(sentence, (1,)), [passage])
         assert (verdict.status, dict(verdict.says)) == ("contradicted", says)
         [problem] = verdict.to_dict()["problems"]
         reason = labels.reason(problem, verdict.status)
@@ -67,7 +67,7 @@ class TestContradicted:
         ],
     )
     def test_uncertain_counterparts_are_omitted(self, sentence: str, passage: str) -> None:
-        verdict = check_claim(Claim(sentence, (1,)), [passage])
+        verdict = check_statement(Statement(sentence, (1,)), [passage])
         assert verdict.status in ("partly", "not_found") and not verdict.says
 
     def test_old_checks_without_counterparts_are_read(self) -> None:

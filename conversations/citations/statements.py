@@ -22,19 +22,19 @@ _ESCAPED = re.compile(r"\\([\\`*_\[\]<>|~$#])")
 
 
 @dataclass(frozen=True, slots=True)
-class Claim:
+class Statement:
     """A sentence of an answer as plain text without markers, and the numbers of its markers, with repeats."""
 
     text: str
     sources: tuple[int, ...]
 
 
-def claims(markdown: str) -> Iterator[Claim]:
+def cited_statements(markdown: str) -> Iterator[Statement]:
     """Yield the sentences of an answer that have markers, in order."""
-    return (claim for claim in statements(markdown) if claim.sources)
+    return (statement for statement in statements(markdown) if statement.sources)
 
 
-def statements(markdown: str) -> Iterator[Claim]:
+def statements(markdown: str) -> Iterator[Statement]:
     """Yield the sentences of an answer, in order, except headings and questions without markers.
 
     A marker belongs to the sentence that it is in or follows; code is skipped.
@@ -43,7 +43,7 @@ def statements(markdown: str) -> Iterator[Claim]:
         for sentence in sentences(paragraph):
             sources, text = tuple(numbers_in(_CODE.sub(" ", sentence))), plain(sentence)
             if re.search(r"\w", text) and (sources or not (_HEADING.match(sentence) or text.endswith(("?", "？")))):
-                yield Claim(text, sources)
+                yield Statement(text, sources)
 
 
 def sentences(paragraph: str) -> Iterator[str]:
