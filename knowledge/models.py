@@ -49,7 +49,7 @@ class KnowledgeBase(models.Model):
         _("visibility"), max_length=10, choices=Visibility.choices, default=Visibility.PRIVATE
     )
     chunk_size = models.PositiveIntegerField(
-        _("chunk size"),
+        _("passage length"),
         default=200,
         validators=[MinValueValidator(40), MaxValueValidator(2000)],
         help_text=_("Target length of a passage, in tokens. The embedding model reads at most 256."),

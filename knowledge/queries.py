@@ -54,7 +54,7 @@ _MOST_WORDS = 20  # of a search within a document
 _BEFORE, _AROUND = 60, 200  # characters shown before the first match, and in total
 SILENT_AFTER = timedelta(seconds=10)
 
-OVERLAP_TOO_LONG = _("The overlap must be shorter than the chunk size.")
+OVERLAP_TOO_LONG = _("The overlap must be shorter than the passage length.")
 
 # Short titles of errors, shown before the explanation.
 ERROR_TITLES: dict[str, Promise] = {

@@ -44,7 +44,7 @@ def test_an_invited_newcomer_asks_downloads_their_data_and_deletes_the_account(
     join(other, link, "nora")
     expect(other.get_by_role("heading", name="Samples")).to_be_visible()
     expect(other.locator("#upload")).to_have_count(0)  # a viewer
-    other.get_by_role("button", name="Ask these documents").click()
+    other.get_by_role("button", name="Ask about these documents").click()
     other.wait_for_load_state("load")
     ask(other, "How long does a firmware update take?")
     expect(other.locator(".answer .outcome")).to_contain_text("Quoted from")
@@ -60,7 +60,7 @@ def test_an_invited_newcomer_asks_downloads_their_data_and_deletes_the_account(
     expect(other.get_by_text("This will be permanently deleted")).to_be_visible()
     other.get_by_label("Your username, to confirm").fill("nora")
     other.get_by_role("button", name="Delete my account permanently").click()
-    expect(other.get_by_text("Your account is deleted.")).to_be_visible()
+    expect(other.get_by_text("Your account was deleted.")).to_be_visible()
 
 
 def test_a_used_revoked_or_expired_link_is_refused(page: Page, other: Page, site: Site) -> None:

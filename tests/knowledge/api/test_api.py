@@ -62,7 +62,7 @@ def test_refusals_give_a_reason(as_owner: Client, base: KnowledgeBase) -> None:
         assert word in answer.json()["detail"]
         assert answer.json()["code"]
     overlap = as_owner.patch(f"{BASES}/{base.pk}", {"chunk_overlap": 200}, "application/json")
-    assert "shorter than the chunk size" in overlap.json()["detail"]
+    assert "shorter than the passage length" in overlap.json()["detail"]
 
 
 def test_groups_are_added_and_removed(

@@ -187,7 +187,7 @@ def test_settings_are_saved(as_owner: Client, base: KnowledgeBase) -> None:
     assert (base.name, base.chunk_size, base.answer_from_general_knowledge) == ("Tea", 300, False)
     refused = as_owner.post(address, data | {"chunk_overlap": 300})
     assert refused.status_code == 422
-    assert "shorter than the chunk size" in refused.content.decode()
+    assert "shorter than the passage length" in refused.content.decode()
 
 
 def test_a_members_or_guests_access_is_called_their_role(as_owner: Client, base: KnowledgeBase) -> None:
