@@ -105,7 +105,7 @@ def change_password(request: HttpRequest) -> HttpResponse:
     user = form.save()
     update_session_auth_hash(request, user)
     password_changed.send(sender=User, request=request, user=user)
-    messages.success(request, _("Your password has been changed."))
+    messages.success(request, _("Your password was changed."))
     return redirect("account")
 
 
@@ -125,7 +125,7 @@ def add_token(request: HttpRequest) -> HttpResponse:
 def revoke_token(request: HttpRequest, pk: int) -> HttpResponse:
     """Delete one of the user's own tokens."""
     get_object_or_404(ApiToken, pk=pk, user=request.user).delete()
-    messages.success(request, _("The token has been revoked."))
+    messages.success(request, _("The token was revoked."))
     return redirect("account")
 
 
@@ -189,7 +189,7 @@ def delete_account(request: HttpRequest) -> HttpResponse:
             return redirect("delete-account")
         request.user = AnonymousUser()
         logout(request)
-        messages.success(request, _("Your account is deleted."))
+        messages.success(request, _("Your account was deleted."))
         return redirect("login")
     context = {"form": form, "is_last": is_last, "losses": deletion.losses(user)}
     return render(request, "ragsite/delete_account.html", context, status=422 if form.errors else 200)

@@ -37,7 +37,7 @@ class AssistantAdmin(ModelAdmin):
             (None, {"fields": [name for name in AssistantForm.Meta.fields if name in fields]}),
             (gettext_lazy("How it answers"), {"fields": answering}),
             (gettext_lazy("Models and prompts"), {"fields": [*models, "prompts"], "classes": ["collapse"]}),
-            (gettext_lazy("Own settings"), {"fields": options, "classes": ["collapse"]}),
+            (gettext_lazy("Setting overrides"), {"fields": options, "classes": ["collapse"]}),
         ]
 
     def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:

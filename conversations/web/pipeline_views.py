@@ -54,7 +54,7 @@ def pipeline_graph(request: HttpRequest) -> HttpResponse:
                 title=str(node.title or node.key),
                 path=_path(type(node)),
                 timeout=node.timeout,
-                on_error=_("goes on") if node.on_error == "skip" else _("fails"),
+                on_error=_("the turn continues") if node.on_error == "skip" else _("the turn fails"),
                 always=node.always,
                 reads=", ".join((*node.reads, *(f"{name}?" for name in node.may_read))),
                 writes=", ".join(node.writes),

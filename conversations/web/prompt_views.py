@@ -51,7 +51,7 @@ def prompt(request: HttpRequest, pk: int) -> HttpResponse:
 def delete(request: HttpRequest, pk: int) -> HttpResponse:
     """Delete a prompt."""
     access.get_saved_prompt(request.user, pk).delete()
-    messages.success(request, _("The prompt is deleted."))
+    messages.success(request, _("The prompt was deleted."))
     return redirect("saved-prompts")
 
 

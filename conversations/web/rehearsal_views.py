@@ -92,12 +92,12 @@ def form_of(request: HttpRequest, instance: Assistant) -> QueryDict | None:
 def _make_live(request: HttpRequest, shown: Rehearsal) -> HttpResponse:
     form = type("Form", (AssistantForm,), {"user": request.user})(QueryDict(shown.form), instance=shown.assistant)
     if not form.is_valid():
-        messages.error(request, _("It can't be saved as it is any more; the fields say why."))
+        messages.error(request, _("This change can no longer be saved. See the messages next to the fields."))
         return redirect(f"{reverse('assistant', args=[shown.assistant_id])}?{urlencode({'rehearsal': shown.pk})}")
     with transaction.atomic():
         saved = form.save()
         version = form.save_version(request.user)
         rehearsals.gone_live(shown, version)
-    words = _("“%(name)s” is saved; version %(number)d answers from the next question on.")
+    words = _("“%(name)s” was saved. Version %(number)d applies from the next question.")
     messages.success(request, words % {"name": saved.name, "number": version.number})
     return redirect("assistant", pk=saved.pk)

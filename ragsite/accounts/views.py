@@ -87,5 +87,5 @@ def end_sign_in(request: HttpRequest, pk: int) -> HttpResponse:
         return redirect("login")
     get_adapter().end_sessions([sign_in])
     record(AuditEntry.Action.SIGNED_OUT, what="elsewhere", address=sign_in.ip)
-    messages.success(request, _("That session has been signed out."))
+    messages.success(request, _("That session was signed out."))
     return redirect("usersessions_list")

@@ -1,4 +1,4 @@
-// Keyboard shortcuts: / writes, Esc stops or closes, ↑ edits, Ctrl or ⌘ K searches, ? lists the keys.
+// Keyboard shortcuts: / writes, Esc closes or stops, ↑ edits, Ctrl or ⌘ K searches, ? lists the keys.
 
 import { isBusy } from "./composer.js";
 import { close, isOpen } from "./drawer.js";

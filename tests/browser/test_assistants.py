@@ -21,7 +21,7 @@ def test_creating_and_choosing_an_assistant_that_its_answer_names(page: Page, si
     page.get_by_label("Suggested questions").fill(QUESTION)
     page.get_by_label("Pipeline", exact=True).select_option("quick")
     page.get_by_role("button", name="Save").click()
-    expect(page.get_by_text("version 1 answers from the next question on")).to_be_visible()
+    expect(page.get_by_text("Version 1 applies from the next question.")).to_be_visible()
 
     page.goto(site.url)
     new_chat(page)
@@ -39,7 +39,7 @@ def test_creating_and_choosing_an_assistant_that_its_answer_names(page: Page, si
     page.get_by_role("link", name="Help desk").click()
     page.locator("summary", has_text="Delete").click()
     page.get_by_role("button", name="Delete assistant").click()
-    expect(page.get_by_text("“Help desk” is deleted.")).to_be_visible()
+    expect(page.get_by_text("“Help desk” was deleted.")).to_be_visible()
 
 
 def test_a_setting_applies_from_the_next_question(page: Page, site: Site) -> None:

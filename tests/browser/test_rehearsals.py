@@ -26,9 +26,9 @@ def test_a_change_is_rehearsed_edited_and_made_live(page: Page, site: Site) -> N
     page.goto(f"{site.url}/assistants/new/")
     page.get_by_label("Name").fill("Rehearsed")
     page.get_by_role("button", name="Save").click()
-    expect(page.get_by_text("version 1 answers from the next question on")).to_be_visible()
+    expect(page.get_by_text("Version 1 applies from the next question.")).to_be_visible()
     page.get_by_label("Question set").select_option("Firmware")
-    page.get_by_text("Own settings").click()
+    page.get_by_text("Setting overrides").click()
     page.locator("[name=option_RELEVANCE_THRESHOLD]").fill("100")
     page.get_by_role("button", name="Rehearse").click()
     expect(page.get_by_role("heading", name="Rehearsal")).to_be_visible()
@@ -46,7 +46,7 @@ def test_a_change_is_rehearsed_edited_and_made_live(page: Page, site: Site) -> N
     page.get_by_role("button", name="Rehearse").click()
     expect(page.get_by_text("Every question scores the same as before.")).to_be_visible()
     page.get_by_role("button", name="Make live").click()
-    expect(page.get_by_text("version 2 answers from the next question on")).to_be_visible()
+    expect(page.get_by_text("Version 2 applies from the next question.")).to_be_visible()
     expect(page.get_by_label("Greeting")).to_have_value("Ask me.")
 
 

@@ -150,7 +150,7 @@ def test_base_owner_can_list_and_revoke_links_that_quote_it(
     assert anonymous.get(reverse("shared", args=[link.pk])).status_code == 404
     assert as_colleague.post(address).status_code == 404
     empty = as_colleague.get(reverse("knowledge-base-links", args=[base.pk])).content.decode()
-    assert "No active links quote it." in empty
+    assert "No active links quote this knowledge base." in empty
 
 
 @pytest.mark.parametrize("role", Membership.Role.values)

@@ -90,7 +90,7 @@ def test_a_change_is_rehearsed_edited_further_and_made_live(
     page = page_of(client, again)
     assert "Every question scores the same as before." in page
     live = client.post(reverse("rehearsal", args=[desk.pk, again.pk]), follow=True).content.decode()
-    assert "“Help desk” is saved; version 2 answers from the next question on." in live
+    assert "“Help desk” was saved. Version 2 applies from the next question." in live
     newest = desk.versions.latest("number")
     assert newest.number == 2 and newest.configuration["settings"] == {"FUSED_K": 1}
     assert again.run is not None
@@ -154,7 +154,7 @@ def test_a_form_that_became_invalid_is_edited_again(
     made = rehearse(client, desk, golden, name="Front desk")
     make_assistant("Front desk")
     said = client.post(reverse("rehearsal", args=[desk.pk, made.pk]), follow=True).content.decode()
-    assert "be saved as it is any more" in said and "already exists" in said
+    assert "This change can no longer be saved." in said and "already exists" in said
     assert desk.versions.count() == 1
 
 
