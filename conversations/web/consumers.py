@@ -69,14 +69,7 @@ class ChatConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
             self.language = get_supported_language_variant(wanted)
         except LookupError:
             self.language = settings.LANGUAGE_CODE
-        # Browsers send an origin, which must have this site's scheme and host; other clients send none.
-        headers: dict[bytes, bytes] = dict(self.scope["headers"])
-        by_tls = self.scope.get("scheme") == "wss" or (
-            settings.BEHIND_TLS and headers.get(b"x-forwarded-proto", b"").strip().lower() == b"https"
-        )
-        own = f"{'https' if by_tls else 'http'}://{headers.get(b'host', b'').decode('latin-1')}"
-        origin = headers.get(b"origin", b"").decode("latin-1")
-        if origin and origin != own and origin not in settings.CSRF_TRUSTED_ORIGINS:
+        if not self._is_same_origin():
             await self.close(FOREIGN_ORIGIN)
             return
         try:
@@ -90,6 +83,19 @@ class ChatConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
             self._grant.when_lost = self._end
             stream_auth.watch.add(self._grant)
             await self.accept()
+
+    def _is_same_origin(self) -> bool:
+        """Return whether the request's origin is this site's scheme and host, or trusted.
+
+        Browsers always send an origin; other clients may send none, which is accepted.
+        """
+        headers: dict[bytes, bytes] = dict(self.scope["headers"])
+        by_tls = self.scope.get("scheme") == "wss" or (
+            settings.BEHIND_TLS and headers.get(b"x-forwarded-proto", b"").strip().lower() == b"https"
+        )
+        own = f"{'https' if by_tls else 'http'}://{headers.get(b'host', b'').decode('latin-1')}"
+        origin = headers.get(b"origin", b"").decode("latin-1")
+        return not origin or origin == own or origin in settings.CSRF_TRUSTED_ORIGINS
 
     async def disconnect(self, code: int) -> None:
         """Stop listening; the turns continue."""
@@ -181,7 +187,7 @@ class ChatConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
             except (Http404, KeyError, ValueError):
                 await self._refuse(form, _("This is no longer there. Please reload the page."))
             except DATABASE_UNAVAILABLE:
-                logger.warning("The database is away")
+                logger.warning("The database is unavailable")
                 await self._refuse(form, database_unavailable_message())
 
     async def _act(self, form: dict[str, Any]) -> None:
@@ -203,27 +209,33 @@ class ChatConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
                 edited = lifecycle.edit(self.user, _id(form["turn_id"]), question, self.language, request_id)
                 await self._branch(await edited)
             case "resume":
-                # Follow only the answers that the page shows as unfinished, `{"seen": "message:seq …"}`, and show
-                # newer questions: `{"leaf": its last turn, "newest": the newest turn of the session it knows of}`.
-                # If it reconnects (`again`), it also needs changed files and scope: `{"files": ids, "asked": a key}`.
-                await self._stop_listening()
-                if "leaf" in form:
-                    self._leaf, self._newest = _optional_id(form["leaf"]), _optional_id(form.get("newest")) or 0
-                if form.get("again"):  # the list may have changed while it was disconnected
-                    await self._send(await in_database(contexts.list_of, self.user, self.session_id))
-                if form.get("again") and "asked" in form:
-                    files = [int(number) for number in str(form.get("files", "")).split()[: chat_files.MOST_FILES]]
-                    for news in await in_database(self._composer_news, files, str(form["asked"])):
-                        await self._send(news)
-                for item in str(form.get("seen", "")).split()[:20]:
-                    message_id, seq = (int(number) for number in item.split(":"))
-                    message = await in_database(access.get_message, self.user, message_id)
-                    page = await self._page(message.turn_id, message_id)
-                    if page.answer.last_seq != seq:
-                        await self._send(_replacing(answer_html(page)))
-                    await self._attend(page)
-                if "leaf" in form:
-                    await self._catch_up()
+                await self._resume(form)
+
+    async def _resume(self, form: dict[str, Any]) -> None:
+        """Bring a page up to date that has just connected, and follow only the answers it shows as unfinished.
+
+        `seen` contains these answers and their last event, as "message:seq …". `leaf` is the page's last turn and
+        `newest` the newest turn of the session that it knows of; newer questions are shown. A page that reconnects
+        (`again`) also gets the list of chats, and its composer's news since `files` (ids) and `asked` (a key).
+        """
+        await self._stop_listening()
+        if "leaf" in form:
+            self._leaf, self._newest = _optional_id(form["leaf"]), _optional_id(form.get("newest")) or 0
+        if form.get("again"):
+            await self._send(await in_database(contexts.list_of, self.user, self.session_id))
+            if "asked" in form:
+                files = [int(number) for number in str(form.get("files", "")).split()[: chat_files.MOST_FILES]]
+                for news in await in_database(self._composer_news, files, str(form["asked"])):
+                    await self._send(news)
+        for item in str(form.get("seen", "")).split()[:20]:
+            message_id, seq = (int(number) for number in item.split(":"))
+            message = await in_database(access.get_message, self.user, message_id)
+            page = await self._page(message.turn_id, message_id)
+            if page.answer.last_seq != seq:
+                await self._send(_replacing(answer_html(page)))
+            await self._attend(page)
+        if "leaf" in form:
+            await self._catch_up()
 
     async def _ask(self, form: dict[str, Any]) -> None:
         request_id = _uuid(form.get("request_id")) or uuid.uuid4()
@@ -250,7 +262,7 @@ class ChatConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
         if started.parent_turn_id != shown:
             # Another page asked something in the meantime: missing turns appear above the question.
             await self._branch(started)
-            await self._notice("went_on")
+            await self._notice("continued_elsewhere")
             return
         if started.turn_id in self._shown:
             return
@@ -399,7 +411,7 @@ class ChatConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
         await self._toast(message)
 
     async def _notice(self, kind: str = "", **context: Any) -> None:
-        """Show a notice above the composer (`elsewhere`, `went_on` or `deleted`), or remove it."""
+        """Show a notice above the composer (`elsewhere`, `continued_elsewhere` or `deleted`), or remove it."""
         context |= {"kind": kind, "session_id": self.session_id}
         await self._send(render_to_string("conversations/_notice.html", context))
 
