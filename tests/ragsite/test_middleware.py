@@ -11,7 +11,7 @@ from ragsite.middleware import compress_pages
 GZIP = {"accept-encoding": "gzip, br"}
 
 
-def test_pages_are_compressed_for_who_reads_that(as_owner: Client) -> None:
+def test_pages_are_compressed_if_the_client_accepts_it(as_owner: Client) -> None:
     page = as_owner.get("/account/", headers=GZIP)
     assert page["Content-Encoding"] == "gzip" and "Accept-Encoding" in page["Vary"]
     assert b"</html>" in gzip.decompress(page.content) and len(page.content) * 2 < len(gzip.decompress(page.content))
@@ -19,8 +19,8 @@ def test_pages_are_compressed_for_who_reads_that(as_owner: Client) -> None:
     assert "Content-Encoding" not in as_owner.get("/api/knowledge-bases", headers=GZIP)
 
 
-def test_what_is_streamed_is_not(rf: RequestFactory) -> None:
-    """Whatever its type: each part would wait for the next, and who knows their sizes for what is in them."""
+def test_streamed_responses_are_not_compressed(rf: RequestFactory) -> None:
+    """Compression would delay parts, and their sizes could leak content."""
     request = rf.get("/", headers=GZIP)
 
     def stream(request: HttpRequest) -> StreamingHttpResponse:
