@@ -15,7 +15,12 @@ from tests.browser.test_people import SECRET, invite, join
 from tests.browser.test_sessions import choose
 from tests.site import Site
 
-pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("days"), pytest.mark.timeout(300)]
+pytestmark = [
+    pytest.mark.browser,
+    pytest.mark.nightly,
+    pytest.mark.xdist_group("days"),
+    pytest.mark.timeout(300),
+]
 
 
 @pytest.fixture(scope="module")
@@ -120,7 +125,6 @@ def test_a_member_asks_reads_organises_shares_and_signs_out(
     expect(member.get_by_role("button", name="登录")).to_be_visible()
 
 
-@pytest.mark.nightly
 def test_a_curator_tidies_another_users_base(
     page: Page, colleague: Page, other: Page, site: Site, tmp_path: Path
 ) -> None:
@@ -186,7 +190,6 @@ def test_a_curator_tidies_another_users_base(
     expect(other.locator(".prose").last).to_contain_text("ninth bollard")
 
 
-@pytest.mark.nightly
 def test_an_administrator_adds_missing_documents_and_manages_people(
     page: Page, colleague: Page, site: Site, tmp_path: Path
 ) -> None:

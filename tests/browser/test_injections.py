@@ -20,12 +20,16 @@ from urllib.parse import quote, urldefrag, urlsplit
 import pytest
 from playwright.sync_api import Browser, Page, Route, expect
 
+from tests import nightly
 from tests.browser.conftest import PATIENCE, ask, new_chat, running_site, sign_in
 from tests.browser.injections import Canary, Trap, diagrams, injections
 from tests.fakes.provider import FakeProvider
 from tests.site import ROOT, Site
 
 pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("browser")]
+
+# Unfinished markup is rendered after each chunk: in nightly runs, after each second token.
+TOKENS_PER_CHUNK = 2 if nightly.takes_all else 15
 
 # Links that change something, download files, or lead to the same page in another order.
 _NOT_FOLLOWED = re.compile(
@@ -143,7 +147,7 @@ def _converse(page: Page, provider: FakeProvider, texts: list[str], trap: Trap) 
     for number, answer in enumerate(answers):
         provider.reply(texts[number], purpose="title")
         if answer:
-            provider.reply(answer, thinking="\n".join(texts), tokens_per_chunk=2, delay=0.001)
+            provider.reply(answer, thinking="\n".join(texts), tokens_per_chunk=TOKENS_PER_CHUNK, delay=0.001)
         else:
             provider.fail(401, {"error": {"message": " ".join(texts)[:400]}})
         ask(page, question)
