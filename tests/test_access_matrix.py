@@ -275,7 +275,7 @@ MATRIX: dict[str, Ids] = {
     "delete-assistant": assistant,
     "export-assistant": assistant,
     "ask-assistant": assistant,
-    "take-up-version": version,
+    "restore-version": version,
     "revoke-token": token,
     "end-sign-in": lambda world: {"pk": world.sign_in.pk},
     "knowledge-base": base,
@@ -402,18 +402,18 @@ MATRIX: dict[str, Ids] = {
 }
 # Routes that redirect a stranger, with the reason; they must do the same for an ID that doesn't exist.
 ELSEWHERE: dict[str, str] = {
-    "restore-session": "what can't be restored, whoever's it was, leads to the person's own latest chat",
+    "restore-session": "if there is nothing to restore, it redirects to the user's own latest chat",
 }
 # Routes that strangers may use, with the reason.
 PUBLIC: dict[str, str] = {
-    "account_confirm_email": "whoever has the link; it is signed",
-    "account_reset_password_from_key": "whoever has the link; it is signed",
-    "openid_connect_login": "who isn't signed in yet",
-    "openid_connect_callback": "who isn't signed in yet",
-    "mfa_remove_webauthn": "the password is asked for first; see ragsite/accounts/test_sign_in.py",
-    "mfa_edit_webauthn": "likewise",
-    "invitation": "whoever has the link; see knowledge/invitations/test_invitations.py for those who shouldn't",
-    "shared": "whoever has the link may read what was shared; see conversations/test_sharing.py for what that is",
+    "account_confirm_email": "anyone with the link may use it; it is signed",
+    "account_reset_password_from_key": "anyone with the link may use it; it is signed",
+    "openid_connect_login": "used before signing in",
+    "openid_connect_callback": "used before signing in",
+    "mfa_remove_webauthn": "asks for the password first; see ragsite/accounts/test_sign_in.py",
+    "mfa_edit_webauthn": "asks for the password first",
+    "invitation": "anyone with the link may use it; see knowledge/invitations/test_invitations.py for its limits",
+    "shared": "anyone with the link may read the shared chat; see conversations/sharing/test_sharing.py",
 }
 SOCKETS: dict[str, Callable[[World], str]] = {
     "ws/sessions/<int:session_id>/": lambda world: f"/ws/sessions/{world.session.pk}/",
@@ -432,13 +432,13 @@ def routes(resolver: URLResolver, prefix: str = "") -> Iterator[tuple[str, str]]
             yield route, pattern.name or route
 
 
-def test_the_matrix_knows_every_route_that_takes_an_id() -> None:
+def test_the_matrix_contains_every_route_with_an_id() -> None:
     found = {name for _route, name in routes(get_resolver())}
     assert found - set(MATRIX) == set(), "new routes: add the IDs to try to MATRIX"
     assert set(MATRIX) - found == set(), "routes that no longer exist"
 
 
-def test_the_matrix_knows_every_socket() -> None:
+def test_the_matrix_contains_every_socket() -> None:
     assert {str(pattern.pattern) for pattern in websocket_urlpatterns} == set(SOCKETS)
 
 
@@ -459,7 +459,7 @@ async def send(client: AsyncClient, method: str, name: str, url: str) -> Any:
     return await getattr(client, method)(url, content_type="application/json")
 
 
-async def told(name: str, ids: Ids, world: World, as_stranger: AsyncClient) -> tuple[list[str], list[str]]:
+async def probe(name: str, ids: Ids, world: World, as_stranger: AsyncClient) -> tuple[list[str], list[str]]:
     """Return the methods of a route that return 404 to a stranger, and the errors in the responses to others."""
     url = reverse(name, kwargs=ids(world))
     taken, found = [], []
@@ -471,10 +471,10 @@ async def told(name: str, ids: Ids, world: World, as_stranger: AsyncClient) -> t
         elif status == 302 and name in ELSEWHERE:
             nowhere = reverse(name, kwargs={key: value + 999_999 for key, value in ids(world).items()})
             same = (await send(as_stranger, method, name, nowhere))["Location"] == response["Location"]
-            found += [] if same else [f"{method.upper()} {url} ({name}) tells a stranger that it exists"]
+            found += [] if same else [f"{method.upper()} {url} ({name}) reveals to a stranger that it exists"]
             taken.append(method)
         elif status != 405:
-            found.append(f"{method.upper()} {url} ({name}) answers a stranger {status}")
+            found.append(f"{method.upper()} {url} ({name}) returns {status} to a stranger")
     return taken, found
 
 
@@ -491,7 +491,7 @@ async def _unknown(name: str, method: str, url: str, anonymous: AsyncClient) -> 
     to_login = response.status_code == 302 and response["Location"].startswith(reverse("login"))
     if to_login or response.status_code in (401, 404, 405):
         return []
-    return [f"{method.upper()} {url} ({name}) answers someone not signed in {response.status_code}"]
+    return [f"{method.upper()} {url} ({name}) returns {response.status_code} to an anonymous client"]
 
 
 # Split into several tests, so that workers can share them.
@@ -508,18 +508,18 @@ async def test_a_stranger_gets_404_from_every_route(
     world = await in_database(make_world, owner, colleague)
     found, taken = [], {}
     for name in names:
-        taken[name], wrong = await told(name, MATRIX[name], world, as_stranger)
+        taken[name], wrong = await probe(name, MATRIX[name], world, as_stranger)
         found += wrong
         url, anonymous = reverse(name, kwargs=MATRIX[name](world)), AsyncClient()
         for method in METHODS:
             found += await _unknown(name, method, url, anonymous)
-    # If the owner got 404, too, a stranger's would mean nothing. The owner comes last, as objects may be deleted.
+    # A 404 to a stranger proves nothing if the owner gets 404 too. The owner comes last, as objects may be deleted.
     for name in names:
         if await _there(name, reverse(name, kwargs=MATRIX[name](world)), taken[name], as_owner):
             continue
         world = await in_database(make_world, owner, colleague)
         if not await _there(name, reverse(name, kwargs=MATRIX[name](world)), taken[name], as_owner):
-            found.append(f"{name} is 404 even to its owner: {taken[name]}")
+            found.append(f"{name} returns 404 even to its owner: {taken[name]}")
     await wait_for_all()
     assert found == [], "\n".join(found)
 
@@ -544,7 +544,7 @@ async def test_a_stranger_is_refused_at_every_socket(owner: User, colleague: Use
 
 
 @pytest.mark.django_db
-def test_stored_files_have_no_address_of_their_own(owner: User, colleague: User, as_owner: Client) -> None:
+def test_stored_files_have_no_url(owner: User, colleague: User, as_owner: Client) -> None:
     world = make_world(owner, colleague)
     for file in (world.document.file, world.picture.file):
         assert file.storage.exists(file.name)
@@ -562,7 +562,7 @@ def admin_pages(world: World) -> Iterator[str]:
 
 
 @pytest.mark.django_db
-def test_the_admin_turns_a_stranger_away_before_it_looks(
+def test_the_admin_redirects_strangers_before_it_looks_up_objects(
     owner: User, colleague: User, as_stranger: Client, as_staff: Client
 ) -> None:
     world = make_world(owner, colleague)

@@ -17,7 +17,7 @@ from conversations.models import Citation, Message, TraceStep
 from conversations.web.routing import websocket_urlpatterns
 from ragsite.db import in_database
 from tests import factories
-from tests.test_access_matrix import MATRIX, PARTS, SOCKETS, World, make_world, routes, signed_in, told
+from tests.test_access_matrix import MATRIX, PARTS, SOCKETS, World, make_world, probe, routes, signed_in
 
 SECRET = "zanzibar-9041"
 
@@ -82,20 +82,20 @@ def admin_addresses() -> Iterator[str]:
 
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.parametrize("names", PARTS, ids=range(len(PARTS)))
-async def test_every_route_is_closed_to_them_as_to_a_stranger(
+async def test_every_route_is_as_closed_to_them_as_to_strangers(
     owner: User, colleague: User, powerless: User, names: list[str]
 ) -> None:
     as_powerless = await signed_in(powerless)
     world = await in_database(make_world, owner, colleague)
     found = []
     for name in names:
-        taken, wrong = await told(name, MATRIX[name], world, as_powerless)
-        found += wrong if taken else [f"{name} says 404 to no method", *wrong]
+        taken, wrong = await probe(name, MATRIX[name], world, as_powerless)
+        found += wrong if taken else [f"{name} returns 404 to no method", *wrong]
     assert found == [], "\n".join(found)
 
 
 @pytest.mark.django_db
-def test_no_page_without_an_id_tells_them_more_than_others(
+def test_pages_without_an_id_show_them_no_more_than_others(
     owner: User, colleague: User, powerless: User, as_stranger: Client
 ) -> None:
     make_secret_world(owner, colleague)
@@ -115,7 +115,7 @@ def test_no_page_without_an_id_tells_them_more_than_others(
 
 
 @pytest.mark.django_db
-def test_the_admin_shows_them_nothing_and_lets_them_do_nothing(owner: User, colleague: User, powerless: User) -> None:
+def test_the_admin_is_closed_to_them(owner: User, colleague: User, powerless: User) -> None:
     make_secret_world(owner, colleague)
     client, found = Client(), []
     client.force_login(powerless)
@@ -125,7 +125,7 @@ def test_the_admin_shows_them_nothing_and_lets_them_do_nothing(owner: User, coll
         for method in ("get", "post"):
             response = getattr(client, method)(address)
             if SECRET in response.content.decode():
-                found.append(f"{method} {address} tells")
+                found.append(f"{method} {address} shows the secret")
             opened = response.status_code == 200 and address not in OPEN
             if opened or response.status_code >= 500:
                 found.append(f"{method} {address}: {response.status_code}")
@@ -152,7 +152,7 @@ async def test_every_socket_refuses_them(owner: User, colleague: User, powerless
 
 
 @pytest.mark.django_db
-def test_with_permission_traces_are_read_and_sources_only_where_their_base_may_be(
+def test_with_permission_they_read_traces_but_sources_only_of_readable_bases(
     owner: User, colleague: User, powerless: User
 ) -> None:
     world = make_secret_world(owner, colleague)

@@ -24,8 +24,11 @@ from ragsite.requests import is_htmx, number_in, refusal
 def assistants(request: HttpRequest) -> HttpResponse:
     """List the assistants for users who can manage them."""
     choice.require_curator(request.user)
-    rows = Assistant.objects.prefetch_related("groups", "people", "versions")
-    return render(request, "conversations/assistants.html", {"assistants": rows})
+    rows = []
+    for each in Assistant.objects.prefetch_related("groups", "people", "versions"):
+        names = [group.name for group in each.groups.all()] + [str(person) for person in each.people.all()]
+        rows.append((each, _(", ").join(names)))
+    return render(request, "conversations/assistants.html", {"rows": rows})
 
 
 @login_required
@@ -45,7 +48,7 @@ def assistant(request: HttpRequest, pk: int | None = None) -> HttpResponse:
             with transaction.atomic():
                 saved = form.save()
                 version = form.save_version(request.user)
-            words = _("“%(name)s” is saved; version %(number)d answers from the next question on.")
+            words = _("“%(name)s” was saved. Version %(number)d applies from the next question.")
             messages.success(request, words % {"name": saved.name, "number": version.number})
             return redirect("assistant", pk=saved.pk)
         status = 422
@@ -56,7 +59,7 @@ def assistant(request: HttpRequest, pk: int | None = None) -> HttpResponse:
 
 @login_required
 @require_POST
-def take_up_version(request: HttpRequest, pk: int, number: int) -> HttpResponse:
+def restore_version(request: HttpRequest, pk: int, number: int) -> HttpResponse:
     """Restore an older version of an assistant by saving its configuration as the newest version."""
     choice.require_curator(request.user)
     version = get_object_or_404(AssistantVersion, assistant=pk, number=number)
@@ -66,7 +69,7 @@ def take_up_version(request: HttpRequest, pk: int, number: int) -> HttpResponse:
         messages.error(request, str(error))
     else:
         choice.save_version(version.assistant, configuration, request.user)
-        messages.success(request, _("It answers as version %(number)d did.") % {"number": number})
+        messages.success(request, _("Version %(number)d was restored.") % {"number": number})
     return redirect("assistant", pk=pk)
 
 
@@ -95,7 +98,7 @@ def delete_assistant(request: HttpRequest, pk: int) -> HttpResponse:
         messages.error(request, _("The default assistant can't be deleted."))
         return redirect("assistant", pk=pk)
     gone.delete()
-    messages.success(request, _("“%(name)s” is deleted.") % {"name": gone.name})
+    messages.success(request, _("“%(name)s” was deleted.") % {"name": gone.name})
     return redirect("assistants")
 
 

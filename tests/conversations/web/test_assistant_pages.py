@@ -3,7 +3,7 @@
 from typing import Any
 
 import pytest
-from django.contrib.auth.models import Permission, User
+from django.contrib.auth.models import Group, Permission, User
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 from django.urls import reverse
@@ -60,7 +60,7 @@ def test_a_curator_creates_changes_and_restores_an_assistant(as_curator: Client,
     assert assistant.versions.order_by("-number").values_list("configuration", flat=True).first() == {}
     as_curator.post(reverse("assistant", args=[assistant.pk]), form(name="Desk"))
     assert Assistant.objects.get(pk=assistant.pk).name == "Desk" and assistant.versions.count() == 2
-    as_curator.post(reverse("take-up-version", args=[assistant.pk, 1]))
+    as_curator.post(reverse("restore-version", args=[assistant.pk, 1]))
     newest = assistant.versions.first()
     assert newest is not None and (newest.number, newest.user) == (3, curator)
     assert newest.configuration["pipeline"] == "quick"
@@ -122,6 +122,17 @@ def test_copying_exporting_importing_deleting(as_curator: Client, make_assistant
         assert "not valid JSON" in answer.content.decode() or "at most 1 MB" in answer.content.decode()
     page = as_curator.get(reverse("assistants")).content.decode()
     assert page.count('class="card"') >= 3 and "disabled" in page
+
+
+def test_the_list_shows_who_can_use_each_assistant(as_curator: Client, curator: User, make_assistant: Any) -> None:  # noqa: F811
+    desk, _none = make_assistant("Help desk", everyone=False), make_assistant("Unused", everyone=False)
+    desk.groups.add(Group.objects.create(name="Support"))
+    desk.people.add(curator)
+    page = as_curator.get(reverse("assistants")).content.decode()
+    for said in ("Available to everyone", "Available to: Support, curator", "Available to nobody"):
+        assert page.count(said) == 1, said
+    page = as_curator.get(reverse("assistants"), headers={"accept-language": "zh-hans"}).content.decode()
+    assert "Support、curator" in page
 
 
 def test_the_pages_are_hidden_from_other_users(as_owner: Client, make_assistant: Any) -> None:  # noqa: F811
