@@ -40,13 +40,13 @@ __all__ = [
     "is_read",
     "pool_size",
     "rankings_of",
-    "read",
-    "reordered",
+    "read_with_question",
+    "reorder_hits",
+    "rerank_hits",
     "rerank_options",
-    "reranked",
     "retrieve",
     "search",
-    "selected",
+    "select_hits",
 ]
 
 
@@ -63,7 +63,7 @@ async def search(request: SearchRequest) -> SearchResult:
 
     Raises `SearchFailed` if no retriever could answer, and `SearchOverloaded` if too many searches are running.
     """
-    return await _kept_or(_search, request)
+    return await _cached(_search, request)
 
 
 async def rankings_of(request: SearchRequest) -> SearchResult:
@@ -71,10 +71,10 @@ async def rankings_of(request: SearchRequest) -> SearchResult:
 
     The result has no hits: this is for callers that run the following steps themselves. Raises as `search`.
     """
-    return await _kept_or(_rankings, request)
+    return await _cached(_rankings, request)
 
 
-async def _kept_or(work: Work, request: SearchRequest) -> SearchResult:
+async def _cached(work: Work, request: SearchRequest) -> SearchResult:
     started = time.perf_counter()
     if request.fresh or not settings.SEARCH_CACHE_HITS:
         return await work(request)
@@ -97,10 +97,10 @@ async def _search(request: SearchRequest) -> SearchResult:
     began = time.perf_counter()
     hits = await describe(fused)
     stages.append(Stage("describe", ms_since(began), [(hit.chunk_id, hit.score) for hit in hits]))
-    hits, ordered = await reordered(request, hits, rankings)
-    hits, were_read = await read(request, hits)
-    hits, judged = await reranked(request, hits)
-    hits, chosen = selected(request, hits)
+    hits, ordered = await reorder_hits(request, hits, rankings)
+    hits, were_read = await read_with_question(request, hits)
+    hits, judged = await rerank_hits(request, hits)
+    hits, chosen = select_hits(request, hits)
     stages += [*ordered, *were_read, *judged, *chosen]
     notes = [ranking.note for ranking in rankings] + [stage.note for stage in stages]
     return SearchResult(hits, rankings, ms_since(started), list(dict.fromkeys(filter(None, notes))), stages)
@@ -159,7 +159,7 @@ async def describe(fused: Sequence[FusedChunk]) -> list[Hit]:
     ]
 
 
-async def reordered(
+async def reorder_hits(
     request: SearchRequest, hits: list[Hit], rankings: Sequence[Ranking]
 ) -> tuple[list[Hit], list[Stage]]:
     """Return the hits with the first `reorder_top_n` reordered by their features, if the request wants it."""
@@ -181,7 +181,9 @@ def is_read(request: SearchRequest) -> bool:
     return request.read and (bool(request.reader) or is_available()) and asks(request.judged_by)
 
 
-async def read(request: SearchRequest, hits: list[Hit], *, brief: bool = False) -> tuple[list[Hit], list[Stage]]:
+async def read_with_question(
+    request: SearchRequest, hits: list[Hit], *, brief: bool = False
+) -> tuple[list[Hit], list[Stage]]:
     """Return the hits with the first `read_top_n` read together with the question and reordered.
 
     With `brief`, no more are read than an answer needs.
@@ -198,7 +200,7 @@ async def read(request: SearchRequest, hits: list[Hit], *, brief: bool = False) 
     return outcome.hits, [Stage("reader", outcome.ms, ordered, outcome.note)]
 
 
-async def reranked(request: SearchRequest, hits: list[Hit]) -> tuple[list[Hit], list[Stage]]:
+async def rerank_hits(request: SearchRequest, hits: list[Hit]) -> tuple[list[Hit], list[Stage]]:
     """Return the hits that a reranker scores best, if the request wants it."""
     options = rerank_options(request)
     outcome = await rerank(request.judged_by, hits, options)
@@ -208,7 +210,7 @@ async def reranked(request: SearchRequest, hits: list[Hit]) -> tuple[list[Hit], 
     return outcome.hits, [Stage("rerank", outcome.ms, ordered, outcome.note)]
 
 
-def selected(request: SearchRequest, hits: list[Hit]) -> tuple[list[Hit], list[Stage]]:
+def select_hits(request: SearchRequest, hits: list[Hit]) -> tuple[list[Hit], list[Stage]]:
     """Return the k best hits, with neighbours merged and documents capped if the request wants it.
 
     Only as many hits are taken as needed for k to be left, so that a neighbour doesn't pull up a passage from far down

@@ -25,6 +25,16 @@ _CAPTION = re.compile(
 _TEXT = re.compile(f"^(?!{MARK}).", re.M)  # a line that isn't a heading
 _LONGEST_CAPTION = 300  # characters
 _LIST_ITEM = re.compile(r"\s*(?:[-*•]|\d{1,3}[.)、]|[(（]?[a-z\d]{1,2}[)）])\s")
+# How good a boundary after a unit is, as the share of the target length that it outweighs. Chosen by hand.
+BOUNDARIES = {
+    "sentence": 0.0,
+    "line of code": -0.2,
+    "blank line of code": 0.1,
+    "heading": -0.6,  # it belongs to the text after it
+    "introduction": -0.4,  # as does a line that ends with a colon
+    "list item": 0.15,  # followed by another
+    "paragraph": 0.3,
+}
 _CHARACTERS_PER_TOKEN = 12  # at most: a word that the tokenizer doesn't know counts as one, however long it is
 # Windows whose token counts are cached: a paragraph is counted, and then its sentences and their parts.
 _CACHED = 1024
@@ -219,19 +229,7 @@ class _Chunker:
             taken += unit.tokens
             if taken > self.size and number > 1:
                 break
-            # How good a boundary after this unit is, as the share of the target length that it outweighs.
-            following = self.units[number]
-            if not unit.last:
-                boundary = 0.0
-                if unit.code is not None:
-                    boundary = 0.1 if unit.text.isspace() else -0.2
-            elif unit.text.startswith(MARK):
-                boundary = -0.6
-            elif unit.text.rstrip().endswith((":", "：")):
-                boundary = -0.4
-            else:
-                boundary = 0.15 if unit.list_item and following.list_item else 0.3
-            score = boundary - abs(taken - target) / target
+            score = _boundary(unit, self.units[number]) - abs(taken - target) / target
             if score >= best_score:
                 best, best_score = number, score
         return best
@@ -307,6 +305,19 @@ class _Chunker:
     ) -> ChunkDraft:
         path = [text for _, text in self.path]
         return ChunkDraft(kind, content, "", path, pages[0], pages[1], token_count=tokens)
+
+
+def _boundary(unit: _Unit, following: _Unit) -> float:
+    """Return the value of a boundary between two units, one of `BOUNDARIES`."""
+    if not unit.last:
+        if unit.code is None:
+            return BOUNDARIES["sentence"]
+        return BOUNDARIES["blank line of code" if unit.text.isspace() else "line of code"]
+    if unit.text.startswith(MARK):
+        return BOUNDARIES["heading"]
+    if unit.text.rstrip().endswith((":", "：")):
+        return BOUNDARIES["introduction"]
+    return BOUNDARIES["list item" if unit.list_item and following.list_item else "paragraph"]
 
 
 def _join(units: list[_Unit]) -> str:

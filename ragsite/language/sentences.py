@@ -30,6 +30,9 @@ _CAPTION_NUMBER = re.compile(r"\s*(?:[图表]|fig(?:ure)?\.?|table)\s*\d{1,3}(?:
 _IN_BRACKETS = re.compile(r"[(\[]\d")
 _CLAUSE = re.compile(r"(?<=[,;:，、；：])\s*|(?<=[—–])\s*|\s+(?=[(（—–])")
 _SPACE = re.compile(r"(?<=\s)(?=\S)")
+# Numbers of characters, chosen by hand: how far before a full stop the last word is searched for, and the most that the
+# number of a caption and of a list item have, with their marks.
+_WORD_WITHIN, _LONGEST_CAPTION_NUMBER, _LONGEST_LIST_NUMBER = 40, 16, 8
 _WINDOW = 4000  # characters; the longest text that is measured in one go
 
 
@@ -126,10 +129,12 @@ def _ends_sentence(text: str, start: int, match: re.Match[str]) -> bool:
         return wide or (spaced and not following.islower())
     if following.islower():
         return False
-    before = text[max(start, match.start() - 40) : match.start()]
-    if mark[0] == "." and not mark.startswith("..") and match.start() - start <= 16:
+    before = text[max(start, match.start() - _WORD_WITHIN) : match.start()]
+    if mark[0] == "." and not mark.startswith("..") and match.start() - start <= _LONGEST_CAPTION_NUMBER:
         begun = text[start : match.start()] + "."
-        if (match.start() - start <= 8 and _LIST_NUMBER.match(begun)) or _CAPTION_NUMBER.match(begun):
+        if (match.start() - start <= _LONGEST_LIST_NUMBER and _LIST_NUMBER.match(begun)) or _CAPTION_NUMBER.match(
+            begun
+        ):
             return False
     if mark.startswith("..") and before.endswith("]"):  # "chmod [OPTION]... FILE"
         return False

@@ -21,8 +21,8 @@ from retrieval.search import Hit, Ranking, SearchRequest, SearchResult
 
 # Best to worst.
 STATES = ("answered", "nearest", "nothing")
-# The number of first passages whose words count: as many as an answer is written from.
-PASSAGES = 5
+# The number of first passages whose words count, and whose sentences may be quoted without a model.
+FIRST_PASSAGES = 5
 # The number of passages whose readings count, the best before reading: with more, one is likelier to seem an answer by
 # chance.
 READINGS = 10
@@ -122,7 +122,7 @@ def judge(question: str, hits: Sequence[Hit], frequencies: Frequencies, nearest:
     passage, or None if the embedding model doesn't know the question's language.
     """
     asked = weigh_words(question, frequencies)
-    passages = [passage_terms(hit) for hit in hits[:PASSAGES]]
+    passages = [passage_terms(hit) for hit in hits[:FIRST_PASSAGES]]
     read = [hit for hit in hits if hit.reading is not None]
     read.sort(key=lambda hit: -(hit.score if hit.worth is None else hit.worth))
     readings = [hit.reading for hit in read[:READINGS] if hit.reading is not None]

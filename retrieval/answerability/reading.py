@@ -25,9 +25,14 @@ from ragsite.site_settings.config import config
 from retrieval.ranking.rerank import Reranked
 from retrieval.types import Hit
 
-# For brief readings: the number of passages read first, the `answers` score of one of them that is enough, and the
-# number read otherwise. docs/decisions/reader.md.
-FIRST, CLEARLY, ENOUGH = 4, 1.0, 10
+# Brief readings (docs/decisions/reader.md): the number of passages that are read first,
+FIRST = 4
+# the `answers` score of one of them with which reading stops,
+CLEARLY = 1.0
+# and the number of passages that are read otherwise.
+MOST = 10
+# The weight of `answers` in a reading's value, relative to its rank.
+ANSWERS_WEIGHT = 2
 
 _REASONS: dict[str, Any] = {
     "busy": gettext_lazy("the reader is busy with other questions"),
@@ -69,11 +74,13 @@ async def read_hits(
     began = time.perf_counter()
     readings: list[Reading | None] = []
     reason = ""
+    blend = 0.0
     try:
         reader = get_reader(model or settings.READER_MODEL)
+        blend = reader.calibration.blend
         # In a thread, since splitting into sentences takes milliseconds and would block the event loop.
         passages = await asyncio.to_thread(lambda: [passage_of(hit) for hit in hits[:most]])
-        for step in (passages[:FIRST], passages[FIRST:ENOUGH]) if brief else (passages,):
+        for step in (passages[:FIRST], passages[FIRST:MOST]) if brief else (passages,):
             if any(reading and (reading.answers or 0.0) >= CLEARLY for reading in readings):
                 break
             left = None if patient else max(0.0, config.READER_TIMEOUT - (time.perf_counter() - began))
@@ -95,11 +102,9 @@ async def read_hits(
             note = words % {"count": len(read), "why": why}
     worths = [hit.worth for hit in read if hit.worth is not None]
     before = _standard(worths if len(worths) == len(read) else [hit.score for hit in read])
-    now = _standard([hit.reading.rank + 2 * (hit.reading.answers or 0.0) for hit in read if hit.reading is not None])
-    scores = {
-        hit.chunk_id: worth + reader.calibration.blend * value
-        for hit, worth, value in zip(read, before, now, strict=True)
-    }
+    found = [hit.reading for hit in read if hit.reading is not None]
+    now = _standard([reading.rank + ANSWERS_WEIGHT * (reading.answers or 0.0) for reading in found])
+    scores = {hit.chunk_id: worth + blend * value for hit, worth, value in zip(read, before, now, strict=True)}
     ordered = sorted(read, key=lambda hit: -scores[hit.chunk_id])
     rest = [hit for hit in hits if hit.chunk_id not in scores]
     return Reranked([*ordered, *rest], scores, round((time.perf_counter() - began) * 1000, 2), note)
@@ -107,8 +112,10 @@ async def read_hits(
 
 def _standard(values: Sequence[float]) -> list[float]:
     """Return values as standard scores; all 0 if the values are equal."""
-    deviation = pstdev(values) if len(values) > 1 else 0.0
-    return [(value - fmean(values)) / (deviation or 1.0) for value in values]
+    if not values:
+        return []
+    mean, deviation = fmean(values), pstdev(values)
+    return [(value - mean) / (deviation or 1.0) for value in values]
 
 
 def passage_of(hit: Hit) -> Passage:

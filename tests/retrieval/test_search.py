@@ -33,7 +33,7 @@ from retrieval.search import (
     fuse,
     retrieve,
     search,
-    selected,
+    select_hits,
 )
 from tests import factories
 from tests.ragsite.llm import reading_model
@@ -223,7 +223,7 @@ async def test_each_stage_records_its_hits(base: KnowledgeBase) -> None:
 def test_no_more_hits_are_taken_than_leave_k() -> None:
     def chosen(k: int, **fields: Any) -> list[tuple[int, ...]]:
         asked = SearchRequest((Query("q"),), (1,), k, **fields)
-        return [found.merged or (found.chunk_id,) for found in selected(asked, hits)[0]]
+        return [found.merged or (found.chunk_id,) for found in select_hits(asked, hits)[0]]
 
     hits = [passage(place) for place in (11, 12, 18, 15, 19, 27)]  # of documents 1 and 2
     assert chosen(2) == [(11,), (12,)]

@@ -10,7 +10,7 @@ from conversations.pipeline.description import Description, Passage, PassageList
 from conversations.pipeline.graph import Context, Node
 from conversations.pipeline.state import State
 from conversations.prompts import endpoints
-from retrieval.search import is_read, read
+from retrieval.search import is_read, read_with_question
 
 
 class Reader(Node):
@@ -35,7 +35,7 @@ class Reader(Node):
         ranks = {hit.chunk_id: rank for rank, hit in enumerate(state.found.hits, 1)}
         # A model needs the best order of many passages; a quoted answer only needs the first passage that answers.
         brief = not await endpoints.has_model("answer")
-        state.found.hits, stages = await read(state.found.search_request, state.found.hits, brief=brief)
+        state.found.hits, stages = await read_with_question(state.found.search_request, state.found.hits, brief=brief)
         judged = [
             {"chunk_id": hit.chunk_id, "before": ranks[hit.chunk_id], "score": round(hit.reading.rank, 3),
              "answers": None if hit.reading.answers is None else round(hit.reading.answers, 3),

@@ -20,7 +20,7 @@ from ragsite.db import in_database
 from ragsite.language.context_dependence import dependence_on_context
 from ragsite.language.detection import language_of
 from retrieval.answerability.gate import STATES, Judgement, judge, similarity
-from retrieval.search import selected
+from retrieval.search import select_hits
 
 # The similarity from which a passage overrules a model that would rather not search. Chosen by hand.
 NEAR = 2.0
@@ -114,7 +114,7 @@ def _judged(state: State) -> Judgement:
         wordings = [stands_alone or question, *plan.translations.values()]
     hits = found.hits
     if found.search_request is not None:
-        hits, _stages = selected(found.search_request, hits)
+        hits, _stages = select_hits(found.search_request, hits)
     judgements = []
     for text in wordings:
         nearest = similarity(found.rankings, {text, question} if text == plan.rewrite else {text})

@@ -9,7 +9,7 @@ from django.utils.translation import gettext_lazy
 from conversations.pipeline.description import Description, Passage, PassageList, previous_rank
 from conversations.pipeline.graph import Context, Node
 from conversations.pipeline.state import State
-from retrieval.search import reordered
+from retrieval.search import reorder_hits
 
 
 class Reorder(Node):
@@ -30,7 +30,9 @@ class Reorder(Node):
         """Reorder `hits`."""
         assert state.found.search_request is not None
         before = {hit.chunk_id: rank for rank, hit in enumerate(state.found.hits, 1)}
-        state.found.hits, stages = await reordered(state.found.search_request, state.found.hits, state.found.rankings)
+        state.found.hits, stages = await reorder_hits(
+            state.found.search_request, state.found.hits, state.found.rankings
+        )
         worth = dict(stages[0].hits) if stages else {}
         details = [
             {"chunk_id": chunk_id, "before": before[chunk_id], "score": round(score, 4)}

@@ -9,7 +9,7 @@ from django.utils.translation import gettext_lazy, ngettext
 from conversations.pipeline.description import Description, Passage, PassageList
 from conversations.pipeline.graph import Context, Node
 from conversations.pipeline.state import State
-from retrieval.search import selected
+from retrieval.search import select_hits
 
 
 class Select(Node):
@@ -30,7 +30,7 @@ class Select(Node):
         """Join neighbouring `hits`, and keep the best k."""
         found = state.found
         if found.search_request is not None:
-            found.hits, _stages = selected(found.search_request, found.hits)
+            found.hits, _stages = select_hits(found.search_request, found.hits)
         hits = [{"chunk_id": hit.chunk_id, "merged": list(hit.merged), "score": round(hit.score, 5)}
                 for hit in found.hits]  # fmt: skip
         ctx.note(hits=hits)

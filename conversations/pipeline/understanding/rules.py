@@ -21,7 +21,7 @@ from retrieval.engine.fulltext import Frequencies
 # Reasons for which the words carried over count as much as the question.
 POINTING = ("pronoun", "continuation")
 # How specific a question is that stands alone, see `keywords.specificity`.
-ENOUGH = 1.5
+ENOUGH_ALONE = 1.5
 # The same if passages connect the question and the conversation. It is lower for English, which seldom leaves out its
 # subject without a sign.
 ENOUGH_TOGETHER = {"zh": 4.0, "en": 2.5}
@@ -75,15 +75,15 @@ def understand(question: str, history: Sequence[PastTurn], known: Known) -> Unde
     reason = dependence_on_context(text)
     full, carried = with_carried_words(text, earlier, known)
     weight = 1.0
-    if (
-        reason not in POINTING
-    ):  # weigh by how specific it is, and by how far the documents connect it to what came before
+    if reason not in POINTING:
+        # Weigh by how specific it is, and by how far the documents connect it to what came before.
         little, fully = TOGETHER
-        joined = min(1.0, max(0.0, (agreement(text, earlier, known) - little) / (fully - little)))
-        lacks = 1.0 - specificity(text, known.frequencies) / (ENOUGH + (_enough_together(text) - ENOUGH) * joined)
+        connection = min(1.0, max(0.0, (agreement(text, earlier, known) - little) / (fully - little)))
+        enough = ENOUGH_ALONE + (_enough_together(text) - ENOUGH_ALONE) * connection
+        lacks = 1.0 - specificity(text, known.frequencies) / enough
         languages = {language_of(turn) for turn in earlier}
         changes_language = bool(named) and "" not in languages and language_of(text) not in {"", *languages}
-        names_itself = introduces(text) or (changes_language and not joined)
+        names_itself = introduces(text) or (changes_language and not connection)
         weight = min(lacks / FULLY_DEPENDENT, INTRODUCES if names_itself else 1.0)
     if (
         weight < LEAST_WEIGHT
@@ -125,7 +125,7 @@ def queries_with_rewrite(question: str, rewrite: str) -> tuple[tuple[str, float]
 
 
 def _enough_together(text: str) -> float:
-    return ENOUGH_TOGETHER.get(language_of(text), ENOUGH)
+    return ENOUGH_TOGETHER.get(language_of(text), ENOUGH_ALONE)
 
 
 def _alone(text: str) -> Understanding:

@@ -16,29 +16,37 @@ from knowledge.chunking.sections import MARK
 from ragsite.language.answer_types import is_broad, wants_explanation, wants_list, wants_picture, wants_procedure
 from ragsite.language.detection import language_of
 from ragsite.language.facts import is_named, names
+from retrieval.answerability.gate import FIRST_PASSAGES
 from retrieval.answerability.question_weights import QuestionWord, coverage
 from retrieval.answerability.units import terms_above, unit_terms, units
 from retrieval.search import Hit
 
-# The number of passages whose sentences are considered, and of those that may be quoted.
-PASSAGES = 5
+# The limits below were chosen by hand on the same questions as the weights; commits 600e0657, 1e08b7bd (by the reader's
+# scores) and d861b8f4 (procedures).
+#
+# The most passages that are quoted.
 MAX_PASSAGES = 3
 # By `ANSWER_LENGTH`, the most sentences quoted for a fact and for an explanation, in addition to the sentences that
 # these introduce or need.
 MAX_SENTENCES = {"short": (1, 2), "normal": (3, 5), "detailed": (6, 10)}
 # A sentence whose score is this much lower than the best is not worth quoting; for table rows and code the margin is
 # smaller.
-KEEP, KEEP_ROW = 3.0, 1.0
+MARGIN, ROW_MARGIN = 3.0, 1.0
 MAX_ROWS, MAX_LISTED_ROWS = 3, 12
 # The similarity from which a sentence without a word of the question may follow the one that answers.
-SPEAKS_OF_IT = 1.75
+ENOUGH_SIMILARITY = 1.75
 # The assumed reader's score of a sentence that it didn't read, if it read others.
-_UNREAD = -15.0
+_UNREAD_STRENGTH = -15.0
+# The share of all terms of two sentences that near-duplicates have in common.
+DUPLICATE_SHARE = 0.8
+# The share of a question that a picture's caption must cover if the question asks for a picture, and otherwise.
+WANTED_PICTURE, OTHER_PICTURE = 0.3, 0.6
+MAX_PICTURES = 2
 # The most columns of a procedure quoted from its beginning, and the least share of a how-to question that its heading
 # must contain.
-PROCEDURE, OF_THE_SECTION = 620, 0.5
+MAX_PROCEDURE_COLUMNS, PROCEDURE_HEADING_SHARE = 620, 0.5
 # The number of list lines that are quoted with the line introducing them.
-LISTED = 7
+MAX_LIST_LINES = 7
 # The number of sentences that are compared in meaning; each costs an embedding.
 COMPARED = 8
 
@@ -139,15 +147,15 @@ def extract(
     `similarity` returns the similarity of texts to the question, and is None without a suitable model; `length` is a
     key of `MAX_SENTENCES`.
     """
-    ranked = _ranked(question, asked, hits[:PASSAGES], similarity)
+    ranked = _ranked(question, asked, hits[:FIRST_PASSAGES], similarity)
     result = Extract()
     if ranked:
         explained = wants_procedure(question) or wants_explanation(question)
         _quote(result, question, asked, hits, _taken(ranked, MAX_SENTENCES[length][explained]), ranked)
     # A picture is shown if the question asks for one, or if its caption covers most of the question.
-    wanted = 0.3 if wants_picture(question) else 0.6
+    wanted = WANTED_PICTURE if wants_picture(question) else OTHER_PICTURE
     for position, hit in enumerate(hits):
-        if hit.kind != "image" or len(result.pictures) >= 2 or position in result.pictures:
+        if hit.kind != "image" or len(result.pictures) >= MAX_PICTURES or position in result.pictures:
             continue
         if coverage(asked, unit_terms(hit.content)) >= wanted:
             result.pictures.append(position)
@@ -207,12 +215,12 @@ def _strengths(hit: Hit, texts: Sequence[str], is_table: bool) -> list[float | N
     read = hit.reading.sentences if hit.reading else ()
     if is_table:  # the rows are the table's last lines
         rows = [strength for _start, strength in read[-len(texts) :]]
-        return [*[_UNREAD] * (len(texts) - len(rows)), *rows]
+        return [*[_UNREAD_STRENGTH] * (len(texts) - len(rows)), *rows]
     ends = [*accumulate(map(len, texts))]
-    found: list[float | None] = [_UNREAD] * len(texts)
+    found: list[float | None] = [_UNREAD_STRENGTH] * len(texts)
     for start, strength in read:
         number = min(bisect_right(ends, start), len(texts) - 1)
-        found[number] = max(strength, found[number] or _UNREAD)
+        found[number] = max(strength, found[number] or _UNREAD_STRENGTH)
     return found
 
 
@@ -220,16 +228,20 @@ def _taken(ranked: Sequence[_Unit], most: int) -> list[_Unit]:
     """Return the sentences to quote, best first: few, from few passages, and no near-duplicates."""
     taken = [ranked[0]]
     for unit in ranked[1:]:
-        if len(taken) >= most or unit.score < ranked[0].score - KEEP:
+        if len(taken) >= most or unit.score < ranked[0].score - MARGIN:
             break
-        if not (unit.own or unit.context or (unit.meaning or 0.0) >= SPEAKS_OF_IT):
+        if not (unit.own or unit.context or (unit.meaning or 0.0) >= ENOUGH_SIMILARITY):
             continue
         passages = {other.hit for other in taken}
         if unit.hit not in passages and len(passages) >= MAX_PASSAGES:
             continue
-        if not any(len(unit.terms & other.terms) >= 0.8 * max(1, len(unit.terms | other.terms)) for other in taken):
+        if not any(_are_near_duplicates(unit, other) for other in taken):
             taken.append(unit)
     return taken
+
+
+def _are_near_duplicates(one: _Unit, other: _Unit) -> bool:
+    return len(one.terms & other.terms) >= DUPLICATE_SHARE * max(1, len(one.terms | other.terms))
 
 
 def _quote(
@@ -250,7 +262,7 @@ def _quote(
                 continue  # pictures that the question asks for are chosen by `extract`
             result.pictures.append(position)
         elif hit.kind == "table" and hit.rows:
-            if best.score - mine[0].score > KEEP_ROW:
+            if best.score - mine[0].score > ROW_MARGIN:
                 continue
             rows = [unit for unit in ranked if unit.hit == position]
             named = [unit for unit in rows if any(is_named(name, unit.text) for name in names(question))]
@@ -258,7 +270,7 @@ def _quote(
             if not named and len(rows) <= MAX_LISTED_ROWS and not _is_one_meant(rows):
                 listed = True
             else:
-                rows = [unit for unit in rows if best.score - unit.score <= KEEP_ROW]
+                rows = [unit for unit in rows if best.score - unit.score <= ROW_MARGIN]
                 # If a row has the name in the question, the other rows are about something else.
                 rows = rows if listed else [unit for unit in rows if unit in named] or rows
             shown = sorted(unit.position for unit in (rows if listed else rows[:MAX_ROWS]))[:MAX_LISTED_ROWS]
@@ -268,10 +280,10 @@ def _quote(
             if (
                 position != best.hit
                 and all(unit.text.startswith("```") for unit in mine)
-                and best.score - mine[0].score > KEEP_ROW
+                and best.score - mine[0].score > ROW_MARGIN
             ):
                 continue
-            steps = procedural and coverage(asked, unit_terms(hit.heading)) >= OF_THE_SECTION
+            steps = procedural and coverage(asked, unit_terms(hit.heading)) >= PROCEDURE_HEADING_SHARE
             mine = [unit for unit in mine if unit is mine[0] or not _is_label(unit.text) or (unit.own and not steps)]
             result.quotes.append(_quote_of(position, units(hit), mine, ranked, procedural, whole=steps))
         result.hits.append(position)
@@ -285,7 +297,7 @@ def _is_one_meant(rows: Sequence[_Unit]) -> bool:
     most = max(row.own for row in rows)
     is_found = rows[0].strength is not None and rows[0].strength >= 0
     if not most and len(rows) > 1:
-        return is_found or rows[0].score - rows[1].score > KEEP_ROW
+        return is_found or rows[0].score - rows[1].score > ROW_MARGIN
     return is_found or 2 * sum(row.own == most for row in rows) < len(rows)
 
 
@@ -303,7 +315,11 @@ def _quote_of(
         if procedural and (_STEP.match(unit.text) or texts[unit.position].rstrip().endswith((":", "："))):
             wanted |= _procedure(texts, unit.position)
     if whole:
-        begun = [number for number, columns in enumerate(accumulate(map(_columns, texts))) if columns <= PROCEDURE]
+        begun = [
+            number
+            for number, columns in enumerate(accumulate(map(_columns, texts)))
+            if columns <= MAX_PROCEDURE_COLUMNS
+        ]
         code = {number - 1 for number in wanted if texts[number].startswith("```")}  # its introduction stays
         while begun and begun[-1] not in code and _is_label(texts[begun[-1]]):
             begun.pop()
@@ -331,7 +347,7 @@ def _needed(unit: _Unit, texts: Sequence[str], ranked: Sequence[_Unit]) -> set[i
     if _LIST_ITEM.match(unit.text):
         needed.update(_introduction(texts, number))
     if texts[number].rstrip().endswith((":", "：")):
-        needed.update(range(number + 1, min(number + 1 + LISTED, len(texts))))
+        needed.update(range(number + 1, min(number + 1 + MAX_LIST_LINES, len(texts))))
     mine = [other.position for other in ranked if (other.hit, other.paragraph) == (unit.hit, unit.paragraph)]
     first = min(mine, default=number)
     if number > first and _REFERS_BACK.match(unit.text):
@@ -344,7 +360,7 @@ def _needed(unit: _Unit, texts: Sequence[str], ranked: Sequence[_Unit]) -> set[i
 def _introduction(texts: Sequence[str], number: int) -> list[int]:
     """Return the line that introduces the list of an item, if there is one."""
     first = number
-    while first > 0 and not texts[first].rstrip().endswith((":", "：")) and number - first <= LISTED:
+    while first > 0 and not texts[first].rstrip().endswith((":", "：")) and number - first <= MAX_LIST_LINES:
         first -= 1
     introduces = first < number and not _LIST_ITEM.match(texts[first]) and texts[first].rstrip().endswith((":", "："))
     return [first] if introduces and _LIST_ITEM.match(texts[first + 1]) else []
@@ -370,7 +386,7 @@ def _procedure(texts: Sequence[str], number: int) -> set[int]:
     columns = 0
     for position in range(first, len(texts)):
         columns += _columns(texts[position])
-        if columns > PROCEDURE or (position > number and not _STEP.match(texts[position])):
+        if columns > MAX_PROCEDURE_COLUMNS or (position > number and not _STEP.match(texts[position])):
             break
         taken.add(position)
     return taken

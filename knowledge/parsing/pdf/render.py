@@ -21,7 +21,7 @@ MAX_WIDTH = 3000  # pixels
 MAX_HEIGHT = 6000
 SEEDS = (16, 8)  # characters that must match before a stretch counts as found
 MAX_PASSAGE = 20_000  # characters to search for
-ENOUGH = 0.3  # share of the passage that the long seed has to find
+FOUND_SHARE = 0.3  # share of the passage that the long seed has to find
 SHORT = 24  # characters of a stretch that may match by chance; it counts only if a longer one is NEAR
 NEAR = 40
 ALONE = 60  # characters of a stretch that is accepted even if it is a small part of the passage
@@ -124,10 +124,10 @@ def matches(characters: str, indexes: list[int], text: str) -> list[int]:
     for seed in SEEDS:
         found = _spread(characters, wanted, min(seed, len(wanted)))
         covered = len({position for stretch in found for position in stretch})
-        if covered >= ENOUGH * len(wanted):
+        if covered >= FOUND_SHARE * len(wanted):
             break
     longest = max(map(len, found), default=0)
-    if covered < ENOUGH * len(wanted) and longest < ALONE:
+    if covered < FOUND_SHARE * len(wanted) and longest < ALONE:
         return []
     # A few words that match by chance are isolated.
     long = [stretch for stretch in found if len(stretch) >= min(SHORT, longest / 2)]
