@@ -48,13 +48,13 @@ def _make_base(page: Page, site: Site, name: str, *files: Path) -> str:
     page.locator("#new-base").get_by_label("Name").fill(name)
     page.locator("#new-base").get_by_role("button", name="Create").click()
     expect(page.locator("#upload-files")).to_be_enabled()
-    expect(page.get_by_role("button", name="Ask these documents")).to_be_hidden()
+    expect(page.get_by_role("button", name="Ask about these documents")).to_be_hidden()
     expect(page.locator(".totals")).to_have_count(0)
     if files:
         page.set_input_files("#upload-files", files)
         finished = page.locator("tr.document-row .badge", has_text=re.compile(r"^\s*(Ready|Failed)"))
         expect(finished).to_have_count(len(files))
-        expect(page.get_by_role("button", name="Ask these documents")).to_be_visible()
+        expect(page.get_by_role("button", name="Ask about these documents")).to_be_visible()
         expect(page.locator(".totals")).to_contain_text(f"{len(files)} documents")
     return page.url
 
@@ -71,7 +71,7 @@ def test_a_member_asks_reads_organises_shares_and_signs_out(
     join(member, invite(page, site), "mara")
     # She asks in the shared base, and reads the source.
     expect(member.get_by_role("heading", name="Samples")).to_be_visible()
-    member.get_by_role("button", name="Ask these documents").click()
+    member.get_by_role("button", name="Ask about these documents").click()
     member.wait_for_load_state("load")
     ask(member, "How long does a firmware update take?")
     _answered(member, 1)
@@ -184,7 +184,7 @@ def test_a_curator_tidies_another_users_base(
     other.goto(f"{site.url}/knowledge/")
     expect(other.get_by_role("link", name="Quay archive")).to_have_count(0)
     other.get_by_role("link", name="Quay papers").click()
-    other.get_by_role("button", name="Ask these documents").click()
+    other.get_by_role("button", name="Ask about these documents").click()
     other.wait_for_load_state("load")
     ask(other, "Where do ships moor?")
     expect(other.locator(".prose").last).to_contain_text("ninth bollard")
@@ -199,7 +199,7 @@ def test_an_administrator_adds_missing_documents_and_manages_people(
     expect(person.get_by_role("heading", name="Samples")).to_be_visible()
     # An unanswered question is on the dashboard, where a document is added; then it is answered.
     question = "Which pigment colours the Vellmouth lighthouse?"
-    person.get_by_role("button", name="Ask these documents").click()
+    person.get_by_role("button", name="Ask about these documents").click()
     person.wait_for_load_state("load")
     ask(person, question)
     _answered(person, 1)

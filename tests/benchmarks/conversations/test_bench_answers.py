@@ -287,6 +287,7 @@ class TestCommand:
         assert not any("no language model" in sentence for each in written for sentence in each["sentences"])
         assert list(ChatSession.objects.all()) == [kept] and not Turn.objects.exists()
 
+    @pytest.mark.nightly
     def test_earlier_questions_are_asked_in_the_same_chat(
         self, handbook: KnowledgeBase, owner: User, tmp_path: Path
     ) -> None:
@@ -297,10 +298,12 @@ class TestCommand:
             rows[name] = run(tmp_path / f"{name}.jsonl")["near", "en"]
         assert rows["first"][1] == "1.000" and rows["later"][1] == "0.000"  # asked back without the earlier questions
 
+    @pytest.mark.nightly
     def test_only_this_base_is_searched(self, handbook: KnowledgeBase, owner: User, sets: dict[str, Path]) -> None:
         index_document(make_knowledge_base(owner, "Art"), ("Leonardo da Vinci painted the Mona Lisa.",))
         assert run(sets["kit"])["elsewhere", "en"][4] == "1.000"
 
+    @pytest.mark.nightly
     def test_table_rows_are_part_of_a_passage(self, owner: User, sets: dict[str, Path]) -> None:
         base = make_knowledge_base(owner, "Handbook")
         document = make_document(base, "handbook.txt")
@@ -309,6 +312,7 @@ class TestCommand:
         factories.index_document(document.pk)
         assert run(sets["kit"], limit=1)["all", "en"][:3] == ["1", "1.000", "1.000"]
 
+    @pytest.mark.nightly
     def test_scores_of_the_trace_make_curves(
         self, handbook: KnowledgeBase, sets: dict[str, Path], monkeypatch: pytest.MonkeyPatch
     ) -> None:
@@ -328,6 +332,7 @@ class TestCommand:
         assert rows["20 %", "0.800"] == ["1.000", "0.000"]
         assert ("answering, en: wrongly below", "threshold") not in rows
 
+    @pytest.mark.nightly
     def test_a_failed_answer_is_neither_found_nor_missed(
         self, handbook: KnowledgeBase, sets: dict[str, Path], fake_llm: FakeLLM
     ) -> None:
@@ -338,6 +343,7 @@ class TestCommand:
         assert rows["answerable", "en"] == ["1", "0.000", "0.000", "0.000", "0.000", "1.000"]
         assert "1 answers failed" in errors.getvalue()
 
+    @pytest.mark.nightly
     def test_an_interrupted_run_leaves_nothing(
         self, handbook: KnowledgeBase, sets: dict[str, Path], monkeypatch: pytest.MonkeyPatch
     ) -> None:

@@ -20,7 +20,7 @@ MOST = 15
 
 @pytest.fixture
 def long_session(owner: User) -> ChatSession:
-    """A session of 200 turns with sources, every tenth of which was asked twice, among 100 chats."""
+    """A session of 60 turns with sources, every tenth of which was asked twice, among 100 chats."""
     now = timezone.now()
     others = (
         ChatSession(owner=owner, title=f"Chat {number}", title_is_automatic=False, last_activity_at=now)
@@ -30,14 +30,14 @@ def long_session(owner: User) -> ChatSession:
     chunk = factories.make_chunk(factories.make_document(factories.make_knowledge_base(owner)))
     session = make_session(owner)
     parent: Turn | None = None
-    for number in range(200):
+    for number in range(60):
         if number % 10 == 0:
             make_turn(session, f"Question {number}", parent=parent, chunk=chunk)
         parent = make_turn(session, f"Question {number}", parent=parent, chunk=chunk).turn
     return session
 
 
-def test_two_hundred_turns(
+def test_sixty_turns(
     as_owner: Client, long_session: ChatSession, settings: Any, django_assert_max_num_queries: Any
 ) -> None:
     for query, base_url in (("", ""), ("?all", ""), ("", "http://model.invalid/v1")):
@@ -45,8 +45,8 @@ def test_two_hundred_turns(
         cache.clear()
         with django_assert_max_num_queries(MOST):
             page = as_owner.get(reverse("session", args=[long_session.pk]) + query).content.decode()
-        assert page.count('<article class="turn"') == (200 if query else 20)
-        assert page.count('class="siblings"') == (20 if query else 2)
+        assert page.count('<article class="turn"') == (60 if query else 20)
+        assert page.count('class="siblings"') == (6 if query else 2)
 
 
 def test_stepping_to_another_version(

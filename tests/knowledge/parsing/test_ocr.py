@@ -37,6 +37,7 @@ def _texts(elements: list[Element]) -> list[str]:
     return [element.text for element in elements if isinstance(element, Heading | Paragraph)]
 
 
+@pytest.mark.nightly
 def test_a_scanned_page_is_laid_out_like_a_page_of_text(tmp_path: Path) -> None:
     elements = _parse(scan(tmp_path / "a.pdf", _letter))
     assert [element.text for element in elements if isinstance(element, Heading)] == ["Warranty terms for all models"]
@@ -53,6 +54,7 @@ def test_chinese_and_a_skewed_page(tmp_path: Path) -> None:
     assert "".join(_texts(elements)) == "本公司产品自购买之日起享受三年保修服务。保修期内出现质量问题可免费更换。"
 
 
+@pytest.mark.nightly
 def test_pages_of_text_are_not_read_as_pictures_and_scans_may_wait(tmp_path: Path) -> None:
     path = scan(tmp_path / "a.pdf", _letter, texts=(_letter,))
     later = _parse(path, "later")
@@ -79,6 +81,7 @@ def test_a_picture_is_a_document(tmp_path: Path) -> None:
     assert caught.value.key == "broken.picture"
 
 
+@pytest.mark.nightly
 def test_a_tiff_has_pages(tmp_path: Path) -> None:
     first, second = drawn(tmp_path / "a.pdf", _letter, _notice)
     first.save(tmp_path / "fax.tif", save_all=True, append_images=[second])

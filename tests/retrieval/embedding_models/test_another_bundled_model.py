@@ -33,7 +33,7 @@ from retrieval.types import Mode, Query
 from tests import factories
 from tests.conversations.test_services import make_turn
 
-pytestmark = [pytest.mark.django_db(transaction=True)]
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.nightly]
 Kind, Status = ModelJob.Kind, ModelJob.Status
 BEFORE = ("retrieval", "0010_own_servers")
 LIST = "/admin/retrieval/registeredmodel/"
@@ -149,7 +149,6 @@ def interrupt_after(monkeypatch: pytest.MonkeyPatch, passages: int, error: BaseE
     monkeypatch.setattr(reembedding.vectors, "insert", broken)
 
 
-@pytest.mark.nightly
 def test_the_old_model_keeps_its_own_name(old: int) -> None:
     left = EmbeddingSpace.objects.get(pk=old)
     assert (left.model, left.active, left.left_at is not None) == ("all-MiniLM-L6-v2", False, True)
@@ -170,7 +169,6 @@ def test_the_old_model_keeps_its_own_name(old: int) -> None:
         jobs.start(gone.model, Kind.USE)
 
 
-@pytest.mark.nightly
 def test_search_uses_words_until_vectors_exist(old: int, base: KnowledgeBase, as_owner: Client, owner: User) -> None:
     by_words = found(base)
     assert by_words.hits
@@ -227,7 +225,6 @@ def test_a_worker_fills_it_and_search_switches(old: int, base: KnowledgeBase) ->
     assert ModelJob.objects.count() == 1
 
 
-@pytest.mark.nightly
 def test_filling_resumes_after_a_kill(old: int, base: KnowledgeBase, monkeypatch: pytest.MonkeyPatch) -> None:
     jobs.worker_started()
     job = queued()
@@ -254,7 +251,6 @@ def test_filling_resumes_after_a_kill(old: int, base: KnowledgeBase, monkeypatch
     assert ModelJob.objects.count() == 1
 
 
-@pytest.mark.nightly
 def test_filling_pauses_for_other_work(old: int, base: KnowledgeBase, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(jobs, "ROUND_SECONDS", 0.0)
     jobs.worker_started()
@@ -268,7 +264,6 @@ def test_filling_pauses_for_other_work(old: int, base: KnowledgeBase, monkeypatc
     assert (job.status, rounds > 0) == ("done", True)
 
 
-@pytest.mark.nightly
 def test_failed_jobs_are_retried_and_stopped_ones_are_not(
     old: int, base: KnowledgeBase, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -285,7 +280,6 @@ def test_failed_jobs_are_retried_and_stopped_ones_are_not(
     assert spaces.active_space().filled
 
 
-@pytest.mark.nightly
 def test_passages_indexed_while_filling_are_included(
     old: int, base: KnowledgeBase, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -304,7 +298,6 @@ def test_passages_indexed_while_filling_are_included(
     assert Vector.objects.count() == IndexEntry.objects.count() == COUNT + 20
 
 
-@pytest.mark.nightly
 def test_pages_show_the_progress(old: int, base: KnowledgeBase, as_staff: Client, as_owner: Client) -> None:
     addresses = ["/admin/", LIST]
     for address in addresses:
@@ -342,7 +335,6 @@ def test_pages_show_the_progress(old: int, base: KnowledgeBase, as_staff: Client
         assert "processing the documents" not in page(as_staff, address)
 
 
-@pytest.mark.nightly
 def test_the_old_vectors_can_be_removed_early(old: int, base: KnowledgeBase, as_staff: Client) -> None:
     gone = RegisteredModel.objects.get(state="gone")
     as_staff.post(f"{LIST}{gone.pk}/delete/", {"post": "yes"})
@@ -351,7 +343,6 @@ def test_the_old_vectors_can_be_removed_early(old: int, base: KnowledgeBase, as_
     assert found(base).hits
 
 
-@pytest.mark.nightly
 def test_commands(old: int, base: KnowledgeBase, capsys: pytest.CaptureFixture[str]) -> None:
     call_command("embedding_models", "list")
     output = capsys.readouterr().out
@@ -365,7 +356,6 @@ def test_commands(old: int, base: KnowledgeBase, capsys: pytest.CaptureFixture[s
     assert not RegisteredModel.objects.filter(state="gone").exists()
 
 
-@pytest.mark.nightly
 def test_turns_of_the_old_model_are_not_compared_by_vectors(old: int, base: KnowledgeBase, owner: User) -> None:
     turn = make_turn(create_session(owner), None, "Where are the spare parts?", "In the drawers.")
     vector = HalfVector((np.ones(384) / np.sqrt(384)).tolist())
@@ -379,7 +369,6 @@ def test_turns_of_the_old_model_are_not_compared_by_vectors(old: int, base: Know
     assert turn.embedding_space_id is None
 
 
-@pytest.mark.nightly
 def test_a_site_that_uses_another_model_keeps_it(base: KnowledgeBase) -> None:
     pk = go_back(active=False)
     with connection.cursor() as cursor:
@@ -398,7 +387,6 @@ def test_a_site_that_uses_another_model_keeps_it(base: KnowledgeBase) -> None:
     assert not EmbeddingSpace.objects.filter(pk=pk).exists()
 
 
-@pytest.mark.nightly
 def test_a_site_that_never_used_the_old_model(base: KnowledgeBase) -> None:
     migrate(BEFORE)
     with connection.cursor() as cursor:
@@ -409,7 +397,6 @@ def test_a_site_that_never_used_the_old_model(base: KnowledgeBase) -> None:
     assert (known.model.name, known.model.license) == ("bundled", "mit")
 
 
-@pytest.mark.nightly
 def test_a_site_without_documents_starts_with_a_complete_space(owner: User) -> None:
     go_back()
     migrate()
@@ -419,7 +406,6 @@ def test_a_site_without_documents_starts_with_a_complete_space(owner: User) -> N
     assert list(EmbeddingSpace.objects.values_list("model", flat=True)) == ["bundled"]
 
 
-@pytest.mark.nightly
 def test_an_added_model_with_that_name_stays(old: int, base: KnowledgeBase) -> None:
     migrate(BEFORE)
     with connection.cursor() as cursor:
@@ -431,7 +417,6 @@ def test_an_added_model_with_that_name_stays(old: int, base: KnowledgeBase) -> N
     assert set(EmbeddingSpace.objects.values_list("model", flat=True)) == names
 
 
-@pytest.mark.nightly
 def test_filling_works_if_the_environment_names_another_model(
     old: int, base: KnowledgeBase, settings: Settings
 ) -> None:
@@ -442,7 +427,6 @@ def test_filling_works_if_the_environment_names_another_model(
     assert spaces.active_space().filled
 
 
-@pytest.mark.nightly
 def test_filling_is_scheduled() -> None:
     Schedule.objects.filter(name=schedules.FILL).delete()
     schedules.register()
@@ -450,7 +434,6 @@ def test_filling_is_scheduled() -> None:
     assert Schedule.objects.get(name=schedules.FILL).func == "retrieval.tasks.fill_active_space"
 
 
-@pytest.mark.nightly
 @pytest.mark.parametrize(
     ("seconds", "expected"),
     [(20, "Less than a minute left."), (70, "About 1 minute left."), (600, "About 10 minutes left."),
@@ -460,7 +443,6 @@ def test_time_left(seconds: int, expected: str) -> None:
     assert time_left(seconds) == expected
 
 
-@pytest.mark.nightly
 def test_the_time_left_is_estimated_from_the_speed() -> None:
     now = timezone.now()
     job = ModelJob(status=Status.RUNNING, done=300, total=900, heartbeat_at=now)

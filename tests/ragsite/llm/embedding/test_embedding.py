@@ -78,9 +78,9 @@ class TestLocal:
         assert similar[2] < 0.4
 
     def test_order_survives_the_sorting_by_length(self, bundled: LocalEmbedder) -> None:
-        texts = [f"Topic {number}: " + f"word{number} " * (number * 7 % 150) for number in range(70)]
+        texts = [f"Topic {number}: " + f"word{number} " * (number * 7 % 60) for number in range(40)]
         together = bundled.embed_documents(texts)
-        for index in (0, 1, 34, 69):
+        for index in (0, 1, 19, 39):
             alone = bundled.embed_query(texts[index])
             # Dynamic quantisation lets the neighbours in a batch move a vector by a little.
             assert together[index] @ alone > 0.97
