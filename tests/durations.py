@@ -12,7 +12,7 @@ import pytest
 
 FILE = Path(__file__).with_suffix(".json")
 # Seconds, including setup and teardown. Four fifths of the tests take less; together they run in under two minutes.
-SLOW = 0.2
+SLOW = 0.12
 
 
 def recorded() -> dict[str, float]:

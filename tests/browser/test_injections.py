@@ -26,7 +26,7 @@ from tests.browser.injections import Canary, Trap, diagrams, injections
 from tests.fakes.provider import FakeProvider
 from tests.site import ROOT, Site
 
-pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("browser")]
+pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("injections")]
 
 # Unfinished markup is rendered after each chunk: in nightly runs, after each second token.
 TOKENS_PER_CHUNK = 2 if nightly.takes_all else 15

@@ -5,7 +5,7 @@ from playwright.sync_api import Page, expect
 
 from tests.site import PASSWORD, Site, run_command
 
-pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("browser")]
+pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("pages")]
 AUTHENTICATOR = {
     "protocol": "ctap2",
     "transport": "internal",

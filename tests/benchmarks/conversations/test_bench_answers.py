@@ -400,5 +400,5 @@ class TestCommand:
                 run(tmp_path / "wrong.jsonl")
         with pytest.raises(CommandError, match=r"missing\.jsonl"):
             run(tmp_path / "missing.jsonl")
-        with pytest.raises(CommandError, match="doesn.t exist"):
+        with pytest.raises(CommandError, match=r"doesn.t exist"):
             run(sets["kit"], json=tmp_path / "no" / "out.json")
