@@ -19,7 +19,7 @@ from ragsite.llm.stream.think import strip_thinking
 
 CACHE_SECONDS = 300
 # Brackets stay in code, links and pictures.
-_SQUARE, _LENTICULAR, _ = in_brackets(NUMBER)
+_SQUARE, _LENTICULAR = in_brackets(NUMBER)[:2]
 _CODE_OR_MARKER = re.compile(
     rf"(```.*?(?:```|\Z)|`[^`\n]*`)|(?<![ \t])[ \t]*(?:{_SQUARE}(?!\()|{_LENTICULAR})", re.DOTALL
 )
@@ -128,7 +128,7 @@ def grouped(turn_ids: Iterable[int], rows: Iterable[Mapping[str, Any]]) -> list[
     return [taken[turn_id] for turn_id in turn_ids if turn_id in taken]
 
 
-def joined(begun: str, rest: str) -> str:
+def with_continuation(begun: str, rest: str) -> str:
     """Return a cut answer with its continuation, or only the continuation if the model started over."""
     return rest if rest.startswith(begun) else f"{begun}\n{rest}"
 

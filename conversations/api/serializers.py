@@ -13,7 +13,7 @@ from conversations.assistants.choice import Choices
 from conversations.models import ChatLabel, ChatSession, Citation, Feedback, Message, ShareLink, TraceStep, Turn
 from conversations.pipeline import failures
 from conversations.services import TITLE_LENGTH
-from conversations.turns.lifecycle import INVISIBLE, Ask
+from conversations.turns.lifecycle import Ask
 from knowledge.api.fields import MetadataFilterField, TagsField
 from knowledge.labels import LabelFilter
 from knowledge.models import Document
@@ -26,6 +26,7 @@ from ragsite.api.fields import (
     TextField,
     UUIDField,
 )
+from ragsite.llm.stream.unicode_repair import INVISIBLE
 from ragsite.requests import absolute
 from retrieval.api.serializers import AnswerStateField, SourceSerializer
 

@@ -28,7 +28,7 @@ from conversations.api.sessions import begun, language
 from conversations.events import DoneEvent, ErrorEvent, Event
 from conversations.models import Message
 from conversations.turns import broker, lifecycle
-from conversations.turns.coalesce import joined
+from conversations.turns.coalesce import join_deltas
 from ragsite.accounts import stream_auth
 from ragsite.api.async_views import AsyncAPIView
 from ragsite.api.base import ApiErrorSerializer, validated
@@ -57,7 +57,7 @@ def stream(request: Request, message_id: int, after_seq: int, frames: Frames) ->
         seq = after_seq
         async with stream_auth.watched(grant, broker.follow(message_id, after_seq, HEARTBEAT_SECONDS)) as batches:
             async for events in batches:
-                text = "".join(text for event in joined(events) for text in frames(event)) if events else HEARTBEAT
+                text = "".join(text for event in join_deltas(events) for text in frames(event)) if events else HEARTBEAT
                 seq = events[-1].seq if events else seq
                 if text:
                     yield text

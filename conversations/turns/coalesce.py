@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 from conversations.events import DELTA_INTERVAL, Delta, Event, ThinkEvent
 
 
-def joined(events: Iterable[Event]) -> list[Event]:
+def join_deltas(events: Iterable[Event]) -> list[Event]:
     """Return the events with adjacent text deltas of one block, and adjacent thinking events, joined.
 
     A joined event has the `seq` of its last part, so a listener that has fallen behind catches up with few events.

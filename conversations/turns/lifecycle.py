@@ -16,7 +16,7 @@ from django.utils.translation import gettext as _
 from conversations import access, services, turn_store
 from conversations.assistants import choice
 from conversations.assistants.choice import Choices
-from conversations.history import PastTurn, joined, without_ending
+from conversations.history import PastTurn, with_continuation, without_ending
 from conversations.models import Message, Turn
 from conversations.pipeline.graph import Graph, Node
 from conversations.pipeline.state import Request, State
@@ -26,14 +26,9 @@ from conversations.turns import titles
 from conversations.turns.runner import TurnRunner
 from knowledge.labels import LabelFilter
 from ragsite.db import in_database
-from ragsite.llm.stream.unicode_repair import whole
+from ragsite.llm.stream.unicode_repair import INVISIBLE, whole
 
 __all__ = ["Ask", "Started", "TurnRefused", "continue_answer", "edit", "regenerate", "start_turn", "stop_turn"]
-
-# Whitespace, control characters, and invisible formatting characters, as a character class of regular expressions.
-INVISIBLE = (
-    r"\s\x00-\x1f\x7f-\xa0\xad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufe00-\ufe0f\ufeff\ufff9-\ufffb"
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -215,24 +210,12 @@ def _ended(runner: TurnRunner) -> None:
 
 
 def _prepare(user: Any, ask: Ask) -> tuple[str, State]:
-    """Return the name of the pipeline and the initial state of a turn, and pin its setup."""
+    """Choose and pin the setup of a turn; return the name of its pipeline and its initial state."""
     session = access.get_session(user, ask.session_id)
     chosen = choice.for_turn(user, session, ask.choices)
     parent = None if ask.as_root else ask.parent_turn_id
     if parent is not None and not session.turns.filter(pk=parent).exists():
         raise TurnRefused("unknown_parent", _("The turn to continue from is not in this chat."))
-    continued = None
-    if ask.continues and ask.parent_turn_id:
-        # The turn in which the cut answer began, with its text so far, including that of turns that continued it.
-        turn, text = Turn.objects.get(pk=ask.parent_turn_id), ""
-        while continued is None:
-            stored = Message.objects.values_list("content", flat=True).get(turn=turn, role=Message.Role.ASSISTANT)
-            part = without_ending(stored)
-            text = joined(part, text) if part and text else part or text
-            if turn.continues and turn.parent_turn is not None:
-                turn = turn.parent_turn
-            else:
-                continued = PastTurn(turn.pk, _question_of(turn.pk), text)
     scope = services.scope_of(session) if ask.scope is None else ask.scope
     labels = ask.labels
     if labels is None:
@@ -255,9 +238,21 @@ def _prepare(user: Any, ask: Ask) -> tuple[str, State]:
         thinking=ask.choices.thinking,
         assistant_version_id=chosen.version.pk if chosen.version else None,
         assistant=str(chosen.version or ""),
-        continued=continued,
+        continued=_continued(ask.parent_turn_id) if ask.continues and ask.parent_turn_id else None,
     )
     return chosen.configuration.pipeline or "default", State(request)
+
+
+def _continued(turn_id: int) -> PastTurn:
+    """Return the turn in which a cut answer began, with its text so far, including that of turns that continued it."""
+    turn, text = Turn.objects.get(pk=turn_id), ""
+    while True:
+        stored = Message.objects.values_list("content", flat=True).get(turn=turn, role=Message.Role.ASSISTANT)
+        part = without_ending(stored)
+        text = with_continuation(part, text) if part and text else part or text
+        if not turn.continues or turn.parent_turn is None:
+            return PastTurn(turn.pk, _question_of(turn.pk), text)
+        turn = turn.parent_turn
 
 
 def validated_question(question: str) -> str:

@@ -28,7 +28,7 @@ from conversations.rendering.follow_ups import follow_ups
 from conversations.rendering.fragments import Stream, answer_html, messages, toast_html, turn_html
 from conversations.turn_tree import TurnTree
 from conversations.turns import broker, lifecycle
-from conversations.turns.coalesce import joined
+from conversations.turns.coalesce import join_deltas
 from conversations.web import contexts
 from ragsite.accounts import stream_auth
 from ragsite.db import DATABASE_UNAVAILABLE, database_unavailable_message, in_database
@@ -372,7 +372,7 @@ class ChatConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
                     if isinstance(events[-1], DoneEvent):
                         with suppress(*DATABASE_UNAVAILABLE):  # the end is sent in any case
                             await in_database(self._complete, page)
-                    news = joined(events)
+                    news = join_deltas(events)
                     for message in messages(frame for event in news for frame in stream.feed(event)):
                         await self._send(message)
                     if isinstance(news[-1], Delta | ThinkEvent):

@@ -30,8 +30,8 @@ from conversations.pipeline.whole_documents.sections import (
     Section,
     Unread,
     headings_of,
-    joined,
     leading_sentence,
+    merge_neighbours,
     outline,
     sections_of,
 )
@@ -171,7 +171,7 @@ class ReadDocuments(Node):
         if fits:
             reading.form = "changes" if reading.kind == "changes" else "sections"
             units = [unit for group in groups for unit in group]
-            return units if reading.kind == "changes" or len(units) <= SOURCES else joined(units, SOURCES)
+            return units if reading.kind == "changes" or len(units) <= SOURCES else merge_neighbours(units, SOURCES)
 
         async def report(done: int, total: int, condenses: bool) -> None:
             progress = _("Reading the documents: %(done)d of %(total)d parts done")

@@ -9,7 +9,7 @@ from django.utils.translation import gettext_lazy
 from conversations import services, turn_store
 from conversations.events import plain_text
 from conversations.groups import session_group
-from conversations.history import joined
+from conversations.history import with_continuation
 from conversations.memory import summaries
 from conversations.memory.relevance import store_vector
 from conversations.models import ContextEntry, Turn
@@ -52,7 +52,7 @@ class Save(Node):
             return
         text = plain_text(state.answer.blocks)
         cut = state.request.continued
-        whole = joined(cut.answer, text) if cut is not None else text  # including the part before the cut
+        whole = with_continuation(cut.answer, text) if cut is not None else text  # including the part before the cut
         await retry_while_database_is_down(_save, state, started, text, whole)
         if text:
             branch, language = [*state.past.branch, started.turn_id], state.request.question_language

@@ -11,7 +11,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field, replace
 
 from conversations.events import NUMBERS, in_brackets
-from conversations.pipeline.whole_documents.sections import SOURCES, Section, joined, parts
+from conversations.pipeline.whole_documents.sections import SOURCES, Section, merge_neighbours, parts
 from conversations.prompts import calibration, side_calls
 from conversations.prompts.budget import Window
 from conversations.prompts.endpoints import endpoint_for
@@ -198,7 +198,7 @@ def _size(units: Sequence[tuple[Section, str]], window: Window) -> int:
 def _fitting(units: Sequence[tuple[Section, str]], room: int, window: Window) -> list[tuple[Section, str]]:
     """Return notes that fit and are no more than an answer may have sources; they are cut if necessary."""
     most = max(1, min(SOURCES, room // (FRAME + LEAST_NOTE)))
-    made = joined(units, most) if len(units) > most else list(units)
+    made = merge_neighbours(units, most) if len(units) > most else list(units)
     if _size(made, window) <= room:
         return made
     share = max(1, window.room(room // len(made) - FRAME))

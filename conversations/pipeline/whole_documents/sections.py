@@ -179,7 +179,7 @@ def sections_of(passages: Iterable[Passage], longest: int = LONGEST, shortest: i
     return whole
 
 
-def joined(units: Sequence[tuple[Section, str]], most: int) -> list[tuple[Section, str]]:
+def merge_neighbours(units: Sequence[tuple[Section, str]], most: int) -> list[tuple[Section, str]]:
     """Return sections with their texts, neighbours within a document joined so that there are about `most`."""
     size = -(-len(units) // max(1, most))
     made: list[tuple[Section, str]] = []

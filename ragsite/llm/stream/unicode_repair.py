@@ -1,4 +1,9 @@
-"""Make text storable: combine surrogates, and remove characters that can't be stored."""
+"""Make text storable: combine surrogates, and remove characters that can't be stored; and which ones are invisible."""
+
+# White space, control characters, and invisible formatting characters, as a character class of regular expressions.
+INVISIBLE = (
+    r"\s\x00-\x1f\x7f-\xa0\xad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufe00-\ufe0f\ufeff\ufff9-\ufffb"
+)
 
 
 class TextMender:
