@@ -188,7 +188,6 @@ def test_a_conversion_that_hangs_is_ended(letter: Path, tmp_path: Path, monkeypa
     assert caught.value.code == "timeout"
 
 
-@pytest.mark.nightly
 def test_nothing_that_a_file_links_to_is_fetched(make: Make, tmp_path: Path) -> None:
     asked: list[str] = []
 
