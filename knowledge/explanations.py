@@ -10,6 +10,25 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
+# Short titles of errors, shown before the explanation.
+TITLES: dict[str, Promise] = {
+    "empty": _("The file is empty"),
+    "encrypted": _("The file is password-protected"),
+    "broken": _("The file is damaged"),
+    "unsupported": _("This format can't be read"),
+    "too_many_pages": _("Too many pages"),
+    "too_many_rows": _("Too many rows"),
+    "too_large": _("Too large"),
+    "storage_full": _("Not enough storage"),
+    "no_text": _("No text was found"),
+    "timeout": _("Reading took too long"),
+    "memory": _("Reading needs too much memory"),
+    "missing_tool": _("A program is missing on the server"),
+    "missing": _("The stored file is missing"),
+    "worker_lost": _("The worker was stopped too often"),
+    "database": _("Database error"),
+    "internal": _("Unexpected error"),
+}
 SENTENCES: dict[str, Promise] = {
     "empty": _("The file is empty."),
     "empty.white_space": _("The file contains only white space."),

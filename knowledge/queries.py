@@ -53,28 +53,11 @@ _PATH = Chunk._meta.get_field("heading_path")
 _MOST_WORDS = 20  # of a search within a document
 _BEFORE, _AROUND = 60, 200  # characters shown before the first match, and in total
 SILENT_AFTER = timedelta(seconds=10)
+# The states of documents whose passages are being indexed.
+_INDEXED = (Document.Status.CHUNKED, Document.Status.INDEXING)
 
 OVERLAP_TOO_LONG = _("The overlap must be shorter than the passage length.")
 
-# Short titles of errors, shown before the explanation.
-ERROR_TITLES: dict[str, Promise] = {
-    "empty": _("The file is empty"),
-    "encrypted": _("The file is password-protected"),
-    "broken": _("The file is damaged"),
-    "unsupported": _("This format can't be read"),
-    "too_many_pages": _("Too many pages"),
-    "too_many_rows": _("Too many rows"),
-    "too_large": _("Too large"),
-    "storage_full": _("Not enough storage"),
-    "no_text": _("No text was found"),
-    "timeout": _("Reading took too long"),
-    "memory": _("Reading needs too much memory"),
-    "missing_tool": _("A program is missing on the server"),
-    "missing": _("The stored file is missing"),
-    "worker_lost": _("The worker was stopped too often"),
-    "database": _("Database error"),
-    "internal": _("Unexpected error"),
-}
 STAGES: dict[str, Promise] = {
     "parsing": _("Reading"),
     "scans": _("Reading scanned pages"),
@@ -254,9 +237,6 @@ def seconds_left(document: Document) -> int | None:
     if elapsed < 2:
         return None
     return max(1, round(elapsed * (100 - document.progress) / (document.progress - begun)))
-
-
-_INDEXED = (Document.Status.CHUNKED, Document.Status.INDEXING)
 
 
 def _pace() -> float:

@@ -215,7 +215,7 @@ def _parse_and_store(document: Document, held: Claim, folder: Path) -> bool:
             return False
         if not spooled:
             raise ParseError("no_text")
-        _store(held, passages.Store(document, folder, []), spool, reading)
+        _store(held, passages.Store(document, folder), spool, reading)
     return True
 
 
@@ -304,7 +304,7 @@ def _fail(held: Claim, key: str, **params: Any) -> None:
     try:
         now = timezone.now()
         if held.rows().filter(status=Document.Status.PARSING, reads_scans=True, chunks__isnull=False).exists():
-            notices = [{"key": Notice(key="left_out.scans_failed").key}, {"key": key, **params}]
+            notices = [{"key": "left_out.scans_failed"}, {"key": key, **params}]
             held.rows().update(
                 status=Document.Status.READY, stage="", progress=100, notices=notices, finished_at=now, updated_at=now
             )

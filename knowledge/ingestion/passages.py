@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import IO, Any
@@ -56,7 +56,7 @@ class Store:
 
     document: Document
     folder: Path  # where the parse left its pictures
-    written: list[str]
+    written: list[str] = field(default_factory=list)  # the names of picture files
 
     def replace(self, rows: Iterator[str], recognised: Mapping[int, Sequence[RecognisedLine]]) -> None:
         """Replace the document's chunks by the spooled ones, and its scanned pages by their `recognised` lines.

@@ -5,7 +5,7 @@ from typing import Any
 
 from django.db.models import Sum
 
-from knowledge import queries
+from knowledge import explanations
 from knowledge.models import Document, KnowledgeBase
 
 MOST = 10_000  # documents of one summary
@@ -26,7 +26,7 @@ def summary(knowledge_base: KnowledgeBase, document_ids: Collection[int]) -> dic
     reasons: dict[str, dict[str, Any]] = {}
     for document in failed:
         message = document.error_message
-        title = str(queries.ERROR_TITLES.get(document.error_code, "")) or message
+        title = str(explanations.TITLES.get(document.error_code, "")) or message
         reason = reasons.setdefault(title, {"title": title, "text": message, "count": 0, "files": []})
         reason["count"] += 1
         if reason["text"] != message:

@@ -13,7 +13,7 @@ from django.utils.safestring import SafeString, mark_safe
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from knowledge import locations, queries
+from knowledge import explanations, locations, queries
 from knowledge.chunking.sections import MARK
 from knowledge.highlights import BULLET, Marks, bare
 from knowledge.models import Chunk, Document
@@ -85,7 +85,7 @@ def stage_label(document: Document) -> str | Promise:
 @register.filter
 def error_title(document: Document) -> str | Promise:
     """Return the title of an error, or "" if the explanation contains it."""
-    title = queries.ERROR_TITLES.get(document.error_code, "")
+    title = explanations.TITLES.get(document.error_code, "")
     return "" if str(title) in document.error_message else title
 
 

@@ -16,7 +16,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
-from knowledge import access, queries, services
+from knowledge import access, explanations, queries, services
 from knowledge.ingestion import ingestion
 from knowledge.invitations import invitations
 from knowledge.labels import LabelError, tags_in
@@ -113,10 +113,10 @@ def knowledge_base(request: HttpRequest, pk: int) -> HttpResponse:
         "job": base.bulk_jobs.filter(user_id=access.key(request.user), status__in=BulkJob.UNFINISHED).first(),
         "kinds": registry.kinds(),
         "extensions": registry.extensions(),
-        "upload_rules": files.upload_rules() | {"title": queries.ERROR_TITLES["unsupported"]},
+        "upload_rules": files.upload_rules() | {"title": explanations.TITLES["unsupported"]},
     }
     if context["can_edit"] and (left := services.room(base.owner_id)) is not None:
-        full_title = queries.ERROR_TITLES["storage_full"]
+        full_title = explanations.TITLES["storage_full"]
         context["upload_rules"] |= {"room": left.size, "full": left.message, "full_title": full_title}
     target = request.htmx.target or "" if request.htmx else ""  # type: ignore[attr-defined]
     partial = {"documents": "#table", "language-notice": "#notice"}.get(target, "")
@@ -214,7 +214,7 @@ def upload(request: HttpRequest, pk: int) -> HttpResponse:
             added = services.add_document(base, request.user, file.name or "", file, request.POST.get("folder", ""))
         except services.UploadRefused as refusal:
             code = 413 if refusal.code in ("too_large", "storage_full") else 415
-            reason = queries.ERROR_TITLES.get(refusal.code, "") or refusal.message
+            reason = explanations.TITLES.get(refusal.code, "") or refusal.message
             name = services.clean_filename(file.name or "")
             rows.append({"refused": refusal.message, "reason": reason, "filename": name})
         else:

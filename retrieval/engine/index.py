@@ -257,8 +257,9 @@ def _renew_batch() -> int | None:
     """Re-analyse the next chunks of a base; return their number, or None if none is left or another process does it."""
     with transaction.atomic(), connection.cursor() as cursor:
         cursor.execute("SELECT pg_try_advisory_xact_lock(%s)", [_RENEWING])
-        base = CorpusSize.objects.filter(analysed_to__isnull=False).order_by("pk").first()
-        if not cursor.fetchone()[0] or base is None:
+        (is_locked,) = cursor.fetchone()
+        base = CorpusSize.objects.filter(analysed_to__isnull=False).order_by("pk").first() if is_locked else None
+        if base is None:
             return None
         cursor.execute(_OUTDATED, [base.pk, base.analysed_to, BATCH])
         rows = [IndexRow.of(chunk) for chunk in Chunk.objects.filter(pk__in=[pk for (pk,) in cursor.fetchall()])]

@@ -3,7 +3,7 @@
 import asyncio
 
 from conversations.events import BlockEnd, BlockStart, Delta, Event, ThinkEvent, fold
-from conversations.turns.coalesce import Coalescer, joined
+from conversations.turns.coalesce import Coalescer, join_deltas
 
 
 def delta(text: str, block: str = "b1") -> Delta:
@@ -70,7 +70,7 @@ def test_missed_events_are_joined_in_place() -> None:
         Delta(seq=9, id="b3", row=["1"]),
         Delta(seq=10, id="b3", row=["2"]),
     ]
-    sent = joined(events)
+    sent = join_deltas(events)
     assert [event.seq for event in sent] == [2, 3, 5, 6, 7, 8, 9, 10]
     assert sent[2] == Delta(seq=5, id="b1", text="cd")
     assert fold(sent) == fold(events)
