@@ -12,7 +12,7 @@ from conversations.rendering.answer import AnswerPage
 from knowledge import access as knowledge_access
 from knowledge.models import Chunk
 from ragsite.language.content_words import content_terms
-from ragsite.language.detection import HAN_BMP
+from ragsite.language.detection import HAN_BMP, UI_LANGUAGE
 from ragsite.language.word_lists import lines_of
 from retrieval.types import AnswerState
 
@@ -62,7 +62,7 @@ def follow_ups(user: Any, page: AnswerPage) -> list[str]:
             continue
         if bool(_HAN.search(heading)) == chinese and (2 if chinese else 4) <= len(heading) <= 60:
             found.append(heading)
-    with override("zh-hans" if chinese else "en"):
+    with override(UI_LANGUAGE["zh" if chinese else "en"]):
         return [
             each if each[-1] in "?？" else _("What do the documents say about “%(heading)s”?") % {"heading": each}
             for each in found[:OFFERED]

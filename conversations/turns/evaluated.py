@@ -17,7 +17,7 @@ from conversations.turn_store import TurnRefused
 from conversations.turns import unstored
 from conversations.turns.lifecycle import find_node
 from ragsite.db import in_database
-from ragsite.language.detection import language_of
+from ragsite.language.detection import UI_LANGUAGE, language_of
 from retrieval.evaluation import answering
 from retrieval.evaluation.answering import Answered, AnswererRefused, Step
 
@@ -59,7 +59,7 @@ class AssistantAnswerer:
                 question,
                 knowledge_base_ids=knowledge_base_ids,
                 choices=choices,
-                language="zh-hans" if language_of(question) == "zh" else "en",
+                language=UI_LANGUAGE.get(language_of(question), "en"),
                 memory=False,
             )
         except TurnRefused as refused:

@@ -2,7 +2,13 @@
 
 import re
 
-LANGUAGES = frozenset({"en", "zh"})
+from django.utils.functional import Promise
+from django.utils.translation import gettext_lazy as _
+
+# The languages that are distinguished: their names, and the languages of the interface for answers in them.
+LANGUAGE_NAMES: dict[str, Promise] = {"en": _("English"), "zh": _("Chinese")}
+LANGUAGES = frozenset(LANGUAGE_NAMES)
+UI_LANGUAGE = {"en": "en", "zh": "zh-hans"}
 # Han characters, as character classes of regular expressions: all, and those of words, names and snippets, which are of
 # the Basic Multilingual Plane and no compatibility characters. Terms may also contain 々 and 〇, see `analysis`.
 HAN_BMP = r"\u3400-\u4dbf\u4e00-\u9fff"

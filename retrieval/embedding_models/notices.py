@@ -6,15 +6,14 @@ from dataclasses import dataclass
 from django.core.cache import cache
 from django.db.models import Count
 from django.utils.functional import Promise
-from django.utils.translation import gettext_lazy as _
 
 from knowledge.models import Chunk
+from ragsite.language.detection import LANGUAGE_NAMES
 from ragsite.llm.embedding.embedding import configured, languages_of
 from retrieval.embedding_models.models import ModelJob
 from retrieval.engine import spaces
 from retrieval.models import EmbeddingSpace
 
-NAMES: dict[str, str | Promise] = {"en": _("English"), "zh": _("Chinese")}
 # Seconds for which the counts of a base's passages, and of the site's, are cached. For a base with few passages they
 # aren't, since each new document may change the majority.
 _KEPT, _KEPT_OF_SITE = 60, 600
@@ -32,7 +31,7 @@ class Notice:
     @property
     def name(self) -> str | Promise:
         """The language's name."""
-        return NAMES.get(self.language, self.language)
+        return LANGUAGE_NAMES.get(self.language, self.language)
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,8 @@ from django import template
 from django.template.context import Context
 from django.utils.translation import gettext, ngettext
 
-from retrieval.embedding_models.notices import NAMES, filling, notice_of
+from ragsite.language.detection import LANGUAGE_NAMES
+from retrieval.embedding_models.notices import filling, notice_of
 
 register = template.Library()
 
@@ -17,7 +18,7 @@ def language_names(codes: list[str]) -> str:
 
     Languages without a name here are counted, if there are others with a name.
     """
-    named = [str(NAMES[code]) for code in codes if code in NAMES] or codes
+    named = [str(LANGUAGE_NAMES[code]) for code in codes if code in LANGUAGE_NAMES] or codes
     if others := len(codes) - len(named):
         named = [*named, ngettext("{n} more", "{n} more", others).format(n=others)]
     return gettext(", ").join(named)

@@ -17,6 +17,7 @@ from conversations.pipeline.writing.blocks import BlockWriter, escape_markdown
 from conversations.pipeline.writing.extractive import Extract, Quote, extract
 from conversations.pipeline.writing.similarity import similarity_to
 from conversations.prompts.passages import citations
+from ragsite.language.detection import LANGUAGE_NAMES, UI_LANGUAGE
 from ragsite.llm.errors import LLMError
 from ragsite.site_settings.config import config
 from retrieval.answerability.question_weights import weigh_words
@@ -51,7 +52,6 @@ def unsearched_note(state: State) -> str:
     if not state.found.unsearched:
         return ""
     with translation.override(reply_language(state)):
-        languages = {"en": _("English"), "zh": _("Chinese")}
         language, count = max(state.found.unsearched.items(), key=lambda item: item[1])
         message = ngettext(
             "%(count)d document is in %(theirs)s. Questions in %(mine)s can't search it, because the embedding model "
@@ -62,8 +62,8 @@ def unsearched_note(state: State) -> str:
             "embedding model.",
             count,
         )
-        mine = languages[state.request.question_language]
-        return message % {"count": count, "theirs": languages.get(language, language), "mine": mine}
+        theirs, mine = (str(LANGUAGE_NAMES.get(code, code)) for code in (language, state.request.question_language))
+        return message % {"count": count, "theirs": theirs, "mine": mine}
 
 
 def from_general_knowledge(state: State) -> str:
@@ -81,7 +81,7 @@ def ended_early(state: State, reason: str) -> str:
 def reply_language(state: State) -> str:
     """Return the language code for the site's own words in an answer."""
     language = config.ANSWER_LANGUAGE if config.ANSWER_LANGUAGE != "question" else state.request.question_language
-    return "zh-hans" if language == "zh" else "en"
+    return UI_LANGUAGE.get(language, "en")
 
 
 async def answer(state: State, writer: BlockWriter, emit: Emit) -> None:
