@@ -37,8 +37,8 @@ class Format:
 
     `titled` means that the first heading is the title, unlike in formats whose headings name sheets or slides. `unit`
     is the unit of pages: "page", "slide", "sheet" or "chapter". `signature` is the file type of the first bytes that
-    every such file has, as `sandbox.identity` names it; a file without them has another type. `converter` is the LibreOffice module required to read
-    the format, and `newer` the format that people can save a file in instead.
+    every such file has, as `sandbox.identity` names it; a file without them has another type. `converter` is the
+    LibreOffice module required to read the format, and `newer` the format that people can save a file in instead.
     """
 
     name: str

@@ -121,7 +121,7 @@ def judge(question: str, hits: Sequence[Hit], frequencies: Frequencies, nearest:
     `frequencies` are those of the question's terms in the searched passages. `nearest` is the similarity of the nearest
     passage, or None if the embedding model doesn't know the question's language.
     """
-    asked = weigh_words(question, frequencies)
+    question_words = weigh_words(question, frequencies)
     passages = [passage_terms(hit) for hit in hits[:FIRST_PASSAGES]]
     read = [hit for hit in hits if hit.reading is not None]
     read.sort(key=lambda hit: -(hit.score if hit.worth is None else hit.worth))
@@ -130,8 +130,8 @@ def judge(question: str, hits: Sequence[Hit], frequencies: Frequencies, nearest:
         similarity=nearest,
         answers=max((reading.answers for reading in readings if reading.answers is not None), default=None),
         related=max((reading.related for reading in readings if reading.related is not None), default=None),
-        covered=max((coverage(asked, passage) for passage in passages), default=0.0),
-        words=max((sum(word.held_by(passage) > 0 for word in asked) for passage in passages), default=0),
+        covered=max((coverage(question_words, passage) for passage in passages), default=0.0),
+        words=max((sum(word.held_by(passage) > 0 for word in question_words) for passage in passages), default=0),
     )
     if not hits or evidence.relevance < config.RELEVANCE_THRESHOLD:
         return Judgement("nothing", evidence)
@@ -140,8 +140,8 @@ def judge(question: str, hits: Sequence[Hit], frequencies: Frequencies, nearest:
 
 def similarity(rankings: Sequence[Ranking], wordings: Collection[str]) -> float | None:
     """Return the highest similarity of a passage to any of the wordings, or None if no ranking can be used."""
-    asked = (ranking for ranking in rankings if ranking.type == "vector" and ranking.query.text in wordings)
-    known = (ranking for ranking in asked if language_of(ranking.query.text) not in ranking.unknown)
+    searched = (ranking for ranking in rankings if ranking.type == "vector" and ranking.query.text in wordings)
+    known = (ranking for ranking in searched if language_of(ranking.query.text) not in ranking.unknown)
     return max((score for ranking in known for _chunk, score in ranking.hits[:1]), default=None)
 
 
