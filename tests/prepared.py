@@ -82,7 +82,7 @@ def _migrate(data_dir: Path) -> None:
 
 
 def _index_samples(data_dir: Path) -> None:
-    migrated(data_dir)
+    _migrate(data_dir)
     query = "SELECT bool_and(status = 'ready'), bool_or(status = 'failed') FROM knowledge_document"
     deadline = time.monotonic() + PATIENCE
     with Site(data_dir, RAGSITE_DEMO_PASSWORD=PASSWORD) as first:

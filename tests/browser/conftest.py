@@ -39,7 +39,7 @@ def running_site(**environment: str) -> Iterator[Site]:
 @pytest.fixture(scope="package")
 def site() -> Iterator[Site]:
     """A site without a language model, with the sample documents."""
-    with running_site() as site:
+    with running_site(ENABLE_READER="true") as site:
         yield site
 
 
@@ -52,7 +52,7 @@ def provider() -> Iterator[FakeProvider]:
 @pytest.fixture(scope="package")
 def site_with_model(provider: FakeProvider) -> Iterator[Site]:
     """A site whose answers are written by the fake provider."""
-    with running_site(LLM_BASE_URL=provider.base_url, LLM_MODEL="fake-model") as site:
+    with running_site(ENABLE_READER="true", LLM_BASE_URL=provider.base_url, LLM_MODEL="fake-model") as site:
         yield site
 
 

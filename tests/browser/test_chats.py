@@ -171,10 +171,12 @@ def test_a_saved_prompt_is_filled_in_and_asked(page: Page, site: Site) -> None:
     page.keyboard.press("Enter")
     expect(page.locator(".turn .outcome")).to_have_count(1)
     # A neighbouring heading is asked about with one click.
+    ask(page, "How long does a firmware update take?")
+    expect(page.locator(".turn .outcome")).to_have_count(2)
     chip = page.locator("#follow-ups .chip").first
     expect(chip).to_be_visible()
     chip.click()
-    expect(page.locator(".turn .outcome")).to_have_count(2)
+    expect(page.locator(".turn .outcome")).to_have_count(3)
 
 
 @pytest.mark.parametrize("answer_ends", ["before the connection is back", "after it is back"])

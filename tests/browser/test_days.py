@@ -15,12 +15,7 @@ from tests.browser.test_people import SECRET, invite, join
 from tests.browser.test_sessions import choose
 from tests.site import Site
 
-pytestmark = [
-    pytest.mark.browser,
-    pytest.mark.nightly,
-    pytest.mark.xdist_group("days"),
-    pytest.mark.timeout(300),
-]
+pytestmark = [pytest.mark.browser, pytest.mark.nightly, pytest.mark.xdist_group("days"), pytest.mark.timeout(300)]
 
 
 @pytest.fixture(scope="module")

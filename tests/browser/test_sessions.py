@@ -46,7 +46,7 @@ def test_chats_are_renamed_pinned_and_deleted_beside_the_open_one(page: Page, si
 
     choose(page, "How heavy", "Delete")
     expect(page.locator("#sessions .session", has_text="How heavy")).to_have_count(0)
-    expect(page.locator("#toasts")).to_contain_text("is deleted")
+    expect(page.locator("#toasts")).to_contain_text("was deleted")
     expect(current).to_contain_text("Lights of the switch")
 
     choose(page, "Lights of the switch", "Delete")

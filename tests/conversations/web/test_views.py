@@ -277,7 +277,7 @@ def test_deleting_the_open_session_opens_another(as_owner: Client, session: Chat
     response = as_owner.post(reverse("delete-session", args=[session.pk]) + f"?current={session.pk}", headers=HTMX)
     fresh = response["HX-Redirect"]
     assert fresh.endswith(f"?deleted={session.pk}")
-    assert html(as_owner.get(fresh)).count("is deleted.") == 1
+    assert html(as_owner.get(fresh)).count("was deleted.") == 1
 
 
 def test_searching_finds_words_of_messages(as_owner: Client, owner: User, session: ChatSession, turn: Turn) -> None:
