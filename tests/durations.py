@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from tests import nightly
+
 FILE = Path(__file__).with_suffix(".json")
 # Seconds, including setup and teardown. Four fifths of the tests take less; together they run in under two minutes.
 SLOW = 0.12
@@ -22,11 +24,21 @@ def recorded() -> dict[str, float]:
 
 
 def mark(items: Iterable[pytest.Item]) -> None:
-    """Mark the recorded tests as slow."""
+    """Mark the recorded tests as slow, and most variants of those with many as nightly.
+
+    Of the slow variants of a parametrized test, runs by day take a sample of `nightly.VARIANTS`, always the same.
+    """
     slow = recorded()
+    variants: dict[str, list[pytest.Item]] = defaultdict(list)
     for item in items:
         if item.nodeid in slow:
             item.add_marker(pytest.mark.slow)
+            variants[item.nodeid.partition("[")[0]].append(item)
+    for each in variants.values():
+        sampled = nightly.sample(each, nightly.VARIANTS)
+        for item in each:
+            if item not in sampled:
+                item.add_marker(pytest.mark.nightly)
 
 
 class Recorder:

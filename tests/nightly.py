@@ -5,6 +5,8 @@ from collections.abc import Sequence
 from typing import TypeVar
 
 T = TypeVar("T")
+# The most slow variants of a parametrized test that runs by day take.
+VARIANTS = 3
 # Set by pytest's option `--nightly` before any test is collected.
 takes_all = False
 

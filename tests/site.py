@@ -145,7 +145,7 @@ def _environment(added: dict[str, str]) -> dict[str, str]:
     # Without a model at Ollama's usual port, whatever this machine runs.
     fixed = {"OLLAMA_URL": "http://127.0.0.1:9", "PYTHONUNBUFFERED": "1"}
     # Reading takes a second of each answer, and what is read within a time limit depends on how busy the machine is.
-    fixed |= {"ENABLE_READER": "false", "READER_TIMEOUT": "60"}
+    fixed |= {"ENABLE_READER": "false", "READER_PASSAGES": "4", "READER_TIMEOUT": "60"}
     if folder := os.environ.get("TESTS_OF_RAGSITE_DIR"):
         fixed["RAGSITE_STATIC_DIR"] = f"{folder}/static"  # collected once for all sites of a run
     return kept | fixed | added

@@ -17,11 +17,11 @@ from playwright.sync_api import Browser, Page, ViewportSize, expect
 
 from tests.browser.conftest import PATIENCE, ask, running_site, sign_in
 from tests.fakes.provider import FakeProvider
-from tests.nightly import sample, takes_all
+from tests.nightly import sample
 from tests.site import PASSWORD, Site, run_command
 
 # About thirty pages, on a machine that may be busy.
-pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("accessibility"), pytest.mark.timeout(300)]
+pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("pages"), pytest.mark.timeout(300)]
 
 AXE = resources.files("axe_playwright_python").joinpath("axe.min.js").read_text(encoding="utf-8")
 # Fading text has too little contrast for a moment.
@@ -188,7 +188,7 @@ def test_pages_of_the_site(person: str, request: pytest.FixtureRequest, site: Si
     assistants = _links(page, r"/assistants/\d+/")[:1]
     number = base.split("/")[2]
     addresses = [address.format(base=number) for address in PAGES] + documents + assistants
-    assert _walk(page, site, sample(addresses, 14)) == []
+    assert _walk(page, site, sample(addresses, 8)) == []
 
 
 @pytest.fixture(scope="module")
@@ -208,11 +208,11 @@ for model in (Turn, Message, Feedback):
         yield site
 
 
-# Models of which every page is checked, also in the dark theme; of the others, only the list and a form in the light
-# theme, and only of a few outside of nightly runs.
-_WHOLE = ("chatsession", "user", "modelprofile", "knowledgebase") if takes_all else ("chatsession", "modelprofile")
+# Models of which every page is checked, also in the dark theme; of the others, only the list and a form in the light.
+_WHOLE = ("chatsession", "user", "modelprofile", "knowledgebase")
 
 
+@pytest.mark.nightly
 @pytest.mark.timeout(900)
 def test_pages_of_the_administration(visitor: Page, filled_site: Site) -> None:
     _sign_in(visitor, filled_site)
@@ -223,8 +223,7 @@ def test_pages_of_the_administration(visitor: Page, filled_site: Site) -> None:
     complaints = _walk(visitor, filled_site, ["/admin/?days=7", "/admin/password_change/", "/admin/"], _too_wide)
     lists = _links(visitor, r"/admin/\w+/\w+/")
     assert len(lists) > 30
-    others = [address for address in lists if address.split("/")[-2] not in _WHOLE]
-    for address in sample(others, 3) + [address for address in lists if address not in others]:
+    for address in lists:
         whole = address.split("/")[-2] in _WHOLE
         complaints += _walk(visitor, filled_site, [address], _too_wide, dark=whole)
         found = _links(visitor, re.escape(address) + r"(add/|[\w-]+/change/)")
@@ -242,6 +241,7 @@ def test_lists_of_the_administration_in_chinese(chinese_visitor: Page, filled_si
     assert complaints == []
 
 
+@pytest.mark.nightly
 def test_pages_on_which_a_model_is_connected(visitor: Page, filled_site: Site, provider: FakeProvider) -> None:
     _sign_in(visitor, filled_site)
     visitor.goto(f"{filled_site.url}/admin/conversations/modelprofile/set-up/?provider=vllm")
@@ -278,6 +278,7 @@ def test_a_chat_with_an_open_source_on_a_phone(site: Site, browser: Browser) -> 
     assert complaints == []
 
 
+@pytest.mark.nightly
 def test_an_evaluation_from_its_set_to_its_run(visitor: Page, site: Site, tmp_path: Path) -> None:
     questions = tmp_path / "questions.jsonl"
     asked = {"question": "How long does a firmware update take?", "relevant": ["LS-2400 Switch Handbook.pdf"]}

@@ -20,16 +20,12 @@ from urllib.parse import quote, urldefrag, urlsplit
 import pytest
 from playwright.sync_api import Browser, Page, Route, expect
 
-from tests import nightly
 from tests.browser.conftest import PATIENCE, ask, new_chat, running_site, sign_in
 from tests.browser.injections import Canary, Trap, diagrams, injections
 from tests.fakes.provider import FakeProvider
 from tests.site import ROOT, Site
 
-pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("injections")]
-
-# Unfinished markup is rendered after each chunk: in nightly runs, after each second token.
-TOKENS_PER_CHUNK = 2 if nightly.takes_all else 15
+pytestmark = [pytest.mark.browser, pytest.mark.nightly, pytest.mark.xdist_group("injections")]
 
 # Links that change something, download files, or lead to the same page in another order.
 _NOT_FOLLOWED = re.compile(
@@ -147,7 +143,7 @@ def _converse(page: Page, provider: FakeProvider, texts: list[str], trap: Trap) 
     for number, answer in enumerate(answers):
         provider.reply(texts[number], purpose="title")
         if answer:
-            provider.reply(answer, thinking="\n".join(texts), tokens_per_chunk=TOKENS_PER_CHUNK, delay=0.001)
+            provider.reply(answer, thinking="\n".join(texts), tokens_per_chunk=2, delay=0.001)
         else:
             provider.fail(401, {"error": {"message": " ".join(texts)[:400]}})
         ask(page, question)
@@ -227,7 +223,6 @@ def test_nothing_runs_while_the_site_is_filled(poisoned: Poisoned) -> None:
     assert poisoned.while_written.caught == {}
 
 
-@pytest.mark.nightly
 def test_the_policy_has_nothing_to_block(browser: Browser, poisoned: Poisoned) -> None:
     with closing(browser.new_context(storage_state=poisoned.state)) as context:
         context.set_default_timeout(PATIENCE)

@@ -111,6 +111,7 @@ def _guard(site: Site) -> psutil.Process:
     return guard
 
 
+@pytest.mark.nightly
 def test_the_guard_is_started_again_and_the_site_outlives_it(site: Site) -> None:
     guard = _guard(site)
     assert guard.memory_info().rss < 30 * 2**20

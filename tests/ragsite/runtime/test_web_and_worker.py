@@ -152,7 +152,7 @@ def test_the_web_process_loads_what_the_first_question_needs(web: Web) -> None:
 @pytest.mark.parametrize(
     "which",
     [
-        pytest.param(0, id="worker"),
+        pytest.param(0, id="worker", marks=pytest.mark.nightly),
         pytest.param(1, id="monitor", marks=pytest.mark.nightly),
         pytest.param(2, id="pusher", marks=pytest.mark.nightly),
     ],
@@ -264,6 +264,7 @@ def _asked(url: str, api: httpx.Client) -> int:
     return int(next(message["id"] for message in messages if message["role"] == "assistant"))
 
 
+@pytest.mark.nightly
 def test_another_process_ends_the_answers_of_one_that_was_killed(
     data_dir: Path, web: Web, api: httpx.Client, provider: FakeProvider
 ) -> None:
