@@ -18,7 +18,7 @@ OPTIONS ?=
 help:
 	@echo "make run       start the site (UP='--port 8080' passes options to manage.py up)"
 	@echo "make test      check style, types, templates and catalogues, and run the tests"
-	@echo "make quick     run the tests that need no browser or running site and take less than 0.2 s each; takes two minutes"
+	@echo "make quick     run the tests that need no browser or running site and take less than 0.12 s each; takes two minutes"
 	@echo "make affected  tests affected by your changes, except browser and site tests"
 	@echo "make nightly   everything in make test, and the tests reserved for nightly runs"
 	@echo "make install   install the packages into .venv; does nothing when nothing changed"

@@ -16,7 +16,7 @@ from reportlab.pdfgen.canvas import Canvas
 from tests.browser import chromium
 from tests.fakes.provider import FakeProvider
 from tests.prepared import site_folder
-from tests.site import PASSWORD, Site
+from tests.site import PASSWORD, ROOT, Site
 
 # Milliseconds; generous, since the machine may be busy and nothing here measures time.
 PATIENCE = 90_000
@@ -32,7 +32,7 @@ def _let_django_run_beside_playwright(monkeypatch: pytest.MonkeyPatch) -> None:
 @contextmanager
 def running_site(**environment: str) -> Iterator[Site]:
     """Run a site on a separate data folder, with the sample documents."""
-    with site_folder() as data_dir, Site(data_dir, **environment) as site:
+    with site_folder() as data_dir, Site(data_dir, root=ROOT, **environment) as site:
         yield site
 
 
