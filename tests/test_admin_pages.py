@@ -29,7 +29,7 @@ from tests.benchmarks.conversations.administration.texts import FREQUENT
 
 pytestmark = pytest.mark.django_db
 MODELS = [*admin.site._registry]
-FEW, MORE = 12, 40
+FEW, MORE = 40, 200
 
 
 def url(model: type[Model], page: str, *args: Any) -> str:
