@@ -21,7 +21,7 @@ from hypothesis import HealthCheck
 from hypothesis import settings as hypothesis_settings
 
 from ragsite.runtime import caches
-from tests import durations, factories, flush, nightly, prepared, schedule
+from tests import durations, factories, flush, nightly, prepared, schedule, site
 from tests.redis_server import RedisServer
 
 pytest_plugins = ["tests.fakes.fixtures", "tests.remembered"]
@@ -141,7 +141,7 @@ def django_db_modify_db_settings(django_db_modify_db_settings: None) -> None:
         prepared.migrated(settings.DATA_DIR)
         with (settings.POSTGRES_DIR / "postgresql.conf").open("a", encoding="utf-8") as conf:
             conf.writelines(f"{name} = '{value}'\n" for name, value in settings.EMBEDDED_POSTGRES_CONF.items())
-        connection.settings_dict["TEST"]["TEMPLATE"] = prepared.NAME
+        connection.settings_dict["TEST"]["TEMPLATE"] = site.DATABASE
 
 
 @pytest.fixture(scope="session")

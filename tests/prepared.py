@@ -17,13 +17,10 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-import psycopg
-
 from tests import site
 from tests.site import PASSWORD, PATIENCE, ROOT, Site, run_command
 
 APPS = ("conversations", "knowledge", "ragsite", "retrieval")
-NAME = "ragsite"  # of the database within, as the settings have it
 
 
 def migrated(data_dir: Path) -> None:
@@ -85,12 +82,10 @@ def _index_samples(data_dir: Path) -> None:
     _migrate(data_dir)
     query = "SELECT bool_and(status = 'ready'), bool_or(status = 'failed') FROM knowledge_document"
     deadline = time.monotonic() + PATIENCE
-    with Site(data_dir, RAGSITE_DEMO_PASSWORD=PASSWORD) as first:
-        socket = (data_dir / "postgres" / "postmaster.pid").read_text().splitlines()[4]
-        with psycopg.connect(host=socket, user="postgres", dbname=NAME, autocommit=True) as database:
-            while (states := database.execute(query).fetchone()) != (True, False):
-                assert states is not None and not states[1] and time.monotonic() < deadline, "".join(first.output)
-                time.sleep(0.2)
+    with Site(data_dir, RAGSITE_DEMO_PASSWORD=PASSWORD) as first, first.database() as database:
+        while (states := database.execute(query).fetchone()) != (True, False):
+            assert states is not None and not states[1] and time.monotonic() < deadline, "".join(first.output)
+            time.sleep(0.2)
 
 
 @contextmanager

@@ -15,8 +15,10 @@ from tempfile import TemporaryDirectory
 from types import TracebackType
 
 import psutil
+import psycopg
 
 ROOT = Path(__file__).resolve().parent.parent
+DATABASE = "ragsite"  # as the settings name it
 PASSWORD = "tests-of-sites-7"  # of the user `demo`
 # Seconds to wait for expected events; generous, since the machine may be busy.
 PATIENCE = 120.0
@@ -106,6 +108,13 @@ class Site:
             if match := pattern.search(line):
                 return match
         raise AssertionError(f"nothing matched {pattern.pattern!r} in:\n" + "".join(self.output))
+
+    @contextmanager
+    def database(self) -> Iterator[psycopg.Connection]:
+        """Connect to its database, which takes less time than a command."""
+        socket = (self.data_dir / "postgres" / "postmaster.pid").read_text().splitlines()[4]
+        with psycopg.connect(host=socket, user="postgres", dbname=DATABASE, autocommit=True) as connection:
+            yield connection
 
     def stop(self, number: signal.Signals = signal.SIGTERM) -> int:
         """Ask it to stop and return its exit code."""

@@ -23,6 +23,15 @@ PATIENCE = 90_000
 expect.set_options(timeout=PATIENCE)
 
 
+@pytest.hookimpl(tryfirst=True)  # before the tests are ordered by their groups
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Run the tests of each of the two sites in one worker, so that it is started once."""
+    for item in items:
+        if item.get_closest_marker("browser") and not item.get_closest_marker("xdist_group"):
+            model = "site_with_model" in getattr(item, "fixturenames", ())
+            item.add_marker(pytest.mark.xdist_group("with a model" if model else "without a model"))
+
+
 @pytest.fixture(autouse=True)
 def _let_django_run_beside_playwright(monkeypatch: pytest.MonkeyPatch) -> None:
     """Allow synchronous queries: Playwright's loop in this thread looks like asynchronous code to Django."""

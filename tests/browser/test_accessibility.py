@@ -21,7 +21,7 @@ from tests.nightly import sample
 from tests.site import PASSWORD, Site, run_command
 
 # About thirty pages, on a machine that may be busy.
-pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("pages"), pytest.mark.timeout(300)]
+pytestmark = [pytest.mark.browser, pytest.mark.timeout(300)]
 
 AXE = resources.files("axe_playwright_python").joinpath("axe.min.js").read_text(encoding="utf-8")
 # Fading text has too little contrast for a moment.

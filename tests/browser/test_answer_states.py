@@ -6,7 +6,7 @@ from playwright.sync_api import Page, expect
 from tests.browser.conftest import ask, new_chat, sign_in
 from tests.site import Site
 
-pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("pages")]
+pytestmark = pytest.mark.browser
 
 
 def test_an_answer_without_results_offers_next_steps(page: Page, site: Site) -> None:

@@ -6,7 +6,7 @@ from playwright.sync_api import Page, expect
 from tests.browser.conftest import sign_in
 from tests.site import Site
 
-pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("pages")]
+pytestmark = pytest.mark.browser
 
 
 def test_an_operation_in_the_list_opens_for_trying(page: Page, site: Site) -> None:

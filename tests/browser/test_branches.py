@@ -9,7 +9,7 @@ from tests.browser.conftest import ask, new_chat, sign_in
 from tests.fakes.provider import FakeProvider
 from tests.site import Site
 
-pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("chats")]
+pytestmark = pytest.mark.browser
 
 
 def settled(page: Page, turns: int) -> None:

@@ -8,7 +8,7 @@ from tests.browser.test_sessions import choose
 from tests.fakes.provider import FakeProvider
 from tests.site import Site
 
-pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("chats")]
+pytestmark = pytest.mark.browser
 
 
 def test_updates_of_the_list_wait_while_renaming(page: Page, site: Site) -> None:

@@ -8,7 +8,7 @@ from playwright.sync_api import Page, expect
 from tests.browser.conftest import ask, sign_in
 from tests.site import Site
 
-pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("pages")]
+pytestmark = pytest.mark.browser
 
 KEEPER = "The keeper of the Skerrow lighthouse polishes the lens of the lamp with chamois leather every seventh day."
 FOG = "In fog the keeper of the Skerrow lighthouse sounds the horn of the lamp room twice every ninety seconds."

@@ -10,7 +10,7 @@ from tests.browser.conftest import ask, make_pdf, sign_in
 from tests.fakes.provider import FakeProvider
 from tests.site import Site
 
-pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("chats")]
+pytestmark = pytest.mark.browser
 
 
 def _open_base(page: Page, site: Site, name: str) -> None:

@@ -10,7 +10,7 @@ from tests.browser.conftest import ask, go_offline, new_chat, sign_in
 from tests.fakes.provider import FakeProvider
 from tests.site import Site
 
-pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("chats")]
+pytestmark = pytest.mark.browser
 
 
 def test_a_scope_chosen_in_one_window_appears_in_the_other(page: Page, site: Site) -> None:

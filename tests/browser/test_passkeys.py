@@ -3,9 +3,9 @@
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.site import PASSWORD, Site, run_command
+from tests.site import PASSWORD, Site
 
-pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("pages")]
+pytestmark = pytest.mark.browser
 AUTHENTICATOR = {
     "protocol": "ctap2",
     "transport": "internal",
@@ -14,12 +14,17 @@ AUTHENTICATOR = {
     "isUserVerified": True,
     "automaticPresenceSimulation": True,
 }
+# `keys`, with the password of `demo`.
+_ADD_USER = """
+    INSERT INTO auth_user
+        (username, password, first_name, last_name, email, is_superuser, is_staff, is_active, date_joined)
+    SELECT 'keys', password, '', '', '', false, false, true, now() FROM auth_user WHERE username = 'demo'
+"""
 
 
 def test_a_passkey_signs_in_without_a_password_and_after_it(page: Page, site: Site) -> None:
-    create = f"from django.contrib.auth.models import User; User.objects.create_user('keys', password='{PASSWORD}')"
-    done = run_command(site.data_dir, "shell", "-c", create)
-    assert done.returncode == 0, done.stderr
+    with site.database() as database:
+        database.execute(_ADD_USER)
     url = site.url.replace("127.0.0.1", "localhost")  # passkeys need a host name
     protocol = page.context.new_cdp_session(page)
     protocol.send("WebAuthn.enable")

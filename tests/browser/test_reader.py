@@ -10,7 +10,7 @@ from tests.browser.conftest import ask, make_pdf, new_chat, sign_in, upload
 from tests.knowledge.pdf_files import scan, text
 from tests.site import Site
 
-pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("pages")]
+pytestmark = pytest.mark.browser
 
 WICK = "The wick of the Orrin beacon is trimmed by hand every eleventh night."
 OIL = "The oil of the Orrin beacon is brought by boat in the first week of May."

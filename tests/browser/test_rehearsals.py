@@ -9,7 +9,7 @@ from tests.browser.conftest import sign_in
 from tests.browser.test_evaluation import make_set
 from tests.site import Site
 
-pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("pages")]
+pytestmark = pytest.mark.browser
 
 QUESTION = "How long does a firmware update take?"
 

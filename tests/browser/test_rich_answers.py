@@ -9,7 +9,7 @@ from tests.browser.conftest import ask, new_chat, sign_in
 from tests.fakes.provider import FakeProvider
 from tests.site import Site
 
-pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("chats")]
+pytestmark = pytest.mark.browser
 
 QUESTION = "How long does a firmware update take?"
 MATHEMATICS = r"""The area is \(a^2\) [1], a price is $5 and $6, and $\sqrt[3]{b}$ is a root.

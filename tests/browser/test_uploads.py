@@ -10,7 +10,7 @@ from tests.browser.conftest import sign_in
 from tests.knowledge.parsing.test_mail import make
 from tests.site import Site
 
-pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("pages")]
+pytestmark = pytest.mark.browser
 
 
 def _open_samples(page: Page, site: Site) -> None:
