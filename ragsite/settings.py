@@ -373,6 +373,7 @@ SPECTACULAR_SETTINGS = {
     "POSTPROCESSING_HOOKS": [
         "drf_spectacular.hooks.postprocess_schema_enums",
         "conversations.api.frame_schema.add_frames",
+        "ragsite.api.schema.use_null_type",
     ],
     # Several models have a field of this name, each with choices of its own.
     "ENUM_NAME_OVERRIDES": {

@@ -105,3 +105,17 @@ class TokenScheme(OpenApiAuthenticationExtension):  # type: ignore[no-untyped-ca
             "name": "Authorization",
             "description": "`Token ` followed by a key, from the account page or `manage.py create_token`.",
         }
+
+
+def use_null_type(result: Any, generator: Any = None, **kwargs: Any) -> Any:
+    """Replace `nullable`, which OpenAPI 3.1 doesn't have but drf-spectacular writes for pages and type hints."""
+    if isinstance(result, dict):
+        if result.get("nullable") is True and isinstance(result.get("type"), str):
+            result["type"] = [result["type"], "null"]
+            del result["nullable"]
+        for value in result.values():
+            use_null_type(value)
+    elif isinstance(result, list):
+        for value in result:
+            use_null_type(value)
+    return result

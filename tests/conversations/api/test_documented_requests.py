@@ -1,4 +1,4 @@
-"""The requests on the API's page, sent one after the other to a new site."""
+"""The requests on the API's page, sent one after the other to a new site, get the responses of the OpenAPI document."""
 
 import re
 import shlex
@@ -16,6 +16,9 @@ from django.db import connection
 from django.db.models import AutoField
 from django.http import StreamingHttpResponse
 from django.test import AsyncClient
+from django.urls import resolve
+from drf_spectacular.generators import SchemaGenerator
+from jsonschema import Draft202012Validator
 
 from conversations.models import Message
 from knowledge.models import KnowledgeBase
@@ -68,7 +71,27 @@ def _requests() -> Iterator[tuple[str, str, dict[str, Any]]]:
             yield method or ("POST" if given else "GET"), url, given | {"headers": headers}
 
 
-async def test_each_is_answered(owner: User, handbook: KnowledgeBase) -> None:
+def _complaints(document: Any, method: str, url: str, response: Any) -> list[str]:
+    """Return how a response differs from the document: an undeclared status or type, or a body against its schema."""
+    route = re.sub(r"<(?:\w+:)?(\w+)>", r"{\1}", "/" + resolve(url.partition("?")[0]).route).replace("{pk}", "{id}")
+    paths = {path.replace("{pk}", "{id}"): item for path, item in document["paths"].items()}
+    declared = paths[route][method.lower()]["responses"]
+    if str(response.status_code) not in declared:
+        return [f"{method} {url}: {response.status_code} is not declared"]
+    content = declared[str(response.status_code)].get("content", {})
+    media_type = response.headers.get("Content-Type", "").partition(";")[0]
+    if not content and not response.content:
+        return []
+    if media_type not in content:
+        return [f"{method} {url}: {media_type} is not declared"]
+    if media_type != "application/json":
+        return []
+    schema = content[media_type]["schema"] | {"components": document["components"]}
+    return [f"{method} {url}: {error.json_path}: {error.message}" for error in Draft202012Validator(schema).iter_errors(response.json())]
+
+
+async def test_each_is_answered_as_documented(owner: User, handbook: KnowledgeBase) -> None:
+    document = SchemaGenerator().get_schema(request=None, public=True)
     for years in range(4):  # as many documents as a new site has
         await in_database(index_document, handbook, (f"The warranty is {years} years.",), f"{years}.txt")
     token = await in_database(create_token, owner, "docs")
@@ -78,7 +101,9 @@ async def test_each_is_answered(owner: User, handbook: KnowledgeBase) -> None:
         response = await getattr(AsyncClient(), method.lower())(url, **given)
         if isinstance(response, StreamingHttpResponse):
             assert b"ERROR" not in b"".join([chunk async for chunk in response])
-        assert response.status_code < 300, (method, url, response.content)
+        else:
+            assert _complaints(document, method, url, response) == []
+        assert response.status_code < 300, (method, url)
         done += 1
     assert done > 18
     await wait_for_all()
