@@ -66,6 +66,12 @@ def site_with_model(provider: FakeProvider) -> Iterator[Site]:
 
 
 @pytest.fixture(scope="package")
+def any_site(site_with_model: Site) -> Site:
+    """The one of the two sites that has less to do, for tests that ask nothing."""
+    return site_with_model
+
+
+@pytest.fixture(scope="package")
 def browser() -> Iterator[Browser]:
     found = chromium.executable()
     if found is None:
@@ -124,9 +130,27 @@ def colleague(browser: Browser) -> Iterator[Page]:
 _signed_in: dict[str, list[Any]] = {}  # cookies, by a site's address
 
 
-def sign_in(page: Page, site: Site) -> None:
-    """Sign in as the demo administrator, unless an earlier test did, and open the chat page."""
-    page.context.add_cookies(_signed_in.get(site.url, []))
+# What `sign_in` opens instead of the latest chat.
+NEW_CHAT, NO_PAGE = "new chat", "no page"
+
+
+def sign_in(page: Page, site: Site, then: str = "") -> None:
+    """Sign in as the demo administrator, unless an earlier test did, and open the latest chat, a new one, or no page.
+
+    Opening pages takes most of the tests' time.
+    """
+    if cookies := _signed_in.get(site.url, []):
+        page.context.add_cookies(cookies)
+        if then == NO_PAGE:
+            return
+        if then == NEW_CHAT:
+            token = next(cookie["value"] for cookie in cookies if cookie["name"] == "csrftoken")
+            headers = {"X-CSRFToken": token, "Referer": site.url}
+            made = page.request.post(f"{site.url}/c/new/", headers=headers, max_redirects=0)
+            page.goto(f"{site.url}{made.headers['location']}")
+            expect(page.locator("#welcome")).to_be_visible()
+            page.wait_for_load_state("load")
+            return
     page.goto(site.url)
     if "/login/" in page.url:
         page.get_by_label("Username").fill("demo")
@@ -135,6 +159,8 @@ def sign_in(page: Page, site: Site) -> None:
     expect(page.get_by_label("Your question")).to_be_visible()
     _signed_in[site.url] = page.context.cookies()
     page.wait_for_load_state("load")  # until then, Enter has no handler
+    if then == NEW_CHAT:
+        new_chat(page)
 
 
 def new_chat(page: Page) -> None:

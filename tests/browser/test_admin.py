@@ -6,19 +6,18 @@ import threading
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.browser.conftest import ask, new_chat, sign_in
+from tests.browser.conftest import NEW_CHAT, ask, new_chat, sign_in
 from tests.fakes.provider import FakeProvider
 from tests.site import Site
 
 pytestmark = pytest.mark.browser
-QUESTION = "How long does a firmware update take?"
+QUESTION = "How long does a firmware update of a switch take?"
 
 
 def test_a_model_is_connected_appears_on_the_dashboard_and_is_removed(
     page: Page, site: Site, provider: FakeProvider
 ) -> None:
-    sign_in(page, site)
-    new_chat(page)
+    sign_in(page, site, NEW_CHAT)
     page.get_by_role("link", name="Connect a model").click()
     page.get_by_role("link", name="vLLM").click()
     expect(page.get_by_label("Address")).to_have_value("http://127.0.0.1:8000/v1")
@@ -80,7 +79,7 @@ def test_a_model_is_connected_appears_on_the_dashboard_and_is_removed(
     expect(page.locator(".figures-spans [aria-current]")).to_have_text("90 days")
 
     page.goto(f"{site.url}/admin/conversations/chatsession/")
-    page.locator("#result_list tbody th a").first.click()
+    page.locator("#result_list tbody th a", has_text=QUESTION).click()
     expect(page.locator(".read-question")).to_have_text(QUESTION)
     expect(page.locator(".read-answer")).to_contain_text("The sources say")
     expect(page.locator(".read-verdicts")).to_contain_text("Supported")

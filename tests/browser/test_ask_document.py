@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.browser.conftest import ask, sign_in, upload
+from tests.browser.conftest import NO_PAGE, ask, sign_in, upload
 from tests.site import Site
 
 pytestmark = pytest.mark.browser
@@ -13,7 +13,7 @@ pytestmark = pytest.mark.browser
 
 def test_asking_one_document_and_then_all(page: Page, site: Site, tmp_path: Path) -> None:
     (tmp_path / "velm.md").write_text("# The Velm tower\n\nThe lamp of the tower is lit an hour before sunset.\n")
-    sign_in(page, site)
+    sign_in(page, site, NO_PAGE)
     upload(page, site, tmp_path / "velm.md")
     page.get_by_role("link", name="The Velm tower").click()
     page.get_by_role("button", name="Ask about this document").click()
@@ -37,7 +37,7 @@ def test_a_document_is_summarised_in_full_from_its_page(page: Page, site: Site, 
         f"## Part {number}\n\nPart {number} is about lamps. {'It goes on. ' * 60}" for number in range(9)
     )
     (tmp_path / "lamps.md").write_text(f"# All lamps\n\nThis book is about lamps.\n\n{sections}\n")
-    sign_in(page, site)
+    sign_in(page, site, NO_PAGE)
     upload(page, site, tmp_path / "lamps.md")
     page.get_by_role("link", name="All lamps").click()
     page.get_by_role("button", name="Ask about this document").click()

@@ -5,7 +5,7 @@ import re
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.browser.conftest import ask, new_chat, sign_in
+from tests.browser.conftest import NO_PAGE, ask, new_chat, sign_in
 from tests.site import Site
 
 pytestmark = pytest.mark.browser
@@ -14,7 +14,7 @@ QUESTION = "How long does a firmware update take?"
 
 
 def test_creating_and_choosing_an_assistant_that_its_answer_names(page: Page, site: Site) -> None:
-    sign_in(page, site)
+    sign_in(page, site, NO_PAGE)
     page.goto(f"{site.url}/assistants/new/")
     page.get_by_label("Name").fill("Help desk")
     page.get_by_label("Greeting").fill("Ask me about our switches.")
@@ -43,7 +43,7 @@ def test_creating_and_choosing_an_assistant_that_its_answer_names(page: Page, si
 
 
 def test_a_setting_applies_from_the_next_question(page: Page, site: Site) -> None:
-    sign_in(page, site)
+    sign_in(page, site, NO_PAGE)
     page.goto(f"{site.url}/pipeline/settings/")
     page.get_by_label("ANSWER_MODE").select_option("chat")
     page.get_by_role("button", name="Save").click()

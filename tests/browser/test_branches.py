@@ -5,7 +5,7 @@ import re
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from tests.browser.conftest import ask, new_chat, sign_in
+from tests.browser.conftest import NEW_CHAT, ask, sign_in
 from tests.fakes.provider import FakeProvider
 from tests.site import Site
 
@@ -20,8 +20,7 @@ def test_switching_and_sharing_versions(
     page: Page, browser: Browser, site_with_model: Site, provider: FakeProvider
 ) -> None:
     provider.reset()
-    sign_in(page, site_with_model)
-    new_chat(page)
+    sign_in(page, site_with_model, NEW_CHAT)
     provider.reply("The first version [1].")
     ask(page, "How long does a firmware update take?")
     settled(page, 1)
@@ -76,8 +75,7 @@ def test_switching_and_sharing_versions(
 
 def test_a_title_from_the_model_appears(page: Page, site_with_model: Site, provider: FakeProvider) -> None:
     provider.reset()
-    sign_in(page, site_with_model)
-    new_chat(page)
+    sign_in(page, site_with_model, NEW_CHAT)
     provider.reply("Four minutes [1].")
     provider.reply("Updating the firmware", purpose="title", first_delay=0.5)
     ask(page, "How long does a firmware update take?")

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page, Route, expect
 
-from tests.browser.conftest import ask, new_chat, sign_in, upload
+from tests.browser.conftest import NEW_CHAT, NO_PAGE, ask, new_chat, sign_in, upload
 from tests.site import Site
 
 pytestmark = pytest.mark.browser
@@ -28,8 +28,7 @@ PASTE = """([name, text]) => {
 
 
 def test_a_file_is_dropped_asked_about_and_kept(page: Page, site: Site) -> None:
-    sign_in(page, site)
-    new_chat(page)
+    sign_in(page, site, NEW_CHAT)
     held: list[Route] = []
     page.route(re.compile(r"/files/$"), lambda route: held.append(route))
     page.evaluate(DROP, ["orvane.md", "# The Orvane bridge\n\nThe bridge of Orvane opens at six in the morning.\n"])
@@ -70,7 +69,7 @@ def test_a_file_is_dropped_asked_about_and_kept(page: Page, site: Site) -> None:
 def test_chips_changed_while_offline_are_updated(page: Page, site: Site, tmp_path: Path) -> None:
     for name in ("solder", "tallow"):
         (tmp_path / f"{name}.md").write_text(f"# The {name} yard\n\nThe {name} yard is open at noon.\n")
-    sign_in(page, site)
+    sign_in(page, site, NO_PAGE)
     upload(page, site, tmp_path / "tallow.md")
     page.goto(site.url)
     new_chat(page)
@@ -107,8 +106,7 @@ def test_chips_changed_while_offline_are_updated(page: Page, site: Site, tmp_pat
 
 
 def test_an_unreadable_file_is_reported_on_its_chip_and_removed(page: Page, site: Site, tmp_path: Path) -> None:
-    sign_in(page, site)
-    new_chat(page)
+    sign_in(page, site, NEW_CHAT)
     sent: list[str] = []
     page.on("request", lambda request: sent.append(request.url) if request.method == "POST" else None)
     (tmp_path / "tool.exe").write_bytes(b"MZ")
@@ -142,7 +140,7 @@ def test_an_unreadable_file_is_reported_on_its_chip_and_removed(page: Page, site
 def test_a_chat_is_limited_to_a_tag_and_a_document(page: Page, site: Site, tmp_path: Path) -> None:
     for name, hour in (("quill", "seven"), ("marrow", "nine")):
         (tmp_path / f"{name}.md").write_text(f"# The {name} gate\n\nThe gate in the wall is closed at {hour}.\n")
-    sign_in(page, site)
+    sign_in(page, site, NO_PAGE)
     upload(page, site, tmp_path / "quill.md")
     upload(page, site, tmp_path / "marrow.md")
     page.get_by_role("link", name="The quill gate").click()

@@ -3,7 +3,7 @@
 import pytest
 from playwright.sync_api import Page, Route, expect
 
-from tests.browser.conftest import ask, go_offline, new_chat, sign_in
+from tests.browser.conftest import NEW_CHAT, NO_PAGE, ask, go_offline, new_chat, sign_in
 from tests.browser.test_sessions import choose
 from tests.fakes.provider import FakeProvider
 from tests.site import Site
@@ -12,8 +12,7 @@ pytestmark = pytest.mark.browser
 
 
 def test_updates_of_the_list_wait_while_renaming(page: Page, site: Site) -> None:
-    sign_in(page, site)
-    new_chat(page)
+    sign_in(page, site, NEW_CHAT)
     ask(page, "How heavy is the LS-2408?")
     expect(page.locator(".turn .outcome")).to_have_count(1)
 
@@ -49,8 +48,7 @@ def test_updates_of_the_list_wait_while_renaming(page: Page, site: Site) -> None
 
 
 def test_a_menu_opened_during_an_update_stays_open(page: Page, site: Site) -> None:
-    sign_in(page, site)
-    new_chat(page)
+    sign_in(page, site, NEW_CHAT)
     ask(page, "Has the LS-2424 a fuse of its own?")
     expect(page.locator(".turn .outcome")).to_have_count(1)
     address = page.locator("#sessions").get_attribute("data-address") or ""
@@ -81,8 +79,7 @@ def test_a_menu_opened_during_an_update_stays_open(page: Page, site: Site) -> No
 
 
 def test_chats_are_found_by_words_labelled_and_archived(page: Page, site: Site) -> None:
-    sign_in(page, site)
-    new_chat(page)
+    sign_in(page, site, NEW_CHAT)
     ask(page, "What does the PWR light mean when it blinks?")
     expect(page.locator(".turn .outcome")).to_have_count(1)
     new_chat(page)
@@ -116,8 +113,7 @@ def test_chats_are_found_by_words_labelled_and_archived(page: Page, site: Site) 
 
 def test_a_question_waits_for_the_end_of_an_answer(page: Page, site_with_model: Site, provider: FakeProvider) -> None:
     provider.reset()
-    sign_in(page, site_with_model)
-    new_chat(page)
+    sign_in(page, site_with_model, NEW_CHAT)
     provider.reply("Slowly " + "more " * 60 + "[1].", delay=0.05)
     ask(page, "How long does a firmware update take?")
     expect(page.locator(".prose")).to_contain_text("Slowly more")
@@ -147,7 +143,7 @@ def test_a_question_waits_for_the_end_of_an_answer(page: Page, site_with_model: 
 
 
 def test_a_saved_prompt_is_filled_in_and_asked(page: Page, site: Site) -> None:
-    sign_in(page, site)
+    sign_in(page, site, NO_PAGE)
     page.goto(f"{site.url}/account/prompts/")
     page.get_by_label("Title").fill("Width of a model")
     page.get_by_label("Text").fill("How wide is the {{model}}?")
@@ -184,8 +180,7 @@ def test_a_queued_question_survives_a_lost_connection(
     page: Page, site_with_model: Site, provider: FakeProvider, answer_ends: str
 ) -> None:
     provider.reset()
-    sign_in(page, site_with_model)
-    new_chat(page)
+    sign_in(page, site_with_model, NEW_CHAT)
     address, page = page.url, page.context.new_page()  # whose console may report network errors
     page.goto(address)
     page.wait_for_load_state("load")

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.browser.conftest import ask, sign_in
+from tests.browser.conftest import NO_PAGE, ask, sign_in
 from tests.site import Site
 
 pytestmark = pytest.mark.browser
@@ -23,7 +23,7 @@ def _document(path: Path) -> Path:
 
 
 def test_a_source_opens_at_its_quotation(page: Page, site: Site, tmp_path: Path) -> None:
-    sign_in(page, site)
+    sign_in(page, site, NO_PAGE)
     page.goto(f"{site.url}/knowledge/")
     page.get_by_role("link", name="Samples").first.click()
     page.set_input_files("#upload-files", _document(tmp_path / "skerrow.md"))

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.browser.conftest import ask, make_pdf, new_chat, running_site, sign_in
+from tests.browser.conftest import NEW_CHAT, NO_PAGE, ask, make_pdf, running_site, sign_in
 from tests.browser.test_people import SECRET, invite, join
 from tests.browser.test_sessions import choose
 from tests.site import Site
@@ -123,7 +123,7 @@ def test_a_member_asks_reads_organises_shares_and_signs_out(
 def test_a_curator_tidies_another_users_base(
     page: Page, colleague: Page, other: Page, site: Site, tmp_path: Path
 ) -> None:
-    sign_in(page, site)
+    sign_in(page, site, NO_PAGE)
     page.goto(f"{site.url}/admin/auth/group/add/")
     page.get_by_label("Name").fill("Harbour")
     page.get_by_role("button", name="Save", exact=True).click()
@@ -249,8 +249,7 @@ def test_an_administrator_adds_missing_documents_and_manages_people(
 def test_an_anonymous_visitor_is_refused_with_an_explanation_everywhere(
     page: Page, colleague: Page, other: Page, site: Site
 ) -> None:
-    sign_in(page, site)
-    new_chat(page)
+    sign_in(page, site, NEW_CHAT)
     ask(page, "How heavy is the LS-2408?")
     _answered(page, 1)
     chat = page.url.partition("?")[0]

@@ -5,7 +5,7 @@ import re
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
-from tests.browser.conftest import ask, sign_in
+from tests.browser.conftest import NO_PAGE, ask, sign_in
 from tests.site import Site
 
 pytestmark = pytest.mark.browser
@@ -21,7 +21,7 @@ def make_set(popover: Locator, name: str) -> None:
 
 
 def test_a_playground_query_is_added_to_a_set_and_run(page: Page, site: Site) -> None:
-    sign_in(page, site)
+    sign_in(page, site, NO_PAGE)
     page.goto(f"{site.url}/playground/")
     page.get_by_label("Query").fill("How heavy is the LS-2448P?")
     page.get_by_label("Query").press("Enter")

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.browser.conftest import ask, make_pdf, sign_in
+from tests.browser.conftest import NO_PAGE, ask, make_pdf, sign_in
 from tests.fakes.provider import FakeProvider
 from tests.site import Site
 
@@ -27,7 +27,7 @@ def test_a_document_becomes_a_cited_answer(page: Page, site: Site, tmp_path: Pat
         "Its wick is replaced every ninety days by the harbour master.",
         "In fog the lantern is swung seven times to warn the ferry.",
     )
-    sign_in(page, site)
+    sign_in(page, site, NO_PAGE)
     _open_base(page, site, "Samples")
     page.set_input_files("#upload-files", pdf)
     row = page.locator("tr.document-row", has_text="lantern.pdf")
@@ -47,7 +47,7 @@ def test_a_document_becomes_a_cited_answer(page: Page, site: Site, tmp_path: Pat
 
 def test_the_same_file_again_is_recognised(page: Page, site: Site, tmp_path: Path) -> None:
     pdf = make_pdf(tmp_path / "twice.pdf", "The same bytes are kept once.")
-    sign_in(page, site)
+    sign_in(page, site, NO_PAGE)
     _open_base(page, site, "Samples")
     for _ in range(2):
         page.set_input_files("#upload-files", pdf)
@@ -61,7 +61,7 @@ def test_an_uploaded_folder_keeps_its_paths(page: Page, site: Site, tmp_path: Pa
     for path, text in (("setup.md", "Begin."), ("admin/setup.md", "Rule."), (".git/notes.md", "Hidden.")):
         (manuals / path).parent.mkdir(parents=True, exist_ok=True)
         (manuals / path).write_text(text)
-    sign_in(page, site)
+    sign_in(page, site, NO_PAGE)
     _open_base(page, site, "Samples")
     page.set_input_files("#upload-folder", manuals)
     for path in ("manuals/setup.md", "manuals/admin/setup.md"):
@@ -71,7 +71,7 @@ def test_an_uploaded_folder_keeps_its_paths(page: Page, site: Site, tmp_path: Pa
 
 
 def test_a_dropped_folder_keeps_its_paths(page: Page, site: Site) -> None:
-    sign_in(page, site)
+    sign_in(page, site, NO_PAGE)
     _open_base(page, site, "Samples")
     # Scripts can't create folder entries in a browser: these imitate them.
     page.evaluate("""() => {
@@ -95,7 +95,7 @@ def test_a_dropped_folder_keeps_its_paths(page: Page, site: Site) -> None:
 def test_a_broken_file_says_why(page: Page, site: Site, tmp_path: Path) -> None:
     broken = tmp_path / "broken.pdf"
     broken.write_bytes(b"%PDF-1.7\nthis is no PDF\n")
-    sign_in(page, site)
+    sign_in(page, site, NO_PAGE)
     _open_base(page, site, "Samples")
     page.set_input_files("#upload-files", broken)
     row = page.locator("tr.document-row", has_text="broken.pdf")

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import APIResponse, Page, Route, expect
 
-from tests.browser.conftest import ask, go_offline, new_chat, sign_in
+from tests.browser.conftest import NEW_CHAT, ask, go_offline, sign_in
 from tests.fakes.provider import FakeProvider
 from tests.site import Site
 
@@ -14,8 +14,7 @@ pytestmark = pytest.mark.browser
 
 
 def test_a_scope_chosen_in_one_window_appears_in_the_other(page: Page, site: Site) -> None:
-    sign_in(page, site)
-    new_chat(page)
+    sign_in(page, site, NEW_CHAT)
     other = page.context.new_page()
     complaints: list[str] = []
     other.on("pageerror", lambda error: complaints.append(str(error)))
@@ -47,8 +46,7 @@ def test_a_scope_chosen_in_one_window_appears_in_the_other(page: Page, site: Sit
 
 def test_two_windows_on_one_chat(page: Page, site_with_model: Site, provider: FakeProvider) -> None:
     provider.reset()
-    sign_in(page, site_with_model)
-    new_chat(page)
+    sign_in(page, site_with_model, NEW_CHAT)
     other = page.context.new_page()
     complaints: list[str] = []
     other.on("pageerror", lambda error: complaints.append(str(error)))
@@ -91,8 +89,7 @@ def test_two_windows_on_one_chat(page: Page, site_with_model: Site, provider: Fa
 
 def test_added_and_removed_files_are_synced_to_the_other_window(page: Page, site: Site, tmp_path: Path) -> None:
     (tmp_path / "velm.md").write_text("The lamp of the Velm tower is lit an hour before sunset.")
-    sign_in(page, site)
-    new_chat(page)
+    sign_in(page, site, NEW_CHAT)
     other = page.context.new_page()
     other.goto(page.url)
     other.wait_for_load_state("load")
@@ -112,8 +109,7 @@ def test_added_and_removed_files_are_synced_to_the_other_window(page: Page, site
 def test_a_file_is_shown_once_even_if_its_event_precedes_the_response(page: Page, site: Site, tmp_path: Path) -> None:
     for name in ("nerth", "orl"):
         (tmp_path / f"{name}.md").write_text(f"The lamp of the {name.title()} tower is lit an hour before sunset.")
-    sign_in(page, site)
-    new_chat(page)
+    sign_in(page, site, NEW_CHAT)
     other = page.context.new_page()
     other.goto(page.url)
     expect(other.locator("#attach-files")).to_be_attached()

@@ -12,8 +12,8 @@ from tests.site import Site
 pytestmark = pytest.mark.browser
 
 
-def _make_base(page: Page, site: Site, name: str) -> None:
-    page.goto(f"{site.url}/knowledge/")
+def _make_base(page: Page, any_site: Site, name: str) -> None:
+    page.goto(f"{any_site.url}/knowledge/")
     page.get_by_role("button", name="New knowledge base").first.click()
     page.locator("#new-base").get_by_label("name").first.fill(name)
     page.locator("#new-base").get_by_role("button", name="Create").click()
@@ -36,9 +36,9 @@ def _folder(root: Path) -> Path:
     return root
 
 
-def test_a_folder_of_many_files_has_one_summary(page: Page, site: Site, tmp_path: Path) -> None:
-    sign_in(page, site)
-    _make_base(page, site, "Harbour notes")
+def test_a_folder_of_many_files_has_one_summary(page: Page, any_site: Site, tmp_path: Path) -> None:
+    sign_in(page, any_site)
+    _make_base(page, any_site, "Harbour notes")
     page.set_input_files("#upload-folder", _folder(tmp_path / "notes"))
     summary = page.locator("#upload-summary")
     expect(summary.locator("[data-line]")).to_have_text(
@@ -66,11 +66,11 @@ def test_a_folder_of_many_files_has_one_summary(page: Page, site: Site, tmp_path
 
 
 def test_many_documents_are_filtered_sorted_tagged_moved_retried_and_deleted(
-    page: Page, site: Site, tmp_path: Path
+    page: Page, any_site: Site, tmp_path: Path
 ) -> None:
-    sign_in(page, site)
-    _make_base(page, site, "Lighthouse")
-    _make_base(page, site, "Buoys")
+    sign_in(page, any_site)
+    _make_base(page, any_site, "Lighthouse")
+    _make_base(page, any_site, "Buoys")
     page.set_input_files("#upload-folder", _folder(tmp_path / "day"))
     expect(page.locator("#upload-summary [data-line]")).to_contain_text("Could not be read: 3")
     rows, said = page.locator("tr.document-row"), page.locator("#toasts")
@@ -106,6 +106,6 @@ def test_many_documents_are_filtered_sorted_tagged_moved_retried_and_deleted(
     page.locator("#bulk").get_by_label("Knowledge base").select_option(label="Lighthouse")
     page.locator("#bulk").get_by_role("button", name="Move").click()
     expect(said).to_contain_text("Documents moved: 2 of 2.")
-    page.goto(f"{site.url}/knowledge/")
+    page.goto(f"{any_site.url}/knowledge/")
     page.get_by_role("link", name="Lighthouse").click()
     expect(rows).to_have_count(2)

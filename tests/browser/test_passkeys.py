@@ -22,10 +22,10 @@ _ADD_USER = """
 """
 
 
-def test_a_passkey_signs_in_without_a_password_and_after_it(page: Page, site: Site) -> None:
-    with site.database() as database:
+def test_a_passkey_signs_in_without_a_password_and_after_it(page: Page, any_site: Site) -> None:
+    with any_site.database() as database:
         database.execute(_ADD_USER)
-    url = site.url.replace("127.0.0.1", "localhost")  # passkeys need a host name
+    url = any_site.url.replace("127.0.0.1", "localhost")  # passkeys need a host name
     protocol = page.context.new_cdp_session(page)
     protocol.send("WebAuthn.enable")
     protocol.send("WebAuthn.addVirtualAuthenticator", {"options": AUTHENTICATOR})

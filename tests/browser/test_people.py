@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.browser.conftest import ask, sign_in
+from tests.browser.conftest import NO_PAGE, ask, sign_in
 from tests.site import Site
 
 pytestmark = pytest.mark.browser
@@ -39,7 +39,7 @@ def join(page: Page, link: str, username: str) -> None:
 def test_an_invited_newcomer_asks_downloads_their_data_and_deletes_the_account(
     page: Page, other: Page, site: Site, tmp_path: Path
 ) -> None:
-    sign_in(page, site)
+    sign_in(page, site, NO_PAGE)
     link = invite(page, site)
     join(other, link, "nora")
     expect(other.get_by_role("heading", name="Samples")).to_be_visible()
@@ -64,7 +64,7 @@ def test_an_invited_newcomer_asks_downloads_their_data_and_deletes_the_account(
 
 
 def test_a_used_revoked_or_expired_link_is_refused(page: Page, other: Page, site: Site) -> None:
-    sign_in(page, site)
+    sign_in(page, site, NO_PAGE)
     used, revoked = invite(page, site), invite(page, site)
     page.get_by_role("button", name="Revoke").first.click()
     expect(page.get_by_text("The link no longer works.")).to_be_visible()
@@ -119,7 +119,7 @@ def test_a_member_a_curator_and_an_administrator(page: Page, other: Page, site: 
 
 
 def test_fields_stay_aligned_above_an_error(page: Page, site: Site) -> None:
-    sign_in(page, site)
+    sign_in(page, site, NO_PAGE)
     page.goto(f"{site.url}/knowledge/")
     page.get_by_role("link", name="Samples").first.click()
     page.get_by_role("link", name="Members").click()

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.browser.conftest import ask, make_pdf, new_chat, sign_in, upload
+from tests.browser.conftest import NO_PAGE, ask, make_pdf, new_chat, sign_in, upload
 from tests.knowledge.pdf_files import scan, text
 from tests.site import Site
 
@@ -30,7 +30,7 @@ _COVERED = """() => {
 
 
 def test_a_cited_sentence_is_highlighted_in_the_pdf(page: Page, site: Site, tmp_path: Path) -> None:
-    sign_in(page, site)
+    sign_in(page, site, NO_PAGE)
     upload(page, site, make_pdf(tmp_path / "orrin.pdf", OIL, WICK, "Nothing else is kept there."))
     page.goto(site.url)
     page.wait_for_load_state("load")
@@ -73,7 +73,7 @@ def test_a_cited_sentence_is_highlighted_in_the_pdf(page: Page, site: Site, tmp_
 
 
 def test_words_of_a_scan_are_selected_and_found(page: Page, site: Site, tmp_path: Path) -> None:
-    sign_in(page, site)
+    sign_in(page, site, NO_PAGE)
     upload(page, site, scan(tmp_path / "tarran.pdf", lambda canvas: text(canvas, 72, 90, "Tarran buoy log", size=22)))
     page.get_by_role("link", name="Tarran").first.click()
     reader = page.locator(".pdf-reader[data-live]")

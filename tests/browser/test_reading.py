@@ -9,7 +9,7 @@ import pytest
 from PIL import Image
 from playwright.sync_api import Page, expect
 
-from tests.browser.conftest import ask, new_chat, sign_in
+from tests.browser.conftest import NEW_CHAT, ask, sign_in
 from tests.fakes.provider import FakeProvider
 from tests.site import Site
 
@@ -20,8 +20,7 @@ QUESTION = "How long does a firmware update take?"
 
 def test_a_cut_off_answer_is_continued(page: Page, site_with_model: Site, provider: FakeProvider) -> None:
     provider.reset()
-    sign_in(page, site_with_model)
-    new_chat(page)
+    sign_in(page, site_with_model, NEW_CHAT)
     provider.reply("An update takes [1]", finish="length")
     ask(page, QUESTION)
     answer = page.locator("section.answer")
@@ -44,8 +43,7 @@ def test_feedback_with_a_comment_is_given_changed_and_withdrawn(
     page: Page, site_with_model: Site, provider: FakeProvider
 ) -> None:
     provider.reset()
-    sign_in(page, site_with_model)
-    new_chat(page)
+    sign_in(page, site_with_model, NEW_CHAT)
     provider.reply("Four minutes [1].")
     ask(page, QUESTION)
     answer = page.locator("section.answer").last
@@ -79,8 +77,7 @@ def test_feedback_with_a_comment_is_given_changed_and_withdrawn(
 
 def test_passages_of_one_document_are_one_chip_whose_card_lists_them(page: Page, site: Site) -> None:
     page.set_viewport_size({"width": 1280, "height": 360})
-    sign_in(page, site)
-    new_chat(page)
+    sign_in(page, site, NEW_CHAT)
     ask(page, "出差住宿标准是多少？")
     answer = page.locator("section.answer").last
     expect(answer.locator(".outcome")).to_be_visible()
@@ -133,8 +130,7 @@ def test_a_cited_table_has_shadows_where_it_can_be_scrolled(page: Page, scheme: 
 
 
 def test_the_sidebar_can_be_opened_beside_a_source(page: Page, site: Site) -> None:
-    sign_in(page, site)
-    new_chat(page)
+    sign_in(page, site, NEW_CHAT)
     ask(page, "How long does a firmware update take?")
     answer = page.locator("section.answer").last
     bar = page.get_by_role("complementary", name="Navigation")
@@ -155,8 +151,7 @@ def test_the_sidebar_can_be_opened_beside_a_source(page: Page, site: Site) -> No
 
 
 def test_an_open_source_is_widened_and_leaves_room_for_the_answer(page: Page, site: Site) -> None:
-    sign_in(page, site)
-    new_chat(page)
+    sign_in(page, site, NEW_CHAT)
     page.set_viewport_size({"width": 1024, "height": 768})
     ask(page, "How long does a firmware update take?")
     answer = page.locator("section.answer").last
@@ -200,8 +195,7 @@ def test_the_open_source_follows_the_answer_being_read(
     page: Page, site_with_model: Site, provider: FakeProvider
 ) -> None:
     provider.reset()
-    sign_in(page, site_with_model)
-    new_chat(page)
+    sign_in(page, site_with_model, NEW_CHAT)
     answers = page.locator("section.answer")
     long = "It takes about four minutes. " * 120
     for number, reply in enumerate([f"First [2]. {long}", long, f"Last [1]. {long}"], 1):

@@ -5,7 +5,7 @@ import re
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.browser.conftest import sign_in
+from tests.browser.conftest import NO_PAGE, sign_in
 from tests.browser.test_evaluation import make_set
 from tests.site import Site
 
@@ -15,7 +15,7 @@ QUESTION = "How long does a firmware update take?"
 
 
 def test_a_change_is_rehearsed_edited_and_made_live(page: Page, site: Site) -> None:
-    sign_in(page, site)
+    sign_in(page, site, NO_PAGE)
     page.goto(f"{site.url}/playground/")
     page.get_by_label("Query").fill(QUESTION)
     page.get_by_label("Query").press("Enter")
@@ -51,7 +51,7 @@ def test_a_change_is_rehearsed_edited_and_made_live(page: Page, site: Site) -> N
 
 
 def test_an_assistant_answers_beside_the_search_in_the_playground(page: Page, site: Site) -> None:
-    sign_in(page, site)
+    sign_in(page, site, NO_PAGE)
     page.goto(f"{site.url}/playground/")
     with page.expect_response(f"{site.url}/playground/"):
         page.get_by_label("Answered by").first.select_option(label="Ragsite · 1")

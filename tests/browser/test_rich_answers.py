@@ -5,7 +5,7 @@ import re
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
-from tests.browser.conftest import ask, new_chat, sign_in
+from tests.browser.conftest import NEW_CHAT, ask, sign_in
 from tests.fakes.provider import FakeProvider
 from tests.site import Site
 
@@ -36,8 +36,7 @@ flowchart LR
 def answer_to(page: Page, site: Site, provider: FakeProvider, text: str, delay: float = 0.0) -> Locator:
     """Get a text as the answer in a new chat; return its element."""
     provider.reset()
-    sign_in(page, site)
-    new_chat(page)
+    sign_in(page, site, NEW_CHAT)
     provider.reply(text, delay=delay)
     ask(page, QUESTION)
     answer = page.locator("section.answer").last
@@ -77,8 +76,7 @@ def test_mathematics_does_not_flicker_while_its_line_is_written(
     page: Page, site_with_model: Site, provider: FakeProvider
 ) -> None:
     provider.reset()
-    sign_in(page, site_with_model)
-    new_chat(page)
+    sign_in(page, site_with_model, NEW_CHAT)
     # On every frame, looks for a rendered formula that has become source again.
     page.evaluate(
         """() => {
