@@ -1,17 +1,16 @@
 """The API's documentation page: a lightweight list of operations, with Swagger UI on a separate page."""
 
 import re
-from functools import cache
 from typing import NamedTuple
 
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.utils.html import escape
 from django.utils.safestring import SafeString, mark_safe
+from django.utils.translation import get_language
 from django.views.decorators.http import require_safe
-from drf_spectacular.generators import SchemaGenerator
 
-from ragsite.runtime import caches
+from ragsite.api.schema import document
 
 
 class Operation(NamedTuple):
@@ -31,10 +30,9 @@ def docs(request: HttpRequest) -> HttpResponse:
     return render(request, "ragsite/api.html", {"groups": groups})
 
 
-@cache
 def operations() -> dict[str, list[Operation]]:
-    """Return the operations by tag; cached, since generating the schema takes most of a second."""
-    schema = SchemaGenerator().get_schema(public=True)  # type: ignore[no-untyped-call]
+    """Return the operations by tag."""
+    schema = document(get_language())
     found: dict[str, list[Operation]] = {}
     for path, methods in schema["paths"].items():
         for method, operation in methods.items():
@@ -42,6 +40,3 @@ def operations() -> dict[str, list[Operation]]:
             summary = mark_safe(re.sub(r"`([^`]+)`", r"<code>\1</code>", escape(about)))
             found.setdefault(tag, []).append(Operation(tag, operation["operationId"], method.upper(), path, summary))
     return found
-
-
-caches.register(operations.cache_clear)

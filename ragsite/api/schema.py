@@ -1,8 +1,11 @@
 """Additions to the generated OpenAPI document."""
 
+from functools import cache
 from typing import Any
 
+from django.utils.translation import get_language
 from drf_spectacular.extensions import OpenApiAuthenticationExtension
+from drf_spectacular.generators import SchemaGenerator
 from drf_spectacular.openapi import AutoSchema
 from drf_spectacular.plumbing import build_basic_type
 from drf_spectacular.types import OpenApiTypes
@@ -12,6 +15,7 @@ from rest_framework.settings import api_settings
 from ragsite.api.async_views import FirstRenderer
 from ragsite.api.base import ApiErrorSerializer
 from ragsite.api.fields import TextField
+from ragsite.runtime import caches
 
 _RETRY_AFTER = {
     "Retry-After": {"schema": build_basic_type(OpenApiTypes.INT), "description": "Seconds to wait before trying again."}
@@ -105,6 +109,23 @@ class TokenScheme(OpenApiAuthenticationExtension):  # type: ignore[no-untyped-ca
             "name": "Authorization",
             "description": "`Token ` followed by a key, from the account page or `manage.py create_token`.",
         }
+
+
+class CachedGenerator(SchemaGenerator):
+    """Generates the document once per process and language, since that takes most of a second."""
+
+    def get_schema(self, request: Any = None, public: bool = False) -> Any:
+        """Return the document, which is the same for all users."""
+        return document(get_language())
+
+
+@cache
+def document(language: str | None) -> Any:
+    """Return the OpenAPI document in a language; it must not be changed."""
+    return SchemaGenerator().get_schema(public=True)  # type: ignore[no-untyped-call]
+
+
+caches.register(document.cache_clear)
 
 
 def use_null_type(result: Any, generator: Any = None, **kwargs: Any) -> Any:

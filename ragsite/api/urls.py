@@ -13,6 +13,8 @@ from ragsite.api.docs import docs
 class _Schema(SpectacularAPIView):
     """The OpenAPI document, of which there is only one version."""
 
+    generator_class = schema.CachedGenerator
+
     def _get_version_parameter(self, request: Request) -> None:
         return None
 

@@ -87,7 +87,8 @@ def _complaints(document: Any, method: str, url: str, response: Any) -> list[str
     if media_type != "application/json":
         return []
     schema = content[media_type]["schema"] | {"components": document["components"]}
-    return [f"{method} {url}: {error.json_path}: {error.message}" for error in Draft202012Validator(schema).iter_errors(response.json())]
+    errors = Draft202012Validator(schema).iter_errors(response.json())
+    return [f"{method} {url}: {error.json_path}: {error.message}" for error in errors]
 
 
 async def test_each_is_answered_as_documented(owner: User, handbook: KnowledgeBase) -> None:
