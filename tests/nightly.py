@@ -6,7 +6,7 @@ from typing import TypeVar
 
 T = TypeVar("T")
 # The most slow variants of a parametrized test that runs by day take.
-VARIANTS = 3
+VARIANTS = 2
 # Set by pytest's option `--nightly` before any test is collected.
 takes_all = False
 
