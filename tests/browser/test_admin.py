@@ -78,8 +78,8 @@ def test_a_model_is_connected_appears_on_the_dashboard_and_is_removed(
     page.get_by_role("link", name="90 days").click()
     expect(page.locator(".figures-spans [aria-current]")).to_have_text("90 days")
 
-    page.goto(f"{site.url}/admin/conversations/chatsession/")
-    page.locator("#result_list tbody th a", has_text=QUESTION).click()
+    page.goto(f"{site.url}/admin/conversations/chatsession/?q={QUESTION}")
+    page.locator("#result_list tbody th a").click()
     expect(page.locator(".read-question")).to_have_text(QUESTION)
     expect(page.locator(".read-answer")).to_contain_text("The sources say")
     expect(page.locator(".read-verdicts")).to_contain_text("Supported")
@@ -88,8 +88,9 @@ def test_a_model_is_connected_appears_on_the_dashboard_and_is_removed(
     assert page.evaluate("document.documentElement.scrollWidth") <= 1280
 
     page.goto(f"{site.url}/admin/conversations/modelprofile/")
-    page.locator("#result_list tbody th a").click()
-    page.locator("a.deletelink").click()
+    page.locator("#action-toggle").check()
+    page.locator("select[name=action]").select_option("delete_selected")
+    page.locator(".actions button[type=submit]").click()
     page.get_by_role("button", name="Yes").click()
     page.goto(site.url)
     new_chat(page)
