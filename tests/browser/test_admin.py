@@ -68,6 +68,7 @@ def test_a_model_is_connected_appears_on_the_dashboard_and_is_removed(
     ask(page, QUESTION)
     expect(page.locator(".answer")).to_contain_text("The sources say")
     expect(page.locator(".answer .outcome")).to_contain_text("Answered from")
+    session = re.findall(r"/c/(\d+)/", page.url)[0]
 
     page.goto(f"{site.url}/admin/?days=7")
     expect(page.locator("#figure-questions + .figure-total")).to_contain_text(re.compile("[1-9]"))
@@ -79,7 +80,7 @@ def test_a_model_is_connected_appears_on_the_dashboard_and_is_removed(
     expect(page.locator(".figures-spans [aria-current]")).to_have_text("90 days")
 
     page.goto(f"{site.url}/admin/conversations/chatsession/?q={QUESTION}")
-    page.locator("#result_list tbody th a").click()
+    page.locator(f"#result_list tbody th a[href*='/{session}/change/']").click()
     expect(page.locator(".read-question")).to_have_text(QUESTION)
     expect(page.locator(".read-answer")).to_contain_text("The sources say")
     expect(page.locator(".read-verdicts")).to_contain_text("Supported")
