@@ -12,7 +12,7 @@ from knowledge.parsing.elements import Element
 from knowledge.parsing.errors import ParseError
 from knowledge.parsing.limits import MAX_COLUMNS, columns_left_out
 from knowledge.parsing.registry import ParseContext
-from knowledge.parsing.tables import in_batches
+from knowledge.parsing.tables.sheets import SheetTables
 
 _DELIMITERS = ",;\t|"
 _SAMPLE_LINES = 50
@@ -39,7 +39,10 @@ def parse(path: Path, context: ParseContext) -> Iterator[Element]:
             score = lines_alike * (1 + min(fields, 20) / 100) if fields else 0.0
             if score > best_score:
                 delimiter, best_score = candidate, score
-    yield from in_batches(_rows(text, delimiter, context.max_rows, widths))
+    tables = SheetTables()
+    for row in _rows(text, delimiter, context.max_rows, widths):
+        yield from tables.add(row) if any(row) else tables.end()
+    yield from tables.finish()
     yield from columns_left_out(max(widths))
 
 

@@ -47,7 +47,17 @@ _LINE_ENDS = re.compile("\r\n?|[\x0b\x0c\x85\u2028\u2029]")
 _SPACES = re.compile("[\xa0\u2000-\u200a\u202f\u205f]")
 _SURROGATES = re.compile("[\ud800-\udfff]")
 _POWER = re.compile(r"[-+−–]?(?:\d+[\d.,]*|\d*[a-z](?:[-+−–]\d+)?|\d+/\d+)|[-+−–]", re.IGNORECASE)
+# What a power stands after: a base of ten, a lone variable, a unit, or a term in parentheses.
+_TAKES_POWER = re.compile(
+    r"(?:(?<![\d.,])10|(?<![^\W\d_])(?:[A-Za-zα-ωΑ-Ω]|[cdkmnµμ]m|[mnµμ]s|kg|ft|in|yd|mi|Hz|mol|sec|min)"
+    r"|=\s*[A-Za-z]{2}|\([^()\s]{1,12}(?:\s*[-+−–*/·×]\s*[^()\s]{1,12})*\))$"
+)
+_TAKES_LARGE_POWER = re.compile(r"(?<![\d.,])[2-9]$")
+_LARGE_POWER = re.compile(r"[-+−–].*|\d\d+|[a-zA-Z]")
+# The mark of a note, or of several.
+_NOTE = re.compile(r"\d{1,3}(?:\s*[,;–-]\s*\d{1,3})*|[a-z]|\*{1,3}|[†‡§]")
 _ORDINALS = frozenset("aeo")  # French 2e, Spanish 1a and 1o
+_COUNTS = re.compile(r"(?<![\d.,])\d{1,2}$")
 _RAISED = re.compile(r"\^[-+−–\d.]*$")
 # The characters that symbol fonts show instead of letters: "b" in Symbol is β. From 0x20 and from 0xA0, according to
 # Unicode's "Adobe Symbol Encoding to Unicode"; spaces are codes without a character of their own.
@@ -139,11 +149,22 @@ def as_shown(text: str, font: str, letters: bool = True) -> str:
 
 
 def raised(text: str, before: Sequence[str]) -> str:
-    """Return superscript text with a "^" if needed: 10^6 and m^2, but 1st; otherwise 10⁶ would read as 106."""
-    last = next(filter(None, reversed(before)), "")
-    if not last[-1:].isalnum() or _RAISED.search(last) or (last[-1:].isdecimal() and text in _ORDINALS):
+    """Return superscript text as it reads after the text before it: 10^6, m^2, 1st, but 45000[3] for a note.
+
+    Otherwise 10⁶ would read as 106, and €24¹ as a higher price.
+    """
+    last, mark = "".join(before[-3:]), text.strip()
+    if _RAISED.search(last) or (mark in _ORDINALS and _COUNTS.search(last)):
         return text
-    return f"^{text}" if _POWER.fullmatch(text.strip()) else text
+    if _POWER.fullmatch(mark) and (
+        _TAKES_POWER.search(last)
+        or mark[0] in "-+−–"
+        or (_TAKES_LARGE_POWER.search(last) and _LARGE_POWER.fullmatch(mark))
+    ):
+        return f"^{text}" if last[-1:].isalnum() or last.endswith(")") else text
+    if _NOTE.fullmatch(mark):
+        return f"[{mark}]" + (" " if not last.strip() and text[-1:].strip() else "")
+    return text
 
 
 def _score(sample: bytes, encoding: str) -> float:

@@ -10,7 +10,7 @@ from knowledge.parsing.elements import Code, Element, Heading, Paragraph, Table
 from knowledge.parsing.errors import ParseError
 from knowledge.parsing.limits import MAX_COLUMNS, columns_left_out
 from knowledge.parsing.registry import ParseContext
-from knowledge.parsing.tables import make_table
+from knowledge.parsing.tables.layout import make_table
 
 _BATCH = 500  # records of one table
 _LONG = 300  # characters; records with longer values don't become rows of a table

@@ -16,7 +16,7 @@ from knowledge.parsing.html.document import elements_of
 from knowledge.parsing.limits import pieces
 from knowledge.parsing.pictures import PictureStore
 from knowledge.parsing.registry import ParseContext
-from knowledge.parsing.tables import make_table, with_captions
+from knowledge.parsing.tables.layout import make_table, with_captions
 from knowledge.parsing.text import join_lines
 from ragsite.markup.mathematics import mathematics_plugin
 

@@ -22,7 +22,7 @@ from knowledge.parsing.limits import TOO_DEEP
 from knowledge.parsing.ooxml import BROKEN, blob, broken, check_package, parse_xml, whole
 from knowledge.parsing.pictures import PictureStore
 from knowledge.parsing.registry import ParseContext
-from knowledge.parsing.tables import Cell, table_of, with_captions
+from knowledge.parsing.tables.layout import Cell, table_of, with_captions
 from knowledge.parsing.text import chapter_level, looks_like_title
 
 _DEEPEST = 8  # tables within tables

@@ -13,7 +13,7 @@ from knowledge.parsing.errors import ParseError
 from knowledge.parsing.html.walk import FindPicture, HtmlWalker
 from knowledge.parsing.pictures import PictureStore
 from knowledge.parsing.registry import ParseContext
-from knowledge.parsing.tables import with_captions
+from knowledge.parsing.tables.layout import with_captions
 from ragsite.markup import tex
 
 _CHARSET = re.compile(rb"""<(?:meta[^>]{0,200}charset|\?xml[^>]{0,100}encoding)\s*=\s*["']?\s*([\w.:-]+)""", re.I)

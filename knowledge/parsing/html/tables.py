@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 from lxml import etree
 
 from knowledge.parsing.elements import Notice, Table
-from knowledge.parsing.tables import Cell, table_of
+from knowledge.parsing.tables.layout import Cell, table_of
 
 
 def rows_of(table: etree._Element) -> list[list[etree._Element]]:

@@ -14,7 +14,7 @@ from knowledge.parsing.errors import ParseError
 from knowledge.parsing.limits import MAX_COLUMNS, columns_left_out
 from knowledge.parsing.ooxml import BROKEN, broken
 from knowledge.parsing.registry import ParseContext
-from knowledge.parsing.tables import SheetTables
+from knowledge.parsing.tables.sheets import SheetTables
 from knowledge.parsing.xlsx.format import show
 
 _VERY_HIDDEN = 2
@@ -47,7 +47,7 @@ def parse(path: Path, context: ParseContext) -> Iterator[Element]:
 
 
 def _read(book: Book, sheet: Sheet, number: int) -> Iterator[Table | Paragraph]:
-    """Yield a sheet's blocks of cells; merged cells repeat downwards, and across in a table's first row."""
+    """Yield a sheet's blocks of cells; merged cells repeat downwards, and across in headers."""
     firsts = {
         (row, column): (top, left)
         for top, bottom, left, right in sheet.merged_cells
@@ -57,12 +57,15 @@ def _read(book: Book, sheet: Sheet, number: int) -> Iterator[Table | Paragraph]:
     tables = SheetTables(number)
     for row in range(sheet.nrows):
         line = [_text(book, cell) for cell in sheet.row_slice(row, 0, MAX_COLUMNS)]
+        across = line.copy()
         for column in range(len(line)):
             top, left = firsts.get((row, column), (row, column))
-            if not line[column] and ((top != row and left == column) or not tables.is_open):
-                line[column] = _text(book, sheet.cell(top, left)) if left < sheet.row_len(top) else ""
+            if not line[column] and (top, left) != (row, column) and left < sheet.row_len(top):
+                across[column] = _text(book, sheet.cell(top, left))
+                if left == column:
+                    line[column] = across[column]
         if any(line):
-            yield from tables.add(line)
+            yield from tables.add(line, across)
         else:
             yield from tables.end()
     yield from tables.finish()

@@ -21,7 +21,7 @@ from knowledge.parsing.odf.package import (
     words_of,
 )
 from knowledge.parsing.pictures import PictureStore
-from knowledge.parsing.tables import Cell, table_of
+from knowledge.parsing.tables.layout import Cell, table_of
 from ragsite.markup import tex
 
 _DEEPEST = 30  # blocks within blocks

@@ -10,7 +10,7 @@ from knowledge.parsing.odf.blocks import Blocks
 from knowledge.parsing.odf.package import OFFICE, Package, reporting_broken
 from knowledge.parsing.pictures import PictureStore
 from knowledge.parsing.registry import ParseContext
-from knowledge.parsing.tables import with_captions
+from knowledge.parsing.tables.layout import with_captions
 
 
 @reporting_broken

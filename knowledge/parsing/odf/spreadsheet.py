@@ -13,7 +13,7 @@ from knowledge.parsing.odf.blocks import Blocks, number_of
 from knowledge.parsing.odf.package import DRAW, OFFICE, TABLE, TEXT, Package, reporting_broken
 from knowledge.parsing.pictures import PictureStore
 from knowledge.parsing.registry import ParseContext
-from knowledge.parsing.tables import SheetTables
+from knowledge.parsing.tables.sheets import SheetTables
 
 _SHEET, _ROW = f"{TABLE}table", f"{TABLE}table-row"
 _CELL, _COVERED = f"{TABLE}table-cell", f"{TABLE}covered-table-cell"
@@ -90,6 +90,7 @@ class _Reader:
         self, node: etree._Element, tables: SheetTables, merged: dict[int, tuple[str, int, bool]]
     ) -> Iterator[Table | Paragraph]:
         line: list[str] = []
+        across: list[str] = []
         for cell in node.iterchildren(_CELL, _COVERED):
             text = _text(cell)
             repeated = number_of(cell, "number-columns-repeated")
@@ -98,10 +99,9 @@ class _Reader:
             columns, rows = number_of(cell, "number-columns-spanned"), number_of(cell, "number-rows-spanned")
             for place in range(len(line), min(len(line) + repeated, MAX_COLUMNS)):
                 above, left, is_first = merged.get(place, ("", 0, False))
-                if cell.tag == _COVERED and not text and left and (is_first or not tables.is_open):
-                    line.append(above)
-                else:
-                    line.append(text)
+                covered = cell.tag == _COVERED and not text and left > 0
+                line.append(above if covered and is_first else text)
+                across.append(above if covered else text)
                 if columns > 1 or rows > 1:
                     for offset in range(min(columns, MAX_COLUMNS - place)):
                         merged[place + offset] = (text, rows, offset == 0)
@@ -110,16 +110,17 @@ class _Reader:
                 merged[place] = (text, left - 1, is_first)
             else:
                 del merged[place]
-        while line and not line[-1]:
+        while line and not line[-1] and not across[-1]:
             line.pop()
-        if not line:
+            across.pop()
+        if not any(line):
             yield from tables.end()
             return
         for _ in range(number_of(node, "number-rows-repeated")):
             self.rows += 1
             if self.rows > self.context.max_rows:
                 raise ParseError("too_many_rows.workbook", rows=self.context.max_rows)
-            yield from tables.add(line)
+            yield from tables.add(line, across)
 
 
 def _text(cell: etree._Element) -> str:

@@ -16,6 +16,8 @@ from typing import TypeVar
 from knowledge.parsing.pdf.layout import Row, join_lines, rows_of
 from knowledge.parsing.pdf.shapes import Edge
 from knowledge.parsing.pdf.text import Box, Line, Word, line_of
+from knowledge.parsing.tables.groups import Groups
+from knowledge.parsing.tables.headers import count_header_rows
 
 SNAP = 3.0  # points within which lines count as one
 MAX_EDGES = 4000
@@ -247,18 +249,13 @@ def _table(box: Box, grid: list[list[Cell]], texts: dict[Cell, str], bold: set[C
         kept_rows = kept_rows[1:]
     rows = [tuple(cells[r][c] for c in kept_columns) for r in kept_rows]
     first = [grid[kept_rows[0]][c] for c in kept_columns]
-    header = 0  # header rows: none, one, or two if the first has merged columns
-    strong = all(cell in bold for cell in first if texts.get(cell))
-    if is_header([texts.get(cell, "") for cell in first], strong):
-        joined = len(set(first)) < len(first) and len(kept_rows) > 2
-        second = [cell for c in kept_columns if texts.get(cell := grid[kept_rows[1]][c])] if joined else []
-        alike = not strong or all(cell in bold for cell in second)
-        header = 2 if second and alike and not any(_NUMERIC.match(texts[cell]) for cell in second) else 1
-    columns = tuple(
-        " / ".join(dict.fromkeys(filter(None, (texts.get(grid[r][c], "") for r in kept_rows[:header]))))
-        for c in kept_columns
-    )
-    return Found(box, columns if header else (), tuple(rows[header:]), title)
+    wide = [[texts.get(grid[r][c], "") for c in kept_columns] for r in kept_rows]
+    header = count_header_rows(wide)
+    if not header and is_header(wide[0], all(cell in bold for cell in first if texts.get(cell))):
+        header = 1
+    columns = tuple(" / ".join(dict.fromkeys(filter(None, names))) for names in zip(*wide[:header], strict=True))
+    body = Groups().fill(columns, [list(row) for row in rows[header:]])
+    return Found(box, columns, tuple(map(tuple, body)), title)
 
 
 def is_header(cells: Sequence[str], bold: bool = False) -> bool:
@@ -356,7 +353,7 @@ def _from_rows(run: Sequence[Row]) -> Found | None:
     few = len(cells) < LOOSE_ROWS or len(filled) < 0.7 * len(cells) * (len(bounds) - 1)
     if few or sum(map(len, filled)) > LOOSE_CELL * len(filled):
         return None
-    header = is_header(cells[0], run[0].bold and not run[1].bold)
+    header = is_header(cells[0], run[0].bold and not run[1].bold) or count_header_rows(cells) == 1
     return Found(box, cells[0] if header else (), tuple(cells[1:] if header else cells))
 
 

@@ -18,6 +18,7 @@ from typing import Any
 import pypdfium2 as pdfium
 import pypdfium2.raw as raw
 
+from knowledge.parsing.decoding import raised
 from knowledge.parsing.pdf.garbled import is_garbled
 
 MAX_CHARS = 200_000  # characters read of one page
@@ -36,8 +37,6 @@ _CJK_END, _CJK_START = re.compile(_CJK + "$"), re.compile("^" + _CJK)
 _BOLD = re.compile(r"bold|black|heavy|semibold|demi|[-_](bd|b)$|cmbx", re.IGNORECASE)
 _MONO = re.compile(r"mono|courier|consol|menlo|typewriter|cmtt|code|fixed|terminal", re.IGNORECASE)
 # Superscript numbers are powers after numbers, units and single letters; after words they are footnote marks.
-_TAKES_POWER = re.compile(r"\d$|(?<![^\W\d_])(?:[^\W\d_]|[cdkmnµμ]m|[mnµμ]s|kg|ft|Hz|mol|sec|min)$")
-_POWER = re.compile(r"[-+−–\d]|[kmnxN]$")
 _UNREADABLE = re.compile("[\ue000-\uf8ff\ufffd\x00-\x01\x03-\x08\x0e-\x1f]")
 
 Box = tuple[float, float, float, float]  # x0, y0, x1, y1
@@ -103,9 +102,8 @@ class Line:
                         spaced = word.spaced or gap > SPACE_GAP * word.size
                     if spaced:
                         parts.append(" ")
-                    if word.is_raised and _POWER.match(word.text) and _TAKES_POWER.search("".join(parts)):
-                        parts.append("^")
-                parts.append(word.text)
+                is_raised = before is not None and word.is_raised
+                parts.append(raised(word.text, parts) if is_raised else word.text)
                 before = word
             self._text = "".join(parts)
         return self._text

@@ -19,7 +19,7 @@ from knowledge.parsing.ooxml import BROKEN, COMPATIBILITY, MATH, A, R, blob, bro
 from knowledge.parsing.pictures import PictureStore
 from knowledge.parsing.pptx.slides import in_reading_order, under_heading
 from knowledge.parsing.registry import ParseContext
-from knowledge.parsing.tables import Cell, table_of
+from knowledge.parsing.tables.layout import Cell, table_of
 from ragsite.markup import tex
 
 _DIAGRAM = "http://schemas.openxmlformats.org/drawingml/2006/diagram"

@@ -10,7 +10,7 @@ from knowledge.parsing.errors import ParseError
 from knowledge.parsing.pictures import PictureStore
 from knowledge.parsing.registry import ParseContext
 from knowledge.parsing.rtf.reader import NEAR, CellProperties, Reader, Row, Text
-from knowledge.parsing.tables import Cell, table_of, with_captions
+from knowledge.parsing.tables.layout import Cell, table_of, with_captions
 from knowledge.parsing.text import chapter_level, looks_like_title
 
 _START = "{\\rtf"

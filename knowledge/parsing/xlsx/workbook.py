@@ -20,7 +20,7 @@ from knowledge.parsing.limits import MAX_COLUMNS, columns_left_out
 from knowledge.parsing.ooxml import BROKEN, broken, check_package
 from knowledge.parsing.pictures import PictureStore
 from knowledge.parsing.registry import ParseContext
-from knowledge.parsing.tables import SheetTables
+from knowledge.parsing.tables.sheets import SheetTables
 from knowledge.parsing.xlsx.drawings import drawings_of
 from knowledge.parsing.xlsx.format import show
 
@@ -107,20 +107,22 @@ class _Reader:
             for column, text in enumerate(line, 1):
                 if (number, column) in first_cells:
                     anchors[number, column] = text
-            if merges:
-                # Merged cells repeat downwards everywhere, and across only in a table's first row, its header.
+            across = line.copy()
+            if merges:  # merged cells repeat downwards everywhere, and across in headers
                 column = 0
                 while column < len(line) or (number, column + 1) in merges:
                     column += 1
                     if column > len(line):
                         line.append("")
+                        across.append("")
                     first = merges.get((number, column))
                     if first is None or line[column - 1]:
                         continue
-                    if (first[0] != number and first[1] == column) or not tables.is_open:
-                        line[column - 1] = anchors.get(first, "")
+                    across[column - 1] = anchors.get(first, "")
+                    if first[0] != number and first[1] == column:
+                        line[column - 1] = across[column - 1]
             if any(line):
-                yield from tables.add(line)
+                yield from tables.add(line, across)
             else:
                 yield from tables.end()
         yield from tables.finish()

@@ -169,10 +169,40 @@ def test_the_declared_character_set_is_used(tmp_path: Path) -> None:
 def test_raised_references_are_dropped_and_powers_kept(tmp_path: Path) -> None:
     assert lines(tmp_path, "<p>It is so.<sup><a>[12]</a></sup> 10<sup>6</sup> times</p>") == ["It is so. 10^6 times"]
     assert lines(tmp_path, "<p>1<sup>st</sup>, 2<sup>e</sup>, x<sup>n+1</sup>, rows<sup>a</sup></p>") == [
-        "1st, 2e, x^n+1, rows^a"
+        "1st, 2e, x^n+1, rows[a]"
     ]
     row = "<tr><td>10<sup>6</sup></td><td>b</td></tr>"
     assert lines(tmp_path, f"<p>x</p><table><tr><th>A</th><th>B</th></tr>{row}</table>") == ["x", "table: A,B | 10^6,b"]
+
+
+@pytest.mark.parametrize(
+    ("before", "mark", "read"),
+    [
+        ("10", "6", "10^6"),
+        ("3 × 10", "−9", "3 × 10^−9"),
+        ("40 m", "2", "40 m^2"),
+        ("25 cm", "3", "25 cm^3"),
+        ("y = x", "n", "y = x^n"),
+        ("E = mc", "2", "E = mc^2"),
+        ("(a + b)", "2", "(a + b)^2"),
+        ("2", "32", "2^32"),
+        ("s", "-1", "s^-1"),
+        ("1", "st", "1st"),
+        ("le 2", "e", "le 2e"),
+        ("45000", "3", "45000[3]"),
+        ("€24", "1", "€24[1]"),
+        ("12.5", "a", "12.5[a]"),
+        ("15", "2", "15[2]"),
+        ("grant", "3", "grant[3]"),
+        ("同比增长", "2", "同比增长[2]"),
+        ("It is so.", "4", "It is so.[4]"),
+        ("Mary", "1,2", "Mary[1,2]"),
+        ("the wages (see above)", "2", "the wages (see above)[2]"),
+        ("", "3", "[3]"),
+    ],
+)
+def test_raised_text_is_a_power_or_the_mark_of_a_note(tmp_path: Path, before: str, mark: str, read: str) -> None:
+    assert lines(tmp_path, f"<p>{before}<sup>{mark}</sup></p>") == [read]
 
 
 _TEX = r'<annotation encoding="application/x-tex">\frac{1}{2}</annotation>'

@@ -257,9 +257,9 @@ def test_powers_keep_their_sign(path: Path) -> None:
         )
 
     assert _texts(_parse(make_pdf(path, draw))) == [
-        "A rate of 3 x 10^-9 mol per m^2 in the study3 of 1995",
+        "A rate of 3 x 10^-9 mol per m^2 in the study[3] of 1995",
         "At most 2^31 pixels, y = x^n + 10^6, and H2O in the 2nd",
-        "In 1998^4, 12.3 m^-1s and 25 cm^2 of Mary1,2 were 36a K",
+        "In 1998[4], 12.3 m^-1s and 25 cm^2 of Mary[1,2] were 36a K",
     ]
 
 

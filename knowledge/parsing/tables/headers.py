@@ -1,0 +1,135 @@
+"""Finds the rows of a table that name its columns: words, or a series such as years, unlike the rows below."""
+
+import re
+from collections.abc import Callable, Sequence
+from itertools import pairwise
+
+_NUMBER = re.compile(r"[-+(]?[$€£¥￥]?\s*\d[\d,.\s]*(?:[eE][-+]?\d+)?\s*%?\)?$")
+_YEAR = re.compile(r"(?:19|20)\d\d$")
+_DATE = re.compile(r"\d{4}[-/.年]\d{1,2}(?:[-/.月]\d{1,2}日?|月)?$|\d{1,2}[-/.]\d{1,2}(?:[-/.]\d{2,4})?$")
+_MOMENT = re.compile(r"\d{4}[-/.年]\d{1,2}.*|\d{1,2}:\d{2}.*")
+_TIME = re.compile(r"\d{1,2}:\d{2}(?:\s*[-–~]\s*\d{1,2}:\d{2})?$")
+_LONGEST = 60  # characters of a column's name
+_MOST_ROWS = 4  # of a header
+_SAMPLE = 50  # rows below a header
+# The least share of a header's columns that have a name; a table may leave some without.
+_NAMED = 0.7
+# The most cells below a series that may be of its kind: with more, it is an ordinary row.
+_ALIKE = 0.3
+
+
+def is_number(text: str) -> bool:
+    """Return whether a cell contains a number, a percentage, an amount, a date or a time."""
+    text = text.strip()
+    return _NUMBER.match(text) is not None or _MOMENT.match(text) is not None
+
+
+def count_header_rows(rows: Sequence[Sequence[str]]) -> int:
+    """Return how many of the first rows name the columns, at most four; 0 if none does.
+
+    In rows that may be headers, cells that span columns have their text in all of them, and cells that span rows in
+    all rows.
+    """
+    if len(rows) < 2 or len(rows[0]) < 2:
+        return 0
+    cells = [[cell.strip() for cell in row] for row in rows[: _MOST_ROWS + _SAMPLE]]
+    for count in range(1, min(_MOST_ROWS, len(cells) - 1) + 1):
+        levels, below = spread(cells[:count]), cells[count:]
+        if all(_may_name(row, below, count > 1) for row in levels) and _is_complete(levels, cells):
+            return count
+    return 0
+
+
+def spread(levels: Sequence[Sequence[str]]) -> list[list[str]]:
+    """Return header rows in which a text also covers the empty cells after it that have a text in the row below.
+
+    This is how a name of several columns looks without merged cells.
+    """
+    result = [list(row) for row in levels]
+    for row, under in pairwise(result):
+        for place in range(1, len(row)):
+            if not row[place] and under[place] and row[place - 1] and under[place - 1]:
+                row[place] = row[place - 1]
+    return result
+
+
+def _is_complete(levels: Sequence[Sequence[str]], cells: Sequence[Sequence[str]]) -> bool:
+    """Return whether header rows name each column differently, and the next row doesn't belong to them."""
+    names = list(zip(*levels, strict=True))
+    named = [name for name in names if any(name)]
+    least = (len(names) - (not any(names[0]))) * _NAMED  # the column of the rows' names needs none
+    if len(named) < max(2, least) or len(set(named)) < len(named):
+        return False
+    if len(levels) == 1 and len(cells) > 2:
+        # Cells that span this row and the next: the next one names columns too.
+        repeated = sum(1 for above, under in zip(levels[0], cells[1], strict=True) if above and above == under)
+        if repeated >= len(names) / 2 and not any(map(is_number, cells[1])):
+            return False
+    if len(levels) == 1:
+        return True
+    # Each level divides a name of the one above.
+    return all(
+        any(left and left == right for left, right in pairwise(above))
+        or sum(one == other for one, other in zip(above, under, strict=True) if one) >= len(above) / 2
+        for above, under in pairwise(levels)
+    )
+
+
+def _may_name(row: Sequence[str], below: Sequence[Sequence[str]], of_several: bool) -> bool:
+    """Return whether the cells of a row are short, and words or a series that the rows below don't continue."""
+    filled = [cell for cell in row if cell]
+    if len(filled) < 2 or any(len(cell) > _LONGEST for cell in filled):
+        return False
+    places = [place for place, cell in enumerate(row) if is_number(cell)]
+    if not places:
+        return True
+    if 0 in places and not of_several:
+        return False  # the first column names the rows
+    columns = [[line[place] for line in below if line[place]] for place in places]
+    return _is_series([row[place] for place in places], columns, of_several)
+
+
+def _is_series(names: Sequence[str], columns: Sequence[Sequence[str]], of_several: bool) -> bool:
+    """Return whether numbers, dates or times are names of the columns below them rather than values."""
+    values = [cell for column in columns for cell in column]
+    if not values:
+        return False
+    distinct = list(dict.fromkeys(names)) if of_several else list(names)
+    for kind in (_YEAR, _DATE, _TIME):
+        if all(kind.match(name) for name in distinct):
+            unlike = sum(kind.match(value) is not None for value in values) < _ALIKE * len(values)
+            if len(distinct) > 1:
+                return unlike and len(set(distinct)) == len(distinct)
+            # A single year or date may be a value beside words.
+            return unlike and sum(map(is_number, values)) > len(values) / 2
+    numbers = [_value(name) for name in distinct]
+    if None in numbers or len(numbers) < 3:
+        return False
+    return _is_even(numbers) and not _go_on(numbers, columns)  # type: ignore[arg-type]
+
+
+def _is_even(numbers: Sequence[float]) -> bool:
+    """Return whether numbers rise or fall by the same step or factor, such as sizes and numbers of pieces."""
+    steps = [right - left for left, right in pairwise(numbers)]
+    if all(abs(step - steps[0]) < 1e-9 for step in steps):
+        return steps[0] != 0
+    return (all(step > 0 for step in steps) or all(step < 0 for step in steps)) and all(
+        number == round(number) for number in numbers
+    )
+
+
+def _go_on(numbers: Sequence[float], columns: Sequence[Sequence[str]]) -> bool:
+    """Return whether the rows below rise or fall like a row of numbers, or have their step."""
+    rows = [[_value(cell) for cell in row] for row in zip(*columns, strict=False)]
+    known = [row for row in rows if None not in row]
+    rising: Callable[[Sequence[float]], bool] = lambda row: all(left < right for left, right in pairwise(row))  # noqa: E731
+    like = sum(rising(row) == rising(numbers) and _is_even(row) for row in known)  # type: ignore[arg-type]
+    return like > _ALIKE * len(known)
+
+
+def _value(text: str) -> float | None:
+    digits = re.sub(r"[,\s$€£¥￥%]", "", text)
+    try:
+        return float(digits)
+    except ValueError:
+        return None
