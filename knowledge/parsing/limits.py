@@ -22,6 +22,7 @@ MAX_COLUMNS = 1000
 MAX_TABLE = 500_000  # characters of one table element; a longer table continues in the next one
 
 TOO_DEEP = Notice(key="left_out.nested")
+STRUCK_OUT = Notice(key="left_out.struck")
 _LONG_CAPTION = Notice(key="left_out.caption", params={"most": MAX_CELL})
 
 _ENCRYPTED_FLAG = 0x1

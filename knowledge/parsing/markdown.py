@@ -13,7 +13,7 @@ from mdit_py_plugins.front_matter import front_matter_plugin
 from knowledge.parsing.decoding import read_text
 from knowledge.parsing.elements import Code, Element, Heading, Paragraph
 from knowledge.parsing.html.document import elements_of
-from knowledge.parsing.limits import pieces
+from knowledge.parsing.limits import STRUCK_OUT, pieces
 from knowledge.parsing.pictures import PictureStore
 from knowledge.parsing.registry import ParseContext
 from knowledge.parsing.tables.layout import make_table, with_captions
@@ -109,6 +109,8 @@ class _Reader:
                 self.marker = "  " * (len(self.lists) - 1) + (f"{number}. " if number else "- ")
             elif kind == "footnote_open":
                 self.marker = f"[{(token.meta or {}).get('label') or (token.meta or {}).get('id', 0) + 1}] "
+        if any(child.type == "s_open" for token in self.tokens for child in token.children or []):
+            yield STRUCK_OUT
 
 
 def inline_text(token: Token) -> str:
@@ -116,8 +118,16 @@ def inline_text(token: Token) -> str:
     parts = ""
     links: list[tuple[int, str]] = []
     broken = False  # a line has just ended
+    struck = 0  # marks of struck-out text that are open
     for child in token.children or []:
-        if child.type in ("text", "code_inline", "math_inline"):
+        mark = child.content.lower() if child.type == "html_inline" else child.type
+        if mark in ("s_open", "<s>", "<del>", "<strike>"):
+            struck += 1
+        elif mark in ("s_close", "</s>", "</del>", "</strike>"):
+            struck -= 1
+        elif struck > 0:
+            continue
+        elif child.type in ("text", "code_inline", "math_inline"):
             if broken and parts and not parts.endswith("\n"):
                 parts = join_lines(parts.rstrip(), child.content[:1]) + child.content[1:]
             else:

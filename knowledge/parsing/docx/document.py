@@ -18,7 +18,7 @@ from knowledge.parsing.docx.runs import Run, RunReader, children, plain_text
 from knowledge.parsing.docx.styles import Numbering, Style, Styles, list_place, outline_level, value
 from knowledge.parsing.elements import Code, Element, Heading, Notice, Paragraph, Picture, Table
 from knowledge.parsing.errors import ParseError
-from knowledge.parsing.limits import TOO_DEEP
+from knowledge.parsing.limits import STRUCK_OUT, TOO_DEEP
 from knowledge.parsing.ooxml import BROKEN, blob, broken, check_package, parse_xml, whole
 from knowledge.parsing.pictures import PictureStore
 from knowledge.parsing.registry import ParseContext
@@ -41,6 +41,8 @@ def parse(path: Path, context: ParseContext) -> Iterator[Element]:
                 found.append(Code(text="\n".join(element.text for element in group if isinstance(element, Code))))
             else:
                 found.extend(group)
+        if reader.runs.has_struck_out:
+            found.append(STRUCK_OUT)
     except (*BROKEN, OpcError, PackageNotFoundError, InvalidXmlError) as error:
         raise broken(error) from error
     if all(isinstance(element, Notice) for element in found):

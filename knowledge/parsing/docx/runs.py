@@ -47,6 +47,7 @@ class RunReader:
         self.part = part
         self.sources = {qn("w:footnoteReference"): footnotes, qn("w:endnoteReference"): endnotes}
         self.count = 0
+        self.has_struck_out = False
 
     def read(self, paragraph: etree._Element) -> Run:
         """Return the content of a `w:p`."""
@@ -80,7 +81,9 @@ class RunReader:
                 if child.get(qn("w:type")) != "page":
                     parts.append(_SIGNS[tag])
             elif tag == qn("w:r"):
-                if not _is_on(child.find(f"{qn('w:rPr')}/{qn('w:vanish')}")):
+                if any(_is_on(child.find(f"{qn('w:rPr')}/{qn(name)}")) for name in ("w:strike", "w:dstrike")):
+                    self.has_struck_out = self.has_struck_out or bool(plain_text(child).strip())
+                elif not _is_on(child.find(f"{qn('w:rPr')}/{qn('w:vanish')}")):
                     before = len(parts)
                     self._gather(child, run, parts, depth + 1)
                     place = child.find(f"{qn('w:rPr')}/{qn('w:vertAlign')}")

@@ -11,6 +11,7 @@ from knowledge.parsing.decoding import clean, decode
 from knowledge.parsing.elements import Element, Notice, Title
 from knowledge.parsing.errors import ParseError
 from knowledge.parsing.html.walk import FindPicture, HtmlWalker
+from knowledge.parsing.limits import STRUCK_OUT
 from knowledge.parsing.pictures import PictureStore
 from knowledge.parsing.registry import ParseContext
 from knowledge.parsing.tables.layout import with_captions
@@ -115,6 +116,8 @@ def _elements_in(
         node.clear()
         node.tag, node.text, node.tail = "span", words, tail
     found = [node for node in root.iter(etree.Element) if node.getparent() is not None and _is_furniture(node)]
+    struck = [node for node in root.iter(etree.Element) if _is_struck_out(node) and _length(node)]
+    found += struck
     gone = set(found)
     for holder in {node.getparent(): None for node in found}:
         if holder is not None:
@@ -132,6 +135,7 @@ def _elements_in(
     walker.start(main)
     walker.walk(main)
     yield from with_captions(walker.finish())
+    yield from [STRUCK_OUT] if struck else []
 
 
 def _tree(source: str) -> etree._Element | None:
@@ -166,6 +170,10 @@ def _is_furniture(node: etree._Element) -> bool:
         return False
     # A badly named container, such as <div class="nav-layout">, may contain the page itself.
     return node.find(".//h1") is None and next(node.iter("main", "article"), None) is None
+
+
+def _is_struck_out(node: etree._Element) -> bool:
+    return node.tag in ("s", "strike", "del") or "line-through" in node.get("style", "")
 
 
 def _remove(parent: etree._Element, gone: set[etree._Element]) -> None:

@@ -121,6 +121,8 @@ class Blocks:
                 start = len(parts)
                 self._inline(child, parts, depth + 1)
                 style = child.get(f"{TEXT}style-name", "") if tag == f"{TEXT}span" else ""
+                if style in styles.struck_out:
+                    del parts[start:]
                 if style in styles.raised or is_of_symbols(styles.fonts.get(style, "")):
                     text = as_shown("".join(parts[start:]), styles.fonts.get(style, ""))
                     parts[start:] = [raised(text, parts[:start]) if style in styles.raised else text]

@@ -59,6 +59,7 @@ class Styles:
 
     paragraphs: dict[str, _Style] = field(default_factory=dict)
     raised: set[str] = field(default_factory=set)  # character styles for superscripts
+    struck_out: set[str] = field(default_factory=set)  # character styles
     fonts: dict[str, str] = field(default_factory=dict)  # font names by character style
     lists: dict[str, dict[int, ListLevel]] = field(default_factory=dict)
 
@@ -78,6 +79,8 @@ class Styles:
                 name = node.get(f"{STYLE}name", "")
                 if properties.get(f"{STYLE}text-position", "").startswith("super"):
                     self.raised.add(name)
+                if properties.get(f"{STYLE}text-line-through-style", "none") != "none":
+                    self.struck_out.add(name)
                 self.fonts[name] = properties.get(f"{STYLE}font-name", "")
         for node in root.iter(f"{TEXT}list-style", f"{TEXT}outline-style"):
             levels: dict[int, ListLevel] = {}

@@ -157,6 +157,9 @@ def _text_of(paragraph: etree._Element) -> str:
         if node.tag != f"{A}t":
             parts.append("\n" if node.tag == f"{A}br" else tex.of_office(node))
             continue
+        struck = node.find(f"../{A}rPr[@strike]")
+        if struck is not None and struck.get("strike") != "noStrike":
+            continue
         # Typing "-->" inserts an arrow of Wingdings.
         font = node.find(f"../{A}rPr/{A}sym")
         text = as_shown(node.text or "", "" if font is None else font.get("typeface", ""), letters=False)

@@ -400,6 +400,8 @@ _FORMATS: dict[str, Callable[[Reader, int | None], None]] = {
     "ab": _set_asian_bold,
     "v": _on("group", "is_hidden"),
     "deleted": _on("group", "is_hidden"),
+    "strike": _on("group", "is_hidden"),
+    "striked": _on("group", "is_hidden"),
     "super": _on("group", "is_raised"),
     "nosupersub": lambda reader, value: setattr(reader.group, "is_raised", False),
     "htmlrtf": _on("group", "is_hidden"),
