@@ -130,6 +130,8 @@ SENTENCES: dict[str, Promise] = {
     "left_out.scans": _("More than %(most)s pages are scanned, so the text in their pictures was not read."),
     "left_out.scans_failed": _("The scanned pages could not be read; the rest of the document can be searched."),
     "left_out.nested": _("Parts of the file are nested too deeply to be read; they were left out."),
+    "left_out.hidden": _("Hidden sheets, rows, columns or slides were left out."),
+    "read.hidden": _("Hidden sheets, rows, columns or slides were read too; they are marked as hidden."),
     "left_out.struck": _("Text that is struck out was left out."),
     "left_out.attachments": _(
         "%(left)s attachments were left out: at most %(most)s of a mail are read, up to a total size limit."

@@ -220,6 +220,12 @@ PARSE_TIMEOUT = env.integer(
     "Timeout for reading a file, in seconds; each is read in a separate process",
 )
 PARSE_MEMORY_MB = env.integer("RAGSITE_PARSE_MEMORY_MB", 3072, (256, None), "Memory limit of that process, in MB")
+READ_HIDDEN = env.boolean(
+    "RAGSITE_READ_HIDDEN",
+    False,
+    _("Read hidden sheets, rows, columns and slides too, marked as hidden; otherwise they are left out"),
+    live="site",
+)
 OCR = env.choice(
     "RAGSITE_OCR",
     "auto",

@@ -180,6 +180,7 @@ def _parse_and_store(document: Document, held: Claim, folder: Path) -> bool:
         memory_mb=settings.PARSE_MEMORY_MB,
         max_pages=config.MAX_DOCUMENT_PAGES,
         max_rows=config.MAX_TABLE_ROWS,
+        hidden=config.READ_HIDDEN,
     )
     mode = config.OCR
     if document.reads_scans:

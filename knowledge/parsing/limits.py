@@ -23,6 +23,9 @@ MAX_TABLE = 500_000  # characters of one table element; a longer table continues
 
 TOO_DEEP = Notice(key="left_out.nested")
 STRUCK_OUT = Notice(key="left_out.struck")
+HIDDEN_LEFT_OUT = Notice(key="left_out.hidden")
+HIDDEN_READ = Notice(key="read.hidden")
+HIDDEN = "(hidden)"  # marks what is read although it is hidden
 _LONG_CAPTION = Notice(key="left_out.caption", params={"most": MAX_CELL})
 
 _ENCRYPTED_FLAG = 0x1

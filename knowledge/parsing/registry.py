@@ -20,6 +20,7 @@ class ParseContext:
     filename: str  # as uploaded; shown in messages, never opened
     max_pages: int = 5000
     max_rows: int = 200_000
+    hidden: bool = False  # whether hidden sheets, rows, columns and slides are read, marked as hidden
     # When to read words in pictures: "off" never, "later" yields `Scanned` instead, "auto" on pages without other text,
     # "always" on every page.
     ocr: str = "off"

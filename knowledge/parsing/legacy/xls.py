@@ -11,13 +11,13 @@ from xlrd.sheet import Cell, Sheet
 from knowledge.parsing.decoding import clean
 from knowledge.parsing.elements import Element, Heading, PageBreak, Paragraph, Table
 from knowledge.parsing.errors import ParseError
-from knowledge.parsing.limits import MAX_COLUMNS, columns_left_out
+from knowledge.parsing.limits import HIDDEN, HIDDEN_LEFT_OUT, HIDDEN_READ, MAX_COLUMNS, columns_left_out
 from knowledge.parsing.ooxml import BROKEN, broken
 from knowledge.parsing.registry import ParseContext
 from knowledge.parsing.tables.sheets import SheetTables
-from knowledge.parsing.xlsx.format import show
+from knowledge.parsing.xlsx.format import builtin_format, show
 
-_VERY_HIDDEN = 2
+_DAYS_TO_1904 = 1462  # from the first day of other workbooks to that of old ones from a Mac
 
 
 def parse(path: Path, context: ParseContext) -> Iterator[Element]:
@@ -25,17 +25,21 @@ def parse(path: Path, context: ParseContext) -> Iterator[Element]:
     found = False
     try:
         with path.open("rb") as file, xlrd.open_workbook(file_contents=file.read(), formatting_info=True) as book:
-            sheets = [sheet for sheet in book.sheets() if sheet.visibility != _VERY_HIDDEN]
+            sheets = [sheet for sheet in book.sheets() if not sheet.visibility or context.hidden]
+            has_hidden = any(sheet.visibility or _hidden(sheet) != (set(), set()) for sheet in book.sheets())
             if sum(sheet.nrows for sheet in sheets) > context.max_rows:
                 raise ParseError("too_many_rows.workbook", rows=context.max_rows)
             for number, sheet in enumerate(sheets, 1):
                 yield PageBreak(page=number, total=len(sheets))
-                for place, element in enumerate(_read(book, sheet, number)):
+                for place, element in enumerate(_read(book, sheet, number, context.hidden)):
                     if place == 0:
-                        yield Heading(page=number, text=sheet.name, level=1)
+                        mark = f" {HIDDEN}" if sheet.visibility else ""
+                        yield Heading(page=number, text=sheet.name + mark, level=1)
                     found = True
                     yield element
             yield from columns_left_out(max((sheet.ncols for sheet in sheets), default=0))
+            if has_hidden:
+                yield HIDDEN_READ if context.hidden else HIDDEN_LEFT_OUT
     except XLRDError as error:
         if "encrypted" in str(error):
             raise ParseError("encrypted.older", newer=".xlsx") from error
@@ -46,7 +50,14 @@ def parse(path: Path, context: ParseContext) -> Iterator[Element]:
         raise ParseError("no_text.sheets")
 
 
-def _read(book: Book, sheet: Sheet, number: int) -> Iterator[Table | Paragraph]:
+def _hidden(sheet: Sheet) -> tuple[set[int], set[int]]:
+    """Return the hidden rows and columns of a sheet that have text, counted from 0."""
+    rows = {row for row, info in sheet.rowinfo_map.items() if info.hidden and row < sheet.nrows}
+    columns = {column for column, info in sheet.colinfo_map.items() if info.hidden and column < sheet.ncols}
+    return {row for row in rows if any(sheet.row_values(row))}, {at for at in columns if any(sheet.col_values(at))}
+
+
+def _read(book: Book, sheet: Sheet, number: int, with_hidden: bool) -> Iterator[Table | Paragraph]:
     """Yield a sheet's blocks of cells; merged cells repeat downwards, and across in headers."""
     firsts = {
         (row, column): (top, left)
@@ -55,6 +66,7 @@ def _read(book: Book, sheet: Sheet, number: int) -> Iterator[Table | Paragraph]:
         for column in range(left, min(right, MAX_COLUMNS))
     }
     tables = SheetTables(number)
+    hidden_rows, hidden_columns = _hidden(sheet)
     for row in range(sheet.nrows):
         line = [_text(book, cell) for cell in sheet.row_slice(row, 0, MAX_COLUMNS)]
         across = line.copy()
@@ -64,6 +76,13 @@ def _read(book: Book, sheet: Sheet, number: int) -> Iterator[Table | Paragraph]:
                 across[column] = _text(book, sheet.cell(top, left))
                 if left == column:
                     line[column] = across[column]
+        if with_hidden and row in hidden_rows:
+            first = next((place for place, cell in enumerate(line) if cell), 0)
+            line[first] += f" {HIDDEN}"
+        elif not with_hidden:
+            gone = range(len(line)) if row in hidden_rows else hidden_columns
+            for cells in (line, across):
+                cells[:] = ["" if column in gone else cell for column, cell in enumerate(cells)]
         if any(line):
             yield from tables.add(line, across)
         else:
@@ -72,14 +91,16 @@ def _read(book: Book, sheet: Sheet, number: int) -> Iterator[Table | Paragraph]:
 
 
 def _text(book: Book, cell: Cell) -> str:
-    if cell.ctype == xlrd.XL_CELL_DATE:
-        try:
-            return show(xlrd.xldate_as_datetime(cell.value, book.datemode))
-        except (ValueError, OverflowError):
-            return show(cell.value)
-    if cell.ctype == xlrd.XL_CELL_NUMBER:
-        known = book.format_map.get(book.xf_list[cell.xf_index].format_key) if cell.xf_index is not None else None
-        return show(cell.value, known.format_str if known else "General")
     if cell.ctype == xlrd.XL_CELL_BOOLEAN:
         return show(bool(cell.value))
-    return clean(str(cell.value)).strip() if cell.ctype == xlrd.XL_CELL_TEXT else ""
+    if cell.ctype not in (xlrd.XL_CELL_NUMBER, xlrd.XL_CELL_DATE, xlrd.XL_CELL_TEXT):
+        return ""
+    number_format = "yyyy-mm-dd hh:mm:ss" if cell.ctype == xlrd.XL_CELL_DATE else "General"
+    if cell.xf_index is not None:
+        key = book.xf_list[cell.xf_index].format_key
+        known = book.format_map.get(key)
+        number_format = (known.format_str if known else None) or builtin_format(key) or number_format
+    if cell.ctype == xlrd.XL_CELL_TEXT:
+        return clean(show(str(cell.value), number_format))
+    first_day = _DAYS_TO_1904 if cell.ctype == xlrd.XL_CELL_DATE and book.datemode else 0
+    return show(cell.value + first_day, number_format)

@@ -59,6 +59,7 @@ class Styles:
 
     paragraphs: dict[str, _Style] = field(default_factory=dict)
     raised: set[str] = field(default_factory=set)  # character styles for superscripts
+    hidden_slides: set[str] = field(default_factory=set)  # styles of slides
     struck_out: set[str] = field(default_factory=set)  # character styles
     fonts: dict[str, str] = field(default_factory=dict)  # font names by character style
     lists: dict[str, dict[int, ListLevel]] = field(default_factory=dict)
@@ -66,6 +67,9 @@ class Styles:
     def read(self, root: etree._Element) -> None:
         """Add the styles of a part."""
         for node in root.iter(f"{STYLE}style"):
+            for properties in node.iterfind(f"{STYLE}drawing-page-properties"):
+                if properties.get(f"{PRESENTATION}visibility") == "hidden":
+                    self.hidden_slides.add(node.get(f"{STYLE}name", ""))
             if node.get(f"{STYLE}family") == "paragraph":
                 level = node.get(f"{STYLE}default-outline-level", "")
                 name = node.get(f"{STYLE}name", "")

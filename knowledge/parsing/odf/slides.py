@@ -8,6 +8,7 @@ from lxml import etree
 
 from knowledge.parsing.elements import Element, Notice, PageBreak, Title
 from knowledge.parsing.errors import ParseError
+from knowledge.parsing.limits import HIDDEN, HIDDEN_LEFT_OUT, HIDDEN_READ
 from knowledge.parsing.odf.blocks import Blocks
 from knowledge.parsing.odf.package import DRAW, OFFICE, PRESENTATION, SVG, Package, reporting_broken, words_of
 from knowledge.parsing.pictures import PictureStore
@@ -33,14 +34,21 @@ def parse(path: Path, context: ParseContext) -> Iterator[Element]:
             raise ParseError("too_many_pages.slides", slides=len(slides), most=context.max_pages)
         pictures = PictureStore(context.output_dir)
         found = False
+        has_hidden = False
         title = ""
         for number, slide in enumerate(slides, 1):
             yield PageBreak(page=number, total=len(slides))
+            is_hidden = slide.get(f"{DRAW}style-name") in package.styles.hidden_slides
+            has_hidden = has_hidden or is_hidden
+            if is_hidden and not context.hidden:
+                continue
             blocks = Blocks(package, pictures, number)
             titles = [shape for shape in slide if shape.get(f"{PRESENTATION}class") == "title" and _is_filled(shape)]
             heading = " ".join(words_of(titles[0]).split()) if titles else ""
             if number == 1:
                 title = heading
+            if is_hidden:
+                heading = f"{heading or f'Slide {number}'} {HIDDEN}"
             shapes = in_reading_order(filter(_is_read, slide), _place, _ROW_CM)
             rest = [element for shape in shapes if shape not in titles[:1] for element in blocks.block(shape)]
             for notes in slide.iterfind(f"{PRESENTATION}notes/{DRAW}frame"):
@@ -48,6 +56,8 @@ def parse(path: Path, context: ParseContext) -> Iterator[Element]:
                     rest += blocks.block(notes)
             found = found or bool(heading) or any(not isinstance(element, Notice) for element in rest)
             yield from under_heading(number, heading, rest, _ITEM)
+        if has_hidden:
+            yield HIDDEN_READ if context.hidden else HIDDEN_LEFT_OUT
         if not found:
             raise ParseError("no_text.slides")
         yield Title(text=title)

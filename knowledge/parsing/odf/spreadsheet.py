@@ -8,9 +8,9 @@ from lxml import etree
 from knowledge.parsing.decoding import clean
 from knowledge.parsing.elements import Element, Heading, PageBreak, Paragraph, Table
 from knowledge.parsing.errors import ParseError
-from knowledge.parsing.limits import MAX_COLUMNS, columns_left_out
+from knowledge.parsing.limits import HIDDEN, HIDDEN_LEFT_OUT, HIDDEN_READ, MAX_COLUMNS, columns_left_out
 from knowledge.parsing.odf.blocks import Blocks, number_of
-from knowledge.parsing.odf.package import DRAW, OFFICE, TABLE, TEXT, Package, reporting_broken
+from knowledge.parsing.odf.package import DRAW, OFFICE, STYLE, TABLE, TEXT, Package, reporting_broken
 from knowledge.parsing.pictures import PictureStore
 from knowledge.parsing.registry import ParseContext
 from knowledge.parsing.tables.sheets import SheetTables
@@ -18,6 +18,7 @@ from knowledge.parsing.tables.sheets import SheetTables
 _SHEET, _ROW = f"{TABLE}table", f"{TABLE}table-row"
 _CELL, _COVERED = f"{TABLE}table-cell", f"{TABLE}covered-table-cell"
 _FRAME, _BODY = f"{DRAW}frame", f"{OFFICE}spreadsheet"
+_PROPERTIES = f"{STYLE}table-properties"
 
 
 @reporting_broken
@@ -29,6 +30,8 @@ def parse(path: Path, context: ParseContext) -> Iterator[Element]:
         if not reader.found:
             raise ParseError("no_text.sheets")
         yield from columns_left_out(reader.widest)
+        if reader.has_hidden:
+            yield HIDDEN_READ if context.hidden else HIDDEN_LEFT_OUT
         yield package.title()
 
 
@@ -36,7 +39,7 @@ class _Reader:
     def __init__(self, package: Package, context: ParseContext) -> None:
         self.package, self.context = package, context
         self.pictures = PictureStore(context.output_dir)
-        self.found = False
+        self.found = self.has_hidden = False
         self.rows = self.widest = 0
 
     def run(self) -> Iterator[Element]:
@@ -47,22 +50,32 @@ class _Reader:
         drawn: list[Element] = []
         # By column: the text of a merged cell above, its remaining rows, and whether it is the cell's first column.
         merged: dict[int, tuple[str, int, bool]] = {}
+        hidden: set[str] = set()  # styles of sheets
         with self.package.archive.open("content.xml") as file:
             events = etree.iterparse(
                 file,
                 events=("start", "end"),
-                tag=(_SHEET, _ROW, _FRAME),
+                tag=(_SHEET, _ROW, _FRAME, _PROPERTIES),
                 resolve_entities=False,
                 no_network=True,
                 load_dtd=False,
             )
             for event, node in events:
                 parent = node.getparent()
+                if node.tag == _PROPERTIES:
+                    if node.get(f"{TABLE}display") == "false" and parent is not None:
+                        hidden.add(parent.get(f"{STYLE}name", ""))
+                    continue
                 is_sheet = node.tag == _SHEET and parent is not None and parent.tag == _BODY
                 if event == "start" and is_sheet:
                     number += 1
                     tables, merged, drawn = SheetTables(number), {}, []
-                    heading = Heading(page=number, text=node.get(f"{TABLE}name", ""), level=1)
+                    is_hidden = node.get(f"{TABLE}style-name") in hidden
+                    self.has_hidden = self.has_hidden or is_hidden
+                    if is_hidden and not self.context.hidden:
+                        tables = None
+                    name = node.get(f"{TABLE}name", "") + (f" {HIDDEN}" if is_hidden else "")
+                    heading = Heading(page=number, text=name, level=1)
                     yield PageBreak(page=number)
                 elif event == "start" or tables is None:
                     continue
@@ -113,6 +126,12 @@ class _Reader:
         while line and not line[-1] and not across[-1]:
             line.pop()
             across.pop()
+        if node.get(f"{TABLE}visibility") in ("collapse", "filter") and any(line):
+            self.has_hidden = True
+            if not self.context.hidden:
+                return
+            first = next(place for place, text in enumerate(line) if text)
+            line[first] += f" {HIDDEN}"
         if not any(line):
             yield from tables.end()
             return

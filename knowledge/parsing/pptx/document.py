@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,9 +13,9 @@ from pptx.exc import PythonPptxError
 
 from knowledge.parsing.charts import read_chart
 from knowledge.parsing.decoding import as_shown, clean, raised
-from knowledge.parsing.elements import Element, Notice, PageBreak, Paragraph, Title
+from knowledge.parsing.elements import Element, Heading, Notice, PageBreak, Paragraph, Title
 from knowledge.parsing.errors import ParseError
-from knowledge.parsing.limits import TOO_DEEP
+from knowledge.parsing.limits import HIDDEN, HIDDEN_LEFT_OUT, HIDDEN_READ, STRUCK_OUT, TOO_DEEP
 from knowledge.parsing.ooxml import BROKEN, COMPATIBILITY, MATH, A, R, blob, broken, check_package, parse_xml, whole
 from knowledge.parsing.pictures import PictureStore
 from knowledge.parsing.pptx.slides import in_reading_order, under_heading
@@ -39,11 +40,24 @@ def parse(path: Path, context: ParseContext) -> Iterator[Element]:
         slides = list(Presentation(str(whole(path, context.output_dir))).slides)
         if len(slides) > context.max_pages:
             raise ParseError("too_many_pages.slides", slides=len(slides), most=context.max_pages)
+        has_hidden = has_struck_out = False
         for number, slide in enumerate(slides, 1):
             yield PageBreak(page=number, total=len(slides))
+            is_hidden = slide._element.get("show") in ("0", "false")
+            has_hidden = has_hidden or is_hidden
+            if is_hidden and not context.hidden:
+                continue
+            struck = (node.get("strike", "noStrike") for node in slide._element.iter(f"{A}rPr"))
+            has_struck_out = has_struck_out or any(kind != "noStrike" for kind in struck)
             for element in _Slide(slide, number, pictures).run():
                 found = found or not isinstance(element, Notice)
+                if is_hidden and isinstance(element, Heading):
+                    element = replace(element, text=f"{element.text} {HIDDEN}")
                 yield element
+        if has_hidden:
+            yield HIDDEN_READ if context.hidden else HIDDEN_LEFT_OUT
+        if has_struck_out:
+            yield STRUCK_OUT
     except (*BROKEN, PythonPptxError) as error:
         raise broken(error) from error
     if slides and (title := _title_of(slides[0])) is not None:

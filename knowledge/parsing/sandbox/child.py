@@ -112,7 +112,14 @@ def _parse(job: dict[str, Any]) -> Iterator[Answer]:
     path, filename = Path(job["path"]), str(job["filename"])
     mode, engine, languages = job["ocr"]
     context = ParseContext(
-        Path(job["output_dir"]), filename, int(job["max_pages"]), int(job["max_rows"]), mode, engine, tuple(languages)
+        Path(job["output_dir"]),
+        filename,
+        int(job["max_pages"]),
+        int(job["max_rows"]),
+        bool(job["hidden"]),
+        mode,
+        engine,
+        tuple(languages),
     )
     named = extension_of(filename)
     found = identify(path, named)

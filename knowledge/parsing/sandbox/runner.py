@@ -26,12 +26,13 @@ GRACE_S = 5.0  # time limit for a process that closed its socket to end
 
 @dataclass(frozen=True, slots=True)
 class ParseLimits:
-    """Limits for a file: seconds of waiting for the parser, megabytes of memory, pages, table rows."""
+    """Limits for a file: seconds of waiting for the parser, megabytes of memory, pages, table rows, hidden parts."""
 
     timeout_s: float = 900
     memory_mb: int = 3072
     max_pages: int = 5000
     max_rows: int = 200_000
+    hidden: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +76,7 @@ def parse_file(
         "output_dir": str(output_dir.resolve()),
         "max_pages": limits.max_pages,
         "max_rows": limits.max_rows,
+        "hidden": limits.hidden,
         "ocr": [ocr.mode, ocr.engine, ocr.languages],
     }
     with closing(_answers(parser, job, limits, should_stop)) as answers:

@@ -4,10 +4,14 @@ import re
 from collections.abc import Callable, Sequence
 from itertools import pairwise
 
-_NUMBER = re.compile(r"[-+(]?[$€£¥￥]?\s*\d[\d,.\s]*(?:[eE][-+]?\d+)?\s*%?\)?$")
-_YEAR = re.compile(r"(?:19|20)\d\d$")
+_NUMBER = re.compile(
+    r"[-+−(]?\s*[$€£¥￥]?\s*[-+−(]?\s*\d[\d,.\s]*(?:[eE][-+]?\d+)?"
+    r"\s*(?:[%‰$€£¥￥]|[kKMB千万萬亿億]?(?:[$€£元圆円]|EUR|USD|GBP|CNY|RMB)?|[kc]?[gm]|mm|[吨件个人次台家]|h|min)?\s*\)?$"
+    r"|(?:\d+\s+)?\d+/\d+$|[$€£¥￥]?\s*[-–—]$"
+)
+_YEAR = re.compile(r"(?:19|20)\d\d(?:\s*[/–-]\s*(?:\d\d)?\d\d)?$")
 _DATE = re.compile(r"\d{4}[-/.年]\d{1,2}(?:[-/.月]\d{1,2}日?|月)?$|\d{1,2}[-/.]\d{1,2}(?:[-/.]\d{2,4})?$")
-_MOMENT = re.compile(r"\d{4}[-/.年]\d{1,2}.*|\d{1,2}:\d{2}.*")
+_MOMENT = re.compile(r"\d{4}[-/.年]\d{1,2}.*|\d{1,2}:\d{2}.*|\d{1,2}[- ][A-Z][a-z]{2,8}[- ]\d{2,4}$")
 _TIME = re.compile(r"\d{1,2}:\d{2}(?:\s*[-–~]\s*\d{1,2}:\d{2})?$")
 _LONGEST = 60  # characters of a column's name
 _MOST_ROWS = 4  # of a header

@@ -1,90 +1,87 @@
-"""Formats cell values as shown in the sheet: dates, percentages, amounts, plain numbers."""
+"""Shows the values of cells as the sheet does, by their number formats."""
 
-import re
+import math
 from datetime import date, datetime, time, timedelta
-from functools import lru_cache
-from typing import NamedTuple
 
-_QUOTED = re.compile(r'"([^"]*)"')
-_CURRENCY = re.compile(r"\[\$([^\]-]*)(?:-[^\]]*)?\]")
-_BRACKETS = re.compile(r"\[[^\]]*\]")
-_PADDING = re.compile(r"[_*].")
-_NUMBER = re.compile(r"[#0?][#0?,]*(?:\.[#0?]*)?(?P<power>[eE][+-]?[0#]+)?")
-_SIGNIFICANT = 11  # digits, as shown by the general format
+from knowledge.parsing.xlsx.dates import serial, show_date
+from knowledge.parsing.xlsx.number_format import NumberFormat, parse_format
+from knowledge.parsing.xlsx.numbers import show_general, show_number
+
+# The codes of formats that files refer to by number: those that openpyxl and xlrd don't know or know wrongly. Their
+# meaning depends on Excel's language, which is Chinese or Japanese where there are files with them.
+_BUILTIN = {
+    27: 'yyyy"年"m"月"',
+    28: 'm"月"d"日"',
+    29: 'm"月"d"日"',
+    30: "m-d-yy",
+    31: 'yyyy"年"m"月"d"日"',
+    32: 'h"时"mm"分"',
+    33: 'h"时"mm"分"ss"秒"',
+    34: '上午/下午h"时"mm"分"',
+    35: '上午/下午h"时"mm"分"ss"秒"',
+    36: 'yyyy"年"m"月"',
+    44: r'_("$"* #,##0.00_);_("$"* \(#,##0.00\);_("$"* "-"??_);_(@_)',
+    50: 'yyyy"年"m"月"',
+    51: 'm"月"d"日"',
+    52: 'yyyy"年"m"月"',
+    53: 'm"月"d"日"',
+    54: 'm"月"d"日"',
+    55: '上午/下午h"时"mm"分"',
+    56: '上午/下午h"时"mm"分"ss"秒"',
+    57: 'yyyy"年"m"月"',
+    58: 'm"月"d"日"',
+}
+_ERRORS = {"#NULL!", "#DIV/0!", "#VALUE!", "#REF!", "#NAME?", "#NUM!", "#N/A"}
 
 
-class NumberFormat(NamedTuple):
-    """The relevant properties of an Excel number format."""
-
-    decimals: int | None  # None: as many as there are
-    thousands: bool
-    percent: bool
-    scientific: bool
-    prefix: str
-    suffix: str
+def builtin_format(number: int) -> str | None:
+    """Return the code of a format that files refer to by number only, or None if a library knows it."""
+    return _BUILTIN.get(number)
 
 
 def show(value: object, number_format: str = "General") -> str:
-    """Return a cell's value as its format shows it, "" for an empty cell."""
+    """Return a cell's value as its format shows it, "" for an empty cell.
+
+    Dates in digits only, such as 5/2/24, are shown as 2024-02-05 since their order depends on the country. Values whose
+    format isn't valid or has no section for them are shown in the general format.
+    """
     if value is None:
         return ""
     if isinstance(value, bool):
         return "TRUE" if value else "FALSE"
-    if isinstance(value, datetime):
-        if not (value.hour or value.minute or value.second):
-            return value.date().isoformat()
-        return value.strftime("%Y-%m-%d %H:%M:%S" if value.second else "%Y-%m-%d %H:%M")
-    if isinstance(value, date):
-        return value.isoformat()
-    if isinstance(value, time):
-        return value.strftime("%H:%M" if not value.second else "%H:%M:%S")
+    if isinstance(value, int | float):
+        if isinstance(value, float) and not math.isfinite(value):
+            return str(value)
+        shown = None if number_format == "General" else _apply(value, parse_format(number_format))
+        return show_general(value) if shown is None else shown
+    if isinstance(value, date | time | timedelta):
+        shown = None if number_format == "General" else _apply(serial(value), parse_format(number_format))
+        return _plain(value) if shown is None else shown
+    text = str(value).strip()
+    known = None if number_format in ("General", "@") or text in _ERRORS else parse_format(number_format)
+    if known is None or known.text is None:
+        return text
+    return "".join(text if token.kind in ("text", "general") else token.text for token in known.text.tokens).strip()
+
+
+def _apply(number: float, known: NumberFormat | None) -> str | None:
+    """Return a number or the number of a date by the first section that applies to it, or None if none does."""
+    for section in known.numbers if known else ():
+        if section.applies_to(number):
+            shown = show_date(number, section) if section.kind == "date" else show_number(number, section)
+            # Placeholders of which only the width is shown leave spaces.
+            return None if shown is None else " ".join(shown.split())
+    return None
+
+
+def _plain(value: date | time | timedelta) -> str:
+    """Return a date, time or duration without a format."""
     if isinstance(value, timedelta):
         seconds = round(value.total_seconds())
         return f"{seconds // 3600}:{seconds // 60 % 60:02}:{seconds % 60:02}"
-    if isinstance(value, int | float):
-        known = parse_format(number_format, value < 0)
-        if known is None:
-            return _general(value)
-        shown = value * 100 if known.percent else value
-        if known.scientific:
-            text = f"{shown:.{known.decimals or 0}E}"
-        elif known.decimals is None:
-            text = _general(shown)
-        else:
-            text = f"{shown:{',' if known.thousands else ''}.{known.decimals}f}"
-        sign = "-" if text.startswith("-") else ""
-        return f"{sign}{known.prefix}{text.removeprefix('-')}{known.suffix}".strip()
-    return str(value).strip()
-
-
-def _general(value: float) -> str:
-    if isinstance(value, int) or (value == value and abs(value) < 1e15 and value == int(value)):
-        return str(int(value))
-    return f"{value:.{_SIGNIFICANT}g}"
-
-
-@lru_cache(maxsize=500)
-def parse_format(number_format: str, negative: bool = False) -> NumberFormat | None:
-    """Return the properties of a number format, or None for the general one and those that aren't for numbers."""
-    sections = number_format.split(";")
-    section = sections[1] if negative and len(sections) > 1 and sections[1] else sections[0]
-    plain = _PADDING.sub("", _BRACKETS.sub("", _CURRENCY.sub(r'"\1"', section)).replace("\\", ""))
-    bare = _QUOTED.sub("", plain)
-    found = _NUMBER.search(bare)
-    if found is None or "/" in bare or "general" in bare.lower():
-        return None
-    # The literal text before and after the number, without the parentheses or minus of a negative.
-    number = found.group()
-    start = plain.find(number)
-    before, after = plain[:start], plain[start + len(number) :]
-    clean_before, clean_after = (_QUOTED.sub(r"\1", part).strip("()-+ ") for part in (before, after))
-    prefix, suffix = clean_before, (" " if after[:2] in ('" ', " ") else "") + clean_after
-    digits = number.split(".")[1] if "." in number else ""
-    return NumberFormat(
-        decimals=sum(1 for character in digits.split("E")[0].split("e")[0] if character in "0#?"),
-        thousands="," in number,
-        percent="%" in bare,
-        scientific=found.group("power") is not None,
-        prefix=prefix,
-        suffix=suffix,
-    )
+    if isinstance(value, date) and not isinstance(value, datetime):
+        return value.isoformat()
+    clock = f"{value:%H:%M:%S}" if value.second else f"{value:%H:%M}"
+    if isinstance(value, time):
+        return clock
+    return f"{value.date()} {clock}" if value.time() != time() else value.date().isoformat()

@@ -16,16 +16,20 @@ from openpyxl.worksheet._read_only import ReadOnlyWorksheet
 from knowledge.parsing.decoding import as_shown, clean
 from knowledge.parsing.elements import Element, Heading, Notice, PageBreak, Paragraph, Table
 from knowledge.parsing.errors import ParseError
-from knowledge.parsing.limits import MAX_COLUMNS, columns_left_out
+from knowledge.parsing.limits import HIDDEN, HIDDEN_LEFT_OUT, HIDDEN_READ, MAX_COLUMNS, columns_left_out
 from knowledge.parsing.ooxml import BROKEN, broken, check_package
 from knowledge.parsing.pictures import PictureStore
 from knowledge.parsing.registry import ParseContext
 from knowledge.parsing.tables.sheets import SheetTables
 from knowledge.parsing.xlsx.drawings import drawings_of
-from knowledge.parsing.xlsx.format import show
+from knowledge.parsing.xlsx.format import builtin_format, show
 
 _CELL = re.compile(rb"<(?:\w+:)?c[\s/>]")
 _MERGE = re.compile(rb"<(?:\w+:)?mergeCell\s[^>]*?ref=\"([A-Z]+\d+:[A-Z]+\d+)\"")
+_ROW = re.compile(rb"<(?:\w+:)?row\s[^>]*?hidden=\"(?:1|true)\"[^>]*>")
+_NUMBER_OF_ROW = re.compile(rb"\sr=\"(\d+)\"")
+_COLUMN = re.compile(rb"<(?:\w+:)?col\s[^>]*?hidden=\"(?:1|true)\"[^>]*>")
+_FIRST, _LAST = re.compile(rb"\smin=\"(\d+)\""), re.compile(rb"\smax=\"(\d+)\"")
 _MOST_CELLS = 5_000_000
 _LAST_ROW = 1_048_576  # Excel's limit
 _MOST_MERGED = 200_000  # cells
@@ -60,6 +64,7 @@ class _Reader:
         self.pictures = PictureStore(context.output_dir)
         self.rows = 0
         self.cells = 0
+        self.has_hidden = False
         self.widest = 0  # columns of the widest row with content beyond `MAX_COLUMNS`
 
     def run(self) -> Iterator[Element]:
@@ -73,19 +78,26 @@ class _Reader:
                     raise _too_many_cells()
             # Pass the open file, not its path, since stored documents have no extension, which openpyxl requires.
             book = openpyxl.load_workbook(file, read_only=True, data_only=True, keep_links=False)
-            sheets = [sheet for sheet in book.worksheets if sheet.sheet_state != "veryHidden"]
+            hidden = [sheet for sheet in book.worksheets if sheet.sheet_state != "visible"]
+            self.has_hidden = bool(hidden)
+            sheets = [sheet for sheet in book.worksheets if sheet not in hidden or self.context.hidden]
             for number, sheet in enumerate(sheets, 1):
                 yield PageBreak(page=number, total=len(sheets))
                 inner = str(vars(sheet)["_worksheet_path"]).lstrip("/")
                 tables = SheetTables(number)
-                cells = self._elements(sheet, tables, _merges(package, inner))
+                cells = self._elements(sheet, tables, _merges(package, inner), _hidden(package, inner))
                 for place, element in enumerate(chain(cells, drawings_of(package, inner, self.pictures, number))):
                     if place == 0:
-                        yield Heading(page=number, text=sheet.title, level=1)
+                        mark = f" {HIDDEN}" if sheet in hidden else ""
+                        yield Heading(page=number, text=sheet.title + mark, level=1)
                     yield element
             yield from columns_left_out(self.widest)
+            if self.has_hidden:
+                yield HIDDEN_READ if self.context.hidden else HIDDEN_LEFT_OUT
 
-    def _elements(self, sheet: ReadOnlyWorksheet, tables: SheetTables, merges: Merges) -> Iterator[Table | Paragraph]:
+    def _elements(
+        self, sheet: ReadOnlyWorksheet, tables: SheetTables, merges: Merges, hidden: tuple[set[int], set[int]]
+    ) -> Iterator[Table | Paragraph]:
         anchors: dict[tuple[int, int], str] = {}
         first_cells = set(merges.values())
         sheet.reset_dimensions()  # a sheet may declare a million rows and contain three
@@ -121,11 +133,29 @@ class _Reader:
                     across[column - 1] = anchors.get(first, "")
                     if first[0] != number and first[1] == column:
                         line[column - 1] = across[column - 1]
+            if number in hidden[0] or hidden[1]:
+                line, across = self._without_hidden(number, line, across, hidden)
             if any(line):
                 yield from tables.add(line, across)
             else:
                 yield from tables.end()
         yield from tables.finish()
+
+    def _without_hidden(
+        self, number: int, line: list[str], across: list[str], hidden: tuple[set[int], set[int]]
+    ) -> tuple[list[str], list[str]]:
+        """Return a row without its hidden cells, or with a mark if they are to be read."""
+        rows, columns = hidden
+        gone = range(1, len(line) + 1) if number in rows else columns
+        self.has_hidden = self.has_hidden or any(line[column - 1] for column in gone if column <= len(line))
+        if not self.context.hidden:
+            line, across = (
+                ["" if column in gone else cell for column, cell in enumerate(cells, 1)] for cells in (line, across)
+            )
+        elif number in rows and any(line):
+            first = next(place for place, cell in enumerate(line) if cell)
+            line = [*line[:first], f"{line[first]} {HIDDEN}", *line[first + 1 :]]
+        return line, across
 
 
 def _too_many_cells() -> ParseError:
@@ -149,9 +179,11 @@ def _text(cell: object) -> str:
     value = None if isinstance(cell, EmptyCell) else getattr(cell, "value", None)
     if value is None:
         return ""
-    if isinstance(value, bool | int | float):
-        return show(value, _styled(cell, "number_format") or "General")
-    text = clean(show(value))
+    style = _styled(cell, "style_array")
+    number_format = (builtin_format(style.numFmtId) or _styled(cell, "number_format") if style else None) or "General"
+    if not isinstance(value, str):
+        return show(value, number_format)
+    text = clean(show(value, number_format))
     if len(text) <= _LONGEST_SIGN and (font := _styled(cell, "font")):  # "ü" in Wingdings is a tick
         text = as_shown(text, font.name or "")
     return "" if text.startswith("=DISPIMG(") else text  # a picture in a cell, as WPS writes it
@@ -163,6 +195,18 @@ def _styled(cell: object, name: str) -> Any:
         return getattr(cell, name, None)
     except IndexError:
         return None
+
+
+def _hidden(package: zipfile.ZipFile, part: str) -> tuple[set[int], set[int]]:
+    """Return the numbers of a sheet's hidden rows and columns, which its row-by-row reader leaves out."""
+    rows: set[int] = set()
+    columns: set[int] = set()
+    for block in _blocks(package, part):
+        rows.update(int(match.group(1)) for tag in _ROW.findall(block) if (match := _NUMBER_OF_ROW.search(tag)))
+        for tag in _COLUMN.findall(block):
+            first, last = (int(match.group(1)) if (match := side.search(tag)) else 0 for side in (_FIRST, _LAST))
+            columns.update(range(first, min(last, MAX_COLUMNS) + 1))
+    return rows, columns
 
 
 def _merges(package: zipfile.ZipFile, part: str) -> Merges:

@@ -61,7 +61,9 @@ def test_on_a_slide(tmp_path: Path) -> None:
         if strike:
             run._r.get_or_add_rPr().set("strike", strike)
     show.save(str(tmp_path / "a.pptx"))
-    assert outline(read(tmp_path / "a.pptx")) == ["# Price: €69"]
+    line, notice = read(tmp_path / "a.pptx")[1:]
+    assert outline([line]) == ["# Price: €69"]
+    assert isinstance(notice, Notice) and notice.key == "left_out.struck"
 
 
 def test_in_an_open_document(tmp_path: Path) -> None:

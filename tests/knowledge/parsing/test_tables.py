@@ -33,6 +33,8 @@ def lines(text: str) -> list[list[str]]:
         ("Museum|2024-01|2024-02|2024-03\nHarbour|820|940|1310\nRail|410|455|600", 1),
         ("项目|2024-01-01|2024-02-01\n水费|120|131\n电费|310|298", 1),
         ("Room|08:00|10:00|12:00\nA1|Maths|Music|\nA2|Sports|Arts|Maths", 1),
+        ("Museum|Feb 24|Mar 24\nHarbour|820|940\nRail|410|455", 1),
+        ("Club|2022/23|2023/24\nNorth|31|28\nSouth|12|15", 1),
         # Sizes and numbers of pieces.
         ("Colour|36|37|38|39\nRed|4|0|2|9\nBlue|1|7|3|3", 1),
         ("尺码|100|200|500|1000\n单价|9.5|8.8|7.9|7.5\n运费|12|12|0|0", 1),
@@ -42,6 +44,9 @@ def lines(text: str) -> list[list[str]]:
         ("Ann|10|20|30\nBob|20|40|60\nEve|5|10|15", 0),
         ("North|120|131\nSouth|98|87\nWest|45|52", 0),
         ("张三|2001|78\n李四|1999|85", 0),
+        ("Ghent|2.5M\nLiege|45.0K\nSpa|-", 0),
+        ("水泥|1.2万元\n砂石|3.4万元", 0),
+        ("Rope|12 kg|$(192,000.00)\nPulley|3 kg|$ -", 0),
         # Levels.
         ("Region|Year|Year\nRegion|a|b\nNorth|1|2", 2),
         ("车间|上半年|上半年|下半年|下半年\n车间|计划|实际|计划|实际\n一车间|1200|1260|1300|1170", 2),

@@ -1,7 +1,7 @@
 """Excel workbooks, created with openpyxl."""
 
 import zipfile
-from datetime import date, datetime, time
+from datetime import datetime
 from io import BytesIO
 from pathlib import Path
 
@@ -13,7 +13,6 @@ from openpyxl.styles import Font
 
 from knowledge.parsing.elements import PageBreak, Picture, Table
 from knowledge.parsing.xlsx import workbook
-from knowledge.parsing.xlsx.format import show
 from tests.knowledge.reading import make_archive, outline, png, read, refused, with_part
 
 
@@ -105,29 +104,7 @@ def test_a_merged_title_is_the_caption(tmp_path: Path) -> None:
     assert outline(read(saved(made, tmp_path)))[1:] == ["table: 各项存款: 项目,金额 | 住户,3 | 企业,4"]
 
 
-@pytest.mark.parametrize(
-    ("value", "number_format", "shown"),
-    [
-        (1234.5, "#,##0.00", "1,234.50"),
-        (0.256, "0.0%", "25.6%"),
-        (3.0, "General", "3"),
-        (0.1 + 0.2, "General", "0.3"),
-        (1999.5, '"$"#,##0.00', "$1,999.50"),
-        (1999.5, "[$¥-804]#,##0", "¥2,000"),
-        (-12, '#,##0" kg";[Red]-#,##0" kg"', "-12 kg"),
-        (12345678, "0.00E+00", "1.23E+07"),
-        (5, "@", "5"),
-        (True, "General", "TRUE"),
-        (date(2024, 3, 5), "yyyy-mm-dd", "2024-03-05"),
-        (datetime(2024, 3, 5), "m/d/yy", "2024-03-05"),
-        (datetime(2024, 3, 5, 14, 30), "m/d/yy h:mm", "2024-03-05 14:30"),
-        (time(9, 5), "h:mm", "09:05"),
-        (None, "General", ""),
-        ("  text ", "General", "text"),
-    ],
-)
-def test_values_as_shown_in_the_sheet(value: object, number_format: str, shown: str) -> None:
-    assert show(value, number_format) == shown
+# How values are shown by their formats: test_number_formats.py.
 
 
 def test_formats_and_dates_come_from_the_cells(tmp_path: Path) -> None:
