@@ -18,9 +18,7 @@ from ragsite.site_settings.config import config
 
 KINDS: dict[str, Any] = {
     "questions": gettext_lazy("several questions"),
-    "comparison": gettext_lazy("a comparison, or several things named together"),
     "aspects": gettext_lazy("several aspects of one thing"),
-    "chain": gettext_lazy("a question within a question"),
 }
 
 

@@ -55,17 +55,19 @@ def detail(state: State, key: str) -> dict[str, Any]:
 async def test_each_of_two_things_is_found_and_answered_under_its_name(
     owner: User, manual: KnowledgeBase, thorough: Choices
 ) -> None:
-    state = await unstored.answer(owner, "How many ports have both the TL-SE2109 and the TL-SE2117?", choices=thorough)
+    state = await unstored.answer(
+        owner, "How many ports has the TL-SE2109? And how many has the TL-SE2117?", choices=thorough
+    )
     text = plain_text(state.answer.blocks)
-    assert state.plan.parts == ("many ports have TL-SE2109", "many ports have TL-SE2117")
+    assert state.plan.parts == ("How many ports has the TL-SE2109", "how many has the TL-SE2117")
     assert "nine ports" in text and "seventeen ports" in text
-    assert text.index("Many ports have TL") < text.index("nine ports") < text.index("seventeen ports")
+    assert text.index("How many ports has") < text.index("nine ports") < text.index("seventeen ports")
     assert [part.answer_state for part in state.found.parts] == ["answered", "answered"]
     assert state.found.answer_state == "answered" and "hold nothing" not in text
 
 
 async def test_in_chinese_too(owner: User, manual: KnowledgeBase, thorough: Choices) -> None:
-    state = await unstored.answer(owner, "TL-SE2109 和 TL-SE2117 的保修期分别是多久？", choices=thorough)
+    state = await unstored.answer(owner, "TL-SE2109 的保修期是多久？TL-SE2117 的保修期又是多久？", choices=thorough)
     text = plain_text(state.answer.blocks)
     assert len(state.plan.parts) == 2 and "三年" in text and "五年" in text
 
@@ -83,7 +85,7 @@ async def test_a_part_without_results_is_named(owner: User, manual: KnowledgeBas
 async def test_the_second_round_searches_with_the_answer_to_the_first_part(
     owner: User, manual: KnowledgeBase, thorough: Choices
 ) -> None:
-    question = "What is the default of the setting that tells how long a silent session may stay?"
+    question = "Which setting tells how long a silent session may stay? What is its default?"
     state = await unstored.answer(owner, question, choices=thorough)
     last = state.found.parts[-1]
     assert state.plan.dependent_parts == (1,) and len(last.queries) == 2 and "idle_limit" in last.queries[1]
@@ -93,7 +95,7 @@ async def test_the_second_round_searches_with_the_answer_to_the_first_part(
 async def test_learned_words_are_hidden_from_users_who_may_not_read_the_passages(
     owner: User, manual: KnowledgeBase, thorough: Choices
 ) -> None:
-    question = "What is the default of the setting that tells how long a silent session may stay?"
+    question = "Which setting tells how long a silent session may stay? What is its default?"
     state = await unstored.answer(owner, question, choices=thorough)
     trace = detail(state, "search_parts")
     ids = frozenset(hit["chunk_id"] for ranking in trace["rankings"] for hit in ranking["hits"])
@@ -105,7 +107,7 @@ async def test_a_single_round_does_not_search_again(
     owner: User, manual: KnowledgeBase, thorough: Choices, settings: Any
 ) -> None:
     settings.THOROUGH_ROUNDS = 1
-    question = "What is the default of the setting that tells how long a silent session may stay?"
+    question = "Which setting tells how long a silent session may stay? What is its default?"
     state = await unstored.answer(owner, question, choices=thorough)
     assert [len(part.queries) for part in state.found.parts] == [1, 1]
 
@@ -144,7 +146,7 @@ async def test_the_rules_take_over_if_the_model_fails(
 ) -> None:
     fake_llm.serves |= {"split", "missing"}
     fake_llm.enqueue("I can't do that.", "Neither that.", "Nine and seventeen. [1]")
-    question = "How many ports have both the TL-SE2109 and the TL-SE2117?"
+    question = "How many ports has the TL-SE2109? And how many has the TL-SE2117?"
     state = await unstored.answer(owner, question, choices=thorough)
     assert len(state.plan.parts) == 2 and detail(state, "split")["by"] == "rules"
     assert detail(state, "split")["fallback"] == "no plan"
@@ -157,7 +159,7 @@ async def test_a_failed_search_keeps_the_hits_of_the_whole_question(
         raise SearchFailed("The index is away.")
 
     monkeypatch.setattr("conversations.pipeline.nodes.search_parts.search", fails)
-    question = "How many ports have both the TL-SE2109 and the TL-SE2117?"
+    question = "How many ports has the TL-SE2109? And how many has the TL-SE2117?"
     state = await unstored.answer(owner, question, choices=thorough)
     assert "ports" in plain_text(state.answer.blocks) and not state.found.parts
     assert detail(state, "search_parts")["error"] == "The index is away."
@@ -169,7 +171,7 @@ async def test_the_timeout_ends_the_rounds_and_keeps_the_hits(
     settings.THOROUGH_TIMEOUT = 1.5
     fake_llm.serves |= {"missing"}
     fake_llm.enqueue([60.0], "Nine and seventeen. [1]")
-    question = "How many ports have both the TL-SE2109 and the TL-SE2117?"
+    question = "How many ports has the TL-SE2109? And how many has the TL-SE2117?"
     state = await unstored.answer(owner, question, choices=thorough)
     assert detail(state, "search_parts")["note"] == "timed out"
     assert [part.answer_state for part in state.found.parts] == ["answered", "answered"]
@@ -186,8 +188,8 @@ async def test_a_part_that_there_was_no_time_for_is_not_reported_missing(
 
     settings.THOROUGH_TIMEOUT = 1.0
     monkeypatch.setattr("conversations.pipeline.nodes.search_parts.search", slow_for_one)
-    question = "How many ports have both the TL-SE2109 and the TL-SE2117?"
+    question = "How many ports has the TL-SE2109? And how many has the TL-SE2117?"
     state = await unstored.answer(owner, question, choices=thorough)
-    assert [part.question for part in state.found.parts] == ["many ports have TL-SE2109"]
+    assert [part.question for part in state.found.parts] == ["How many ports has the TL-SE2109"]
     text = plain_text(state.answer.blocks)
     assert "nine ports" in text and "hold nothing" not in text
