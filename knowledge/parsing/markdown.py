@@ -20,7 +20,9 @@ from knowledge.parsing.tables.layout import make_table, with_captions
 from knowledge.parsing.text import join_lines
 from ragsite.markup.mathematics import mathematics_plugin
 
-_FRONT_MATTER_TITLE = re.compile(r"^title:\s*[\"']?(.+?)[\"']?\s*$", re.M)
+# A line of front matter: "key: value", or an item or a further line of the key above.
+_KEY = re.compile(r"([^\W\d][^:#]{0,60}?)\s*:(?:\s+(.*))?$")
+_ITEM = re.compile(r"\s*(?:-\s+)?(.*\S)")
 _LONGEST_ADDRESS = 100  # characters; longer ones are of no use to readers
 _LONGEST_INLINE = 20_000  # characters; the parser searches for each missing end up to the end of the text
 _TAG = re.compile(r"</?[A-Za-z][^<>]*>|<!--.*?(?:-->|\Z)", re.S)
@@ -94,9 +96,13 @@ class _Reader:
                 if ("<" in source and _TAG.sub("", source).strip()) or "data:image" in source:
                     yield from elements_of(source, self.pictures)
             elif kind == "front_matter":
-                found = _FRONT_MATTER_TITLE.search(token.content)
-                if found and not any(token.type == "heading_open" and token.tag == "h1" for token in self.tokens):
-                    yield Heading(text=found.group(1), level=1)
+                values = front_matter(token.content)
+                title = next((value for key, value in values.items() if key.lower() == "title"), "")
+                if title and not any(token.type == "heading_open" and token.tag == "h1" for token in self.tokens):
+                    yield Heading(text=title, level=1)
+                    values = {key: value for key, value in values.items() if value != title}
+                if values:
+                    yield Paragraph(text="\n".join(f"{key}: {value}" for key, value in values.items()))
             elif kind == "ordered_list_open":
                 self.lists.append(int(token.attrGet("start") or 1))
             elif kind == "bullet_list_open":
@@ -111,6 +117,25 @@ class _Reader:
                 self.marker = f"[{(token.meta or {}).get('label') or (token.meta or {}).get('id', 0) + 1}] "
         if any(child.type == "s_open" for token in self.tokens for child in token.children or []):
             yield STRUCK_OUT
+
+
+def front_matter(source: str) -> dict[str, str]:
+    """Return the keys of a file's front matter with their values as text, those of lists joined by commas.
+
+    It is read line by line, not as YAML, whose references could expand without limit.
+    """
+    values: dict[str, list[str]] = {}
+    key = ""
+    for line in source.splitlines():
+        if found := _KEY.match(line):
+            key, rest = found.group(1).strip(), found.group(2) or ""
+            values[key] = []
+        else:
+            item = _ITEM.match(line)
+            rest = item.group(1) if item and key else ""
+        rest = rest.strip().strip("[]").removeprefix("|").removeprefix(">")
+        values.setdefault(key, []).extend(filter(None, (part.strip(" \t\"'") for part in rest.split(", "))))
+    return {name: ", ".join(parts) for name, parts in values.items() if name and parts}
 
 
 def inline_text(token: Token) -> str:

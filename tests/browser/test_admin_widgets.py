@@ -53,6 +53,7 @@ def test_filter_boxes_dates_lookups_rows_and_actions_work(page: Page, any_site: 
     expect(page.get_by_label("Name:")).to_have_value("Porters")
 
 
+@pytest.mark.nightly
 def test_other_lists_are_one_click_away_or_two_on_a_phone(page: Page, any_site: Site) -> None:
     sign_in(page, any_site, NO_PAGE)
     page.goto(f"{any_site.url}/admin/auth/user/")
@@ -76,6 +77,7 @@ def test_other_lists_are_one_click_away_or_two_on_a_phone(page: Page, any_site: 
     assert filters.evaluate("(each) => each.scrollHeight <= each.clientHeight")  # none is truncated
 
 
+@pytest.mark.nightly
 def test_a_link_to_share_is_copied_with_and_without_tls(page: Page, any_site: Site) -> None:
     page.context.grant_permissions(["clipboard-read", "clipboard-write"])
     sign_in(page, any_site, NO_PAGE)

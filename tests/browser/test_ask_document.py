@@ -11,6 +11,7 @@ from tests.site import Site
 pytestmark = pytest.mark.browser
 
 
+@pytest.mark.nightly
 def test_asking_one_document_and_then_all(page: Page, site: Site, tmp_path: Path) -> None:
     (tmp_path / "velm.md").write_text("# The Velm tower\n\nThe lamp of the tower is lit an hour before sunset.\n")
     sign_in(page, site, NO_PAGE)

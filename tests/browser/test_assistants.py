@@ -42,6 +42,7 @@ def test_creating_and_choosing_an_assistant_that_its_answer_names(page: Page, si
     expect(page.get_by_text("“Help desk” was deleted.")).to_be_visible()
 
 
+@pytest.mark.nightly
 def test_a_setting_applies_from_the_next_question(page: Page, site: Site) -> None:
     sign_in(page, site, NO_PAGE)
     page.goto(f"{site.url}/pipeline/settings/")

@@ -73,6 +73,7 @@ def test_switching_and_sharing_versions(
     visitor.context.close()
 
 
+@pytest.mark.nightly
 def test_a_title_from_the_model_appears(page: Page, site_with_model: Site, provider: FakeProvider) -> None:
     provider.reset()
     sign_in(page, site_with_model, NEW_CHAT)

@@ -66,6 +66,7 @@ def test_a_file_is_dropped_asked_about_and_kept(page: Page, site: Site) -> None:
     expect(page.locator("section.answer").last).to_contain_text("six in the morning")
 
 
+@pytest.mark.nightly
 def test_chips_changed_while_offline_are_updated(page: Page, site: Site, tmp_path: Path) -> None:
     for name in ("solder", "tallow"):
         (tmp_path / f"{name}.md").write_text(f"# The {name} yard\n\nThe {name} yard is open at noon.\n")
@@ -105,6 +106,7 @@ def test_chips_changed_while_offline_are_updated(page: Page, site: Site, tmp_pat
     expect(other.locator("#scope-name")).not_to_have_text("The tallow yard")
 
 
+@pytest.mark.nightly
 def test_an_unreadable_file_is_reported_on_its_chip_and_removed(page: Page, site: Site, tmp_path: Path) -> None:
     sign_in(page, site, NEW_CHAT)
     sent: list[str] = []
@@ -137,6 +139,7 @@ def test_an_unreadable_file_is_reported_on_its_chip_and_removed(page: Page, site
     expect(page.locator(".chat-file")).to_contain_text("Ready")
 
 
+@pytest.mark.nightly
 def test_a_chat_is_limited_to_a_tag_and_a_document(page: Page, site: Site, tmp_path: Path) -> None:
     for name, hour in (("quill", "seven"), ("marrow", "nine")):
         (tmp_path / f"{name}.md").write_text(f"# The {name} gate\n\nThe gate in the wall is closed at {hour}.\n")

@@ -11,6 +11,7 @@ from tests.site import Site
 pytestmark = pytest.mark.browser
 
 
+@pytest.mark.nightly
 def test_updates_of_the_list_wait_while_renaming(page: Page, site: Site) -> None:
     sign_in(page, site, NEW_CHAT)
     ask(page, "How heavy is the LS-2408?")
@@ -47,6 +48,7 @@ def test_updates_of_the_list_wait_while_renaming(page: Page, site: Site) -> None
     expect(page.locator("#session-title")).to_have_text("Half a")
 
 
+@pytest.mark.nightly
 def test_a_menu_opened_during_an_update_stays_open(page: Page, site: Site) -> None:
     sign_in(page, site, NEW_CHAT)
     ask(page, "Has the LS-2424 a fuse of its own?")
@@ -142,6 +144,7 @@ def test_a_question_waits_for_the_end_of_an_answer(page: Page, site_with_model: 
     expect(page.locator(".turn")).to_have_count(3)
 
 
+@pytest.mark.nightly
 def test_a_saved_prompt_is_filled_in_and_asked(page: Page, site: Site) -> None:
     sign_in(page, site, NO_PAGE)
     page.goto(f"{site.url}/account/prompts/")

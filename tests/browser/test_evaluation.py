@@ -48,6 +48,7 @@ def test_a_playground_query_is_added_to_a_set_and_run(page: Page, site: Site) ->
     expect(page.locator(".result-hit.relevant")).to_be_visible()
 
 
+@pytest.mark.nightly
 def test_an_answered_question_is_added_to_a_set_in_two_clicks(page: Page, site: Site) -> None:
     sign_in(page, site)
     ask(page, "How long does a firmware update take?")

@@ -13,6 +13,7 @@ from tests.site import Site
 pytestmark = pytest.mark.browser
 
 
+@pytest.mark.nightly
 def test_a_scope_chosen_in_one_window_appears_in_the_other(page: Page, site: Site) -> None:
     sign_in(page, site, NEW_CHAT)
     other = page.context.new_page()
@@ -87,6 +88,7 @@ def test_two_windows_on_one_chat(page: Page, site_with_model: Site, provider: Fa
     assert complaints == []
 
 
+@pytest.mark.nightly
 def test_added_and_removed_files_are_synced_to_the_other_window(page: Page, site: Site, tmp_path: Path) -> None:
     (tmp_path / "velm.md").write_text("The lamp of the Velm tower is lit an hour before sunset.")
     sign_in(page, site, NEW_CHAT)
@@ -106,6 +108,7 @@ def test_added_and_removed_files_are_synced_to_the_other_window(page: Page, site
         expect(each.locator(".chat-file")).to_have_count(0)
 
 
+@pytest.mark.nightly
 def test_a_file_is_shown_once_even_if_its_event_precedes_the_response(page: Page, site: Site, tmp_path: Path) -> None:
     for name in ("nerth", "orl"):
         (tmp_path / f"{name}.md").write_text(f"The lamp of the {name.title()} tower is lit an hour before sunset.")

@@ -36,6 +36,7 @@ def _folder(root: Path) -> Path:
     return root
 
 
+@pytest.mark.nightly
 def test_a_folder_of_many_files_has_one_summary(page: Page, any_site: Site, tmp_path: Path) -> None:
     sign_in(page, any_site)
     _make_base(page, any_site, "Harbour notes")

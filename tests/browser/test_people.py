@@ -63,6 +63,7 @@ def test_an_invited_newcomer_asks_downloads_their_data_and_deletes_the_account(
     expect(other.get_by_text("Your account was deleted.")).to_be_visible()
 
 
+@pytest.mark.nightly
 def test_a_used_revoked_or_expired_link_is_refused(page: Page, other: Page, site: Site) -> None:
     sign_in(page, site, NO_PAGE)
     used, revoked = invite(page, site), invite(page, site)
@@ -118,6 +119,7 @@ def test_a_member_a_curator_and_an_administrator(page: Page, other: Page, site: 
     expect(other.get_by_text("This device")).to_have_count(1)
 
 
+@pytest.mark.nightly
 def test_fields_stay_aligned_above_an_error(page: Page, site: Site) -> None:
     sign_in(page, site, NO_PAGE)
     page.goto(f"{site.url}/knowledge/")

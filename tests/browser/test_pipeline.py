@@ -26,6 +26,7 @@ def test_the_graph_is_drawn_and_its_source_is_shown_and_copied(page: Page, any_s
     assert page.evaluate("navigator.clipboard.readText()") == source.text_content()
 
 
+@pytest.mark.nightly
 def test_a_phone_shows_the_middle_of_the_graph_at_a_readable_size(other: Page, any_site: Site) -> None:
     sign_in(other, any_site)
     other.goto(f"{any_site.url}/pipeline/")
@@ -38,6 +39,7 @@ def test_a_phone_shows_the_middle_of_the_graph_at_a_readable_size(other: Page, a
     assert other.evaluate("document.documentElement.scrollWidth <= innerWidth")
 
 
+@pytest.mark.nightly
 def test_without_scripts_the_source_is_there(browser: Browser, page: Page, any_site: Site) -> None:
     sign_in(page, any_site)
     with browser.new_context(storage_state=page.context.storage_state(), java_script_enabled=False) as context:

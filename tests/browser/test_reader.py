@@ -72,6 +72,7 @@ def test_a_cited_sentence_is_highlighted_in_the_pdf(page: Page, site: Site, tmp_
     page.wait_for_function("w => document.querySelector('.page').offsetWidth > w", arg=(wide or {})["width"])
 
 
+@pytest.mark.nightly
 def test_words_of_a_scan_are_selected_and_found(page: Page, site: Site, tmp_path: Path) -> None:
     sign_in(page, site, NO_PAGE)
     upload(page, site, scan(tmp_path / "tarran.pdf", lambda canvas: text(canvas, 72, 90, "Tarran buoy log", size=22)))
@@ -87,6 +88,7 @@ def test_words_of_a_scan_are_selected_and_found(page: Page, site: Site, tmp_path
     expect(reader.locator("output")).to_have_text("1 of 1")
 
 
+@pytest.mark.nightly
 def test_a_pdf_that_cannot_be_rendered_is_shown_as_images(page: Page, site: Site) -> None:
     sign_in(page, site)
     page.route(

@@ -18,6 +18,7 @@ pytestmark = pytest.mark.browser
 QUESTION = "How long does a firmware update take?"
 
 
+@pytest.mark.nightly
 def test_a_cut_off_answer_is_continued(page: Page, site_with_model: Site, provider: FakeProvider) -> None:
     provider.reset()
     sign_in(page, site_with_model, NEW_CHAT)
@@ -75,6 +76,7 @@ def test_feedback_with_a_comment_is_given_changed_and_withdrawn(
     expect(edit).to_have_count(0)
 
 
+@pytest.mark.nightly
 def test_passages_of_one_document_are_one_chip_whose_card_lists_them(page: Page, site: Site) -> None:
     page.set_viewport_size({"width": 1280, "height": 360})
     sign_in(page, site, NEW_CHAT)
@@ -129,6 +131,7 @@ def test_a_cited_table_has_shadows_where_it_can_be_scrolled(page: Page, scheme: 
     assert abs(left - ground) <= 3 and abs(shadow - ground) > 30
 
 
+@pytest.mark.nightly
 def test_the_sidebar_can_be_opened_beside_a_source(page: Page, site: Site) -> None:
     sign_in(page, site, NEW_CHAT)
     ask(page, "How long does a firmware update take?")
@@ -150,6 +153,7 @@ def test_the_sidebar_can_be_opened_beside_a_source(page: Page, site: Site) -> No
     expect(page.get_by_role("button", name="Menu")).to_be_hidden()
 
 
+@pytest.mark.nightly
 def test_an_open_source_is_widened_and_leaves_room_for_the_answer(page: Page, site: Site) -> None:
     sign_in(page, site, NEW_CHAT)
     page.set_viewport_size({"width": 1024, "height": 768})

@@ -50,6 +50,7 @@ def test_a_change_is_rehearsed_edited_and_made_live(page: Page, site: Site) -> N
     expect(page.get_by_label("Greeting")).to_have_value("Ask me.")
 
 
+@pytest.mark.nightly
 def test_an_assistant_answers_beside_the_search_in_the_playground(page: Page, site: Site) -> None:
     sign_in(page, site, NO_PAGE)
     page.goto(f"{site.url}/playground/")

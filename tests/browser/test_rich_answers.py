@@ -72,6 +72,7 @@ def test_formula_and_diagram_scripts_are_loaded_only_when_needed(
     assert not loaded(page, "katex") and not loaded(page, "mermaid") and not page.frames[1:]
 
 
+@pytest.mark.nightly
 def test_mathematics_does_not_flicker_while_its_line_is_written(
     page: Page, site_with_model: Site, provider: FakeProvider
 ) -> None:
@@ -100,6 +101,7 @@ def test_mathematics_does_not_flicker_while_its_line_is_written(
     assert page.evaluate("window.flickers") == 0
 
 
+@pytest.mark.nightly
 def test_code_is_highlighted_and_copied_as_plain_text(
     page: Page, site_with_model: Site, provider: FakeProvider
 ) -> None:
@@ -114,6 +116,7 @@ def test_code_is_highlighted_and_copied_as_plain_text(
         page.reload()
 
 
+@pytest.mark.nightly
 def test_tasks_have_checkboxes(page: Page, site_with_model: Site, provider: FakeProvider) -> None:
     answer = answer_to(page, site_with_model, provider, "Do this [1]:\n\n- [ ] plug it in\n- [x] read this\n")
     expect(answer.get_by_role("img", name="To do")).to_have_count(1)
@@ -143,6 +146,7 @@ def test_a_diagram_is_drawn_and_its_source_shown_by_a_switch(
     expect(picture).not_to_have_attribute("src", re.compile(re.escape(str(before)[:2000])))
 
 
+@pytest.mark.nightly
 def test_shared_pages_render_formulas_and_diagrams_too(
     page: Page, site_with_model: Site, provider: FakeProvider
 ) -> None:
@@ -187,6 +191,7 @@ def test_copying_writes_markdown_and_html_with_sources(
     assert "<button" not in rich and "class=" not in rich
 
 
+@pytest.mark.nightly
 def test_documents_render_formulas_and_highlight_code(page: Page, site: Site) -> None:
     sign_in(page, site)
     token = next(cookie for cookie in page.context.cookies() if cookie["name"] == "csrftoken")["value"]

@@ -71,6 +71,7 @@ print(f"/c/{session.pk}/")
 """
 
 
+@pytest.mark.nightly
 def test_earlier_turns_are_inserted_above_the_current_one(page: Page, site: Site) -> None:
     command = [sys.executable, "manage.py", "shell", "--verbosity", "0", "--command", _LONG_CHAT]
     environment = os.environ | {"RAGSITE_DATA_DIR": str(site.data_dir), "DJANGO_SETTINGS_MODULE": "ragsite.settings"}

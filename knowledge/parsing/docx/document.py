@@ -1,5 +1,6 @@
 """Word documents (docx): headings, lists, tables, pictures, text boxes and notes in reading order."""
 
+import re
 from collections.abc import Iterator
 from dataclasses import replace
 from itertools import groupby
@@ -25,6 +26,10 @@ from knowledge.parsing.registry import ParseContext
 from knowledge.parsing.tables.layout import Cell, table_of, with_captions
 from knowledge.parsing.text import chapter_level, looks_like_title
 
+_PAGE_NUMBER = re.compile(
+    r"(?:page|seite|p\.)\s*\d*(?:\s*(?:of|von|/)\s*\d*)?|第?\s*\d*\s*页(?:\s*[,，/]?\s*共\s*\d*\s*页)?", re.IGNORECASE
+)
+_NAMES = re.compile(r"[^\W\d_]{2}|[\u4e00-\u9fff]")
 _DEEPEST = 8  # tables within tables
 _LONG_CELL = 200  # characters; one column of longer cells is a layout, not a table
 
@@ -57,7 +62,7 @@ class _Reader:
         self.part, self.pictures = part, pictures
         self.styles = Styles(_related(part, "styles"))
         self.numbering = Numbering(_related(part, "numbering"))
-        self.runs = RunReader(part, _notes(part, "footnotes"), _notes(part, "endnotes"))
+        self.runs = RunReader(part, _notes(part, "footnotes"), _notes(part, "endnotes"), _notes(part, "comments"))
         self.body = part.element.find(qn("w:body"))
         self.titled = False
         paragraphs = self.body.iter(qn("w:p")) if self.body is not None else ()
@@ -65,7 +70,7 @@ class _Reader:
 
     def run(self) -> list[Element]:
         """Return the elements, adding captions below pictures and above tables to these."""
-        found: list[Element] = []
+        found: list[Element] = list(self._margins())
         waits = False  # whether the last element is a caption, or a picture that may get one
         for element, is_caption in self._blocks(self.body, 0) if self.body is not None else ():
             last = found[-1] if waits else None
@@ -79,6 +84,17 @@ class _Reader:
             found.append(element)
             waits = isinstance(element, Picture) or (is_caption and isinstance(element, Paragraph))
         return found
+
+    def _margins(self) -> Iterator[Paragraph]:
+        """Yield each different line of the pages' headers and footers once, without page numbers."""
+        lines: dict[str, None] = {}
+        for kind in ("header", "footer"):
+            for relation in self.part.rels.values():
+                if relation.reltype.endswith(f"/{kind}") and not relation.is_external:
+                    root = parse_xml(relation.target_part.blob)
+                    paragraphs = root.iter(qn("w:p")) if root is not None else ()
+                    lines |= dict.fromkeys(" ".join(clean(self.runs.read(node).text).split()) for node in paragraphs)
+        yield from (Paragraph(text=line) for line in lines if _NAMES.search(_PAGE_NUMBER.sub("", line)))
 
     def _blocks(self, parent: etree._Element, depth: int) -> Iterator[tuple[Element, bool]]:
         if depth > _DEEPEST:

@@ -43,8 +43,14 @@ class Run:
 class RunReader:
     """Reads paragraphs, and numbers notes in the order of their references."""
 
-    def __init__(self, part: Any, footnotes: dict[str, etree._Element], endnotes: dict[str, etree._Element]) -> None:
-        self.part = part
+    def __init__(
+        self,
+        part: Any,
+        footnotes: dict[str, etree._Element],
+        endnotes: dict[str, etree._Element],
+        comments: dict[str, etree._Element],
+    ) -> None:
+        self.part, self.comments = part, comments
         self.sources = {qn("w:footnoteReference"): footnotes, qn("w:endnoteReference"): endnotes}
         self.count = 0
         self.has_struck_out = False
@@ -96,6 +102,11 @@ class RunReader:
                     self.count += 1
                     parts.append(f"[{self.count}]")
                     run.notes.append(f"[{self.count}] {text}")
+            elif tag == qn("w:commentReference"):
+                comment = self.comments.get(child.get(qn("w:id"), ""))
+                text = "" if comment is None else " ".join(plain_text(comment).split())
+                if comment is not None and text:
+                    run.notes.append(f"[{comment.get(qn('w:author'), '').strip() or 'Comment'}] {text}")
             elif tag == qn("w:hyperlink"):
                 before = len(parts)
                 self._gather(child, run, parts, depth + 1)

@@ -2,22 +2,24 @@
 
 import re
 from collections.abc import Callable, Sequence
-from itertools import pairwise
+from itertools import groupby, pairwise
 
 _NUMBER = re.compile(
     r"[-+−(]?\s*[$€£¥￥]?\s*[-+−(]?\s*\d[\d,.\s]*(?:[eE][-+]?\d+)?"
     r"\s*(?:[%‰$€£¥￥]|[kKMB千万萬亿億]?(?:[$€£元圆円]|EUR|USD|GBP|CNY|RMB)?|[kc]?[gm]|mm|[吨件个人次台家]|h|min)?\s*\)?$"
-    r"|(?:\d+\s+)?\d+/\d+$|[$€£¥￥]?\s*[-–—]$"
+    r"|(?:\d+\s+)?\d+/\d+$|[$€£¥￥]?\s*[-–—]$|\d{1,6}\s*(?:[-–~～至]\s*\d{1,6}|\+)$"
 )
 _YEAR = re.compile(r"(?:19|20)\d\d(?:\s*[/–-]\s*(?:\d\d)?\d\d)?$")
 _DATE = re.compile(r"\d{4}[-/.年]\d{1,2}(?:[-/.月]\d{1,2}日?|月)?$|\d{1,2}[-/.]\d{1,2}(?:[-/.]\d{2,4})?$")
 _MOMENT = re.compile(r"\d{4}[-/.年]\d{1,2}.*|\d{1,2}:\d{2}.*|\d{1,2}[- ][A-Z][a-z]{2,8}[- ]\d{2,4}$")
+_RANGE = re.compile(r"\d{1,6}\s*(?:[-–~～至]\s*\d{1,6}|\+)$")
 _TIME = re.compile(r"\d{1,2}:\d{2}(?:\s*[-–~]\s*\d{1,2}:\d{2})?$")
-_LONGEST = 60  # characters of a column's name
+_LONGEST, _LONGEST_MEAN = 120, 60  # characters of a column's name
 _MOST_ROWS = 4  # of a header
 _SAMPLE = 50  # rows below a header
 # The least share of a header's columns that have a name; a table may leave some without.
 _NAMED = 0.7
+_NAMED_ABOVE_NUMBERS = 0.4
 # The most cells below a series that may be of its kind: with more, it is an ordinary row.
 _ALIKE = 0.3
 
@@ -37,11 +39,21 @@ def count_header_rows(rows: Sequence[Sequence[str]]) -> int:
     if len(rows) < 2 or len(rows[0]) < 2:
         return 0
     cells = [[cell.strip() for cell in row] for row in rows[: _MOST_ROWS + _SAMPLE]]
+    spanning = 0
     for count in range(1, min(_MOST_ROWS, len(cells) - 1) + 1):
         levels, below = spread(cells[:count]), cells[count:]
-        if all(_may_name(row, below, count > 1) for row in levels) and _is_complete(levels, cells):
+        if not all(_may_name(row, levels[at - 1] if at else None, below, count) for at, row in enumerate(levels)):
+            continue
+        names = list(zip(*levels, strict=True))
+        if not _names_most(names, below) or not _are_levels(levels):
+            continue
+        own = [name for name, _group in groupby(names) if any(name)]
+        if len(own) < 2 or len(set(own)) < len(own) or (count == 1 and _goes_on_below(levels[0], cells[1:])):
+            continue
+        if len(own) == sum(map(any, names)):
             return count
-    return 0
+        spanning = count  # a name still spans columns: perhaps the next row divides it
+    return spanning
 
 
 def spread(levels: Sequence[Sequence[str]]) -> list[list[str]]:
@@ -57,40 +69,54 @@ def spread(levels: Sequence[Sequence[str]]) -> list[list[str]]:
     return result
 
 
-def _is_complete(levels: Sequence[Sequence[str]], cells: Sequence[Sequence[str]]) -> bool:
-    """Return whether header rows name each column differently, and the next row doesn't belong to them."""
-    names = list(zip(*levels, strict=True))
-    named = [name for name in names if any(name)]
-    least = (len(names) - (not any(names[0]))) * _NAMED  # the column of the rows' names needs none
-    if len(named) < max(2, least) or len(set(named)) < len(named):
+def _names_most(names: Sequence[tuple[str, ...]], below: Sequence[Sequence[str]]) -> bool:
+    """Return whether most columns have a name, or enough of them if these are words above numbers."""
+    named = [place for place, name in enumerate(names) if any(name)]
+    least = len(names) - (not any(names[0]))  # the column of the rows' names needs none
+    if len(named) < 2:
         return False
-    if len(levels) == 1 and len(cells) > 2:
-        # Cells that span this row and the next: the next one names columns too.
-        repeated = sum(1 for above, under in zip(levels[0], cells[1], strict=True) if above and above == under)
-        if repeated >= len(names) / 2 and not any(map(is_number, cells[1])):
-            return False
-    if len(levels) == 1:
+    if len(named) >= least * _NAMED:
         return True
-    # Each level divides a name of the one above.
+    amounts = [place for place in named if not any(map(is_number, names[place])) and _are_numbers(below, place)]
+    return len(named) >= least * _NAMED_ABOVE_NUMBERS and 2 * len(amounts) >= len(named)
+
+
+def _are_numbers(rows: Sequence[Sequence[str]], place: int) -> bool:
+    values = [row[place] for row in rows if row[place]]
+    return bool(values) and sum(map(is_number, values)) > 0.7 * len(values)
+
+
+def _are_levels(levels: Sequence[Sequence[str]]) -> bool:
+    """Return whether each row divides names of the row above, and they don't name the rows differently."""
     return all(
-        any(left and left == right for left, right in pairwise(above))
-        or sum(one == other for one, other in zip(above, under, strict=True) if one) >= len(above) / 2
+        not (above[0] and under[0] and above[0] != under[0])
+        and (any(left and left == right for left, right in pairwise(above)) or _repeats(above, under))
         for above, under in pairwise(levels)
     )
 
 
-def _may_name(row: Sequence[str], below: Sequence[Sequence[str]], of_several: bool) -> bool:
+def _repeats(above: Sequence[str], under: Sequence[str]) -> bool:
+    """Return whether half of the cells span two rows."""
+    return 2 * sum(1 for one, other in zip(above, under, strict=True) if one and one == other) >= len(above)
+
+
+def _goes_on_below(row: Sequence[str], below: Sequence[Sequence[str]]) -> bool:
+    """Return whether cells span a row and the next one, which then names columns too."""
+    return len(below) > 1 and _repeats(row, below[0])
+
+
+def _may_name(row: Sequence[str], above: Sequence[str] | None, below: Sequence[Sequence[str]], count: int) -> bool:
     """Return whether the cells of a row are short, and words or a series that the rows below don't continue."""
     filled = [cell for cell in row if cell]
-    if len(filled) < 2 or any(len(cell) > _LONGEST for cell in filled):
+    if len(filled) < 2 or max(map(len, filled)) > _LONGEST or sum(map(len, filled)) > _LONGEST_MEAN * len(filled):
         return False
     places = [place for place, cell in enumerate(row) if is_number(cell)]
-    if not places:
+    if not places or (above is not None and _repeats(above, row)):
         return True
-    if 0 in places and not of_several:
+    if 0 in places and count == 1:
         return False  # the first column names the rows
     columns = [[line[place] for line in below if line[place]] for place in places]
-    return _is_series([row[place] for place in places], columns, of_several)
+    return _is_series([row[place] for place in places], columns, count > 1)
 
 
 def _is_series(names: Sequence[str], columns: Sequence[Sequence[str]], of_several: bool) -> bool:
@@ -99,7 +125,7 @@ def _is_series(names: Sequence[str], columns: Sequence[Sequence[str]], of_severa
     if not values:
         return False
     distinct = list(dict.fromkeys(names)) if of_several else list(names)
-    for kind in (_YEAR, _DATE, _TIME):
+    for kind in (_YEAR, _DATE, _TIME, _RANGE):
         if all(kind.match(name) for name in distinct):
             unlike = sum(kind.match(value) is not None for value in values) < _ALIKE * len(values)
             if len(distinct) > 1:

@@ -12,8 +12,7 @@ from knowledge.parsing.tables.layout import LONGEST_CAPTION, merge_header
 BATCH = 500  # rows of a part of a table
 _SAMPLE = 50  # rows by which a header is found
 _MOST_ABOVE = 12  # rows above a header that may be other lines
-_COVERED = 0.6  # the least share of a table's columns that a header fills
-_OF_LINE = 0.7  # the most that a line above it fills
+_OF_LINE = 0.7  # the most of a table's columns that a line above its header fills
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,6 +155,9 @@ def _without_titles(rows: Sequence[Row]) -> tuple[list[str], str, list[Row]]:
     texts: list[str] = []
     left = list(rows)
     while left and len(set(left[0].filled)) == 1:  # perhaps merged over several columns
+        spanned = [cell for cell in left[0].across if cell]
+        if len(spanned) > 1 and not left[0].across[0] and _header_of(left) > 1:
+            break  # the name of some of the columns
         texts.append(left.pop(0).filled[0])
     width = max((len(row.filled) for row in left[:_SAMPLE]), default=0)
     for above in range(1, min(_MOST_ABOVE, len(left) - 1) if width > 2 else 0):
@@ -170,14 +172,11 @@ def _without_titles(rows: Sequence[Row]) -> tuple[list[str], str, list[Row]]:
 
 
 def _header_of(rows: Sequence[Row]) -> int:
-    """Return how many of the first rows name the columns; the first one must cover most of them."""
+    """Return how many of the first rows name the columns."""
     if not rows:
         return 0
     sample = rows[:_SAMPLE]
     used = [any(row.cells[place] or row.across[place] for row in sample) for place in range(len(rows[0].cells))]
-    covered = sum(1 for cell in rows[0].across if cell)
-    if covered < max(len(row.filled) for row in sample) * _COVERED:
-        return 0
     return count_header_rows([list(compress(row.across, used)) for row in sample])
 
 

@@ -287,7 +287,7 @@ def test_markdown_joins_chinese_lines_and_words_after_marks(tmp_path: Path) -> N
 
 
 def test_front_matter_gives_the_title(tmp_path: Path) -> None:
-    assert markdown(tmp_path, '---\ntitle: "Guide"\ndate: 2024\n---\n\nText.') == ["# Guide", "Text."]
+    assert markdown(tmp_path, '---\ntitle: "Guide"\ndate: 2024\n---\n\nText.') == ["# Guide", "date: 2024", "Text."]
 
 
 def test_html_inside_markdown_is_read_but_not_its_scripts(tmp_path: Path) -> None:
