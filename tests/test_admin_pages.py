@@ -23,7 +23,7 @@ from knowledge.models import Chunk
 from ragsite import admin_base
 from ragsite.models import AuditEntry, Limit
 from retrieval.models import CorpusSize, IndexEntry, TermFrequency
-from tests import factories
+from tests import factories, nightly
 from tests.benchmarks.conversations.administration import filling, measuring
 from tests.benchmarks.conversations.administration.texts import FREQUENT
 
@@ -160,14 +160,15 @@ def test_with_view_permission_every_page_opens_read_only(models: list[type[Model
     for model in models:
         row = model._default_manager.order_by("-pk").first()
         assert row is not None
-        for page, status in (("changelist", 200), ("change", 200), ("history", 200), ("add", 403), ("delete", 403)):
+        pages = [("changelist", 200), ("change", 200), ("history", 200), ("add", 403), ("delete", 403)]
+        for page, status in pages if nightly.takes_all else pages[:2]:
             address = url(model, page, *([row.pk] if page in ("change", "history", "delete") else []))
             response = client.get(address)
             if response.status_code != status:
                 found.append(f"{address}: {response.status_code}")
             if page == "change" and 'name="_save"' in response.content.decode():
                 found.append(f"{address} has a button to save")
-        for query in ("_facets=True&o=-1", "q=quetzal&p=1"):
+        for query in nightly.sample(["_facets=True&o=-1", "q=quetzal&p=1"], 1):
             response = client.get(f"{url(model, 'changelist')}?{query}")
             if response.status_code != 200:
                 found.append(f"{response.request['PATH_INFO']}?{query}: {response.status_code}")

@@ -6,7 +6,7 @@ from playwright.sync_api import Page, expect
 from tests.browser.conftest import NO_PAGE, sign_in
 from tests.site import Site
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.nightly]
 
 
 def test_an_operation_in_the_list_opens_for_trying(page: Page, any_site: Site) -> None:

@@ -76,13 +76,14 @@ def _read(book: Book, sheet: Sheet, number: int, with_hidden: bool) -> Iterator[
                 across[column] = _text(book, sheet.cell(top, left))
                 if left == column:
                     line[column] = across[column]
-        if with_hidden and row in hidden_rows:
+        if row in hidden_rows and not with_hidden:
+            continue
+        if row in hidden_rows:
             first = next((place for place, cell in enumerate(line) if cell), 0)
             line[first] += f" {HIDDEN}"
-        elif not with_hidden:
-            gone = range(len(line)) if row in hidden_rows else hidden_columns
+        elif hidden_columns and not with_hidden:
             for cells in (line, across):
-                cells[:] = ["" if column in gone else cell for column, cell in enumerate(cells)]
+                cells[:] = ["" if column in hidden_columns else cell for column, cell in enumerate(cells)]
         if any(line):
             yield from tables.add(line, across)
         else:

@@ -18,7 +18,7 @@ _LONGEST, _LONGEST_MEAN = 120, 60  # characters of a column's name
 _MOST_ROWS = 4  # of a header
 _SAMPLE = 50  # rows below a header
 # The least share of a header's columns that have a name; a table may leave some without.
-_NAMED = 0.7
+_NAMED = 0.6
 _NAMED_ABOVE_NUMBERS = 0.4
 # The most cells below a series that may be of its kind: with more, it is an ordinary row.
 _ALIKE = 0.3
@@ -39,21 +39,24 @@ def count_header_rows(rows: Sequence[Sequence[str]]) -> int:
     if len(rows) < 2 or len(rows[0]) < 2:
         return 0
     cells = [[cell.strip() for cell in row] for row in rows[: _MOST_ROWS + _SAMPLE]]
-    spanning = 0
+    fallback = 0  # if no count fits better
     for count in range(1, min(_MOST_ROWS, len(cells) - 1) + 1):
         levels, below = spread(cells[:count]), cells[count:]
         if not all(_may_name(row, levels[at - 1] if at else None, below, count) for at, row in enumerate(levels)):
             continue
         names = list(zip(*levels, strict=True))
-        if not _names_most(names, below) or not _are_levels(levels):
+        share = _named_share(names)
+        if not _are_levels(levels) or (share < _NAMED and not _are_words_above_numbers(names, below)):
             continue
         own = [name for name, _group in groupby(names) if any(name)]
         if len(own) < 2 or len(set(own)) < len(own) or (count == 1 and _goes_on_below(levels[0], cells[1:])):
             continue
-        if len(own) == sum(map(any, names)):
+        divided = any(under and not any(name) for name, under in zip(names[1:], cells[count][1:], strict=True))
+        if share >= _NAMED and not divided and len(own) == sum(map(any, names)):
             return count
-        spanning = count  # a name still spans columns: perhaps the next row divides it
-    return spanning
+        if len(own) > 2 or share < _NAMED:
+            fallback = fallback or count  # columns without a name or sharing one: perhaps the next row names them
+    return fallback
 
 
 def spread(levels: Sequence[Sequence[str]]) -> list[list[str]]:
@@ -69,16 +72,17 @@ def spread(levels: Sequence[Sequence[str]]) -> list[list[str]]:
     return result
 
 
-def _names_most(names: Sequence[tuple[str, ...]], below: Sequence[Sequence[str]]) -> bool:
-    """Return whether most columns have a name, or enough of them if these are words above numbers."""
+def _named_share(names: Sequence[tuple[str, ...]]) -> float:
+    """Return the share of the columns that have a name; the column of the rows' names needs none."""
+    named = sum(map(any, names))
+    return named / (len(names) - (not any(names[0]))) if named > 1 else 0.0
+
+
+def _are_words_above_numbers(names: Sequence[tuple[str, ...]], below: Sequence[Sequence[str]]) -> bool:
+    """Return whether some columns have names, and half of these are words above numbers."""
     named = [place for place, name in enumerate(names) if any(name)]
-    least = len(names) - (not any(names[0]))  # the column of the rows' names needs none
-    if len(named) < 2:
-        return False
-    if len(named) >= least * _NAMED:
-        return True
     amounts = [place for place in named if not any(map(is_number, names[place])) and _are_numbers(below, place)]
-    return len(named) >= least * _NAMED_ABOVE_NUMBERS and 2 * len(amounts) >= len(named)
+    return len(named) > 1 and len(named) >= len(names) * _NAMED_ABOVE_NUMBERS and 2 * len(amounts) >= len(named)
 
 
 def _are_numbers(rows: Sequence[Sequence[str]], place: int) -> bool:
@@ -89,8 +93,11 @@ def _are_numbers(rows: Sequence[Sequence[str]], place: int) -> bool:
 def _are_levels(levels: Sequence[Sequence[str]]) -> bool:
     """Return whether each row divides names of the row above, and they don't name the rows differently."""
     return all(
-        not (above[0] and under[0] and above[0] != under[0])
-        and (any(left and left == right for left, right in pairwise(above)) or _repeats(above, under))
+        _repeats(above, under)
+        or (
+            not (above[0] and under[0] and above[0] != under[0])
+            and any(left and left == right for left, right in pairwise(above))
+        )
         for above, under in pairwise(levels)
     )
 

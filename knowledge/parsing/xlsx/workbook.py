@@ -135,6 +135,8 @@ class _Reader:
                         line[column - 1] = across[column - 1]
             if number in hidden[0] or hidden[1]:
                 line, across = self._without_hidden(number, line, across, hidden)
+                if number in hidden[0] and not any(line):
+                    continue  # unlike an empty row, it doesn't end a table
             if any(line):
                 yield from tables.add(line, across)
             else:

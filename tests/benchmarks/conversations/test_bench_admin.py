@@ -47,6 +47,7 @@ def test_every_option_of_a_list_is_measured() -> None:
         assert ("conversations.Message", kind, name) in names
 
 
+@pytest.mark.nightly
 def test_only_pages_above_the_bounds_are_listed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(measuring, "MOST_QUERIES", 0)
     monkeypatch.setattr(measuring, "MOST_SECONDS", 600.0)

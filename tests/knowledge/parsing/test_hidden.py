@@ -21,7 +21,7 @@ def test_in_a_workbook(tmp_path: Path) -> None:
     prices = book.active
     assert prices is not None
     prices.title = "价格"
-    for row in (["货品", "成本", "价格"], ["手推车", 41, 69], ["铁锹", 12, 35], ["旧耙", 9, 15]):
+    for row in (["货品", "成本", "价格"], ["手推车", 41, 69], ["铁锹", 12, 35], ["旧耙", 9, 15], ["水壶", 3, 8]):
         prices.append(row)
     prices.row_dimensions[4].hidden = True
     prices.column_dimensions["B"].hidden = True
@@ -32,13 +32,13 @@ def test_in_a_workbook(tmp_path: Path) -> None:
     book.save(tmp_path / "a.xlsx")
 
     assert lines(tmp_path / "a.xlsx", hidden=False) == (
-        ["# 价格", "table: 货品,价格 | 手推车,69 | 铁锹,35"],
+        ["# 价格", "table: 货品,价格 | 手推车,69 | 铁锹,35 | 水壶,8"],
         ["left_out.hidden"],
     )
     assert lines(tmp_path / "a.xlsx", hidden=True) == (
         [
             "# 价格",
-            "table: 货品,成本,价格 | 手推车,41,69 | 铁锹,12,35 | 旧耙 (hidden),9,15",
+            "table: 货品,成本,价格 | 手推车,41,69 | 铁锹,12,35 | 旧耙 (hidden),9,15 | 水壶,3,8",
             "# Draft (hidden)",
             "table: Item,Price | Barrow,99",
         ],
