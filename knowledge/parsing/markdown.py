@@ -175,4 +175,6 @@ def inline_text(token: Token) -> str:
             known = address.startswith(("http://", "https://", "mailto:")) and len(address) <= _LONGEST_ADDRESS
             if known and not is_shown:
                 parts += f" ({bare})"
+    if any(child.type == "s_open" for child in token.children or []):
+        parts = re.sub(" {2,}", " ", parts)  # of the spaces around text that is left out
     return parts
