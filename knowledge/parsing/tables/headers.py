@@ -15,6 +15,7 @@ _MOMENT = re.compile(r"\d{4}[-/.年]\d{1,2}.*|\d{1,2}:\d{2}.*|\d{1,2}[- ][A-Z][a
 _RANGE = re.compile(r"\d{1,6}\s*(?:[-–~～至]\s*\d{1,6}|\+)$")
 _TIME = re.compile(r"\d{1,2}:\d{2}(?:\s*[-–~]\s*\d{1,2}:\d{2})?$")
 _LONGEST, _LONGEST_MEAN = 120, 60  # characters of a column's name
+_LONGEST_NUMBER = 60  # characters
 _MOST_ROWS = 4  # of a header
 _SAMPLE = 50  # rows below a header
 # The least share of a header's columns that have a name; a table may leave some without.
@@ -27,6 +28,8 @@ _ALIKE = 0.3
 def is_number(text: str) -> bool:
     """Return whether a cell contains a number, a percentage, an amount, a date or a time."""
     text = text.strip()
+    if len(text) > _LONGEST_NUMBER:  # the pattern's time grows faster than the length
+        return False
     return _NUMBER.match(text) is not None or _MOMENT.match(text) is not None
 
 
