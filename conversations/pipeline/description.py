@@ -19,6 +19,7 @@ REASONS: dict[str, Any] = {
     "refusal": gettext_lazy("the model refused"),
     "no JSON": gettext_lazy("the reply contains no plan"),
     "no plan": gettext_lazy("the plan in the reply names no known action"),
+    "cut off": gettext_lazy("the end of the reply is missing"),
     "no verdict": gettext_lazy("the reply contains no verdict"),
     "explains": gettext_lazy("the reply explains instead of rewriting"),
     "too long": gettext_lazy("the rewritten question is too long"),

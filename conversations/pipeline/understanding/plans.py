@@ -9,7 +9,7 @@ from django.utils.translation import gettext_lazy
 from conversations.pipeline.understanding.rewriting import Unusable, refuses, usable_rewrite
 from ragsite.language.detection import language_of
 from ragsite.language.word_lists import INTERROGATIVES_EN, INTERROGATIVES_ZH
-from ragsite.llm.stream.json_reply import line, number, objects, truth, words
+from ragsite.llm.stream.json_reply import is_cut_off, line, number, objects, truth, words
 
 MAX_QUERIES = 5
 # The most characters of a key term.
@@ -93,16 +93,18 @@ def read_plan(reply: str, question: str, background: str = "") -> ModelPlan:
     """Return the first usable plan in a reply; raises `Unusable` with a stable slug as its reason if there is none.
 
     Missing fields and those of a wrong type are left empty. If intent and action contradict each other and one of them
-    is to search, the plan is to search, since that loses nothing; otherwise the action counts. `background` is the
-    conversation.
+    is to search, the plan is to search, since that loses nothing; otherwise the action counts. A plan whose end is missing
+    is not usable: nobody knows what the model would have said. `background` is the conversation.
     """
     found = objects(reply, "intent", "plan") or objects(reply, "action")
     if not found:
         if refuses(reply, question):
             raise Unusable("refusal")
         raise Unusable("no JSON" if reply.strip() else "empty")
+    if is_cut_off(reply, "intent", "plan"):
+        raise Unusable("cut off")
     for item in found:
-        plan = _plan(item, question, background, reply)
+        plan = _plan(item, question, background)
         if plan is not None:
             return replace(plan, notes=(*plan.notes, "several objects")) if len(found) > 1 else plan
     raise Unusable("no plan")
@@ -144,7 +146,7 @@ def may_ask_for_facts(message: str) -> bool:
     return bool(_ASKS.search(message) or _WISHES.search(message) or re.search(r"\d", message))
 
 
-def _plan(item: dict[str, Any], question: str, background: str, reply: str) -> ModelPlan | None:
+def _plan(item: dict[str, Any], question: str, background: str) -> ModelPlan | None:
     inner = item["plan"] if isinstance(item.get("plan"), dict) else item
     arguments = inner["args"] if isinstance(inner.get("args"), dict) else {}
     by_intent = _ACTIONS.get(_slug(item.get("intent")))
@@ -155,10 +157,9 @@ def _plan(item: dict[str, Any], question: str, background: str, reply: str) -> M
         action, notes = by_plan or by_intent or "", []
     if not action:
         return None
-    written, rewrite = line(item.get("rewrite")), ""
-    cut = bool(written) and line(reply).endswith(written)  # the reply was cut off within it and repaired
+    rewrite = ""
     try:
-        rewrite = usable_rewrite(written, question, background, cut=cut)
+        rewrite = usable_rewrite(line(item.get("rewrite")), question, background)
     except Unusable as unusable:
         if unusable.reason != "empty":
             notes.append(f"rewrite: {unusable.reason}")

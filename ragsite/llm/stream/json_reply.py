@@ -62,6 +62,12 @@ def objects(text: str, *known: str) -> list[dict[str, Any]]:
     return [item for item in _inside(repaired) if _has(item, known)]
 
 
+def is_cut_off(text: str, *known: str) -> bool:
+    """Return whether a reply ends within an object: none with a known field is complete, and more open than close."""
+    complete = any(_has(item, known) for value in values(text) for item in _inside(value))
+    return not complete and text.count("{") > text.count("}")
+
+
 def truth(value: Any) -> bool | None:
     """Return a flag, written as a boolean, a word or a number, or None if it isn't one."""
     if isinstance(value, bool):

@@ -26,7 +26,7 @@ from tests.fakes.llm import FakeLLM
 from tests.fakes.provider import FakeProvider
 
 HISTORY = [PastTurn(1, "How many ports has the TL-SE2109 switch?", "It has nine ports [1].")]
-UNUSABLE = {"empty", "refusal", "no JSON", "no plan"}
+UNUSABLE = {"empty", "refusal", "no JSON", "no plan", "cut off"}
 
 
 pytestmark = pytest.mark.usefixtures("default_prompts", "unknown_words")
