@@ -16,6 +16,7 @@ from conversations.citations.markers import MARKER
 from conversations.files import chat_files
 from conversations.models import ChatSession, Citation, Message
 from conversations.pipeline.writing.blocks import escape_markdown
+from conversations.pipeline.writing.pictures import without_pictures
 from conversations.queries import TurnView
 from conversations.sharing import withheld
 from knowledge.locations import place
@@ -156,7 +157,8 @@ def _block(block: dict[str, Any], numbers: Mapping[int, int], site: str) -> str:
             fence = "`" * max([3, *(len(run) + 1 for run in re.findall(r"`+", text))])
             return f"{fence}{block['language']}\n{text}\n{fence}"
         case _:
-            return _renumbered(str(block["text"]), numbers).strip()
+            # Answers of earlier versions may contain foreign pictures.
+            return _renumbered(without_pictures(str(block["text"])), numbers).strip()
 
 
 def _renumbered(text: str, numbers: Mapping[int, int]) -> str:

@@ -26,6 +26,7 @@ from conversations.pipeline.writing.dialects.parts import (
     TableRow,
     Words,
 )
+from conversations.pipeline.writing.pictures import PictureFilter
 from ragsite.llm.stream.unicode_repair import TextMender, whole
 from ragsite.markup.mathematics import split_formulas
 from ragsite.site_settings.config import config
@@ -115,7 +116,7 @@ class BlockWriter:
 
 
 class PartWriter:
-    """Writes a model's answer without invalid citation markers and pictures of passages that it doesn't cite.
+    """Writes a model's answer without invalid citation markers, and only with the pictures of passages that it cites.
 
     Fills the state's `cited` as markers arrive.
     """
@@ -125,16 +126,17 @@ class PartWriter:
         self._writer = writer
         sources = state.prompt.citations if config.ENABLE_SOURCE_CITATION else []
         self._markers = MarkerFilter({citation["index"] for citation in sources}, state.prompt.cited)
+        self._pictures = PictureFilter()
         self._shown: set[int] = set()
         self._waiting: list[tuple[Image, int]] = []
 
     async def write(self, part: Part) -> None:
         """Write the next part."""
         if not isinstance(part, Words):
-            await self._writer.text(self._markers.close())
+            await self._writer.text(self._markers.feed(self._pictures.close()) + self._markers.close())
         match part:
             case Words():
-                await self._writer.text(self._markers.feed(part.text))
+                await self._writer.text(self._markers.feed(self._pictures.feed(part.text)))
             case TableHead():
                 await self._writer.start("table", columns=[self._cell(cell) for cell in part.columns])
             case TableRow():

@@ -139,8 +139,8 @@ class _Scan:
 def salvage(raw: str, *, cut: bool = False) -> dict[str, Any] | None:
     """Return the contents of a broken event, or None if some of them can't be told apart from its syntax.
 
-    An event that is `cut` may end within a field's name. For a block of an unknown kind, losing fields other than the
-    text does not matter.
+    An event that is `cut` may end within a field's name. In a block of an unknown kind, losing other fields does not
+    matter if there is a text, or if one may have followed.
     """
     found: dict[str, Any] = {}
     rest = raw
@@ -160,7 +160,7 @@ def salvage(raw: str, *, cut: bool = False) -> dict[str, Any] | None:
             rest = rest[: match.start()] + rest[match.end() :]
     if cut:
         rest = _HALF_NAME.sub("", rest)
-    attributed = found.get("kind", "text") not in KINDS
+    attributed = found.get("kind", "text") not in KINDS and (cut or "text" in found)
     framed = {"t", "type"} & found.keys() and (attributed or not re.search(r"\w", _SIZES.sub("", rest)))
     return found if framed else None
 

@@ -7,6 +7,7 @@ begin a table or a fence.
 import re
 
 from conversations.pipeline.writing.dialects.parts import CodeHead, CodeText, End, Part, TableHead, TableRow, Words
+from conversations.pipeline.writing.pictures import without_pictures
 
 _FENCE = re.compile(r"(`{3,}|~{3,})([^\n]*)")
 _INDENTED_FENCE = re.compile(r"(?:[ \t]+|(?:[-*+]|\d{1,9}[.)])[ \t]+)+(`{3,}|~{3,})")
@@ -152,8 +153,8 @@ class MarkdownReader:
 
 
 def plain_cell(text: str) -> str:
-    """Return a table cell without Markdown's marks; citation markers are kept."""
-    text = _BREAK.sub(" ", text.replace("\\|", "|")).strip()
+    """Return a table cell without Markdown's marks and pictures; citation markers are kept."""
+    text = without_pictures(_BREAK.sub(" ", text.replace("\\|", "|")).strip())
     codes: list[str] = []
 
     def set_aside(match: re.Match[str]) -> str:

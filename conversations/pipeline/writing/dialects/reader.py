@@ -10,6 +10,8 @@ from conversations.pipeline.writing.dialects.parts import CodeHead, CodeText, En
 # The fields of an event, and the names that a model may use for its text.
 _NAMES = ("t", "type", "id", "kind", "language", "alt", "url", "width", "height", "columns", "row", "rows", "text")
 _TEXTS = ("text", "content", "body", "markdown")
+# The fields that say which event it is, and of which block.
+_FRAMING = ("t", "type", "id", "kind")
 # The field that is specific to each kind of block.
 _OWN = {"table": "columns", "image": "alt", "code": "language"}
 
@@ -19,7 +21,8 @@ class AnswerReader:
 
     Events may be malformed: a block may lack its end, a delta its block, a kind may be unknown, and a table may get
     text. Ids are ignored, except to find the columns of a table that continues. Unknown attributes are ignored, both in
-    a block's start, update or end and in blocks of an unknown kind.
+    a block's start, update or end and in blocks of an unknown kind; but if such a block has neither text nor rows, its
+    attributes are all that it says, and become a code block with their JSON.
     """
 
     def __init__(self) -> None:
@@ -27,6 +30,7 @@ class AnswerReader:
         self._markdown = MarkdownReader()
         self._kind = "text"
         self._kind_is_known = True
+        self._attributes: list[dict[str, Any]] = []  # those of each event of the open block, if its kind is unknown
         self._columns: dict[str, tuple[str, ...]] = {}
         self._image: Image | None = None
 
@@ -63,6 +67,8 @@ class AnswerReader:
         parts = self._end()
         self._kind = _kind(event)
         self._kind_is_known = event.get("kind", self._kind) in KINDS
+        if not self._kind_is_known:
+            self._attributes = [{"kind": event["kind"]}]
         if self._kind == "table":
             columns = self._columns[str(event.get("id"))] = _row(event.get("columns"))
             parts.append(TableHead(columns))
@@ -74,6 +80,10 @@ class AnswerReader:
 
     def _content(self, event: dict[str, Any], text: str) -> list[Part]:
         """Return the parts for an event's contents, of which `text` is the text."""
+        if text or _rows(event):
+            self._attributes = []
+        elif self._attributes and (given := {name: event[name] for name in event if name not in (*_FRAMING, *_TEXTS)}):
+            self._attributes.append(given)
         if self._image is not None and {"alt", "url"} & event.keys():
             self._image = Image(
                 _string(event.get("alt")) or self._image.alt, _string(event.get("url")) or self._image.url
@@ -100,8 +110,10 @@ class AnswerReader:
     def _end(self) -> list[Part]:
         """End the open block; what follows is text."""
         kind, self._kind = self._kind, "text"
+        attributes, self._attributes = self._attributes, []
         if kind == "text":
-            return self._markdown.close()
+            code = [CodeHead("json"), CodeText(_json_of(attributes)), End()] if len(attributes) > 1 else []
+            return [*self._markdown.close(), *code]
         image, self._image = self._image, None
         return [image] if image is not None else [End()]
 
@@ -128,6 +140,13 @@ def _other_text_of(event: dict[str, Any], kind_is_known: bool) -> str:
     if kind_is_known or (len(others) == 1 and isinstance(others[0], str)):
         return " ".join(filter(None, map(_string, others)))
     return ""
+
+
+def _json_of(attributes: list[dict[str, Any]]) -> str:
+    """Return attributes as JSON: one object if their names differ, else one per line."""
+    merged = {name: value for given in attributes for name, value in given.items()}
+    objects = [merged] if len(merged) == sum(map(len, attributes)) else attributes
+    return "\n".join(json.dumps(each, ensure_ascii=False) for each in objects) + "\n"
 
 
 def _rows(event: dict[str, Any]) -> list[Any]:

@@ -98,6 +98,19 @@ async def test_a_picture_of_a_cited_passage_appears_in_place_and_once() -> None:
         assert blocks[1]["alt"] == "Picture 1" and (blocks[1]["width"], blocks[1]["height"]) == (4, 3)
 
 
+async def test_foreign_pictures_are_stored_as_their_description() -> None:
+    blocks = await blocks_of(
+        Words("The ![front pa"), Words("nel](https://evil.example/p.png?q=secret) has ports [1]. "), End(),
+        CodeHead("md"), CodeText("![a](https://a.example)"), End(),
+        Words('<img src="https://evil.example/p.png"'), End(),
+        Image("Back", "https://evil.example/p.png"),
+    )  # fmt: skip
+    assert kinds(blocks) == [
+        ("text", "The front panel has ports [1]. "), ("code", "![a](https://a.example)"),
+        ("text", '\\<img src="https://evil.example/p.png"'), ("text", "*Back*\n\n"),
+    ]  # fmt: skip
+
+
 async def test_a_picture_that_comes_before_its_citation_waits_for_it() -> None:
     blocks = await blocks_of(Image("mine", "passage:1"), Words("See [1]."), End(), pictures=(1,))
     assert kinds(blocks) == [("text", "See [1]."), ("image", "/pictures/1/")]

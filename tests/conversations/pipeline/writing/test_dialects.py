@@ -283,27 +283,69 @@ CHART = {
     "type": "block_start", "id": "b1", "kind": "chart", "chart_type": "bar", "colors": ["red", "blue"],
     "options": {"stacked": True, "title": "Sales"},
 }  # fmt: skip
+CHART_JSON = json.dumps({name: value for name, value in CHART.items() if name not in ("type", "id")})
 
 
 @pytest.mark.parametrize(
     ("events", "words"),
     [
-        ([CHART, {"type": "delta", "id": "b1", "points": [[1, 2], [3, 4]]}, {"type": "block_end", "id": "b1"}], ""),
         ([CHART | {"content": "Nine ports [1]."}, {"type": "block_end", "id": "b1", "ms": 3}], "Nine ports [1]."),
         ([CHART, {"type": "delta", "id": "b1", "text": "Nine", "x": 7}, {"type": "block_end"}], "Nine"),
         ([CHART | {"content": [{"type": "text", "text": "Nine"}, {"type": "text", "text": "ports"}]}], "Nine ports"),
         ([CHART | {"columns": ["Model", "Ports"]}, {"type": "delta", "id": "b1", "row": ["SE", "9"]}], "ModelPortsSE9"),
         ([{"t": "block_start", "kind": "text", "style": "bold"}, {"t": "delta", "text": "Nine", "index": 3}], "Nine"),
         ([{"t": "block_start", "kind": "image", "alt": "Back", "format": "png"}], "Back"),
-        # The following text does not belong to it.
-        ([CHART, {"type": "block_end"}, {"t": "delta", "answer": "Nine."}], "Nine."),
-        ([CHART, {"t": "block_start", "kind": "text"}, {"t": "delta", "answer": "Nine."}], "Nine."),
     ],
 )
 def test_attributes_of_blocks_are_not_shown(events: list[dict[str, Any]], words: str) -> None:
     lines = [json.dumps(event) for event in events]
     assert said(read("\n".join(lines))) == words
     assert said(read(*"\n".join(lines))) == words
+
+
+@pytest.mark.parametrize(
+    ("events", "parts"),
+    [
+        (
+            [CHART, {"type": "delta", "id": "b1", "points": [[1, 2], [3, 4]]}, {"type": "block_end", "id": "b1"}],
+            [CodeHead("json"), CHART_JSON[:-1] + ', "points": [[1, 2], [3, 4]]}', End()],
+        ),
+        ([CHART], [CodeHead("json"), CHART_JSON, End()]),
+        # The following text does not belong to it.
+        (
+            [CHART, {"type": "block_end"}, {"t": "delta", "answer": "Nine."}],
+            [CodeHead("json"), CHART_JSON, End(), Words("Nine."), End()],
+        ),
+        (
+            [CHART, {"t": "block_start", "kind": "text"}, {"t": "delta", "text": "Nine."}],
+            [CodeHead("json"), CHART_JSON, End(), Words("Nine."), End()],
+        ),
+        # Attributes of the same name are not merged.
+        (
+            [
+                {"t": "block_start", "kind": "gauge", "value": 1},
+                {"t": "delta", "value": 2},
+                {"t": "block_update", "value": 3},
+            ],
+            [CodeHead("json"), '{"kind": "gauge"}\n{"value": 1}\n{"value": 2}\n{"value": 3}', End()],
+        ),
+        ([{"t": "block_start", "id": "b1", "kind": "divider"}, {"t": "block_end", "id": "b1"}], []),
+        (
+            [{"t": "block_start", "kind": "地图", "点": ["上海"]}],
+            [CodeHead("json"), '{"kind": "地图", "点": ["上海"]}', End()],
+        ),
+    ],
+)
+def test_a_block_of_unknown_kind_without_text_is_shown_as_json(events: list[dict[str, Any]], parts: list[Any]) -> None:
+    wanted = [CodeText(f"{part}\n") if isinstance(part, str) else part for part in parts]
+    text = "\n".join(json.dumps(event, ensure_ascii=False) for event in events)
+    assert read(text) == wanted
+    assert read(*text) == wanted
+
+
+def test_a_malformed_block_of_unknown_kind_is_shown_as_text() -> None:
+    text = '{"t":"block_start","id":"b1","kind":"chart","title":"Sales "2026"","points":[1,2]}'
+    assert "Sales" in said(read(text)) and "[1,2]" in said(read(text))
 
 
 def test_a_cut_block_of_unknown_kind_shows_no_attribute() -> None:
