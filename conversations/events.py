@@ -171,7 +171,7 @@ class DoneEvent(Event):
 
     `usage` contains `prompt_tokens` and `completion_tokens`; `ms` is the duration of the whole turn. `finish_reason`
     is why the model stopped before its answer was complete, `length` or `content_filter`, else None. `answer_state` is
-    `answered`, `nearest` or `nothing`; None for small talk, clarifying questions and turns that ended earlier.
+    `answered`, `nearest` or `nothing`; None for small talk, clarifying questions and turns that ended earlier or failed.
     `checks` has the verdict on each sentence that has citation markers or should have one; see
     `citations.verdict.Verdict.to_dict`.
     """
@@ -265,7 +265,7 @@ class Answer:
                 self.error = event.to_dict()
             case DoneEvent():
                 self.status, self.usage, self.ms, self.checks = event.status, event.usage, event.ms, event.checks
-                self.answer_state = event.answer_state or self.answer_state
+                self.answer_state = "" if event.status == "failed" else event.answer_state or self.answer_state
                 self.finish_reason = event.finish_reason or ""
                 self.open.clear()
 

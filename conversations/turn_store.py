@@ -218,7 +218,11 @@ def finish(message_id: int, answer: Answer, new_events: list[dict[str, Any]]) ->
 def give_up(message_id: int, error_code: str, error_message: str) -> None:
     """Mark an answer that can't be stored as failed; the state of its last checkpoint is kept."""
     _streaming(message_id).update(
-        status=Message.Status.FAILED, error_code=error_code, error_message=error_message, heartbeat_at=timezone.now()
+        status=Message.Status.FAILED,
+        answer_state="",
+        error_code=error_code,
+        error_message=error_message,
+        heartbeat_at=timezone.now(),
     )
 
 

@@ -109,7 +109,7 @@ def _answered(state: State, took_ms: float) -> Answered:
     return Answered(
         hits=state.found.hits,
         answer=plain_text(answer.blocks),
-        answer_state=state.found.answer_state,
+        answer_state=answer.answer_state,
         citations=[
             {
                 "number": citation["index"],

@@ -228,7 +228,7 @@ class TurnRunner:
         if error is not None:
             self._publish(error)
         ms = round((time.perf_counter() - self._began) * 1000)
-        answer, answer_state = self.state.answer, self.state.found.answer_state or None
+        answer, answer_state = self.state.answer, None if status == "failed" else self.state.found.answer_state or None
         done = DoneEvent(
             status=status,
             answer_state=answer_state,
@@ -241,7 +241,7 @@ class TurnRunner:
             done = done.numbered(answer.last_seq + 1)
             answer.apply(done)
             if not await self._stored(done):
-                done = replace(done, status="failed")
+                done = replace(done, status="failed", answer_state=None)
         self._log.append(done)
         self._close()
         qa_log.write(self.state, done, error)

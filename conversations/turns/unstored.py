@@ -68,7 +68,7 @@ async def answer(
         answer = state.answer
         status: FinalStatus = "failed" if answer.error else "completed"
         ms = round((time.perf_counter() - began) * 1000)
-        answer_state = state.found.answer_state or None
+        answer_state = None if status == "failed" else state.found.answer_state or None
         await send(
             DoneEvent(
                 status=status,

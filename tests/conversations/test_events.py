@@ -122,3 +122,10 @@ def test_markers_share_one_grammar() -> None:
     square, lenticular, full_width = (re.compile(pattern) for pattern in in_brackets(NUMBERS))
     assert square.fullmatch("[1, 2；30]") and lenticular.fullmatch("【1、2】") and full_width.fullmatch("［123］")
     assert not square.fullmatch("[1234]") and not square.fullmatch("[1,]") and not lenticular.fullmatch("【1]")
+
+
+@pytest.mark.parametrize(("status", "state"), [("completed", "answered"), ("stopped", "answered"), ("failed", "")])
+def test_a_failed_answer_answers_nothing(status: str, state: str) -> None:
+    sources = SourcesEvent(seq=1, citations=[], answer_state="answered")
+    done = DoneEvent(seq=2, status=status, answer_state="answered")  # type: ignore[arg-type]
+    assert fold([sources, done]).answer_state == state

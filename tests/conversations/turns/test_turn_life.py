@@ -130,6 +130,8 @@ async def test_broken_connection_keeps_the_partial_answer(
     assert failed.status == "failed" and failed.content.startswith("Hold the") and failed.error_message
     error = next(event for event in events if isinstance(event, ErrorEvent))
     assert error.retryable and error.code == failed.error_code
+    # Its passages would have answered, but it doesn't.
+    assert isinstance(events[-1], DoneEvent) and events[-1].answer_state is None and failed.answer_state == ""
     provider.reply("Ten seconds [1].")
     again = await lifecycle.regenerate(owner, failed.pk)
     await wait_for_all()
