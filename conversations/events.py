@@ -171,7 +171,7 @@ class DoneEvent(Event):
 
     `usage` contains `prompt_tokens` and `completion_tokens`; `ms` is the duration of the whole turn. `finish_reason`
     is why the model stopped before its answer was complete, `length` or `content_filter`, else None. `answer_state` is
-    `answered`, `nearest` or `nothing`; None for small talk, clarifying questions and turns that ended earlier or failed.
+    `answered`, `nearest` or `nothing`; None for small talk, clarifying questions, and turns that ended early or failed.
     `checks` has the verdict on each sentence that has citation markers or should have one; see
     `citations.verdict.Verdict.to_dict`.
     """

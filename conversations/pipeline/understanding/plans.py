@@ -93,8 +93,8 @@ def read_plan(reply: str, question: str, background: str = "") -> ModelPlan:
     """Return the first usable plan in a reply; raises `Unusable` with a stable slug as its reason if there is none.
 
     Missing fields and those of a wrong type are left empty. If intent and action contradict each other and one of them
-    is to search, the plan is to search, since that loses nothing; otherwise the action counts. A plan whose end is missing
-    is not usable: nobody knows what the model would have said. `background` is the conversation.
+    is to search, the plan is to search, since that loses nothing; otherwise the action counts. A plan whose end is
+    missing is unusable, since the rest may have said something else. `background` is the conversation.
     """
     found = objects(reply, "intent", "plan") or objects(reply, "action")
     if not found:
