@@ -115,7 +115,7 @@ class ChatConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
     async def session_changed(self, message: dict[str, Any]) -> None:
         """Show the session's new title and its place in the list."""
         with override(self.language):
-            await self._send(await in_database(contexts.list_of, self.user, self.session_id))
+            await self._send(await in_database(contexts.row_of, self.user, self.session_id))
 
     async def session_deleted(self, message: dict[str, Any]) -> None:
         """Notify that the session was deleted; its text stays on the page, since there may be no other copy."""
@@ -390,8 +390,8 @@ class ChatConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
             page.for_staff = may_change_models(self.user)
 
     async def _after(self, page: AnswerPage) -> None:
-        """Update what an answer changes elsewhere on the page: the list of chats and the title."""
-        html = await in_database(contexts.list_of, self.user, self.session_id)
+        """Update what an answer changes elsewhere on the page: its chat's row in the list, and the title."""
+        html = await in_database(contexts.row_of, self.user, self.session_id)
         await self._send(html + self._said(page.line))
         if page.turn_id == self._leaf:
             offered = await in_database(follow_ups, self.user, page)

@@ -165,10 +165,22 @@ def rail_context(user: Any, current_id: int | None, narrowing: Narrowing = Narro
 
 
 def list_of(user: Any, session_id: int) -> str:
-    """Return fragments of the session list and of the session's title."""
+    """Return fragments of the whole session list and of the session's title, for a page that missed changes."""
     session = access.sessions(user).filter(pk=session_id).first()
     context = list_context(user, session_id) | {"session": session, "oob": True}
     return render_to_string("conversations/_sessions.html", context)
+
+
+def row_of(user: Any, session_id: int) -> str:
+    """Return fragments of one session: its title, and its row, which `static/js/sessions.js` moves to its place.
+
+    The whole list would be a hundred times as long as many an answer.
+    """
+    session = queries.with_labels(access.sessions(user)).filter(pk=session_id).first()
+    context: dict[str, Any] = {"session_id": session_id, "session": session, "current_id": session_id}
+    if session is not None:
+        context["group"] = age_of(queries.Place.of(session))
+    return render_to_string("conversations/_session_news.html", context)
 
 
 def turns_context(session: ChatSession, turn_id: int | None, *, everything: bool = False) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""The web process: Daphne with fixes for large uploads, and for answers that are being written at shutdown."""
+"""The web process: Daphne with compressed WebSockets, and fixes for large uploads and answers written at shutdown."""
 
 import asyncio
 import gc
@@ -6,9 +6,10 @@ import os
 import socket
 import threading
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterable
 from typing import Any, cast
 
+from autobahn.websocket.compress import PerMessageDeflateOffer, PerMessageDeflateOfferAccept
 from daphne import http_protocol
 from daphne import server as daphne  # before the reactor, which it installs
 from django.conf import settings
@@ -23,6 +24,10 @@ PIECE = 256 * 1024
 FAREWELL = 1.5
 # Seconds within which a WebSocket must be opened: after a restart all pages reconnect at once.
 HANDSHAKE = 20
+# The compression of WebSockets: how far back repetitions are found (2^bits bytes), and zlib's memory level, with which
+# a connection takes 64 KB. Figures, also for zlib's defaults: docs/decisions/page-weight.md.
+WINDOW_BITS = 13
+MEMORY_LEVEL = 6
 
 
 class Request(http_protocol.WebRequest):  # type: ignore[misc]
@@ -44,6 +49,24 @@ class Request(http_protocol.WebRequest):  # type: ignore[misc]
             self.requestHeaders.removeHeader(b"transfer-encoding")
             self.requestHeaders.setRawHeaders(b"content-length", [b"%d" % length])
         return super().process()
+
+
+class CompressingFactory(daphne.WebSocketFactory):  # type: ignore[misc]
+    """Daphne's factory of WebSockets, which accepts compression; Daphne itself declines every offer of it."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        """Initialise Daphne's factory, and let clients negotiate compression."""
+        super().__init__(*args, **kwargs)
+        self.setProtocolOptions(perMessageCompressionAccept=accepted_compression)
+
+
+def accepted_compression(offers: Iterable[Any]) -> PerMessageDeflateOfferAccept | None:
+    """Return the acceptance of the first `permessage-deflate` offer of a client, or None if there is none."""
+    for offer in offers:
+        if isinstance(offer, PerMessageDeflateOffer):
+            bits = min(offer.request_max_window_bits or WINDOW_BITS, WINDOW_BITS)
+            return PerMessageDeflateOfferAccept(offer, window_bits=bits, mem_level=MEMORY_LEVEL)
+    return None
 
 
 class Server(daphne.Server):  # type: ignore[misc]
@@ -89,6 +112,7 @@ def serve(listener: socket.socket, when_loaded: Callable[[], object]) -> None:
     endpoint = cast(Any, AdoptedStreamServerEndpoint)(reactor, os.dup(listener.fileno()), listener.family)
     daphne.serverFromString = lambda _reactor, _description: endpoint  # a description can't express an IPv6 socket
     http_protocol.WebRequest = Request  # the class that Daphne's factory uses for requests
+    daphne.WebSocketFactory = CompressingFactory
     server = Server(
         application,
         endpoints=["listener"],

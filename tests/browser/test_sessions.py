@@ -22,6 +22,32 @@ def choose(page: Page, title: str, action: str) -> None:
     row.locator(".menu-items").get_by_text(action, exact=True).click()
 
 
+def test_an_answer_moves_only_the_row_of_its_chat(page: Page, site: Site) -> None:
+    sign_in(page, site)
+    questions = ("Which cable has the LS-2424?", "How many fans has the LS-2424?", "Which fuse does it have?")
+    for question in questions[:2]:
+        new_chat(page)
+        ask(page, question)
+        expect(page.locator(".turn .outcome")).to_have_count(1)
+    page.locator("#sessions .session", has_text="Which cable has").locator("a").first.click()
+    expect(page.locator("#session-title")).to_contain_text("Which cable")
+    today = page.locator("#sessions .sessions-head", has_text="Today").locator("+ ul > .session")
+    expect(today.first).to_contain_text("How many fans")
+    page.evaluate("for (const row of document.querySelectorAll('#sessions .session')) row.dataset.here = ''")
+    count = page.locator("#sessions .session").count()
+    ask(page, questions[2])
+    expect(page.locator(".turn .outcome")).to_have_count(2)
+    expect(today.first).to_contain_text("Which cable")
+    expect(today.nth(1)).to_contain_text("How many fans")
+    expect(page.locator("#sessions .session")).to_have_count(count)
+    expect(page.locator("#sessions .session:not([data-here])")).to_have_count(1)  # the others weren't sent
+    # Its new menu works.
+    choose(page, "Which cable has", "Pin")
+    expect(page.locator("#sessions .sessions-head").first).to_have_text("Pinned")
+    choose(page, "Which cable has", "Unpin")
+    expect(page.locator("#sessions .sessions-head").first).to_have_text("Today")
+
+
 def test_chats_are_renamed_pinned_and_deleted_beside_the_open_one(page: Page, site: Site) -> None:
     sign_in(page, site)
     for question in ("How heavy is the LS-2408?", "What does the SYS light mean when it is amber?"):

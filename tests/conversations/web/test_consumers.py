@@ -160,6 +160,17 @@ async def test_a_streamed_page_equals_a_reload(owner: User, session: ChatSession
         assert here.page.html("#turns") == await reloaded(session)
 
 
+async def test_an_answer_sends_one_row_of_the_list(owner: User, session: ChatSession, handbook: KnowledgeBase) -> None:
+    others = [await in_database(services.create_session, owner, f"Chat {number}") for number in range(30)]
+    async with tab(owner, session) as here:
+        await here.ask(RESET)
+        await here.until_ended()
+        rows = here.page.soup.select("#sessions .session")
+        assert {str(row["id"]) for row in rows} == {f"session-{session.pk}"} and others
+        sent = [str(row) for row in here.page.soup.select(".session-news")]
+        assert sum(map(len, sent)) < 10_000
+
+
 async def test_text_is_sent_at_most_once_per_interval(
     owner: User, session: ChatSession, fake_llm: FakeLLM, handbook: KnowledgeBase
 ) -> None:

@@ -213,3 +213,49 @@ def test_the_labels_of_a_chat_are_shown_below_its_title(as_owner: Client, owner:
 def test_the_account_menu_links_to_saved_prompts(as_owner: Client) -> None:
     page = BeautifulSoup(as_owner.get(reverse("account")).content, "html.parser")
     assert page.select(f'.menu-items a[href="{reverse("saved-prompts")}"]')
+
+
+def place_of(row: Any) -> tuple[float, ...]:
+    return tuple(float(part) for part in str(row["data-place"]).split("_"))
+
+
+def test_the_places_of_rows_give_the_order_of_the_list(as_owner: Client, owner: User) -> None:
+    many(owner, 5)
+    ChatSession.objects.filter(title="Chat 3").update(pinned=True)
+    ChatSession.objects.filter(title="Chat 4").update(
+        last_activity_at=ChatSession.objects.get(title="Chat 0").created_at
+    )
+    places = [place_of(row) for row in listed(as_owner, reverse("search-sessions")).select(".session")]
+    assert places == sorted(places, reverse=True) and len(set(places)) == 5
+
+
+def test_one_chat_is_sent_as_its_row(owner: User) -> None:
+    many(owner, 100)
+    chat = ChatSession.objects.get(title="Chat 50")
+    news = BeautifulSoup(contexts.row_of(owner, chat.pk), "html.parser")
+    (row,) = news.select(".session-news .session")
+    assert str(row["id"]) == f"session-{chat.pk}" and titles(news) == ["Chat 50"]
+    assert news.select_one("#session-title").text == "Chat 50"  # type: ignore[union-attr]
+    whole = BeautifulSoup(contexts.list_of(owner, chat.pk), "html.parser")
+    assert news.select_one(".session-news")["data-day"] == whole.select_one("#sessions")["data-day"]  # type: ignore[index]
+    services.set_pinned(chat, True)
+    assert 'data-group="Pinned"' in contexts.row_of(owner, chat.pk)
+
+
+def test_a_chat_that_is_not_listed_has_no_row(owner: User) -> None:
+    chat = services.create_session(owner)
+    services.set_archived(chat, True)
+    assert "<li" not in contexts.row_of(owner, chat.pk) and f'data-session="{chat.pk}"' in contexts.row_of(
+        owner, chat.pk
+    )
+    services.create_session(owner)
+    services.delete_session(chat)
+    assert "<li" not in contexts.row_of(owner, chat.pk)
+
+
+def test_a_row_is_as_long_in_a_long_list(owner: User, django_assert_num_queries: Any) -> None:
+    chat = services.create_session(owner, "Alone")
+    alone = contexts.row_of(owner, chat.pk)
+    many(owner, 100)
+    with django_assert_num_queries(1):
+        assert contexts.row_of(owner, chat.pk) == alone

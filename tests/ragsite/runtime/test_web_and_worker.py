@@ -4,7 +4,9 @@ import json
 import os
 import re
 import signal
+import socket
 import time
+import zlib
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -15,7 +17,7 @@ import pytest
 
 from tests import prepared
 from tests.fakes.provider import FakeProvider
-from tests.site import PATIENCE, Site, Web, Worker, data_folder, processes, run_command
+from tests.site import PASSWORD, PATIENCE, Site, Web, Worker, data_folder, processes, run_command
 
 pytestmark = [pytest.mark.site, pytest.mark.xdist_group("up")]
 
@@ -143,6 +145,51 @@ def test_bodies_that_come_in_chunks_are_read(api: httpx.Client) -> None:
     headers = {"Content-Type": form.headers["Content-Type"]}
     taken = api.post(f"/knowledge-bases/{base}/documents", content=iter([form.read()]), headers=headers)
     assert taken.status_code == 202 and taken.json()[0]["filename"] == "chunks.txt", taken.text
+
+
+@pytest.mark.parametrize(
+    ("offer", "accepted"),
+    [
+        ("permessage-deflate; client_max_window_bits", "permessage-deflate"),
+        (
+            "x-webkit-deflate-frame, permessage-deflate; server_max_window_bits=9",
+            "permessage-deflate; server_max_window_bits=9",
+        ),
+        ("", None),
+    ],
+)
+def test_sockets_of_pages_are_compressed_if_the_browser_offers_it(web: Web, offer: str, accepted: str | None) -> None:
+    with httpx.Client(base_url=web.url, follow_redirects=True, timeout=PATIENCE) as client:
+        token = re.search(r'name="csrfmiddlewaretoken" value="([^"]+)"', client.get("/login/").text)
+        assert token
+        form = {"csrfmiddlewaretoken": token[1], "username": "demo", "password": PASSWORD}
+        page = client.post("/login/", data=form, headers={"Referer": web.url}).text
+        chat = re.search(r"/ws/sessions/\d+/", page)
+        assert chat, page
+        headers = {
+            "Upgrade": "websocket", "Connection": "Upgrade", "Sec-WebSocket-Version": "13",
+            "Sec-WebSocket-Key": "MDEyMzQ1Njc4OWFiY2RlZg==", "Cookie": f"sessionid={client.cookies['sessionid']}",
+        }  # fmt: skip
+        lines = [f"GET {chat[0]} HTTP/1.1", f"Host: {client.base_url.netloc.decode()}"]
+        lines += [f"{name}: {value}" for name, value in headers.items()]
+        lines += [f"Sec-WebSocket-Extensions: {offer}"] if offer else []
+        with socket.create_connection((client.base_url.host, client.base_url.port), timeout=PATIENCE) as connection:
+            connection.sendall("\r\n".join([*lines, "", ""]).encode())
+            opened = connection.makefile("rb")
+            received = {}
+            assert opened.readline().split()[1] == b"101"
+            while line := opened.readline().decode().strip():
+                name, _colon, value = line.partition(": ")
+                received[name.lower()] = value
+            assert received.get("sec-websocket-extensions") == accepted
+            # A masked empty message, which is answered with a toast.
+            connection.sendall(b"\x81\x80\x00\x00\x00\x00")
+            first, length = opened.read(2)
+            size = int.from_bytes(opened.read(2)) if length == 126 else length
+            content = opened.read(size)
+        assert bool(first & 0x40) == bool(accepted)  # whether the message is compressed
+        text = zlib.decompressobj(-15).decompress(content + b"\x00\x00\xff\xff") if accepted else content
+        assert b"out of date" in text
 
 
 def test_the_web_process_loads_what_the_first_question_needs(web: Web) -> None:
