@@ -326,9 +326,20 @@ ENABLE_REORDER = env.boolean(
     _("Reorder the top hits by features such as coverage and neighbouring words"),
     live="assistant",
 )
+SEARCH_MODE = env.choice(
+    "SEARCH_MODE",
+    "hybrid",
+    ("hybrid", "words", "meaning"),
+    _("Search by words and by meaning (`hybrid`), or by one of them only: `words` or `meaning`"),
+    live="assistant",
+)
 # Measured in docs/decisions/fusion.md.
 VECTOR_WEIGHT = env.decimal(
-    "VECTOR_WEIGHT", 1.5, (0.0, 100.0), _("Weight of vector search relative to word search"), live="assistant"
+    "VECTOR_WEIGHT",
+    1.5,
+    (0.0, 100.0),
+    _("Weight of vector search relative to word search; with `0`, vectors are not searched"),
+    live="assistant",
 )
 REORDER_TOP_N = env.integer("REORDER_TOP_N", 20, (2, 1000), _("Number of top hits to reorder"), live="assistant")
 MERGE_NEIGHBOURS = env.boolean(

@@ -19,6 +19,8 @@ RETRIEVERS: dict[Mode, tuple[Retriever, ...]] = {
     "vector": ("vector",),
     "fulltext": ("bm25",),
 }
+# The modes by the values of the setting `SEARCH_MODE`.
+MODES: dict[str, Mode] = {"hybrid": "hybrid", "meaning": "vector", "words": "fulltext"}
 
 
 class AnswerState(models.TextChoices):
@@ -37,16 +39,26 @@ class SearchOverloaded(SearchFailed):
     """Too many searches are running; a retry may succeed."""
 
 
+def mode_in_force() -> Mode:
+    """Return the mode of the setting `SEARCH_MODE`."""
+    return MODES[config.SEARCH_MODE]
+
+
+def retrievers_of(mode: Mode, vector_weight: float) -> tuple[Retriever, ...]:
+    """Return the retrievers of a mode, without one that has no weight."""
+    return ("bm25",) if mode == "hybrid" and not vector_weight else RETRIEVERS[mode]
+
+
 @dataclass(frozen=True, slots=True)
 class SearchRequest:
     """A search in some knowledge bases, to which the caller has checked access. Fields default to the settings.
 
     `document_ids` limit it to some of their documents, `labels` to those with some tags and fields; empty means all.
     Thresholds are absolute similarities or BM25 scores; None means no threshold. `vector_weight` is the weight of
-    vectors relative to words. `per_document` is the maximum number of hits per document; None means no limit.
-    `ranking_query` is the question that passages are to answer, by default the first query. `fresh` bypasses the cache.
-    `patient` lets the reader wait and read for as long as it takes. `reader` names a model to read with instead of the
-    site's.
+    vectors relative to words; with 0, a hybrid search is one by words. `per_document` is the maximum number of hits per
+    document; None means no limit. `ranking_query` is the question that passages are to answer, by default the first
+    query. `fresh` bypasses the cache. `patient` lets the reader wait and read for as long as it takes. `reader` names a
+    model to read with instead of the site's.
 
     Equal requests have equal results until something is indexed or deleted, so requests are the keys of the cache.
     """
@@ -54,7 +66,7 @@ class SearchRequest:
     queries: tuple[Query, ...]
     knowledge_base_ids: tuple[int, ...]
     k: int = field(default_factory=lambda: config.FUSED_K)
-    mode: Mode = "hybrid"
+    mode: Mode = field(default_factory=mode_in_force)
     vector_threshold: float | None = field(default_factory=lambda: config.VECTOR_THRESHOLD)
     bm25_threshold: float | None = field(default_factory=lambda: config.BM25_THRESHOLD)
     vector_weight: float = field(default_factory=lambda: config.VECTOR_WEIGHT)
@@ -73,6 +85,11 @@ class SearchRequest:
     ranking_query: str = ""
     fresh: bool = field(default=False, compare=False)
     patient: bool = field(default=False, compare=False)
+
+    @property
+    def retrievers(self) -> tuple[Retriever, ...]:
+        """The retrievers to run: those of the mode, without vectors if they have no weight."""
+        return retrievers_of(self.mode, self.vector_weight)
 
     @property
     def judged_by(self) -> str:

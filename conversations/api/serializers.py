@@ -429,6 +429,12 @@ class ChoicesSerializer(serializers.Serializer[Any]):
         allow_null=True,
         help_text="Answer only from documents, from documents and then general knowledge, or chat without documents.",
     )
+    search_mode = ChoiceField(
+        choices=["hybrid", "words", "meaning"],
+        required=False,
+        allow_null=True,
+        help_text="Search by words and meaning, by words only, or by meaning only.",
+    )
     k = IntegerField(
         required=False, allow_null=True, min_value=1, max_value=100, help_text="Number of hits kept after fusion."
     )
@@ -469,6 +475,7 @@ class ChoicesSerializer(serializers.Serializer[Any]):
             filter_model=data.get("insert_block_llm_id") or "",
             thinking=data.get("thinking"),
             mode=data.get("mode") or "",
+            search_mode=data.get("search_mode") or "",
             k=data.get("k"),
         )
         asked = {"use_filter": data.get("use_insert_block"), "top_n": data.get("rerank_top_n"), "choices": choices}

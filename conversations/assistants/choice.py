@@ -50,7 +50,8 @@ class Choices:
 
     They are the assistant, or with `version_id` one of its versions; `tried`, a configuration to use instead, for an
     assistant that the caller may use; the names of the models that write the answer and filter the hits; whether the
-    model should think; the mode, as `ANSWER_MODE`; and `k`, the number of hits kept after fusion.
+    model should think; the mode, as `ANSWER_MODE`; `search_mode`, as `SEARCH_MODE`; and `k`, the number of hits kept
+    after fusion.
     """
 
     assistant_id: int | None = None
@@ -60,6 +61,7 @@ class Choices:
     filter_model: str = ""
     thinking: bool | None = None
     mode: str = ""
+    search_mode: str = ""
     k: int | None = None
 
 
@@ -70,7 +72,8 @@ def for_turn(user: Any, session: ChatSession | None, asked: Choices) -> Chosen:
     that is not offered.
     """
     chosen = _version(user, session, asked)
-    overrides = {name: value for name, value in (("ANSWER_MODE", asked.mode), ("FUSED_K", asked.k)) if value}
+    options = {"ANSWER_MODE": asked.mode, "SEARCH_MODE": asked.search_mode, "FUSED_K": asked.k}
+    overrides = {name: value for name, value in options.items() if value}
     try:
         setup = setup_of(chosen.configuration, read_settings(overrides))
     except ConfigurationError as error:

@@ -255,6 +255,7 @@ class ChatConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
                 filter_model=str(form.get("insert_block_llm_id") or ""),
                 thinking=_flag(form.get("thinking")),
                 mode=str(form.get("mode") or ""),
+                search_mode=str(form.get("search_mode") or ""),
                 k=_optional_id(form.get("k")),
             ),
         )

@@ -26,7 +26,12 @@ class SearchRequestSerializer(serializers.Serializer[None]):
     metadata = MetadataFilterField(required=False)
     folder = TextField(max_length=500, required=False, help_text="Only documents in this folder and its subfolders.")
     k = IntegerField(min_value=1, max_value=100, required=False)
-    mode = ChoiceField(choices=["hybrid", "vector", "fulltext"], default="hybrid")
+    mode = ChoiceField(
+        choices=["hybrid", "vector", "fulltext"],
+        required=False,
+        allow_null=True,
+        help_text="By words and meaning, by meaning only, or by words only.",
+    )
     vector_threshold = FloatField(
         min_value=-10,
         max_value=10,
@@ -42,7 +47,7 @@ class SearchRequestSerializer(serializers.Serializer[None]):
         max_value=100,
         required=False,
         allow_null=True,
-        help_text="Weight of search by meaning relative to search by words.",
+        help_text="Weight of search by meaning relative to search by words; with 0, only words are searched.",
     )
     rrf_constant = IntegerField(min_value=1, max_value=1000, required=False, allow_null=True)
     reorder = BooleanField(

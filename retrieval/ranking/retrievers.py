@@ -1,4 +1,4 @@
-"""Running both retrievers, by words and by meaning, in parallel; if one fails, the other is used alone."""
+"""Running the retrievers, by words and by meaning, in parallel; if one fails, the other is used alone."""
 
 import asyncio
 import logging
@@ -18,7 +18,7 @@ from retrieval.engine import engine, spaces
 from retrieval.engine.engine import Hits
 from retrieval.engine.limits import search_limit
 from retrieval.ranking.fusion import Query, Ranking, Retriever
-from retrieval.types import RETRIEVERS, SearchFailed, SearchRequest
+from retrieval.types import SearchFailed, SearchRequest
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -27,7 +27,7 @@ logger = logging.getLogger(__name__)
 
 
 async def retrieve(request: SearchRequest) -> list[Ranking]:
-    """Run both retrievers for every query, all in parallel.
+    """Run the request's retrievers for every query, all in parallel.
 
     For a query in a language that the embedding model doesn't know, vectors are searched only if nothing is found for
     any query of the request: otherwise they would add noise to the hits of other queries. While vectors are missing
@@ -40,7 +40,7 @@ async def retrieve(request: SearchRequest) -> list[Ranking]:
         return []
     async with search_limit().place():
         unknown, unfilled = frozenset[str](), ""
-        if request.mode != "fulltext":
+        if "vector" in request.retrievers:
             # Errors of the model are reported by the search by meaning.
             with suppress(LLMError):
                 space = spaces.cached_active_space()
@@ -51,10 +51,11 @@ async def retrieve(request: SearchRequest) -> list[Ranking]:
                         "A new embedding model is processing the documents ({percent}%). Until it has finished, "
                         "search uses words only."
                     ).format(percent=space.percent)
-                elif request.mode == "hybrid":
+                elif "bm25" in request.retrievers:
                     unknown = frozenset(language for language in LANGUAGES if not space.knows(language))
         groups = await asyncio.gather(*(_ask_retrievers(query, request, unknown, unfilled) for query in queries))
-        if not unfilled and not any(ranking.hits for group in groups for ranking in group):
+        left_out = any(language_of(query.text) in unknown for query in queries)
+        if left_out and not any(ranking.hits for group in groups for ranking in group):
             groups = await asyncio.gather(*(_ask_retrievers(query, request, unknown, anyway=True) for query in queries))
     rankings = [ranking for group in groups for ranking in group]
     if all(ranking.failed for ranking in rankings):
@@ -75,14 +76,16 @@ async def in_database_within_timeout(function: Callable[P, T], *args: P.args, **
 async def _ask_retrievers(
     query: Query, request: SearchRequest, unknown: frozenset[str], unasked: str = "", *, anyway: bool = False
 ) -> list[Ranking]:
-    """Run the retrievers of the request's mode in parallel.
+    """Run the request's retrievers in parallel.
 
     Vectors are left out, with a note, if `unasked` gives a reason, or if the query's language is unknown to the model
     and not `anyway`.
     """
     if not unasked and not anyway and language_of(query.text) in unknown:
         unasked = _("The embedding model doesn't know this language, so search uses words only.")
-    asked = [retriever for retriever in RETRIEVERS[request.mode] if retriever == "bm25" or not unasked]
+    asked = [retriever for retriever in request.retrievers if retriever == "bm25" or not unasked]
+    if request.retrievers == ("bm25",):  # words find only passages in their own language
+        unknown = LANGUAGES
     rankings = list(await asyncio.gather(*(_ask(retriever, query, request, unknown) for retriever in asked)))
     if unasked:
         rankings.append(Ranking("vector", query, 0.0, [], 0.0, unasked, unknown=LANGUAGES))
@@ -113,7 +116,7 @@ async def _ask(retriever: Retriever, query: Query, request: SearchRequest, unkno
     if threshold is not None:
         hits = [hit for hit in hits if hit[1] >= threshold]
     weight = query.weight
-    if retriever == "vector" and request.mode == "hybrid":
+    if retriever == "vector" and len(request.retrievers) > 1:
         weight *= request.vector_weight
     return Ranking(retriever, query, weight, hits, ms_since(started), unknown=unknown)
 

@@ -23,6 +23,7 @@ from retrieval.evaluation.access import alterable_sets, get_alterable_set, get_s
 from retrieval.evaluation.models import EvaluationRun, EvaluationSet
 from retrieval.evaluation.options import RunOptions
 from retrieval.evaluation.questions import QuestionDraft
+from retrieval.types import mode_in_force
 from retrieval.web import evaluation_contexts as pages
 from retrieval.web.forms import AssistantsForm, NewSetForm, SearchSettingsForm
 from retrieval.web.question_views import text_of
@@ -75,7 +76,7 @@ def evaluation_set(request: HttpRequest, pk: int) -> HttpResponse:
         "words": words,
         "query_prefix": f"{urlencode({'q': words})}&" if words else "",
         "rows": editing.with_passages(shown.knowledge_base_id, list(page)),
-        "settings": SearchSettingsForm({"mode": "hybrid"}),
+        "settings": SearchSettingsForm({"mode": mode_in_force()}),
         "assistants": AssistantsForm(user=request.user),
     }
     partial = "#questions" if _wants(request, "questions") else ""

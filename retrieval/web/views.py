@@ -11,11 +11,9 @@ from knowledge import access
 from ragsite.site_settings.config import refresh
 from retrieval.evaluation.access import alterable_sets
 from retrieval.evaluation.answering import answerer
+from retrieval.types import mode_in_force
 from retrieval.web.forms import QueryForm, SideForm
 from retrieval.web.playground import Side, ask, compare, run
-
-# The initial modes of the two sides, chosen for contrast.
-_BEGIN = {"a": "hybrid", "b": "fulltext"}
 
 
 @login_required
@@ -31,7 +29,9 @@ def playground(request: HttpRequest) -> HttpResponse:
     form = QueryForm(given, bases)
     refresh()
     sides = []
-    for key, mode in _BEGIN.items():  # options from the URL, or the initial ones
+    mode = mode_in_force()
+    beginning = {"a": mode, "b": "hybrid" if mode == "fulltext" else "fulltext"}  # for contrast
+    for key, mode in beginning.items():  # options from the URL, or the initial ones
         named = any(name.startswith(f"{key}-") for name in given)
         data = given if named else {f"{key}-mode": mode}
         sides.append(Side(key, SideForm(data, prefix=key, assistants=assistants)))

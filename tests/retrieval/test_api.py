@@ -137,9 +137,18 @@ def test_search_options_are_used(base: KnowledgeBase, as_owner: Client) -> None:
     assert len(found(per_document=1)) == 1
     (first, _second) = found(mode="fulltext", rrf_constant=60, reorder=False)
     assert first["score"] == pytest.approx(1 / 61)
-    weighed = [s["rrf_score"] for hit in found(vector_weight=0) for s in hit["sources"] if s["type"] == "vector"]
-    assert weighed and not any(weighed)
+    assert {source["type"] for hit in found(vector_weight=0) for source in hit["sources"]} == {"bm25"}
+    assert found(mode=None) == found(mode="hybrid")
     assert found(vector_threshold=None, per_document=None, reorder=None) == found()
+
+
+def test_the_mode_is_the_sites_unless_given(base: KnowledgeBase, as_owner: Client, settings: Settings) -> None:
+    def types(**data: object) -> set[str]:
+        hits = post(as_owner, query="gigabit router", **data).json()["hits"]
+        return {source["type"] for hit in hits for source in hit["sources"]}
+
+    settings.SEARCH_MODE = "words"
+    assert (types(), types(mode="vector"), types(mode="hybrid")) == ({"bm25"}, {"vector"}, {"bm25", "vector"})
 
 
 def test_passages_are_read_when_asked(

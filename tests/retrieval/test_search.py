@@ -10,6 +10,7 @@ import pytest
 from django.contrib.auth.models import User
 from django.db import OperationalError
 from django.db.models import QuerySet
+from pytest_django import Settings
 
 from knowledge import services
 from knowledge.labels import LabelFilter
@@ -330,6 +331,50 @@ async def test_the_weight_of_vectors_is_taken_from_the_request(base: KnowledgeBa
     assert vote(await search(request(base, "gigabit switch"))) == config.VECTOR_WEIGHT
     assert vote(await search(request(base, "gigabit switch", vector_weight=0.5))) == 0.5
     assert vote(await search(request(base, "gigabit switch", vector_weight=0.5, mode="vector"))) == 1.0
+
+
+@pytest.fixture
+def asked(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The retrievers as they are run, and `model` when a query is embedded."""
+    ran: list[str] = []
+    for module, name, called in (
+        (engine, "search_fulltext", "bm25"), (engine, "search_vectors", "vector"), (spaces, "embed_query", "model"),
+    ):  # fmt: skip
+        original = getattr(module, name)
+
+        def recorded(*args: Any, original: Any = original, called: str = called) -> Any:
+            ran.append(called)
+            return original(*args)
+
+        monkeypatch.setattr(module, name, recorded)
+    return ran
+
+
+@pytest.mark.parametrize(
+    ("site", "fields", "wanted"),
+    [
+        ("hybrid", {}, {"bm25", "vector", "model"}),
+        ("words", {}, {"bm25"}),
+        ("meaning", {}, {"vector", "model"}),
+        ("words", {"mode": "hybrid"}, {"bm25", "vector", "model"}),  # the request comes first
+        ("meaning", {"mode": "fulltext"}, {"bm25"}),
+        ("hybrid", {"vector_weight": 0.0}, {"bm25"}),
+        ("meaning", {"vector_weight": 0.0}, {"vector", "model"}),
+    ],
+)
+async def test_only_the_retrievers_of_the_mode_are_run(
+    base: KnowledgeBase, settings: Settings, asked: list[str], site: str, fields: dict[str, Any], wanted: set[str]
+) -> None:
+    settings.SEARCH_MODE = site
+    result = await search(request(base, "gigabit switch", fresh=True, **fields))
+    assert set(asked) == wanted and len(asked) == len(wanted)
+    assert {source.type for hit in result.hits for source in hit.sources} == wanted - {"model"}
+    assert result.hits[0].content == PASSAGES[1] and result.notes == []
+
+
+async def test_a_search_by_words_that_finds_nothing_is_not_repeated(base: KnowledgeBase, asked: list[str]) -> None:
+    assert (await search(request(base, "zebra", mode="fulltext", fresh=True))).hits == []
+    assert asked == ["bm25"]
 
 
 async def test_unknown_languages_use_vectors_only_as_a_last_resort(

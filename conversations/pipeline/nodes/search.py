@@ -1,4 +1,4 @@
-"""Queries both retrievers concurrently, in the knowledge bases that the user may read."""
+"""Queries the retrievers concurrently, in the knowledge bases that the user may read."""
 
 import asyncio
 import time
@@ -23,6 +23,7 @@ from retrieval.engine.fulltext import frequencies
 from retrieval.ranking.rerank_options import RerankOptions
 from retrieval.ranking.retrievers import in_database_within_timeout
 from retrieval.search import Ranking, SearchRequest, rankings_of
+from retrieval.types import mode_in_force, retrievers_of
 
 # A step's number and key, its retriever and its name.
 Step = tuple[int, str, str, Promise]
@@ -33,7 +34,7 @@ STEPS: tuple[Step, ...] = (
 
 
 class Search(Node):
-    """Runs every query through the vector retriever and the full-text retriever."""
+    """Runs every query through the vector retriever and the full-text retriever, or one of them: `SEARCH_MODE`."""
 
     key = "search"
     title = gettext_lazy("Search")
@@ -51,7 +52,9 @@ class Search(Node):
         """Fill `rankings` and the scope: `knowledge_base_ids`, `document_ids`, `general_knowledge_allowed`."""
         began = time.perf_counter()
         request, plan, found = state.request, state.plan, state.found
-        for step in STEPS:
+        asked = retrievers_of(mode_in_force(), config.VECTOR_WEIGHT)
+        steps = [step for step in STEPS if step[2] in asked]
+        for step in steps:
             await ctx.emit(_step(step, "processing"))
         scope = await in_database(searchable, request)
         ids = found.knowledge_base_ids = scope.knowledge_base_ids
@@ -82,7 +85,9 @@ class Search(Node):
             )
             found.rankings, cached = list(searched.rankings), searched.cached
         for step in STEPS:
-            await ctx.emit(_finished(step, found.rankings, elapsed(began), cached))
+            unused = step not in steps and not any(ranking.type == step[2] for ranking in found.rankings)
+            finished = _unused(step) if unused else _finished(step, found.rankings, elapsed(began), cached)
+            await ctx.emit(finished)
         rankings = [
             {
                 "type": ranking.type,
@@ -139,6 +144,13 @@ def _finished(step: Step, searched: Sequence[Ranking], total_ms: float, cached: 
         notes.append(_("results from a moment ago"))
     ms = total_ms if cached else max((ranking.ms for ranking in rankings), default=total_ms)
     return _step(step, "completed" if rankings else "skipped", " · ".join([message, *notes]), ms)
+
+
+def _unused(step: Step) -> StepEvent:
+    by_words = step[2] == "vector"
+    return _step(
+        step, "skipped", _("This search is by words only.") if by_words else _("This search is by meaning only.")
+    )
 
 
 def _step(step: Step, status: StepStatus, message: str = "", ms: float | None = None) -> StepEvent:

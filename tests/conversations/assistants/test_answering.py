@@ -11,6 +11,7 @@ from conversations import services
 from conversations.assistants import choice
 from conversations.assistants.choice import Choices
 from conversations.assistants.configuration import Configuration
+from conversations.events import StepEvent
 from conversations.models import Assistant, ChatSession, ModelProfile, PromptTemplate, TraceStep, Turn
 from conversations.turn_store import TurnRefused
 from conversations.turns import lifecycle
@@ -218,6 +219,33 @@ async def test_modes(client: AsyncClient, handbook: KnowledgeBase, served: FakeP
         "/api/chat/conversation", {"question": PORTS, "mode": "magic"}, content_type="application/json"
     )
     assert refused.status_code == 400 and "mode" in refused.json()["errors"]
+
+
+async def test_the_search_mode_is_the_requests_the_assistants_or_the_sites(
+    client: AsyncClient, owner: User, handbook: KnowledgeBase, session: ChatSession, make_assistant: Make
+) -> None:
+    words = await in_database(make_assistant, "By words", {"settings": {"SEARCH_MODE": "words"}})
+
+    async def searched(**options: Any) -> set[str]:
+        answer, _session = await ask(client, PORTS, **options)
+        assert "nine ports" in answer
+        step = await TraceStep.objects.filter(key="search").alatest("pk")
+        return {ranking["type"] for ranking in step.detail["rankings"]}
+
+    assert await searched() == {"bm25", "vector"}
+    assert await searched(search_mode="meaning") == {"vector"}
+    assert await searched(assistant=words.pk) == {"bm25"}
+    assert await searched(assistant=words.pk, search_mode="hybrid") == {"bm25", "vector"}
+    events = await run_turn(owner, session, PORTS, choices=Choices(assistant_id=words.pk))
+    steps = [
+        (event.key, event.status, event.message)
+        for event in events
+        if isinstance(event, StepEvent) and event.step in (3, 4)
+    ]
+    assert [step[:2] for step in steps] == [
+        ("fulltext_search", "processing"), ("vector_search", "skipped"), ("fulltext_search", "completed"),
+    ]  # fmt: skip
+    assert steps[1][2] == "This search is by words only."
 
 
 async def test_number_of_hits_can_be_chosen(client: AsyncClient, handbook: KnowledgeBase) -> None:

@@ -41,6 +41,12 @@ def test_the_page_starts_with_two_modes(as_owner: Client, base: KnowledgeBase) -
     page = show(as_owner)
     assert 'value="hybrid" id="id-a-mode_0" checked' in page
     assert 'value="fulltext" id="id-b-mode_2" checked' in page
+
+
+def test_the_page_starts_with_the_sites_mode(as_owner: Client, base: KnowledgeBase, settings: Settings) -> None:
+    settings.SEARCH_MODE = "words"
+    page = show(as_owner)
+    assert 'value="fulltext" id="id-a-mode_2" checked' in page and 'value="hybrid" id="id-b-mode_0" checked' in page
     assert "Enter a query" in page
 
 
