@@ -13,6 +13,7 @@ from itertools import accumulate
 
 from conversations.pipeline.writing.similarity import Similarity
 from knowledge.chunking.sections import MARK
+from knowledge.parsing.mail.quotes import is_quoted
 from ragsite.language.answer_types import is_broad, wants_explanation, wants_list, wants_picture, wants_procedure
 from ragsite.language.detection import language_of
 from ragsite.language.facts import is_named, names
@@ -183,7 +184,17 @@ def _ranked(
         for number, unit in enumerate(found):
             unit.meaning = max(0.0, similarities[number]) if number < len(similarities) else 0.0
         found.sort(key=lambda unit: -unit.score)
-    return found
+    # What a mail quotes from older ones is an answer only if it is far better than the mail's own words.
+    own: dict[int, float] = {}
+    for unit in reversed(found):
+        if not is_quoted(hits[unit.hit].heading):
+            own[hits[unit.hit].document_id] = unit.score
+    return [
+        unit
+        for unit in found
+        if not is_quoted(hits[unit.hit].heading)
+        or unit.score > own.get(hits[unit.hit].document_id, float("-inf")) + MARGIN
+    ]
 
 
 def _units_of(position: int, hit: Hit, asked: Sequence[QuestionWord], is_read: bool) -> list[_Unit]:
@@ -198,11 +209,13 @@ def _units_of(position: int, hit: Hit, asked: Sequence[QuestionWord], is_read: b
     paragraph = 0
     for number, (text, strength) in enumerate(zip(texts, strengths, strict=True)):
         own = unit_terms(text)
+        is_asked = text.rstrip().endswith(("?", "？")) and (text.startswith("> ") or is_quoted(hit.heading))
         if text.startswith(MARK):
             section, paragraph = own, paragraph + 1
             continue
         held = coverage(asked, own | columns)
-        if is_table or any(map(str.isalpha, text)):  # a number alone says nothing
+        # A number alone says nothing, and what a mail quotes may be the question.
+        if is_table or (any(map(str.isalpha, text)) and not is_asked):
             context = coverage(asked, own | above | section) - held
             found.append(_Unit(position, number, text.strip(), own, paragraph, held, context, strength))
         if "\n\n" in text[len(text.rstrip()) :]:

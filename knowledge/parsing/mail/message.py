@@ -3,7 +3,7 @@
 import mimetypes
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import datetime
 from email.encoders import encode_base64
 from email.header import Header
@@ -14,18 +14,17 @@ from email.mime.text import MIMEText
 from email.utils import parsedate_to_datetime
 from urllib.parse import unquote
 
-from knowledge.parsing import text
 from knowledge.parsing.decoding import clean
 from knowledge.parsing.elements import Attachment, Element, Heading, Notice, Paragraph
 from knowledge.parsing.errors import ParseError
 from knowledge.parsing.html.document import elements_of as elements_of_html
+from knowledge.parsing.mail import quotes
 from knowledge.parsing.pictures import PictureStore
 from knowledge.parsing.registry import FORMATS, ParseContext, extension_of, find_format
 
 MAX_ATTACHMENTS = 100  # of a mail
 _ROOM = 1024**2  # bytes of attachments that are allowed in addition to twice the mail's size
 _FOLDER = "attachments"
-_QUOTED = re.compile(r"^(?:>[ ]?)+", re.M)
 _CONTENT_ID = re.compile(r"""\bcid:([^\s"'<>)]+)""", re.I)
 _SAFE_EXTENSIONS = {"jpe": "jpg"}
 _LONGEST_LIST = 2000  # characters of the recipients that are shown
@@ -85,8 +84,7 @@ def elements_of(mail: Mail, context: ParseContext, size: int) -> Iterator[Elemen
     lines = [f"{name}: {line[:_LONGEST_LIST]}{' …' * (len(line) > _LONGEST_LIST)}" for name, line in filled]
     if lines:
         yield Paragraph(text="\n".join(lines))
-    for element in _body(mail, PictureStore(context.output_dir), inline):
-        yield replace(element, level=element.level + bool(subject)) if isinstance(element, Heading) else element
+    yield from _body(mail, PictureStore(context.output_dir), inline)
     yield from _attachments(attached, names, context, 2 * size + _ROOM)
 
 
@@ -96,11 +94,12 @@ def _body(mail: Mail, pictures: PictureStore, inline: dict[str, bytes]) -> Itera
         def find(source: str) -> bytes:
             return inline.get(unquote(source[4:]).lower(), b"") if source[:4].lower() == "cid:" else b""
 
-        found = list(elements_of_html(mail.html, pictures, find))
-        if any(not isinstance(element, Notice) for element in found):
-            yield from found
+        found = list(elements_of_html(quotes.marked(mail.html), pictures, find))
+        shown = list(quotes.elements_of_html(found, mail.subject))
+        if any(not isinstance(element, Notice) for element in shown):
+            yield from shown
             return
-    yield from text.elements_of(clean(_QUOTED.sub("", mail.text)))
+    yield from quotes.elements_of_text(clean(mail.text), mail.subject)
 
 
 def _attachments(attached: list[Carried], names: list[str], context: ParseContext, room: int) -> Iterator[Element]:

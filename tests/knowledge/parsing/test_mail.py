@@ -43,7 +43,7 @@ def test_a_mail(tmp_path: Path) -> None:
         tmp_path, make("泵的颜色", "It is blue.\n\n> which colour?\n", Cc="c@example.com").as_bytes()
     )
     facts = _FACTS.replace("\nDate", "\nCc: c@example.com\nDate")
-    assert lines == ["# 泵的颜色", facts, "It is blue.", "which colour?"]
+    assert lines == ["# 泵的颜色", facts, "It is blue.", "# Quoted", "which colour?"]
     assert carried == []
 
 

@@ -360,3 +360,15 @@ def test_code_examples_must_be_nearly_as_good_as_the_best_sentence() -> None:
     chosen = extract("How do I start a bisect session?", [prose, code])
     assert [quote.hit for quote in chosen.quotes] == [0]
     assert chosen.hits == [0]
+
+
+def test_what_a_mail_quotes_is_no_answer_beside_its_own_words() -> None:
+    older = hit("We meet in the Harbour Hall on 15 October.", heading="Quoted: On 10 Sep 2024 Jonas Berg wrote")
+    asked = hit("Where do we meet in October?", heading="Quoted: On 9 Sep 2024 Ida Holm wrote")
+    newer = hit("We meet in the Glass House on 17 October.", heading="Re: Autumn")
+    for hits in ([older, newer, asked], [asked, older, newer]):
+        chosen = extract("Where do we meet in October?", hits)
+        assert [quote.sentences for quote in chosen.quotes] == [["We meet in the Glass House on 17 October."]]
+    assert extract("Where do we meet in October?", [asked, older]).quotes[0].sentences[0].startswith("We meet in the H")
+    between = hit("> Where do we meet in October?\n\nWe meet in the hall.\n\n> When?\n\nIn May.")
+    assert extract("Where do we meet in October?", [between]).quotes[0].sentences[0].strip() == "We meet in the hall."
