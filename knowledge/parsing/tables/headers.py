@@ -10,10 +10,24 @@ _NUMBER = re.compile(
     r"|(?:\d+\s+)?\d+/\d+$|[$€£¥￥]?\s*[-–—]$|\d{1,6}\s*(?:[-–~～至]\s*\d{1,6}|\+)$"
 )
 _YEAR = re.compile(r"(?:19|20)\d\d(?:\s*[/–-]\s*(?:\d\d)?\d\d)?$")
-_DATE = re.compile(r"\d{4}[-/.年]\d{1,2}(?:[-/.月]\d{1,2}日?|月)?$|\d{1,2}[-/.]\d{1,2}(?:[-/.]\d{2,4})?$")
+_DATE = re.compile(
+    r"(?:1[5-9]|2[01])\d\d[-/.年](?:0?[1-9]|1[0-2])(?:[-/.月](?:[012]?\d|3[01])日?|月)?$"
+    r"|\d{1,2}[-/.]\d{1,2}(?:[-/.]\d{2,4})?$"
+)
 _MOMENT = re.compile(r"\d{4}[-/.年]\d{1,2}.*|\d{1,2}:\d{2}.*|\d{1,2}[- ][A-Z][a-z]{2,8}[- ]\d{2,4}$")
 _RANGE = re.compile(r"\d{1,6}\s*(?:[-–~～至]\s*\d{1,6}|\+)$")
-_TIME = re.compile(r"\d{1,2}:\d{2}(?:\s*[-–~]\s*\d{1,2}:\d{2})?$")
+_TIME = re.compile(r"\d{1,2}[:：]\d{2}(?:\s*[-–~至]\s*\d{1,2}[:：]\d{2})?$")
+_WEEKDAY = re.compile(
+    r"(?:周|週|星期|礼拜|禮拜)?[一二三四五六日天]$|(?:mon|tue|wed|thu|fri|sat|sun)(?:s|r|rs|nes|ur)?(?:day)?\.?$",
+    re.IGNORECASE,
+)
+_UNIT = re.compile(r"[（(]?(?:单位|單位|units?)[）)]?[:：]?$", re.IGNORECASE)
+# Addresses, files and versions are values wherever they stand.
+_ADDRESS = re.compile(
+    r"https?://|www\.|[\w.+-]+@[\w-]+\.\w|\d+\.\d+\.\d|\S+\.(?:csv|deb|docx?|exe|gz|html?|iso|jar|jpe?g|msi|pdf|png|rpm|tar|txt|xlsx?|zip)$",
+    re.IGNORECASE,
+)
+_DIGITS = re.compile(r"\d[\d.,:\s]*")
 _LONGEST, _LONGEST_MEAN = 120, 60  # characters of a column's name
 _LONGEST_NUMBER = 60  # characters
 _MOST_ROWS = 4  # of a header
@@ -23,6 +37,7 @@ _NAMED = 0.6
 _NAMED_ABOVE_NUMBERS = 0.4
 # The most cells below a series that may be of its kind: with more, it is an ordinary row.
 _ALIKE = 0.3
+_FEW = 3  # rows that are more than a coincidence
 
 
 def is_number(text: str) -> bool:
@@ -52,10 +67,18 @@ def count_header_rows(rows: Sequence[Sequence[str]]) -> int:
         if not _are_levels(levels) or (share < _NAMED and not _are_words_above_numbers(names, below)):
             continue
         own = [name for name, _group in groupby(names) if any(name)]
-        if len(own) < 2 or len(set(own)) < len(own) or (count == 1 and _goes_on_below(levels[0], cells[1:])):
+        repeated = len(own) - len(set(own))
+        if len(set(own)) < 2 or (3 * repeated > len(own) and not _are_words_above_numbers(names, below)):
             continue
+        if count == 1 and len(cells) > 2 and _repeats(levels[0], cells[1]):
+            continue  # cells span a row and the next one, which then names columns too
         divided = any(under and not any(name) for name, under in zip(names[1:], cells[count][1:], strict=True))
         if share >= _NAMED and not divided and len(own) == sum(map(any, names)):
+            count += _describes(levels[-1], cells[count], cells[count + 1 :])
+            while count < len(cells) - 1 and not any(
+                cell and cell != name for cell, name in zip(cells[count], cells[count - 1], strict=True)
+            ):
+                count += 1  # the rest of cells that span rows
             return count
         if len(own) > 2 or share < _NAMED:
             fallback = fallback or count  # columns without a name or sharing one: perhaps the next row names them
@@ -69,8 +92,16 @@ def spread(levels: Sequence[Sequence[str]]) -> list[list[str]]:
     """
     result = [list(row) for row in levels]
     for row, under in pairwise(result):
+        last = 0  # the column in which the text left of it stands
         for place in range(1, len(row)):
-            if not row[place] and under[place] and row[place - 1] and under[place - 1]:
+            if row[place]:
+                last = place
+            elif (
+                under[place]
+                and row[place - 1]
+                and under[place - 1] not in ("", row[place - 1])
+                and not (last and row[last] == row[last - 1])  # a merged cell covers only its own columns
+            ):
                 row[place] = row[place - 1]
     return result
 
@@ -110,9 +141,24 @@ def _repeats(above: Sequence[str], under: Sequence[str]) -> bool:
     return 2 * sum(1 for one, other in zip(above, under, strict=True) if one and one == other) >= len(above)
 
 
-def _goes_on_below(row: Sequence[str], below: Sequence[Sequence[str]]) -> bool:
-    """Return whether cells span a row and the next one, which then names columns too."""
-    return len(below) > 1 and _repeats(row, below[0])
+def _describes(names: Sequence[str], row: Sequence[str], below: Sequence[Sequence[str]]) -> bool:
+    """Return whether the row below the names has their units, or more of their series: "1, 2, 3" above weekdays."""
+    places = [place for place, cell in enumerate(row) if place and cell and cell != names[place]]  # not spanning both
+    if len(places) < 2 or not below or not all(names[place] for place in places):
+        return False
+    values = [line[place] for line in below for place in places if line[place]]
+    for kind in (_WEEKDAY, _TIME, _YEAR):
+        if all(kind.match(row[place]) for place in places):
+            if sum(kind.match(value) is not None for value in values) >= _ALIKE * len(values):
+                return False
+            if kind is _WEEKDAY or all(is_number(names[place]) for place in places):
+                return True
+            break
+    else:
+        if any(is_number(row[place]) for place in places):
+            return False
+    named = not row[0] or row[0] == names[0] or _UNIT.match(row[0]) is not None
+    return named and all(_are_numbers(below, place) for place in places)
 
 
 def _may_name(row: Sequence[str], above: Sequence[str] | None, below: Sequence[Sequence[str]], count: int) -> bool:
@@ -120,11 +166,21 @@ def _may_name(row: Sequence[str], above: Sequence[str] | None, below: Sequence[S
     filled = [cell for cell in row if cell]
     if len(filled) < 2 or max(map(len, filled)) > _LONGEST or sum(map(len, filled)) > _LONGEST_MEAN * len(filled):
         return False
+    for place, cell in enumerate(row):
+        values = [line[place] for line in below if line[place]]
+        if _ADDRESS.match(cell) and not _are_numbers(below, place):
+            return False
+        if _DIGITS.search(cell) and not is_number(cell):
+            shape = _DIGITS.sub("0", cell)
+            if sum(_DIGITS.sub("0", value) == shape and value != cell for value in values) > _ALIKE * len(values):
+                return False  # such as "5 EUR" above "12 EUR"
     places = [place for place, cell in enumerate(row) if is_number(cell)]
     if not places or (above is not None and _repeats(above, row)):
         return True
     if 0 in places and count == 1:
         return False  # the first column names the rows
+    if count == 1 and row[0] and len(below) >= _FEW and all(is_number(line[0]) for line in below):
+        return True  # a word above numbers or dates that name the rows
     columns = [[line[place] for line in below if line[place]] for place in places]
     return _is_series([row[place] for place in places], columns, count > 1)
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from itertools import compress
+from itertools import compress, dropwhile, takewhile, zip_longest
 
 from knowledge.parsing.elements import Paragraph, Table
 from knowledge.parsing.tables.groups import Groups
@@ -34,14 +34,14 @@ class Row:
 
 @dataclass(slots=True)
 class _Table:
-    """A table in the sheet's columns from `start` to before `end`, with the rows that are not yet yielded."""
+    """The open table, with the rows that are not yet yielded."""
 
-    start: int
-    end: int
     columns: tuple[str, ...]
     caption: str
     rows: list[list[str]]
+    end: int  # the first column after it
     groups: Groups = field(default_factory=Groups)
+    kinds: list[bool | None] = field(default_factory=list)  # of its columns, see `_kinds`
 
     def part(self, page: int | None) -> Iterator[Table]:
         """Yield the next rows, without empty rows and columns, if anything is left."""
@@ -49,20 +49,32 @@ class _Table:
         if not body:
             return
         width = max(len(self.columns), *map(len, body))
-        lines = [[*line, *[""] * (width - len(line))] for line in (self.columns, *self.groups.fill(self.columns, body))]
-        used = [any(column) for column in zip(*lines, strict=True)]
-        columns, *shown = (tuple(compress(line, used)) for line in lines)
+        body = [[*line, *[""] * (width - len(line))] for line in self.groups.fill(self.columns, body)]
+        names = [*self.columns, *[""] * (width - len(self.columns))]
+        # A column may only be the rest of merged cells.
+        used = [
+            any(column) or bool(name and name != before)
+            for name, before, column in zip(names, ["", *names], zip(*body, strict=True), strict=False)
+        ]
+        columns, *shown = (tuple(compress(line, used)) for line in (names, *body))
         yield Table(page=page, columns=columns if any(columns) else (), rows=tuple(shown), caption=self.caption)
 
 
 class SheetTables:
     """Reads a sheet row by row, since it may be long; an empty row ends a table unless the next rows continue it."""
 
-    def __init__(self, page: int | None = None) -> None:
-        """Take the number of the sheet, counted from 1, if there are several."""
+    def __init__(self, page: int | None = None, caption: str | None = None) -> None:
+        """Take the number of the sheet, counted from 1, if there are several.
+
+        `caption` is given for columns of a sheet that stand beside others: the title above all of them, or "".
+        """
         self.page = page
+        self._caption = caption
         self._rows: list[Row] = []  # that are not yet part of a table
-        self._tables: list[_Table] = []  # the open ones, which stand beside each other
+        self._gap = 0  # rows before an empty one, of which the last may name the columns below
+        self._table: _Table | None = None
+        self._above: _Table | None = None  # the one that ended last
+        self._beside: list[tuple[int, int, SheetTables]] = []  # open tables beside each other, with their columns
         self._is_interrupted = False  # by an empty row
         self._title: Paragraph | None = None  # a single cell, perhaps the title of the next table
 
@@ -74,6 +86,10 @@ class SheetTables:
 
     def end(self) -> Iterator[Table | Paragraph]:
         """Read an empty row."""
+        wide = [len(row.filled) > 1 for row in self._rows]
+        if not self._gap and wide.count(True) == 1 and wide[-1]:
+            self._gap = len(self._rows)
+            return
         yield from self._take()
         self._is_interrupted = True
 
@@ -84,20 +100,33 @@ class SheetTables:
         yield from self._release()
 
     def _take(self) -> Iterator[Table | Paragraph]:
-        """Make the rows read so far part of the open tables, or else begin new ones."""
+        """Read the rows so far."""
         rows, self._rows = _padded(self._rows), []
+        gap, self._gap = self._gap, 0
+        below = rows[gap:]
+        if gap and (not below or _header_of(below) or not _header_of([rows[gap - 1], *below])):
+            yield from self._read(rows[:gap])
+            self._is_interrupted = True
+            rows = below
+        yield from self._read(rows)
+
+    def _read(self, rows: list[Row]) -> Iterator[Table | Paragraph]:
+        """Make rows part of the open tables, or else begin new ones."""
         if not rows:
             return
-        if self._tables and (not self._is_interrupted or self._continue(rows)):
-            for table in self._tables:
-                table.rows += [row.cells[table.start : table.end] for row in rows]
+        if self._table is not None and (not self._is_interrupted or self._continue(self._table, rows)):
+            self._table.rows += [row.cells for row in rows]
+        elif self._beside and not self._is_interrupted:
+            yield from self._divide(rows)
         else:
             yield from self._close()
             spans = _beside(rows)
             texts, caption, rows = _without_titles(rows) if len(spans) == 1 else ([], "", rows)
+            if self._caption is not None:
+                texts, caption = [], " / ".join(filter(None, [self._caption, *texts, caption]))
             if not rows:
                 yield from self._release()
-                *others, last = texts
+                *others, last = texts or [caption]
                 yield from (Paragraph(page=self.page, text=text) for text in others)
                 self._title = Paragraph(page=self.page, text=last)
                 return
@@ -105,29 +134,38 @@ class SheetTables:
                 caption, self._title = self._title.text, None
             yield from self._release()
             yield from (Paragraph(page=self.page, text=text) for text in texts)
-            self._begin(rows, spans, caption)
+            if len(spans) > 1:
+                self._beside = [(start, end, SheetTables(self.page, caption)) for start, end in spans]
+                yield from self._divide(rows)
+            else:
+                self._begin(rows, caption)
         self._is_interrupted = False
-        for table in self._tables:
-            while len(table.rows) >= BATCH:
-                yield from table.part(self.page)
+        while self._table is not None and len(self._table.rows) >= BATCH:
+            yield from self._table.part(self.page)
 
-    def _begin(self, rows: Sequence[Row], spans: Sequence[tuple[int, int]], caption: str) -> None:
-        """Open the tables that begin with these rows in these columns."""
-        for start, end in spans:
-            own = [part for row in rows if (part := row.between(start, end)).filled]
-            texts, name, own = _without_titles(own) if len(spans) > 1 else ([], "", own)
-            header = _header_of(own)
-            columns = merge_header(spread([row.across for row in own[:header]]))
-            caption_of_own = " / ".join(filter(None, [caption, *texts, name]))
-            self._tables.append(_Table(start, end, columns, caption_of_own, [row.cells for row in own[header:]]))
+    def _divide(self, rows: Sequence[Row]) -> Iterator[Table | Paragraph]:
+        """Read the rows of tables beside each other."""
+        for start, end, tables in self._beside:
+            for row in rows:
+                part = row.between(start, end)
+                yield from tables.add(part.cells, part.across) if part.filled else tables.end()
 
-    def _continue(self, rows: list[Row]) -> bool:
+    def _begin(self, rows: Sequence[Row], caption: str) -> None:
+        """Open the table that begins with these rows."""
+        header = _header_of(rows)
+        columns = merge_header(spread([row.across for row in rows[:header]]))
+        body = [row.cells for row in rows[header:]]
+        table = _Table(columns, caption, body, len(rows[0].cells), kinds=_kinds(body))
+        above = self._above
+        # The sections of a sheet may have titles of their own below one header.
+        if not header and caption and above is not None and above.columns and _are_alike(table.kinds, above.kinds):
+            table.columns = above.columns
+        self._table = table
+
+    def _continue(self, table: _Table, rows: list[Row]) -> bool:
         """Return whether rows after an empty one belong to the table above it; removes its header if it is repeated."""
         texts, caption, _rest = _without_titles(rows)
-        if texts or caption or len(self._tables) > 1 or len(_beside(rows)) > 1:
-            return False
-        (table,) = self._tables
-        if any(any(row.cells[table.end :]) for row in rows):
+        if texts or caption or len(_beside(rows)) > 1 or any(any(row.cells[table.end :]) for row in rows):
             return False
         header = _header_of(rows)
         if header and merge_header(spread([row.across for row in rows[:header]])) == table.columns:
@@ -137,17 +175,31 @@ class SheetTables:
         values = (cell for row in rows[header : header + _SAMPLE] for cell in row.filled)
         return bool(table.columns) and not (header and any(map(is_number, values)))
 
-    def _close(self) -> Iterator[Table]:
+    def _close(self) -> Iterator[Table | Paragraph]:
         """End the open tables."""
-        for table in self._tables:
-            while table.rows:
-                yield from table.part(self.page)
-        self._tables = []
+        for _start, _end, tables in self._beside:
+            yield from tables.finish()
+        while self._table is not None and self._table.rows:
+            yield from self._table.part(self.page)
+        self._above = self._table or self._above
+        self._table, self._beside = None, []
 
     def _release(self) -> Iterator[Paragraph]:
         if self._title is not None:
             yield self._title
         self._title = None
+
+
+def _kinds(rows: Sequence[Sequence[str]]) -> list[bool | None]:
+    """Return for each column whether most of its cells are numbers; None if it is empty."""
+    columns = [[cell for cell in column if cell] for column in zip_longest(*rows[:_SAMPLE], fillvalue="")]
+    return [2 * sum(map(is_number, column)) > len(column) if column else None for column in columns]
+
+
+def _are_alike(kinds: Sequence[bool | None], others: Sequence[bool | None]) -> bool:
+    """Return whether two tables have numbers and words in the same columns, at least one of each."""
+    both = [pair for pair in zip_longest(kinds, others) if pair[0] is not None]
+    return {True, False} <= set(kinds) and all(kind == other for kind, other in both)
 
 
 def _without_titles(rows: Sequence[Row]) -> tuple[list[str], str, list[Row]]:
@@ -176,14 +228,15 @@ def _header_of(rows: Sequence[Row]) -> int:
     if not rows:
         return 0
     sample = rows[:_SAMPLE]
-    used = [any(row.cells[place] or row.across[place] for row in sample) for place in range(len(rows[0].cells))]
+    used = [any(row.cells[place] for row in sample) for place in range(len(rows[0].cells))]  # not the rest of merges
     return count_header_rows([list(compress(row.across, used)) for row in sample])
 
 
 def _beside(rows: Sequence[Row]) -> list[tuple[int, int]]:
     """Return the columns of the tables that stand beside each other, with empty columns between, and headers of all."""
     width = len(rows[0].cells)
-    used = [any(row.cells[place] for row in rows) for place in range(width)]
+    merged = [row.across if len(set(row.across) - {""}) > 1 else row.cells for row in rows]  # without titles of all
+    used = [any(cells[place] for cells in merged) for place in range(width)]
     spans: list[tuple[int, int]] = []
     for place, is_used in enumerate(used):
         if is_used and place and used[place - 1] and spans:
@@ -192,11 +245,12 @@ def _beside(rows: Sequence[Row]) -> list[tuple[int, int]]:
             spans.append((place, place + 1))
     if len(spans) < 2 or any(end - start < 2 for start, end in spans):
         return [(0, width)]
-    parts = [[part for row in rows if (part := row.between(start, end)).filled] for start, end in spans]
-    found = [_without_titles(part) for part in parts]
+    parts = [[row.between(start, end) for row in rows] for start, end in spans]
+    first = [list(takewhile(lambda row: row.filled, dropwhile(lambda row: not row.filled, part))) for part in parts]
+    found = [_without_titles(part) for part in first]
     # An empty column may also be a space within a table: then all have the same rows, without titles of their own.
-    apart = len({len(part) for part in parts}) > 1 or any(texts or caption for texts, caption, _ in found)
-    if (apart or len({tuple(part[0].cells) for part in parts}) < len(parts)) and all(
+    apart = len({len(part) for part in first}) > 1 or any(texts or caption for texts, caption, _ in found)
+    if (apart or len({tuple(part[0].cells) for part in first}) < len(first)) and all(
         _header_of(own) for *_, own in found
     ):
         return spans

@@ -118,7 +118,7 @@ def run(folder: Path, pages: int, say: Callable[[str], None], plumber: bool = Tr
         twin = _twin(path)
         most = sys.maxsize if twin else pages
         try:
-            elements, seconds = _elements(path, most)
+            elements, seconds = elements_of(path, most)
         except ParseError as error:
             failed.append(f"- {path.name}: {error.key}")
             continue
@@ -188,7 +188,7 @@ def _share(part: int, whole: int) -> str:
     return f"{part / whole:.4f}" if whole else "–"
 
 
-def _elements(path: Path, pages: int) -> tuple[list[Element], float]:
+def elements_of(path: Path, pages: int) -> tuple[list[Element], float]:
     """Parse a file like an upload; for a PDF, only the first pages."""
     began = time.perf_counter()
     with tempfile.TemporaryDirectory(prefix="ragsite-bench-") as pictures:
@@ -332,7 +332,7 @@ def _twin(path: Path) -> Path | None:
 def _twin_cells(twin: Path, path: Path) -> Counter[str]:
     """Return the cells of a file's twin whose words are in the file, unlike those of charts or cut off in print."""
     printed = {word for page in _pdftotext(path, sys.maxsize) for word in words(page)}
-    found, _seconds = _elements(twin, 0)
+    found, _seconds = elements_of(twin, 0)
     shown = ([[cell * printed.issuperset(words(cell)) for cell in row] for row in grid] for grid in _grids(found))
     return Counter(_cells(shown))
 

@@ -1,5 +1,6 @@
 """The counts of `bench parsing`, on a file with known text."""
 
+import json
 from collections import Counter
 from itertools import pairwise
 from pathlib import Path
@@ -9,7 +10,7 @@ from django.core.management import CommandError, call_command
 from reportlab.pdfgen.canvas import Canvas
 
 from knowledge.parsing.elements import Table
-from tests.benchmarks.knowledge import parsing
+from tests.benchmarks.knowledge import parsing, tables
 from tests.knowledge.pdf_files import grid, make_pdf, prose, text
 
 
@@ -74,3 +75,25 @@ def test_unprinted_cells_are_ignored(tmp_path: Path) -> None:
 def test_a_folder_without_pdfs_is_reported(tmp_path: Path) -> None:
     with pytest.raises(CommandError, match="There is no PDF"):
         call_command("bench", "parsing", str(tmp_path))
+
+
+def test_cells_are_looked_up_under_their_headers(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "stock.csv").write_text("Site,2023,2024\nLund,40,1500\nOslo,51,61\n")
+    right = {"row": ["Lund"], "header": ["2024"], "value": "1500"}
+    wrong = {"row": ["Oslo"], "header": ["2024"], "value": "51"}
+    labels = [{"file": "stock.csv", "language": "en", "cells": [right]}]
+    labels.append({"file": "stock.csv", "language": "en", "cells": [right, wrong]})
+    (tmp_path / "labels.jsonl").write_text("\n".join(map(json.dumps, labels)))
+    call_command("bench", "parsing", str(tmp_path))
+    shown = capsys.readouterr().out
+    rows = [[cell.strip() for cell in line.split("|")[1:-1]] for line in shown.splitlines() if line.startswith("|")]
+    assert ["csv", "3", "0.6667", "1 of 2"] in rows and "Oslo | 2024 | 51" in shown
+
+
+@pytest.mark.parametrize(
+    ("value", "is_found"), [("0.853", True), ("85.3", True), ("86", False), ("0.86", False), ("text", False)]
+)
+def test_numbers_are_compared_in_whatever_format(value: str, is_found: bool) -> None:
+    table = Table(columns=("City", "Share / men"), rows=(("Lund", "85.3%"),))
+    cell = {"row": ["Lund"], "header": ["Share", "men"], "value": value}
+    assert tables.is_found(cell, [table]) == is_found

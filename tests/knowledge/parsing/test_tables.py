@@ -47,6 +47,21 @@ def lines(text: str) -> list[list[str]]:
         ("Ghent|2.5M\nLiege|45.0K\nSpa|-", 0),
         ("水泥|1.2万元\n砂石|3.4万元", 0),
         ("Rope|12 kg|$(192,000.00)\nPulley|3 kg|$ -", 0),
+        ("PP&E|2838.54|2315.48|2841.75\nOther|1373.65|1824.50|1799.23\nTotal|4212.19|4139.98|4640.98", 0),
+        ("安装包|httpd-2.2.31.tar.gz\n版本|2.2.31\n路径|/apache2", 0),
+        ("Site|https://example.org\nOwner|Ann Lee\nTown|Rome", 0),
+        ("Messages|90,000 FCFA\nFees|9,150 FCFA\nHosting|99,150 FCFA", 0),
+        # Words that stand twice, and a word above dates.
+        ("姓名|奖金|扣除|社保|扣除\n王|100|20|30|5\n李|120|10|30|6", 1),
+        ("Variable|Mean|Sd|Mean|Sd\nAge|64|13|49|19\nWeight|70|12|71|11", 1),
+        ("local_time|0\n2023-01-01|0.6\n2023-01-02|0.7\n2023-01-03|0.5", 1),
+        # Units, years and weekdays below the names.
+        ("Item|Price|Weight\n|EUR|kg\nBolt|3|4\nNut|5|6", 2),
+        ("指标|产量|占比\n单位|吨|%\n北京|12|30\n上海|15|35", 2),
+        ("Region|Spend|Staff\n|2012|2012\nNorth|12.5|33\nSouth|11.1|35", 2),
+        ("Slots|1|2|3\nRoom|08:00-08:55|09:00-09:55|10:00-10:55\nE1|Maths|Arts|\nE2||Sport|Maths", 2),
+        ("姓名|1|2|3\n姓名|三|四|五\n王|●|休|●\n李|休||●", 2),
+        ("Item|Price|Weight\n|EUR|kg\nBolt|cheap|light\nNut|dear|heavy", 1),
         # Levels.
         ("Region|Year|Year\nRegion|a|b\nNorth|1|2", 2),
         ("车间|上半年|上半年|下半年|下半年\n车间|计划|实际|计划|实际\n一车间|1200|1260|1300|1170", 2),
@@ -108,6 +123,72 @@ def test_tables_beside_each_other_are_read_apart(tmp_path: Path) -> None:
     assert outline(read(tmp_path / "a.xlsx"))[1:] == [
         "table: Staff: Name,Hours | Ann,31 | Bob,40",
         "table: Rooms: Room,Seats,Floor | A1,12,1 | A2,8,2 | B7,30,2",
+    ]
+
+
+def test_tables_beside_each_other_end_at_different_rows(tmp_path: Path) -> None:
+    book = Workbook()
+    assert book.active is not None
+    book.active.title = "Data"
+    for row in (
+        ["Staff", None, None, "Rooms"],
+        ["Name", "Hours", None, "Room", "Seats", "Floor"],
+        ["Ann", 31, None, "A1", 12, 1],
+        ["Bob", 40, None, "A2", 8, 2],
+        [None, None, None, "B7", 30, 2],
+        ["Guests", None, None, "B8", 31, 3],
+        ["Guest", "Nights", None, "B9", 32, 3],
+        ["Eve", 2],
+        ["Kim", 4],
+    ):
+        book.active.append(row)
+    book.save(tmp_path / "a.xlsx")
+    assert sorted(outline(read(tmp_path / "a.xlsx"))[1:]) == [
+        "table: Guests: Guest,Nights | Eve,2 | Kim,4",
+        "table: Rooms: Room,Seats,Floor | A1,12,1 | A2,8,2 | B7,30,2 | B8,31,3 | B9,32,3",
+        "table: Staff: Name,Hours | Ann,31 | Bob,40",
+    ]
+
+
+def test_merged_columns_do_not_divide_a_table(tmp_path: Path) -> None:
+    book = Workbook()
+    assert book.active is not None
+    book.active.title = "Data"
+    for row in (
+        ["编号", "名称", None, "属性", None],
+        [None, None, None, "类型", "位数"],
+        [1, "客户", None, "int", 11],
+        [2, "密码", None, "text", 80],
+    ):
+        book.active.append(row)
+    for area in ("A1:A2", "B1:C2", "D1:E1", "B3:C3", "B4:C4"):
+        book.active.merge_cells(area)
+    book.save(tmp_path / "a.xlsx")
+    assert outline(read(tmp_path / "a.xlsx"))[1:] == [
+        "table: 编号,名称,属性 / 类型,属性 / 位数 | 1,客户,int,11 | 2,密码,text,80"
+    ]
+
+
+def test_an_empty_line_may_follow_the_header(tmp_path: Path) -> None:
+    data = "Balance,2024,2023\n\nCash,2838.54,2315.59\nGoods,885.10,866.90\nDebts,100.20,90.10\n"
+    assert outline(read_bytes(tmp_path, "a.csv", data)) == [
+        "table: Balance,2024,2023 | Cash,2838.54,2315.59 | Goods,885.10,866.90 | Debts,100.20,90.10"
+    ]
+    apart = "Ann,Rome,12\n\nCity,People\nOslo,5\nLund,7\n"
+    assert outline(read_bytes(tmp_path, "b.csv", apart)) == [
+        "table:  | Ann,Rome,12",
+        "table: City,People | Oslo,5 | Lund,7",
+    ]
+
+
+def test_sections_with_titles_share_the_header_above(tmp_path: Path) -> None:
+    data = (
+        "Cost,Kind,Amount\nHost,Infra,12\nMail,Infra,3\n\nLaw\nAdvice,Legal,75\nTrade mark,Legal,25\n\nNotes\nAsk,Ann\n"
+    )
+    assert outline(read_bytes(tmp_path, "a.csv", data)) == [
+        "table: Cost,Kind,Amount | Host,Infra,12 | Mail,Infra,3",
+        "table: Law: Cost,Kind,Amount | Advice,Legal,75 | Trade mark,Legal,25",
+        "table: Notes:  | Ask,Ann",
     ]
 
 

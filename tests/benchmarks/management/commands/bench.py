@@ -6,7 +6,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 
-from tests.benchmarks.knowledge import parsing
+from tests.benchmarks.knowledge import parsing, tables
 from tests.benchmarks.retrieval import contention, ingesting, passages, recall, searching
 from tests.benchmarks.retrieval.baselines import ALL
 from tests.benchmarks.retrieval.passages import NoTexts
@@ -100,12 +100,17 @@ class Command(BaseCommand):
 
     def _add_parsing(self, parser: ArgumentParser) -> None:
         parser.add_argument(
-            "folder", type=Path, help="folder of PDFs; twins in other formats are the reference for tables"
+            "folder",
+            type=Path,
+            help="folder of PDFs, whose tables are compared with twins in other formats, or of labelled tables",
         )
         parser.add_argument("--pages", type=int, default=40, help="maximum pages per file (default: %(default)s)")
         parser.add_argument("--alone", action="store_true", help="leave out pdfplumber, which takes longest")
 
     def _parsing(self, options: dict[str, Any]) -> None:
+        if (options["folder"] / tables.LABELS).is_file():
+            tables.run(options["folder"], self.stdout.write)
+            return
         parsing.run(options["folder"], options["pages"], self.stdout.write, plumber=not options["alone"])
 
     def _search(self, options: dict[str, Any]) -> None:
