@@ -355,6 +355,7 @@ MATRIX: dict[str, Ids] = {
     "saved-prompt": prompt,
     "delete-saved-prompt": prompt,
     "api-saved-prompt": prompt,
+    "api-assistant": assistant,
     "pin-session": session,
     "delete-session": session,
     "restore-session": deleted_session,

@@ -523,6 +523,54 @@ class AssistantSerializer(serializers.Serializer[Any]):
     questions = serializers.ListField(child=serializers.CharField(), help_text="Suggested questions.")
 
 
+class ModelInForceSerializer(serializers.Serializer[Any]):
+    """The model of a purpose, and how it is called."""
+
+    model = serializers.CharField(help_text="Empty if its server chooses the model.")
+    temperature = serializers.FloatField()
+    max_tokens = serializers.IntegerField()
+
+
+class PromptInForceSerializer(serializers.Serializer[Any]):
+    """A prompt with the instructions that settings add to it."""
+
+    version = serializers.IntegerField(help_text="0 for the default of the release.")
+    system = serializers.CharField()
+    user = serializers.CharField()
+
+
+class InForceSerializer(serializers.Serializer[Any]):
+    """The values with which an assistant answers now: its own, completed by the site's."""
+
+    pipeline = serializers.CharField()
+    settings = serializers.DictField(child=serializers.JSONField(), help_text="Values by name.")
+    own_settings = serializers.ListField(
+        child=serializers.CharField(), help_text="The settings that the assistant itself sets; others are the site's."
+    )
+    models = serializers.DictField(
+        child=ModelInForceSerializer(allow_null=True), help_text="By purpose; null without a model for it."
+    )
+    prompts = serializers.DictField(
+        child=PromptInForceSerializer(),
+        allow_null=True,
+        help_text="By purpose and language, such as `answer.en`; null without permission to view prompts.",
+    )
+
+
+class AssistantDetailSerializer(AssistantSerializer):
+    """An assistant that the caller can choose, with the values in force for those who may view assistants."""
+
+    version = serializers.IntegerField(allow_null=True, help_text="The newest version's number.")
+    knowledge_bases = serializers.ListField(
+        child=serializers.IntegerField(),
+        help_text="The knowledge bases that it searches, of those that the caller may read; empty for all of these.",
+    )
+    model = serializers.CharField(help_text="The model that writes answers; empty if answers are quoted.")
+    in_force = InForceSerializer(
+        allow_null=True, help_text="Null without permission to view or change assistants in the administration."
+    )
+
+
 class OfferedModelSerializer(serializers.Serializer[Any]):
     """A model that the caller can choose for answers."""
 

@@ -17,6 +17,7 @@ from rest_framework.views import APIView
 
 from conversations import access, queries, services, turn_store
 from conversations.api.serializers import (
+    AssistantDetailSerializer,
     AssistantSerializer,
     CitationSerializer,
     DoneSerializer,
@@ -33,7 +34,7 @@ from conversations.api.serializers import (
     StartedSerializer,
     TraceSerializer,
 )
-from conversations.assistants import choice
+from conversations.assistants import choice, in_force
 from conversations.models import ChatLabel, ChatSession, Citation
 from conversations.prompts import active
 from conversations.turns import lifecycle, redaction
@@ -216,6 +217,19 @@ class AssistantList(APIView):
     def get(self, request: Request) -> Response:
         """List them."""
         return Response(AssistantSerializer(choice.listed(request.user), many=True).data)
+
+
+class AssistantDetail(APIView):
+    """An assistant that the caller can choose."""
+
+    @extend_schema(responses={200: AssistantDetailSerializer, 404: ApiErrorSerializer, 409: ApiErrorSerializer})
+    def get(self, request: Request, pk: int) -> Response:
+        """Return the assistant; people who may view or change assistants also get its values in force.
+
+        409 (`assistant_unusable`) if its configuration is invalid.
+        """
+        body = in_force.described(request.user, choice.get_usable(request.user, pk))
+        return Response(AssistantDetailSerializer(body).data)
 
 
 class ModelList(APIView):

@@ -47,6 +47,7 @@ urlpatterns = [
     path("prompts", saved_prompts.SavedPromptList.as_view(), name="api-saved-prompts"),
     path("prompts/<int:pk>", saved_prompts.SavedPromptDetail.as_view(), name="api-saved-prompt"),
     path("assistants", sessions.AssistantList.as_view(), name="api-assistants"),
+    path("assistants/<int:pk>", sessions.AssistantDetail.as_view(), name="api-assistant"),
     path("models", sessions.ModelList.as_view(), name="api-models"),
     path("chat/conversation", streams.Conversation.as_view(), name="api-conversation"),
 ]

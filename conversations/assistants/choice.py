@@ -178,6 +178,16 @@ def _version(user: Any, session: ChatSession | None, asked: Choices) -> Chosen:
         if assistant_id is None and asked.version_id is None:
             return Chosen()
         raise TurnRefused("no_assistant", _("This assistant is no longer available to you. Choose another one."))
+    return _read(version)
+
+
+def newest(assistant: Assistant) -> Chosen:
+    """Return the newest version of an assistant; raises `TurnRefused` if its configuration is invalid."""
+    version = assistant.versions.select_related("assistant").order_by("-number").first()
+    return _read(version) if version is not None else Chosen()
+
+
+def _read(version: AssistantVersion) -> Chosen:
     try:
         return Chosen(version, Configuration.from_dict(version.configuration))
     except ConfigurationError as error:

@@ -25,6 +25,11 @@ def profile_endpoint(purpose: str) -> Endpoint | None:
     return endpoint_of(profile) if profile is not None else None
 
 
+def profile_in(setup: active.Setup, purpose: str) -> ModelProfile | None:
+    """Return the profile with which a setup serves a purpose, or None if it is the model of the `LLM_*` settings."""
+    return setup.profiles.get(purpose) or setup.profiles.get(_SERVED_BY.get(purpose, ""))
+
+
 async def has_model(purpose: str) -> bool:
     """Return whether a model is configured for a purpose, without asking any server."""
     return bool((await active.asetup()).profiles.get(purpose)) or default_endpoint() is not None
@@ -33,7 +38,7 @@ async def has_model(purpose: str) -> bool:
 async def endpoint_for(purpose: str) -> Endpoint | None:
     """Return the endpoint of a purpose, or None if no model is configured for it."""
     setup = await active.asetup()
-    profile = setup.profiles.get(purpose) or setup.profiles.get(_SERVED_BY.get(purpose, ""))
+    profile = profile_in(setup, purpose)
     found = await default_endpoint_for(purpose) if profile is None else endpoint_of(profile)
     return replace(found, think=setup.think) if found is not None and purpose in WRITING else found
 
