@@ -5,6 +5,7 @@ from collections import deque
 from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, field, replace
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -41,6 +42,7 @@ from knowledge.parsing.pdf.style import (
 )
 from knowledge.parsing.pdf.tables import Found, find_loose_tables, find_tables, inside
 from knowledge.parsing.pdf.text import Box, Line, Mark, PageText, Word, line_of, read_text
+from knowledge.parsing.pdf.vertical import QUARTERS, columns_of, turned_lines
 from knowledge.parsing.registry import ParseContext
 
 logger = logging.getLogger(__name__)
@@ -145,6 +147,7 @@ class _Page:
     across: list["_Page"] = field(default_factory=list)  # its perpendicular text, turned upright
     scanned: bool = False  # whether its words are in a picture
     styles: Styles | None = None  # its own, if they were measured on a picture
+    is_vertical: bool = False  # whether its lines are columns of Chinese characters, turned
 
 
 @dataclass(slots=True)
@@ -185,7 +188,8 @@ class _Reader:
             bookmarks = read_bookmarks(self._document)
         except _PAGE_ERRORS:
             bookmarks = {}
-        self._styles = survey((page.text.lines for page in sample), bookmarks)
+        columns = (turned for page in sample for turned in page.across if turned.is_vertical)
+        self._styles = survey((page.text.lines for page in chain(sample, columns)), bookmarks)
         self._logos = pictures.logos(page.shapes.pictures for page in sample)
         for number, page, around in self._windows():
             if page is None:
@@ -250,6 +254,14 @@ class _Reader:
                 styles = None
                 if scanned and read_scan:
                     text, shapes, styles = scans.read(page, self._context)
+                elif not scanned and (columns := columns_of(text.lines)):
+                    vertical = read_text(page, (text.quarters + QUARTERS) % 4)
+                    vertical.lines = turned_lines(columns, vertical.lines, text.width)
+                    taken = set(map(id, columns))
+                    text.lines = [line for line in text.lines if id(line) not in taken]
+                    across = [turned for turned in across if turned.text.quarters != vertical.quarters]
+                    drawn = Shapes(read_shapes(page, vertical.turn, vertical.width, vertical.height).edges)
+                    across.append(_Page(number, vertical, drawn, set(), page.get_rotation(), is_vertical=True))
                 keys = edge_keys(text.lines, text.height, number)
                 return _Page(number, text, shapes, keys, page.get_rotation(), across, scanned, styles)
         except _PAGE_ERRORS as error:
@@ -335,7 +347,7 @@ class _Reader:
         for region in regions(lines + stand_ins):
             floats = sorted((stands_for[id(line)] for line in region if id(line) in stands_for), key=lambda box: box[1])
             rows = rows_of(line for line in region if id(line) not in stands_for)
-            for block in blocks_of(rows, styles.body, self._tally.known, limit):
+            for block in blocks_of(rows, styles.body, self._tally.known, limit, runs_on=page.is_vertical):
                 while floats and floats[0][1] <= block.box[1]:
                     placed.append(floats.pop(0))
                 placed.append(block)

@@ -167,12 +167,17 @@ def rows_of(lines: Iterable[Line]) -> list[Row]:
 
 
 def blocks_of(
-    rows: Sequence[Row], body_size: float, known: set[str] | None = None, limit: float = math.inf
+    rows: Sequence[Row],
+    body_size: float,
+    known: set[str] | None = None,
+    limit: float = math.inf,
+    runs_on: bool = False,
 ) -> list[Block]:
     """Join rows into paragraphs.
 
     `known` are words that keep their hyphens. Rows that end beyond `limit` (points) have run over the margin, like a
-    long address that could not be broken; they don't count for the right margin.
+    long address that could not be broken; they don't count for the right margin. With `runs_on`, sentences go on in the
+    next row even after a short one.
     """
     blocks: list[Block] = []
     steps = [
@@ -183,8 +188,10 @@ def blocks_of(
     leading = median(steps) if steps else 0.0
     edge = _right_edge(rows, limit)
     for position, row in enumerate(rows):
-        margin = _right_edge(rows[max(0, position - 6) : position + 7], limit)
-        if blocks and not _breaks(blocks[-1], row, leading, (margin, edge), body_size):
+        margins = _right_edge(rows[max(0, position - 6) : position + 7], limit), edge
+        if runs_on and blocks and not _ENDED.search(blocks[-1].rows[-1].text):
+            margins = -math.inf, -math.inf  # no row is short
+        if blocks and not _breaks(blocks[-1], row, leading, margins, body_size):
             blocks[-1].rows.append(row)
         else:
             blocks.append(Block([row]))
