@@ -46,9 +46,22 @@ class PastTurn:
 
 def branch_of(session_id: int, leaf: int | None) -> list[int]:
     """Return the ids of all turns from the first to the leaf, oldest first; empty if it is not in the session."""
-    if leaf is None:
-        return []
-    parents = dict(Turn.objects.filter(session_id=session_id).order_by().values_list("id", "parent_turn_id"))
+    return _path(_parents(session_id), leaf) if leaf is not None else []
+
+
+def branch_and_others(session_id: int, leaf: int, asked: int) -> tuple[list[int], list[int]]:
+    """Return the branch up to the leaf, and the turns outside it, except for the turn asked now and its versions."""
+    parents = _parents(session_id)
+    branch = _path(parents, leaf)
+    others = parents.keys() - {asked, *branch}
+    return branch, sorted(turn for turn in others if parents[turn] != parents.get(asked, leaf))
+
+
+def _parents(session_id: int) -> dict[int, int | None]:
+    return dict(Turn.objects.filter(session_id=session_id).order_by().values_list("id", "parent_turn_id"))
+
+
+def _path(parents: Mapping[int, int | None], leaf: int) -> list[int]:
     path: list[int] = []
     turn: int | None = leaf if leaf in parents else None
     while turn is not None:

@@ -545,6 +545,13 @@ MAX_RELEVANT_TURNS = env.integer(
     _("Number of similar earlier turns to include besides the recent ones; `0` for none"),
     live="assistant",
 )
+RELEVANT_TURNS_FROM = env.choice(
+    "RELEVANT_TURNS_FROM",
+    "session",
+    ("session", "branch"),
+    _("Where such turns are searched: in all branches of the chat (`session`), or in the current one (`branch`)"),
+    live="assistant",
+)
 # All of 64 pairs of paraphrased questions score higher, and about 5 % of unrelated ones: docs/decisions/followups.md.
 RELEVANT_TURN_FLOOR = env.decimal(
     "RELEVANT_TURN_FLOOR",

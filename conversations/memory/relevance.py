@@ -1,7 +1,7 @@
-"""Search for earlier turns of a branch that are similar to a question, by vectors or by words."""
+"""Search for earlier turns of a session that are similar to a question, by vectors or by words."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -43,16 +43,20 @@ class RelevantTurns:
     nearest: float | None = None
 
 
-async def relevant_turns(question: str, branch: Sequence[int], recent: Sequence[PastTurn], limit: int) -> RelevantTurns:
-    """Return the `limit` turns of the branch that are most similar to the question, without the recent ones.
+async def relevant_turns(
+    question: str, earlier: Sequence[int], recent: Sequence[PastTurn], limit: int, asked: Collection[str] = ()
+) -> RelevantTurns:
+    """Return the `limit` earlier turns that are most similar to the question, without the recent ones.
 
-    Turns are compared by their stored vectors, and must reach `RELEVANT_TURN_FLOOR`. If the embedding model doesn't
-    know the question's language, or no turn has a vector in its space, they are compared by words.
+    Those with a question of `asked` are left out: they are other versions of this turn. Turns are compared by their
+    stored vectors, and must reach `RELEVANT_TURN_FLOOR`. If the embedding model doesn't know the question's language,
+    or no turn has a vector in its space, they are compared by words.
     """
     taken = {turn.turn_id for turn in recent}
-    older = [turn for turn in branch if turn not in taken]
+    older = [turn for turn in earlier if turn not in taken]
     if not older:
         return RelevantTurns()
+    known = {_same(text) for text in (*asked, *(turn.question for turn in recent))}
     space = await spaces.space_for_search()
     if space.knows(language_of(question)):
         vector = await spaces.with_model(spaces.embed_query, space, question)
@@ -62,9 +66,9 @@ async def relevant_turns(question: str, branch: Sequence[int], recent: Sequence[
             # Turns in another language have to be as similar as those in the question's language: across languages,
             # the similarity of texts as short as questions means little.
             turns = [(similarity(cosine, asked_in, asked_in), turn) for cosine, turn in nearest]
-            return _chosen(turns, recent, limit, "vector", config.RELEVANT_TURN_FLOOR or -math.inf)
+            return _chosen(turns, known, limit, "vector", config.RELEVANT_TURN_FLOOR or -math.inf)
     floor = WORDS_FLOOR if config.RELEVANT_TURN_FLOOR else 0.0
-    return _chosen(await in_database(_by_words, question, older), recent, limit, "words", floor)
+    return _chosen(await in_database(_by_words, question, older), known, limit, "words", floor)
 
 
 async def store_vector(turn_id: int, question: str, answer: str) -> None:
@@ -112,13 +116,13 @@ def _turns(rows: Sequence[dict[str, Any]]) -> list[PastTurn]:
 
 
 def _chosen(
-    turns: Sequence[tuple[float, PastTurn]], recent: Sequence[PastTurn], limit: int, by: str, floor: float
+    turns: Sequence[tuple[float, PastTurn]], known: Collection[str], limit: int, by: str, floor: float
 ) -> RelevantTurns:
     """Return the first `limit` turns that reach the floor; `turns` are given with their similarities, highest first.
 
-    Turns that repeat the question of a recent turn, or of one already chosen, are left out.
+    Turns that repeat a known question, or that of one already chosen, are left out.
     """
-    asked = {_same(turn.question) for turn in recent}
+    asked = set(known)
     chosen: list[PastTurn] = []
     similarities: dict[int, float] = {}
     nearest: float | None = None

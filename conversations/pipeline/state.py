@@ -73,11 +73,13 @@ class Past:
 
     # The ids of all turns that the question follows; the summary covers the first of them.
     branch: list[int] = field(default_factory=list)
+    # The ids of the turns in other branches of the session.
+    others: list[int] = field(default_factory=list)
     # The last complete turns, and the unanswered ones among them, whose questions may say what "it" is.
     turns: list[PastTurn] = field(default_factory=list)
     unanswered: list[PastTurn] = field(default_factory=list)
     summary: str = ""
-    # Earlier turns of the branch that are similar to the question.
+    # Earlier turns of the session, also of other branches, that are similar to the question.
     relevant: list[PastTurn] = field(default_factory=list)
     # The facts that the user asked to be remembered.
     memories: list[str] = field(default_factory=list)

@@ -6,7 +6,7 @@ from typing import Any
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
-from conversations.history import PastTurn, branch_of, from_last_complete, past_turns
+from conversations.history import PastTurn, branch_and_others, from_last_complete, past_turns
 from conversations.memory.summaries import summary_of
 from conversations.pipeline.description import Description
 from conversations.pipeline.graph import Context, Node
@@ -23,14 +23,14 @@ class LoadHistory(Node):
     after = ("save_question",)  # the user sees that event first, and soonest if nothing runs at the same time
     on_error = "skip"
     reads = ("started",)
-    writes = ("past.branch", "past.turns", "past.unanswered", "past.summary")
+    writes = ("past.branch", "past.others", "past.turns", "past.unanswered", "past.summary")
 
     def wanted(self, state: State) -> bool:
         """Return whether there is a history; a first question has none."""
         return state.parent_turn_id is not None or bool(state.request.history)
 
     async def run(self, state: State, ctx: Context) -> None:
-        """Fill `turns` and `unanswered`, oldest first; in a session also `branch` and `summary`."""
+        """Fill `turns` and `unanswered`, oldest first; in a session also `branch`, `others` and `summary`."""
         if state.request.session_id is None:
             past = from_last_complete(state.request.history, config.MAX_RECENT_TURNS)
         else:
@@ -56,9 +56,11 @@ class LoadHistory(Node):
 
 
 def _load(state: State, session_id: int) -> list[PastTurn]:
-    """Fill `branch` and `summary`; return the last turns."""
+    """Fill `branch`, `others` and `summary`; return the last turns."""
     cut = state.request.continued
-    branch = state.past.branch = branch_of(session_id, state.parent_turn_id)
+    assert state.parent_turn_id is not None and state.started is not None
+    branch, state.past.others = branch_and_others(session_id, state.parent_turn_id, state.started.turn_id)
+    state.past.branch = branch
     # The question of a cut answer depends on the turns before it.
     before = branch if cut is None else branch[: branch.index(cut.turn_id)]
     if len(branch) > 1:

@@ -1,4 +1,4 @@
-"""Finds earlier turns of the branch that are similar to the question."""
+"""Finds earlier turns of the session that are similar to the question."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -14,28 +14,31 @@ from ragsite.site_settings.config import config
 
 
 class RelevantHistory(Node):
-    """Finds up to `MAX_RELEVANT_TURNS` turns before the recent ones by the rewritten question, during the search."""
+    """Finds up to `MAX_RELEVANT_TURNS` turns besides the recent ones by the rewritten question, during the search.
+
+    Turns of other branches count as well, unless `RELEVANT_TURNS_FROM` is `branch`.
+    """
 
     key = "relevant_history"
     title = gettext_lazy("Recall earlier turns")
     timeout = 10.0
     after = ("rewrite",)
     on_error = "skip"
-    reads = ("past.branch", "past.turns")
+    reads = ("past.branch", "past.others", "past.turns")
     may_read = ("plan.reply", "plan.retrieval_query")
     writes = ("past.relevant",)
 
     def wanted(self, state: State) -> bool:
-        """Return whether the branch has turns before the recent ones."""
-        past = state.past
-        return config.MAX_RELEVANT_TURNS > 0 and len(past.branch) > len(past.turns) and not state.plan.reply
+        """Return whether there are turns besides the recent ones."""
+        return config.MAX_RELEVANT_TURNS > 0 and len(_searched(state)) > len(state.past.turns) and not state.plan.reply
 
     async def run(self, state: State, ctx: Context) -> None:
         """Fill `relevant`, oldest first."""
         cut = state.request.continued
         recent = state.past.turns if cut is None else [*state.past.turns, cut]
         query = state.plan.retrieval_query or state.request.question
-        found = await relevant_turns(query, state.past.branch, recent, config.MAX_RELEVANT_TURNS)
+        asked = {query, state.request.question}
+        found = await relevant_turns(query, _searched(state), recent, config.MAX_RELEVANT_TURNS, asked)
         state.past.relevant = found.turns
         ctx.note(
             query=query,
@@ -57,6 +60,11 @@ class RelevantHistory(Node):
         if not count and detail.get("nearest") is not None:
             facts.append((_("Closest"), _("%(similarity).2f, too low") % {"similarity": detail["nearest"]}))
         return Description(facts)
+
+
+def _searched(state: State) -> list[int]:
+    past = state.past
+    return past.branch if config.RELEVANT_TURNS_FROM == "branch" else [*past.branch, *past.others]
 
 
 class RelevantHistoryWithoutRewriting(RelevantHistory):

@@ -109,12 +109,32 @@ async def test_one_shared_word_of_many_is_not_enough(session: ChatSession, setti
     assert [turn.question for turn in (await found(session, turns, question)).turns] == [TALK[2][0]]
 
 
-async def test_other_branches_and_sessions_are_left_out(owner: User, session: ChatSession) -> None:
+async def test_turns_of_other_branches_are_recalled_unless_switched_off(
+    owner: User, handbook: KnowledgeBase, session: ChatSession, fake_llm: FakeLLM, settings: Settings
+) -> None:
+    turns = await in_database(talk, session, [(f"What is number {number}?", f"It is {number}.") for number in range(8)])
+    aside = await in_database(make_turn, session, turns[0], "What is for dinner on Friday?", "Soup.")
+    await store_vector(aside.pk, "What is for dinner on Friday?", "Soup.")
+
+    async def recalled(question: str, parent: Turn) -> tuple[list[int], Turn]:
+        fake_llm.enqueue("Fish.")
+        await run_turn(owner, session, question, parent_turn_id=parent.pk)
+        step = await TraceStep.objects.filter(key="relevant_history").alatest("id")
+        return list(step.detail["turns"]), await Turn.objects.alatest("id")
+
+    found, asked = await recalled("Which meal is served for dinner on Friday?", turns[-1])
+    assert found == [aside.pk]
+    # Another version of the same question isn't an earlier turn, wherever it is, nor is one that an edit replaced.
+    assert asked.pk not in (await recalled("Which meal is served for dinner on Friday?", turns[3]))[0]
+    assert asked.pk not in (await recalled("Which meals are served for dinner on Friday?", turns[-1]))[0]
+    settings.RELEVANT_TURNS_FROM = "branch"
+    assert (await recalled("Which meal is served for dinner on Friday, then?", turns[-1]))[0] == []
+
+
+async def test_other_sessions_are_left_out(owner: User, session: ChatSession) -> None:
     turns = await with_vectors(session)
     other = await in_database(services.create_session, owner)
     await with_vectors(other)
-    aside = await in_database(make_turn, session, turns[0], "What is for dinner?", "Soup.")
-    await store_vector(aside.pk, "What is for dinner?", "Soup.")
     result = await found(session, turns, "What do they serve to eat?", limit=5)
     assert {turn.turn_id for turn in result.turns} <= {turn.pk for turn in turns}
 
