@@ -70,12 +70,14 @@ def _payload(event: Event) -> str:
 
 @dataclass(slots=True)
 class PrefixFrames:
-    """Converts events into prefix frames: `SESSION:`, `MESSAGE:`, `CONTENT:`, `THINK:`, `SOURCE:`, `ERROR:`, `DONE:`.
+    """Converts events into prefix frames.
+
+    They are `SESSION:`, `MESSAGE:`, `STEP:`, `CONTENT:`, `THINK:`, `SOURCE:`, `ERROR:` and `DONE:`.
 
     `MESSAGE:` contains the answer's id, for stopping, rating and fetching it. The joined `CONTENT:` frames of an answer
     are its Markdown, including tables and images; there is one `SOURCE:` per citation, which also contains
-    the answer's state. Steps have no frame: at the beginning of each there is a comment, which clients ignore, to show
-    that the connection is alive before there is text.
+    the answer's state. Until there is text, a `STEP:` frame at the beginning of each step says what is being done;
+    later steps have none, so that a client that shows only the newest frame doesn't hide the text.
     """
 
     thinking: bool = True
@@ -85,7 +87,8 @@ class PrefixFrames:
         """Return the frames for one event; most have none."""
         match event:
             case StepEvent():
-                return [f": step {event.key}\n\n"] if event.status == "processing" else []
+                told = {"key": event.key, "step": event.step, "step_name": event.step_name}
+                texts = [f"STEP:{_json(told)}"] if event.status == "processing" and not self._blocks else []
             case SessionEvent():
                 texts = [f"SESSION:{event.session_id}", f"MESSAGE:{event.assistant_message_id}"]
             case ThinkEvent():

@@ -167,7 +167,7 @@ class Conversation(AsyncAPIView):
 
     @extend_schema(request=ConversationSerializer, responses=_PREFIXES | {404: ApiErrorSerializer} | _TAKEN)
     async def post(self, request: Request) -> HttpResponseBase:
-        """Ask, and stream `SESSION:`, `MESSAGE:`, `CONTENT:`, `THINK:`, `SOURCE:`, `ERROR:` and `DONE:` frames."""
+        """Ask, and stream `SESSION:`, `MESSAGE:`, `STEP:`, `CONTENT:`, `THINK:`, `SOURCE:`, `ERROR:` and `DONE:`."""
         given = ConversationSerializer(data=request.data)
         data = validated(given)
         if data.get("session_id") is not None:

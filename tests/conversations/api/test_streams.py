@@ -381,14 +381,15 @@ async def test_a_conversation_shows_activity_before_there_is_text(
     asyncio.get_running_loop().call_later(30, go_on.set)  # so that it ends even if nothing is sent before
     async for part in await post(client, CONVERSATION, {"question": RESET}):
         seen += part.decode()
-        if ": step generate\n\n" in seen and not before:
+        if 'STEP:{"key":"generate"' in seen and not before:
             before = seen
             go_on.set()
     assert before.startswith("id: 1\ndata: SESSION:") and "CONTENT:" not in before
-    assert before.index(": step understand\n\n") < before.index(": step vector_search\n\n")
+    assert before.index('STEP:{"key":"understand"') < before.index('STEP:{"key":"vector_search"')
     assert {frame.data.partition(":")[0] for frame in decode(seen)} == {
         "SESSION",
         "MESSAGE",
+        "STEP",
         "SOURCE",
         "CONTENT",
         "DONE",
