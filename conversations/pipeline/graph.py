@@ -21,10 +21,10 @@ from django.utils.module_loading import import_string
 from conversations.events import Event
 from conversations.pipeline import failures
 from conversations.pipeline.declared_state import UndeclaredAccess
-from conversations.pipeline.hooks import Hook, load_hooks, wrapped
+from conversations.pipeline.hooks import Hook, load_hooks
 from conversations.pipeline.node import PREVIOUS, Context, Emit, Node, NodeError, NodeFailed, When
 from conversations.pipeline.node_checks import node_problems
-from conversations.pipeline.node_run import NodeRun, elapsed, isolated
+from conversations.pipeline.node_run import NodeRun, elapsed
 from conversations.pipeline.state import NodeTrace, State
 
 __all__ = [
@@ -191,7 +191,7 @@ class Graph:
         try:
             if node.wanted(run.view):
                 await run.announce()
-                await isolated(wrapped(self.hooks, node, state, run.body)())
+                await run.within(self.hooks)
         except asyncio.CancelledError:
             run.stop()
             raise

@@ -2,8 +2,8 @@
 
 A hook of the setting `PIPELINE_HOOKS` is `async def hook(node, state, proceed)`, or a class whose instances take the
 same arguments; it is instantiated once. It may do something before and after `await proceed()`, skip the node by not
-calling it, call it again, or replace or suppress an error. The first hook of the setting is the outermost; the node's
-timeout applies to each `proceed` of the innermost.
+calling it, call it again, or replace or suppress an error. The first hook of the setting is the outermost. The
+node's timeout applies to each `proceed` of the innermost, and again to what all hooks do themselves.
 """
 
 import inspect

@@ -3,19 +3,28 @@
 import asyncio
 import logging
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
+from contextlib import suppress
 
 from django.conf import settings
 from django.utils import timezone
 
 from conversations.events import StepEvent, StepStatus
 from conversations.pipeline import failures
-from conversations.pipeline.declared_state import declared
+from conversations.pipeline.declared_state import UndeclaredAccess, declared
+from conversations.pipeline.hooks import Hook, wrapped
 from conversations.pipeline.node import Context, Emit, Node
 from conversations.pipeline.state import NodeTrace, State
 from ragsite.llm.errors import LLMError
 
 logger = logging.getLogger(__name__)
+
+# Seconds for what hooks do around a node without a timeout.
+HOOK_TIMEOUT = 30.0
+
+
+class ReturnedValue(TypeError):
+    """A node returned a value, which would be lost."""
 
 
 class NodeRun:
@@ -39,7 +48,7 @@ class NodeRun:
         await self._report("processing")
 
     async def body(self) -> None:
-        """Run the node within its timeout; raises `TypeError` if it returns a value, which would be lost."""
+        """Run the node within its timeout; raises `ReturnedValue`."""
         self._ran = True
         if self._node.on_error == "skip":
             self._restore = [self._state.keep(name) for name in self._node.writes]
@@ -48,7 +57,35 @@ class NodeRun:
             returned = await isolated(self._node.run(self.view, context))
         if returned is not None:
             kind = type(returned).__name__
-            raise TypeError(f"Node {self._node.key!r} returned a {kind}: it must change the state and return nothing.")
+            raise ReturnedValue(
+                f"Node {self._node.key!r} returned a {kind}: it must change the state and return nothing."
+            )
+
+    async def within(self, hooks: Sequence[Hook]) -> None:
+        """Run the node within its hooks.
+
+        What the hooks themselves do may take as long as the node, or `HOOK_TIMEOUT` if the node has no timeout; while
+        they wait for it, the node's own timeout applies. Raises `TimeoutError`.
+        """
+        if not hooks:
+            await isolated(self.body())
+            return
+        left, time_of = self._node.timeout or HOOK_TIMEOUT, asyncio.get_running_loop().time
+        async with asyncio.timeout(left) as limit:
+            resumed = time_of()
+
+            async def proceed() -> None:
+                nonlocal left, resumed
+                left -= time_of() - resumed
+                limit.reschedule(None)
+                try:
+                    await self.body()
+                finally:
+                    resumed = time_of()
+                    with suppress(RuntimeError):  # the hook hasn't waited for it
+                        limit.reschedule(resumed + left)
+
+            await isolated(wrapped(hooks, self._node, self._state, proceed)())
 
     async def end(self) -> None:
         """Record that the node did its work, was not wanted, or was skipped by a hook."""
@@ -66,8 +103,11 @@ class NodeRun:
     async def fail(self, error: Exception) -> None:
         """Record that the node failed; the caller decides what follows. A skipped node's fields are restored."""
         message = failures.describe(error, self._node.timeout)
-        details = {"error_detail": error.details} if isinstance(error, LLMError) and error.details else {}
-        self._detail.update(error=message, **details)
+        # For administrators.
+        detail = error.details if isinstance(error, LLMError) else ""
+        if isinstance(error, ReturnedValue | UndeclaredAccess):
+            detail = str(error)
+        self._detail.update({"error": message, **({"error_detail": detail} if detail else {})})
         self._remember("error")
         for restore in self._restore:
             restore()

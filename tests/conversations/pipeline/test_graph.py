@@ -56,9 +56,23 @@ async def test_a_node_that_returns_a_value_fails() -> None:
     async def run(self: Node, state: State, ctx: Context) -> State:
         return state
 
+    state = make_state()
     with pytest.raises(NodeFailed) as failed:
-        await collect(Graph([make_node("a", run=run)]), make_state())
+        await collect(Graph([make_node("a", run=run)]), state)
     assert isinstance(failed.value.cause, TypeError) and "'a' returned a DeclaredState" in str(failed.value.cause)
+    # Administrators find it in the trace; the user is told only that the step failed.
+    assert state.details["a"]["error_detail"].startswith("Node 'a' returned a DeclaredState: it must")
+    assert "returned" not in state.details["a"]["error"]
+
+
+async def test_a_node_that_returns_a_value_is_named_even_if_it_is_skipped(caplog: pytest.LogCaptureFixture) -> None:
+    async def run(self: Node, state: State, ctx: Context) -> int:
+        return 5
+
+    state = make_state()
+    await collect(Graph([make_node("glossary", run=run, on_error="skip")]), state)
+    assert state.details["glossary"]["error_detail"].startswith("Node 'glossary' returned a int")
+    assert "Node 'glossary' returned a int" in caplog.text
 
 
 async def test_nodes_run_in_the_order_of_the_list() -> None:

@@ -8,6 +8,7 @@ from django.core.checks import run_checks
 
 from conversations.events import Delta, Event, StepEvent
 from conversations.models import ChatSession, TraceStep
+from conversations.pipeline import node_run
 from conversations.pipeline.graph import Emit, Graph, Node, NodeError, NodeFailed
 from conversations.pipeline.hooks import Hook, HookError, Proceed, load_hooks
 from conversations.pipeline.state import State
@@ -97,6 +98,50 @@ async def test_a_hook_may_replace_an_error() -> None:
     with pytest.raises(NodeFailed) as raised:
         await collect(Graph([make_node("a", fail_once)], [in_other_words]), make_state())
     assert str(raised.value.cause) == "Ask the librarian."
+
+
+async def hang(node: Node, state: State, proceed: Proceed) -> None:
+    await proceed()
+    await asyncio.sleep(20)
+
+
+async def work_a_little(node: Node, state: State, proceed: Proceed) -> None:
+    for _attempt in range(3):
+        await asyncio.sleep(0.01)
+        await proceed()
+
+
+async def be_slow(state: State, emit: Emit) -> None:
+    await asyncio.sleep(0.05)
+
+
+async def test_a_hook_that_hangs_fails_its_node_by_the_nodes_timeout() -> None:
+    state = make_state()
+    async with asyncio.timeout(15):
+        await collect(
+            Graph([make_node("a", timeout=0.05, on_error="skip"), make_node("b", timeout=9)], [hang_at_a]), state
+        )
+    assert outcome(state) == {"a": "error", "b": "completed"}
+    assert state.details["a"]["error"] == "This step took longer than 0.05 s."
+
+
+async def hang_at_a(node: Node, state: State, proceed: Proceed) -> None:
+    await (hang(node, state, proceed) if node.key == "a" else proceed())
+
+
+async def test_a_hook_around_a_node_without_a_timeout_has_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(node_run, "HOOK_TIMEOUT", 0.02)
+    state = make_state()
+    async with asyncio.timeout(15):
+        await collect(Graph([make_node("a", timeout=None, on_error="skip")], [hang]), state)
+    assert outcome(state) == {"a": "error"}
+
+
+async def test_the_nodes_own_time_is_not_that_of_its_hooks(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(node_run, "HOOK_TIMEOUT", 0.1)
+    state = make_state()
+    await collect(Graph([make_node("a", be_slow, timeout=None)], [work_a_little]), state)  # three times 0.05 s
+    assert outcome(state) == {"a": "completed"}
 
 
 async def test_unwanted_nodes_are_not_wrapped_but_final_ones_are() -> None:
