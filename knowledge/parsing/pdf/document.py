@@ -174,6 +174,7 @@ class _Reader:
         self._total = len(document)
         self._tally = _Tally()
         self._sample: dict[int, _Page] = {}
+        self._above: Found | None = None  # a table without rules at the end of the page before
         self._styles = Styles()
         self._logos: set[tuple[int, ...]] = set()
 
@@ -299,10 +300,17 @@ class _Reader:
             if 2 * len(within & edges) < len(within):
                 tables.append(table)
                 edges -= within
+        # Rows of tables without rules may repeat too.
+        for table in find_loose_tables(lines, self._above):
+            within = {id(line) for line in lines if inside(line, table.box)}
+            if 2 * len(within & edges) < len(within):
+                rows_within = [row for row in rows if any(id(line) in within for line in row)]
+                edges -= {id(line) for row in rows_within if len(row) > 1 for line in row}
         lines = [line for line in lines if id(line) not in edges]
         self._tally.known |= hyphenated(lines)
         lines = [line for line in lines if not any(inside(line, table.box) for table in tables)]
-        loose = find_loose_tables(lines)
+        loose = find_loose_tables(lines, self._above)
+        self._above = loose[-1] if loose and not any(line.y0 > loose[-1].box[3] for line in lines) else None
         lines = [line for line in lines if not any(inside(line, table.box) for table in loose)]
         tables += loose
         width, height = page.text.width, page.text.height

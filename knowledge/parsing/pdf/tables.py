@@ -9,7 +9,7 @@ from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from itertools import islice
+from itertools import islice, pairwise
 from statistics import median_high, median_low
 from typing import TypeVar
 
@@ -28,6 +28,10 @@ LOOSE_GAP = 0.1  # em between its columns
 ROW_GAP, TURN_GAP = 2.5, 1.5  # em between its rows, and between the lines of a row
 WORD_GAP = 0.8  # em between words in different columns
 LOOSE_CELL = 24  # maximum average length of its cells, in characters
+LOOSE_FILLED, NAMED_FILLED = 0.7, 0.4  # least share of filled cells; the second if every column has a name
+LONERS = 0.2  # most rows, as a share, with a piece that is aligned with none of the others
+TIGHT = 0.25  # em by which the lines of a header are closer than the rows below
+ALIGNED = 2  # points
 COLUMN_GAP = 0.6  # em between the columns of a table with rules above and below
 MIN_FILLED = 0.3  # share of filled cells; a grid with fewer is a drawing or a form's frame
 
@@ -43,6 +47,7 @@ class Found:
     columns: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
     title: str = ""
+    bounds: tuple[float, ...] = ()  # the x of the borders between columns, if no lines are drawn
 
 
 def find_tables(edges: Sequence[Edge], lines: Sequence[Line]) -> list[Found]:
@@ -306,20 +311,28 @@ def _joined(rows: Iterable[list[list[Word]]]) -> list[list[list[Word]]]:
     return joined
 
 
-def find_loose_tables(lines: Sequence[Line]) -> list[Found]:
-    """Return tables without rules: runs of rows with short cells in the same three or more columns."""
+def find_loose_tables(lines: Sequence[Line], above: Found | None = None) -> list[Found]:
+    """Return tables without rules: runs of rows with short cells in the same three or more columns.
+
+    `above` is the last table of the previous page, which may go on.
+    """
     found: list[Found] = []
     run: list[Row] = []
+    before: Row | None = None
     for row in [*rows_of(lines), None]:
         gap = (row.y0 - run[-1].y1) / row.size if row is not None and run else 0.0
         if row is not None and (
             (_is_tabular(row) and gap < ROW_GAP) or (run and gap < TURN_GAP and _continues(run, row))
         ):
-            run.append(row)
+            # The first line of a header may name some columns only.
+            is_near = before is not None and (row.y0 - before.y1) / row.size < TIGHT
+            run += [before, row] if not run and before and is_near and _is_aligned(before, [row]) else [row]
+            before = row
             continue
-        tries = (_from_rows(run[skipped:]) for skipped in range(min(len(run) - LOOSE_ROWS + 1, 4)))
+        tries = (_from_rows(run[skipped:], above) for skipped in range(min(len(run) - LOOSE_ROWS + 1, 4)))
         found += sorted(filter(None, tries), key=lambda table: -len(table.rows[0]))[:1]
         run = [row] if row is not None and _is_tabular(row) else []
+        before = row
     return found
 
 
@@ -331,13 +344,24 @@ def _is_tabular(row: Row) -> bool:
 
 def _continues(run: Sequence[Row], row: Row) -> bool:
     """Return whether a row of few cells belongs to the table above: all are in its columns, not only in the first."""
-    return row.lines[-1].x0 > run[0].lines[0].x1 and all(
-        any(abs(line.x0 - other.x0) < 2 or abs(line.x1 - other.x1) < 2 for above in run for other in above.lines)
+    first = min((other.lines[0] for other in run), key=lambda line: line.x0)
+    return row.lines[-1].x0 > first.x1 and _is_aligned(row, run)
+
+
+def _is_aligned(row: Row, others: Sequence[Row]) -> bool:
+    """Return whether each piece of a row starts, ends or has its middle where one of the others does."""
+    return all(
+        any(
+            min(abs(line.x0 - other.x0), abs(line.x1 - other.x1), abs(line.x0 + line.x1 - other.x0 - other.x1) / 2)
+            < ALIGNED
+            for above in others
+            for other in above.lines
+        )
         for line in row.lines
     )
 
 
-def _from_rows(run: Sequence[Row]) -> Found | None:
+def _from_rows(run: Sequence[Row], above: Found | None) -> Found | None:
     rows = [[word for line in row.lines for word in line.words] for row in run]
     box = (min(r.x0 for r in run), run[0].y0, max(r.x1 for r in run), run[-1].y1)
     # Pieces of a row are far apart, so that their columns may be close; words are not.
@@ -346,15 +370,38 @@ def _from_rows(run: Sequence[Row]) -> Found | None:
     bounds = _column_bounds(pieces, x0, x1, LOOSE_GAP)
     if len(bounds) - 1 < max(map(len, pieces)):
         bounds = max(bounds, _column_bounds(rows, x0, x1, WORD_GAP), key=len)
+    goes_on = above is not None and above.columns != () and _fits(pieces, above.bounds)
+    if above is not None and goes_on:
+        bounds = list(above.bounds)
     if not LOOSE_COLUMNS <= len(bounds) - 1 <= MAX_COLUMNS:
         return None
-    cells = [tuple(map(cell_text, row)) for row in _joined(_split(row, bounds) for row in rows)]
+    gaps = [(below.y0 - row.y1) / below.size for row, below in pairwise(run)]
+    head = 1  # lines of the header
+    while head <= len(run) - LOOSE_ROWS and gaps[head - 1] < median_low(gaps) - TIGHT:
+        head += 1
+    split = [_split(row, bounds) for row in rows]
+    names = tuple(" ".join(filter(None, map(cell_text, column))) for column in zip(*split[:head], strict=True))
+    cells = [names, *(tuple(map(cell_text, row)) for row in _joined(split[head:]))]
     filled = [cell for row in cells for cell in row if cell]
-    few = len(cells) < LOOSE_ROWS or len(filled) < 0.7 * len(cells) * (len(bounds) - 1)
+    header = is_header(names, run[0].bold and not run[head].bold) or count_header_rows(cells) == 1
+    loners = sum(not _is_aligned(row, [other for other in run if other is not row]) for row in run)
+    is_sure = goes_on or (header and all(names) and loners <= LONERS * len(run))
+    least = NAMED_FILLED if is_sure else LOOSE_FILLED
+    few = len(cells) < LOOSE_ROWS or len(filled) < least * len(cells) * (len(bounds) - 1)
     if few or sum(map(len, filled)) > LOOSE_CELL * len(filled):
         return None
-    header = is_header(cells[0], run[0].bold and not run[1].bold) or count_header_rows(cells) == 1
-    return Found(box, cells[0] if header else (), tuple(cells[1:] if header else cells))
+    if above is not None and goes_on:
+        header = names == above.columns
+    return Found(box, names if header else (), tuple(cells[1:] if header else cells), bounds=tuple(bounds))
+
+
+def _fits(pieces: Sequence[Sequence[Line]], bounds: Sequence[float]) -> bool:
+    """Return whether no piece of a row is in two columns, and no two are in the same."""
+    for row in pieces:
+        places = [(bisect_right(bounds, line.x0), bisect_right(bounds, line.x1)) for line in row]
+        if any(start != end for start, end in places) or len(set(places)) < len(places):
+            return False
+    return all(bounds[0] - ALIGNED <= line.x0 and line.x1 <= bounds[-1] + ALIGNED for row in pieces for line in row)
 
 
 def _column_bounds(rows: Sequence[Sequence[_Piece]], x0: float, x1: float, gap: float = COLUMN_GAP) -> list[float]:
