@@ -95,7 +95,8 @@ def add_frames(result: dict[str, Any], generator: Any, **kwargs: Any) -> dict[st
                 "pattern": r"^(SESSION:\d+|MESSAGE:\d+|(STEP|CONTENT|THINK|SOURCE|ERROR):[\s\S]+|DONE:)$",
                 "description": "`SESSION:` and `MESSAGE:` with the ids of the chat and of the answer; before there is "
                 "text, `STEP:` with the `key`, number (`step`) and `step_name` of a step that begins, as JSON; "
-                "`CONTENT:` with a piece of the answer as Markdown; `THINK:` with thinking text; `SOURCE:` with a citation as JSON; "
+                "`CONTENT:` with a piece of the answer as Markdown; `THINK:` with thinking text; `SOURCE:` with a "
+                "citation as JSON; "
                 "`ERROR:` with words for a person; `DONE:`, last.",
             }
         ),

@@ -69,9 +69,15 @@ def done(message: str, success: bool = True) -> Response:
 
 
 class SessionList(generics.ListAPIView[ChatSession]):
-    """The caller's sessions, pinned first, then by newest activity."""
+    """The caller's sessions, by default pinned first, then by newest activity."""
 
     serializer_class = SessionSerializer
+    orderings = {
+        f"{sign}{name}": (f"{sign}{field}", f"{sign}id")
+        for name, field in (("chat_time", "last_activity_at"), ("created_at", "created_at"))
+        for sign in ("-", "")
+    }
+    since = "last_activity_at"
 
     def get_queryset(self) -> QuerySet[ChatSession]:
         """Return the sessions with their listed fields; with `?q=`, those that contain every word."""

@@ -41,7 +41,6 @@ _STEPS: dict[Any, Any] = {(200, "text/event-stream"): STEP_STREAM}
 _PREFIXES: dict[Any, Any] = {(200, "text/event-stream"): PREFIX_STREAM}
 _TAKEN = {409: ApiErrorSerializer}
 _EVENT_ID = "[0-9]{0,18}"  # empty if there is none
-_ORDERINGS = ("created_at", "-created_at")
 
 
 def stream(request: Request, message_id: int, after_seq: int, frames: Frames) -> StreamingHttpResponse:
@@ -92,17 +91,15 @@ class SessionContent(AsyncAPIView, generics.GenericAPIView[Message]):
 
     serializer_class = MessageSerializer
     queryset = Message.objects.none()
+    orderings = {
+        "created_at": ("turn__created_at", "turn_id", "id"),
+        "-created_at": ("-turn__created_at", "-turn_id", "-id"),
+    }
+    since = "created_at"
 
-    @extend_schema(
-        parameters=[
-            OpenApiParameter(
-                "ordering", str, enum=list(_ORDERINGS), description="oldest first, or newest", default="created_at"
-            )
-        ],
-        responses={200: MessageSerializer(many=True)},
-    )
+    @extend_schema(responses={200: MessageSerializer(many=True)})
     async def get(self, request: Request, pk: int) -> Response:
-        """List the session's messages, all branches, oldest first or, with `ordering=-created_at`, newest first."""
+        """List the session's messages, all branches, by default oldest first."""
         return await sync_to_async(self._list)(request, pk)
 
     @extend_schema(request=AskSerializer, responses=_STEPS | _TAKEN)
@@ -123,11 +120,7 @@ class SessionContent(AsyncAPIView, generics.GenericAPIView[Message]):
     def _list(self, request: Request, pk: int) -> Response:
         session = access.get_session(request.user, pk)
         turn_store.interrupt_stale(session_id=session.pk)
-        listed = queries.message_list(Message.objects.filter(turn__session=session))
-        ordering = request.query_params.get("ordering", _ORDERINGS[0])
-        if ordering not in _ORDERINGS:
-            raise ValidationError({"ordering": [_("Must be one of: {values}.").format(values=", ".join(_ORDERINGS))]})
-        page = self.paginate_queryset(listed.reverse() if ordering == "-created_at" else listed)
+        page = self.paginate_queryset(queries.message_list(Message.objects.filter(turn__session=session)))
         return self.get_paginated_response(MessageSerializer(page, many=True).data)
 
 

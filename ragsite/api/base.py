@@ -76,10 +76,31 @@ def counted(request: Request, name: str) -> int | None:
 
 
 class Pagination(PageNumberPagination):
-    """Pagination with `?page=` and `?page_size=`, which is at most 200."""
+    """Pagination with `?page=` and `?page_size=`, which is at most 200, and the list's `?ordering=` and `?since=`.
+
+    A view's `orderings` are the fields to order by for each name, its `since` the name of a field with a time. A list
+    without them refuses these parameters: ignoring them would return other objects than were asked for.
+    """
 
     page_size_query_param = "page_size"
     max_page_size = 200
+
+    def paginate_queryset(self, queryset: Any, request: Request, view: Any = None) -> Any:
+        """Return the page; raises `ValidationError` for an unknown order or an invalid time."""
+        orderings, since = getattr(view, "orderings", {}), getattr(view, "since", "")
+        if (order := request.query_params.get("ordering")) is not None:
+            if order not in orderings:
+                known = _("Must be one of: {values}.").format(values=", ".join(orderings))
+                raise ValidationError({"ordering": [known if orderings else _("This list can't be ordered.")]})
+            queryset = queryset.order_by(*orderings[order])
+        if (given := request.query_params.get("since")) is not None:
+            if not since:
+                raise ValidationError({"since": [_("This list can't be limited to a time.")]})
+            try:
+                queryset = queryset.filter(**{f"{since}__gte": serializers.DateTimeField().run_validation(given)})
+            except ValidationError as error:
+                raise ValidationError({"since": error.detail}) from None
+        return super().paginate_queryset(queryset, request, view)
 
     def get_page_size(self, request: Request) -> int | None:
         """Return the page size; raises `ValidationError` if it isn't a number."""
@@ -93,11 +114,20 @@ class Pagination(PageNumberPagination):
         return super().get_page_number(request, paginator)
 
     def get_schema_operation_parameters(self, view: Any) -> list[Any]:
-        """Describe both parameters, with 1 as their minimum."""
+        """Describe the parameters; the numbers have 1 as their minimum."""
         parameters = super().get_schema_operation_parameters(view)
         for parameter in parameters:
             parameter["schema"]["minimum"] = 1
-        return parameters
+        described: dict[str, dict[str, Any]] = {}
+        if orderings := getattr(view, "orderings", {}):
+            described["ordering"] = {"type": "string", "enum": list(orderings)}
+        if getattr(view, "since", ""):
+            described["since"] = {"type": "string", "format": "date-time"}
+        texts = {"ordering": "The order of the list; `-` reverses it.", "since": "Only those with this time or later."}
+        return parameters + [
+            {"name": name, "required": False, "in": "query", "description": texts[name], "schema": schema}
+            for name, schema in described.items()
+        ]
 
 
 def exception_handler(error: Exception, context: dict[str, Any]) -> Response | None:

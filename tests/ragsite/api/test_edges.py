@@ -3,6 +3,7 @@
 import gzip
 import json
 import logging
+from datetime import timedelta
 from io import BytesIO
 from typing import Any
 
@@ -12,6 +13,7 @@ from django.core.exceptions import ImproperlyConfigured
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client, override_settings
 from django.urls import reverse
+from django.utils import timezone
 from pytest_django import Settings
 
 from conversations.models import ChatSession, Message
@@ -246,6 +248,41 @@ def test_messages_are_listed_newest_first_on_request(owner: Any, as_owner: Clien
     newest = as_owner.get(f"{url}?ordering=-created_at&page_size=1").json()["results"]
     assert [item["id"] for item in newest] == oldest[-1:]
     assert as_owner.get(f"{url}?ordering=size").status_code == 400
+
+
+def test_chats_and_messages_are_ordered_and_limited_to_a_time(owner: Any, as_owner: Client) -> None:
+    now = timezone.now()
+    times = {"Old": now - timedelta(days=3), "New": now, "Middle": now - timedelta(days=1)}
+    chats = {title: make_session(owner, title, last_activity_at=time) for title, time in times.items()}
+
+    def titles(**query: str) -> list[str]:
+        return [item["chat_title"] for item in as_owner.get("/api/chat/sessions", query).json()["results"]]
+
+    assert titles(ordering="chat_time") == ["Old", "Middle", "New"] == titles(ordering="-chat_time")[::-1]
+    assert titles(ordering="created_at") == list(times)
+    assert titles(since=(now - timedelta(days=2)).isoformat()) == ["New", "Middle"]
+    make_turn(chats["New"])
+    url = f"/api/chat/sessions/{chats['New'].pk}/content"
+    assert as_owner.get(url, {"since": now.isoformat()}).json()["count"] == 2
+    assert as_owner.get(url, {"since": (timezone.now() + timedelta(hours=1)).isoformat()}).json()["count"] == 0
+
+
+@pytest.mark.parametrize(
+    ("path", "query"),
+    [
+        ("chat/sessions", "ordering=title"),
+        ("chat/sessions", "ordering="),
+        ("chat/sessions", "since=yesterday"),
+        ("chat/sessions", "since="),
+        ("chat/sessions", "since=0000-13-01"),
+        ("chat/sessions", "since=9999-12-31T23:59:59-12:00"),
+        ("knowledge-bases", "ordering=name"),
+        ("evaluation-sets", "since=2026-01-01"),
+    ],
+)
+def test_an_unknown_order_or_an_invalid_time_is_refused(as_owner: Client, path: str, query: str) -> None:
+    response = as_owner.get(f"/api/{path}?{query}")
+    assert response.status_code == 400 and query.partition("=")[0] in response.json()["errors"]
 
 
 @pytest.mark.parametrize("query", ["page_size=0", "page_size=many", "page=0", "page=", "page_size=-1"])
