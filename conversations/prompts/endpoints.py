@@ -15,8 +15,9 @@ from ragsite.llm.types import Endpoint
 
 # The purposes whose replies are shown to users.
 WRITING = ("answer", "chat", "clarify")
-# Purposes without a profile that use the profile of another purpose: the answer model also takes notes.
-_SERVED_BY = {"notes": "answer"}
+# Purposes without a profile that use the profile of another purpose: the answer model also takes notes, and judges
+# passages if that is switched on or asked for.
+_SERVED_BY = {"notes": "answer", "filter": "answer"}
 
 
 def profile_endpoint(purpose: str) -> Endpoint | None:

@@ -171,6 +171,15 @@ async def test_filter_model_is_chosen_separately(
     assert models_of(served) == {"usual", "judge"}
 
 
+async def test_without_a_filter_model_the_model_that_answers_judges(
+    client: AsyncClient, handbook: KnowledgeBase, provider: FakeProvider
+) -> None:
+    await in_database(profile, provider, "connected", enabled=True)
+    await ask(client, PORTS, use_insert_block=True)
+    step = await TraceStep.objects.aget(key="filter")
+    assert step.detail["model"] == "connected" and step.detail["judged"]
+
+
 @pytest.mark.parametrize(
     ("field", "on", "off"),
     [
