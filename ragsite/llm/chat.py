@@ -5,13 +5,17 @@ requests that some of them reject are adapted here, variants of replies are hand
 """
 
 import asyncio
+import logging
 import time
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, replace
+from datetime import timedelta
 from typing import Any
 
 import httpx
+from django.utils import timezone
+from django.utils.translation import gettext as _
 
 from ragsite.llm import http
 from ragsite.llm.connection import Connection
@@ -21,6 +25,8 @@ from ragsite.llm.stream.replies import ReplyParser
 from ragsite.llm.stream.think import ThinkSplitter, split_thinking
 from ragsite.llm.types import ChatMessage, Endpoint, FinishPiece, Piece, Reply, TextPiece, ThinkPiece, UsagePiece
 from ragsite.runtime import caches
+
+logger = logging.getLogger(__name__)
 
 ATTEMPTS = 3
 # The longest wait for another attempt, in seconds; after that, the error says when to try again.
@@ -164,6 +170,8 @@ class ChatClient:
                 return
             except LLMError as error:
                 error.where = error.where or http.host(self.endpoint)
+                if "/completions" not in error.where and (time_of_day := self._without_chat_until()):
+                    error.where += _(", asked by /completions until %(time)s") % {"time": time_of_day}
                 wait = max(self._pause * 2**attempt, error.retry_after or 0.0)
                 now = asyncio.get_running_loop().time()
                 # After a time-out, the user has waited long enough.
@@ -181,6 +189,11 @@ class ChatClient:
                     async for piece in pieces:
                         if lacks != _known_lacks(self.endpoint):
                             _found[_key(self.endpoint)] = (lacks, time.monotonic())
+                            if lacks.chat:
+                                logger.warning(
+                                    "%s has no /chat/completions: /completions is used until %s",
+                                    http.host(self.endpoint), self._without_chat_until(),
+                                )  # fmt: skip
                         yield piece
                 return
             except _Missing as missing:
@@ -195,6 +208,18 @@ class ChatClient:
                 if unwanted is None or isinstance(error, ContextTooLong):
                     raise
                 lacks = replace(lacks, fields=lacks.fields | {unwanted})
+
+    def _without_chat_until(self) -> str:
+        """Return until what time `/completions` is used, for administrators; empty if it isn't.
+
+        Until then, a path for chat that has been added meanwhile isn't tried, unless `/completions` is gone.
+        """
+        lacks, found_at = _found.get(_key(self.endpoint), (_Lacks(), 0.0))
+        left = _FOUND_SECONDS - (time.monotonic() - found_at)
+        if not lacks.chat or left <= 0:
+            return ""
+        until = timezone.localtime(timezone.now() + timedelta(seconds=left), timezone.get_default_timezone())
+        return f"{until:%H:%M %Z}"
 
     async def _once(self, ask: _Ask, lacks: _Lacks) -> AsyncGenerator[Piece, None]:
         limit = "max_completion_tokens" if "max_tokens" in lacks.fields else "max_tokens"

@@ -3,14 +3,17 @@
 import asyncio
 import gc
 import json
+import re
 import threading
 import time
 from collections.abc import AsyncIterator, Iterator
 from contextlib import aclosing
+from datetime import UTC, datetime, timedelta
 from itertools import pairwise
 
 import httpx
 import pytest
+from pytest_django import Settings
 
 from ragsite.llm import connection
 from ragsite.llm.chat import ChatClient, plain_prompt
@@ -201,6 +204,22 @@ class TestFallbacks:
         await collect(client)
         await collect(client)
         assert provider.paths[1:] == ["/v1/completions", "/v1/completions"]
+
+    async def test_administrators_are_told_until_when_chat_is_not_tried(
+        self, provider: FakeProvider, client: ChatClient, caplog: pytest.LogCaptureFixture, settings: Settings
+    ) -> None:
+        settings.TIME_ZONE = "UTC"
+        provider.missing_paths.add("/v1/chat/completions")
+        await collect(client)
+        told = re.search(r"\S+ has no /chat/completions: /completions is used until (\d\d:\d\d) UTC", caplog.text)
+        assert told
+        in_an_hour = datetime.now(UTC) + timedelta(hours=1)
+        assert told[1] in (f"{in_an_hour:%H:%M}", f"{in_an_hour - timedelta(minutes=1):%H:%M}")
+        provider.fail(400, {"error": {"message": "The prompt is odd."}})
+        provider.fail(400, {"error": {"message": "The prompt is odd."}})
+        error = (await collect(client))[1]
+        assert error is not None and f"asked by /completions until {told[1]} UTC]" in error.details
+        assert "completions" not in error.message
 
     @pytest.mark.parametrize(
         ("field", "message"),
