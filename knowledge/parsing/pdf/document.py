@@ -36,9 +36,11 @@ from knowledge.parsing.pdf.style import (
     contents_lines,
     edge_keys,
     edge_lines,
+    is_only_contents,
     is_running,
     read_bookmarks,
     survey,
+    without_leaders,
 )
 from knowledge.parsing.pdf.tables import Found, find_loose_tables, find_tables, inside
 from knowledge.parsing.pdf.text import Box, Line, Mark, PageText, Word, line_of, read_text
@@ -176,6 +178,7 @@ class _Reader:
         self._sample: dict[int, _Page] = {}
         self._above: Found | None = None  # a table without rules at the end of the page before
         self._styles = Styles()
+        self._is_only_contents = False
         self._logos: set[tuple[int, ...]] = set()
 
     def elements(self) -> Iterator[Element]:
@@ -191,6 +194,7 @@ class _Reader:
             bookmarks = {}
         columns = (turned for page in sample for turned in page.across if turned.is_vertical)
         self._styles = survey((page.text.lines for page in chain(sample, columns)), bookmarks)
+        self._is_only_contents = is_only_contents(page.text.lines for page in sample)
         self._logos = pictures.logos(page.shapes.pictures for page in sample)
         for number, page, around in self._windows():
             if page is None:
@@ -284,6 +288,8 @@ class _Reader:
                 edges -= set(map(id, row))
         contents = set(map(id, contents_lines(page.text.lines)))
         lines = [line for line in page.text.lines if id(line) not in contents]
+        if self._is_only_contents:
+            lines = [part for line in page.text.lines for part in without_leaders(line)]
         if page.scanned and page.styles is None and self._context.ocr == "later":
             self._tally.later += 1
             return [Scanned(page=page.number)]

@@ -12,6 +12,9 @@ from knowledge.parsing.pdf.text import HYPHENS, Box, Line, around, is_cjk_join
 
 MIN_COLUMN_LINES = 3
 PROSE = 22  # characters of a line of running text; table cells are shorter
+CHINESE_LINE = 7  # Chinese characters of a line in a narrow column
+STOPS = 0.2  # least share of lines with punctuation, which cells of tables rarely have
+FULL, FULL_LINES = 0.85, 0.7  # share of a column's width that full lines have, and least share of such lines
 MAX_DEPTH = 6
 CELL_GAP = 1.8  # em; a wider gap in a row separates cells
 
@@ -19,6 +22,7 @@ _MARKER = re.compile(
     r"^(?:[•●▪■□◦○·‣➢✓✔☐☑☒§\uf0b7\uf0a7]|[-–—*](?=\s)|\(?\d{1,3}[.)](?=\s|\D)(?!\d)|\(?[a-zA-Z][.)](?=\s)|\[\d{1,3}\]"
     r"|[(（]?[一二三四五六七八九十]{1,3}[、.)）]|[(（]\d{1,3}[)）]|\d{1,3}、|第[一二三四五六七八九十百\d]{1,4}[章节條条款])"
 )
+_STOP = re.compile("[，。；、：！？]")
 _ENDED = re.compile(r"[.!?。！？；;：:]['\"”’」』)）\]]*$")
 
 
@@ -141,8 +145,21 @@ def _gutter(lines: Sequence[Line]) -> float | None:
     return best
 
 
+def is_chinese_column(lines: Sequence[Line]) -> bool:
+    """Return whether most lines are Chinese and as wide as the widest, like those of a narrow column of text."""
+    widest = max((line.x1 - line.x0 for line in lines), default=0.0)
+    full = sum(
+        line.x1 - line.x0 > FULL * widest and sum(char > "\u2e80" for char in line.text) >= CHINESE_LINE
+        for line in lines
+    )
+    stops = sum(_STOP.search(line.text) is not None for line in lines)
+    return len(lines) >= MIN_COLUMN_LINES and full >= FULL_LINES * len(lines) and stops >= STOPS * len(lines)
+
+
 def _is_prose(lines: Sequence[Line]) -> bool:
     """Return whether most characters are in lines as long as those of running text."""
+    if is_chinese_column(lines):
+        return True
     lengths = [len(line.text) + sum(char > "\u2e80" for char in line.text) for line in lines]
     long = [length for length in lengths if length >= PROSE]
     return len(long) >= MIN_COLUMN_LINES and 2 * sum(long) > sum(lengths)

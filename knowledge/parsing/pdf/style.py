@@ -3,7 +3,7 @@
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import pypdfium2 as pdfium
 
@@ -18,6 +18,7 @@ MAX_LEVELS = 6
 MAX_BOOKMARKS = 20_000
 EDGE_ROWS = 4  # rows of text at the top and bottom of a page that may be running heads and feet
 EDGE_SHARE = 0.14  # of the page's height
+ONLY_CONTENTS = 0.2  # other characters, relative to those of tables of contents, in a document that has nothing else
 MIN_CONTENTS = 4  # titles with dot leaders to page numbers that make a page a table of contents
 
 _NUMBER = re.compile(r"\d+")
@@ -33,6 +34,7 @@ _LABEL = re.compile(
 )
 _LEADER = re.compile(r"(?:[.·…‥․]\s?){5,}\s*(?:\d{1,4}|[ivxlc]{1,7})?$", re.IGNORECASE)
 _ENDS_IN_PAGE = re.compile(r"(?:^|(?<![,\d])\s)(?:\d{1,4}|[ivxlc]{1,7})$", re.IGNORECASE)  # one, unlike in an index
+_DOTS = re.compile(r"[.·…‥․]{3,}|^[.·…‥․]+$")
 _SENTENCE = re.compile(r"[.。!！;；,，、:：]$")
 
 
@@ -135,6 +137,32 @@ def contents_lines(lines: Sequence[Line]) -> list[Line]:
     ends = {edge + step for edge, count in edges.items() if count >= MIN_CONTENTS for step in (-1, 0, 1)}
     entries += [line for line in lines if round(line.x1) in ends and _ENDS_IN_PAGE.search(line.text)]
     return [other for other in lines if any(abs(other.middle - entry.middle) < entry.size / 2 for entry in entries)]
+
+
+def is_only_contents(pages: Iterable[Sequence[Line]]) -> bool:
+    """Return whether there is hardly anything but tables of contents on some pages."""
+    listed = others = 0
+    for lines in pages:
+        contents = set(map(id, contents_lines(lines)))
+        for line in lines:
+            letters = len(_LETTERS.findall(line.text))
+            listed += letters * (id(line) in contents)
+            others += letters * (id(line) not in contents)
+    return others < ONLY_CONTENTS * listed
+
+
+def without_leaders(line: Line) -> list[Line]:
+    """Return the title and the page number of a line of a table of contents; other lines as they are."""
+    parts = [Line()]
+    for word in line.words:
+        before, *after = _DOTS.split(word.text)
+        if before:
+            parts[-1].add(replace(word, text=before))
+        if after and parts[-1].words:
+            parts.append(Line())
+        if after and after[-1]:
+            parts[-1].add(replace(word, text=after[-1]))
+    return [part for part in parts if part.words]
 
 
 def edge_lines(lines: Sequence[Line], height: float) -> list[Line]:

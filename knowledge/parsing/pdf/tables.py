@@ -13,7 +13,7 @@ from itertools import islice, pairwise
 from statistics import median_high, median_low
 from typing import TypeVar
 
-from knowledge.parsing.pdf.layout import Row, join_lines, rows_of
+from knowledge.parsing.pdf.layout import Row, is_chinese_column, join_lines, rows_of
 from knowledge.parsing.pdf.shapes import Edge
 from knowledge.parsing.pdf.text import Box, Line, Word, line_of
 from knowledge.parsing.tables.groups import Groups
@@ -380,6 +380,9 @@ def _from_rows(run: Sequence[Row], above: Found | None) -> Found | None:
     while head <= len(run) - LOOSE_ROWS and gaps[head - 1] < median_low(gaps) - TIGHT:
         head += 1
     split = [_split(row, bounds) for row in rows]
+    columns = ([_line_of(row[column]) for row in split if row[column]] for column in range(len(bounds) - 1))
+    if sum(map(is_chinese_column, columns)) > 1:
+        return None
     names = tuple(" ".join(filter(None, map(cell_text, column))) for column in zip(*split[:head], strict=True))
     cells = [names, *(tuple(map(cell_text, row)) for row in _joined(split[head:]))]
     filled = [cell for row in cells for cell in row if cell]
@@ -393,6 +396,13 @@ def _from_rows(run: Sequence[Row], above: Found | None) -> Found | None:
     if above is not None and goes_on:
         header = names == above.columns
     return Found(box, names if header else (), tuple(cells[1:] if header else cells), bounds=tuple(bounds))
+
+
+def _line_of(words: Iterable[Word]) -> Line:
+    line = Line()
+    for word in words:
+        line.add(word)
+    return line
 
 
 def _fits(pieces: Sequence[Sequence[Line]], bounds: Sequence[float]) -> bool:
