@@ -25,6 +25,7 @@ _KEY = re.compile(r"([^\W\d][^:#]{0,60}?)\s*:(?:\s+(.*))?$")
 _ITEM = re.compile(r"\s*(?:-\s+)?(.*\S)")
 _LONGEST_ADDRESS = 100  # characters; longer ones are of no use to readers
 _LONGEST_INLINE = 20_000  # characters; the parser searches for each missing end up to the end of the text
+_STRUCK_OUT = frozenset({"<s>", "<del>", "<strike>"})
 _TAG = re.compile(r"</?[A-Za-z][^<>]*>|<!--.*?(?:-->|\Z)", re.S)
 
 
@@ -115,7 +116,8 @@ class _Reader:
                 self.marker = "  " * (len(self.lists) - 1) + (f"{number}. " if number else "- ")
             elif kind == "footnote_open":
                 self.marker = f"[{(token.meta or {}).get('label') or (token.meta or {}).get('id', 0) + 1}] "
-        if any(child.type == "s_open" for token in self.tokens for child in token.children or []):
+        children = (child for token in self.tokens for child in token.children or [])
+        if any(child.type == "s_open" or child.content.lower() in _STRUCK_OUT for child in children):
             yield STRUCK_OUT
 
 
@@ -146,7 +148,7 @@ def inline_text(token: Token) -> str:
     struck = 0  # marks of struck-out text that are open
     for child in token.children or []:
         mark = child.content.lower() if child.type == "html_inline" else child.type
-        if mark in ("s_open", "<s>", "<del>", "<strike>"):
+        if mark == "s_open" or mark in _STRUCK_OUT:
             struck += 1
         elif mark in ("s_close", "</s>", "</del>", "</strike>"):
             struck -= 1

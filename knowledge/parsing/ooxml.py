@@ -3,6 +3,7 @@
 import posixpath
 import re
 import zipfile
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,8 @@ R = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}"
 MATH = "{http://schemas.openxmlformats.org/officeDocument/2006/math}"
 COMPATIBILITY = "{http://schemas.openxmlformats.org/markup-compatibility/2006}"
 
+_SCAN = 1 << 20  # bytes
+_LONGEST_TAG = 1000  # bytes
 _LONGEST_RELATIONS = 20 * 1024 * 1024  # bytes of a part that lists them
 # Content types of the main part of files with macros, templates and slide shows, and those of plain files.
 _MAIN_TYPE = re.compile(
@@ -55,6 +58,19 @@ def check_package(path: Path, main_part: str, kind: str) -> None:
         raise broken(error) from error
     if not any(name.lstrip("/").startswith(main_part) for name in names):
         raise ParseError("broken.no_main_part", kind=kind)
+
+
+def blocks_of(package: zipfile.ZipFile, part: str) -> Iterator[bytes]:
+    """Yield a part of a package in blocks that don't split a tag, unless it is very long."""
+    with package.open(part) as file:
+        rest = b""
+        while block := file.read(_SCAN):
+            block = rest + block
+            cut = block.rfind(b"<")
+            cut = cut if cut > 0 and len(block) - cut < _LONGEST_TAG else len(block)
+            yield block[:cut]
+            rest = block[cut:]
+        yield rest
 
 
 def whole(path: Path, folder: Path) -> Path:

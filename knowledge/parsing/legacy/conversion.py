@@ -4,12 +4,14 @@ import os
 import shutil
 import subprocess
 from pathlib import Path
+from tempfile import mkdtemp
 
 from knowledge.parsing.errors import ParseError
 from knowledge.parsing.legacy import libreoffice
 
 TIMEOUT_S = 300.0
 _FILTERS = {"docx": "MS Word 2007 XML", "xlsx": "Calc MS Excel 2007 XML", "pptx": "Impress MS PowerPoint 2007 XML"}
+_FILTERS |= {"ods": "calc8"}
 
 # Macros are disabled, and nothing that a file links to is fetched: neither from this machine's disk nor from the
 # network, since every address but this one is behind a proxy that doesn't exist.
@@ -28,15 +30,30 @@ _SETTINGS: tuple[tuple[str, str, str], ...] = (
 )
 
 
-def convert(path: Path, extension: str, newer: str, folder: Path) -> Path:
-    """Convert a file to a `newer` format ("docx", "xlsx" or "pptx") in `folder`, using a new profile there.
+# Formulas are calculated even if the file has their values.
+_CALCULATE: tuple[tuple[str, str, str], ...] = (
+    ("/org.openoffice.Office.Calc/Formula/Load", "OOXMLRecalcMode", "0"),
+    ("/org.openoffice.Office.Calc/Formula/Load", "ODFRecalcMode", "0"),
+)
 
-    Return the path of the new file. Raises `ParseError` if LibreOffice can't open the file or takes too long.
+
+def convert(path: Path, extension: str, newer: str, folder: Path, calculate: bool = False) -> Path:
+    """Convert a file to a `newer` format ("docx", "xlsx", "ods" or "pptx") in `folder`, using a new profile there.
+
+    Return the path of the new file; `calculate` means that its formulas are calculated again. Raises `ParseError` if
+    LibreOffice can't open the file or takes too long.
     """
-    profile = folder / "libreoffice"
-    source = profile / f"source.{extension}"
-    (profile / "user").mkdir(parents=True)
-    (profile / "user" / "registrymodifications.xcu").write_text(_registry(), encoding="utf-8")
+    folder.mkdir(parents=True, exist_ok=True)
+    profile = Path(mkdtemp(prefix="libreoffice", dir=folder.resolve()))
+    source, target = profile / f"source.{extension}", profile / "converted" / f"source.{newer}"
+    (profile / "user").mkdir()
+    items = "".join(
+        f'<item oor:path="{path}"><prop oor:name="{name}" oor:op="fuse"><value>{value}</value></prop></item>'
+        for path, name, value in (*_SETTINGS, *(_CALCULATE if calculate else ()))
+    )
+    names = 'xmlns:oor="http://openoffice.org/2001/registry" xmlns:xs="http://www.w3.org/2001/XMLSchema"'
+    registry = f'<?xml version="1.0" encoding="UTF-8"?>\n<oor:items {names}>{items}</oor:items>'
+    (profile / "user" / "registrymodifications.xcu").write_text(registry, encoding="utf-8")
     shutil.copyfile(path, source)
     command = [
         libreoffice.program(),
@@ -50,7 +67,7 @@ def convert(path: Path, extension: str, newer: str, folder: Path) -> Path:
             "--nolockcheck",
             "--nofirststartwizard",
         ),
-        *("--convert-to", f"{newer}:{_FILTERS[newer]}", "--outdir", str(profile), str(source)),
+        *("--convert-to", f"{newer}:{_FILTERS[newer]}", "--outdir", str(target.parent), str(source)),
     ]
     environment = {"PATH": os.defpath, "HOME": str(profile), "TMPDIR": str(profile), "LC_ALL": "C.UTF-8"}
     environment |= {"SAL_USE_VCLPLUGIN": "svp", "http_proxy": "http://127.0.0.1:9", "https_proxy": "http://127.0.0.1:9"}
@@ -66,16 +83,6 @@ def convert(path: Path, extension: str, newer: str, folder: Path) -> Path:
         )
     except subprocess.TimeoutExpired:
         raise ParseError("timeout.conversion", seconds=round(TIMEOUT_S)) from None
-    target = source.with_suffix(f".{newer}")
     if not target.is_file() or target.stat().st_size == 0:  # its exit status is always 0
         raise ParseError("broken.conversion")
     return target
-
-
-def _registry() -> str:
-    items = "".join(
-        f'<item oor:path="{path}"><prop oor:name="{name}" oor:op="fuse"><value>{value}</value></prop></item>'
-        for path, name, value in _SETTINGS
-    )
-    names = 'xmlns:oor="http://openoffice.org/2001/registry" xmlns:xs="http://www.w3.org/2001/XMLSchema"'
-    return f'<?xml version="1.0" encoding="UTF-8"?>\n<oor:items {names}>{items}</oor:items>'

@@ -55,7 +55,7 @@ class Blocks:
 
     def __init__(self, package: Package, pictures: PictureStore, page: int | None = None) -> None:
         self.package, self.pictures, self.page = package, pictures, page
-        self.titled = False
+        self.titled = self.has_struck = False
         self._waiting: list[Element] = []  # elements anchored in the current paragraph
         self._counts: dict[str, dict[int, int]] = {}  # of list styles, by level
 
@@ -72,7 +72,9 @@ class Blocks:
         tag = node.tag
         if not isinstance(tag, str) or tag in _LEFT_OUT or node.get(f"{TEXT}display") == "none":
             return
-        if tag in (f"{TEXT}p", f"{TEXT}h"):
+        if tag in (f"{TEXT}p", f"{TEXT}h") and node.get(f"{TEXT}style-name") in self.package.styles.struck_paragraphs:
+            self.has_struck = self.has_struck or bool(words_of(node).strip())
+        elif tag in (f"{TEXT}p", f"{TEXT}h"):
             yield from self._paragraph(node, "", "")
         elif tag == f"{TEXT}list":
             yield from self._list(node, "", 1, depth)
@@ -122,6 +124,7 @@ class Blocks:
                 self._inline(child, parts, depth + 1)
                 style = child.get(f"{TEXT}style-name", "") if tag == f"{TEXT}span" else ""
                 if style in styles.struck_out:
+                    self.has_struck = self.has_struck or bool("".join(parts[start:]).strip())
                     del parts[start:]
                 if style in styles.raised or is_of_symbols(styles.fonts.get(style, "")):
                     text = as_shown("".join(parts[start:]), styles.fonts.get(style, ""))

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from knowledge.parsing.elements import Code, Element, Notice
 from knowledge.parsing.errors import ParseError
+from knowledge.parsing.limits import STRUCK_OUT
 from knowledge.parsing.odf.blocks import Blocks
 from knowledge.parsing.odf.package import OFFICE, Package, reporting_broken
 from knowledge.parsing.pictures import PictureStore
@@ -21,14 +22,13 @@ def parse(path: Path, context: ParseContext) -> Iterator[Element]:
         assert root is not None
         package.styles.read(root)
         body = root.find(f"{OFFICE}body/{OFFICE}text")
-        found = (
-            []
-            if body is None
-            else list(with_captions(_join_code(Blocks(package, PictureStore(context.output_dir)).read(body))))
-        )
+        blocks = Blocks(package, PictureStore(context.output_dir))
+        found = [] if body is None else list(with_captions(_join_code(blocks.read(body))))
         if all(isinstance(element, Notice) for element in found):
             raise ParseError("no_text.document")
         yield from found
+        if blocks.has_struck:
+            yield STRUCK_OUT
         yield package.title()
 
 

@@ -60,7 +60,8 @@ class Styles:
     paragraphs: dict[str, _Style] = field(default_factory=dict)
     raised: set[str] = field(default_factory=set)  # character styles for superscripts
     hidden_slides: set[str] = field(default_factory=set)  # styles of slides
-    struck_out: set[str] = field(default_factory=set)  # character styles
+    struck_out: set[str] = field(default_factory=set)  # character and cell styles
+    struck_paragraphs: set[str] = field(default_factory=set)  # paragraph styles
     fonts: dict[str, str] = field(default_factory=dict)  # font names by character style
     lists: dict[str, dict[int, ListLevel]] = field(default_factory=dict)
 
@@ -79,12 +80,14 @@ class Styles:
                     node.get(f"{STYLE}list-style-name", ""),
                     int(level) if level.isdigit() else 0,
                 )
-            for properties in node.findall(f"{STYLE}text-properties") if node.get(f"{STYLE}family") == "text" else ():
-                name = node.get(f"{STYLE}name", "")
+            for properties in node.iterfind(f"{STYLE}text-properties"):
+                family, name = node.get(f"{STYLE}family"), node.get(f"{STYLE}name", "")
+                if is_struck_out(properties):
+                    (self.struck_paragraphs if family == "paragraph" else self.struck_out).add(name)
+                if family != "text":
+                    continue
                 if properties.get(f"{STYLE}text-position", "").startswith("super"):
                     self.raised.add(name)
-                if properties.get(f"{STYLE}text-line-through-style", "none") != "none":
-                    self.struck_out.add(name)
                 self.fonts[name] = properties.get(f"{STYLE}font-name", "")
         for node in root.iter(f"{TEXT}list-style", f"{TEXT}outline-style"):
             levels: dict[int, ListLevel] = {}
@@ -164,6 +167,11 @@ class Package:
         root = self.part("meta.xml")
         found = None if root is None else next(root.iter(f"{_DUBLIN}title"), None)
         return Title(text="" if found is None else words_of(found), shown=False)
+
+
+def is_struck_out(properties: etree._Element) -> bool:
+    """Return whether a style's properties strike text out."""
+    return properties.get(f"{STYLE}text-line-through-style", "none") != "none"
 
 
 def words_of(node: etree._Element) -> str:

@@ -8,7 +8,7 @@ from lxml import etree
 
 from knowledge.parsing.elements import Element, Notice, PageBreak, Title
 from knowledge.parsing.errors import ParseError
-from knowledge.parsing.limits import HIDDEN, HIDDEN_LEFT_OUT, HIDDEN_READ
+from knowledge.parsing.limits import HIDDEN, HIDDEN_LEFT_OUT, HIDDEN_READ, STRUCK_OUT
 from knowledge.parsing.odf.blocks import Blocks
 from knowledge.parsing.odf.package import DRAW, OFFICE, PRESENTATION, SVG, Package, reporting_broken, words_of
 from knowledge.parsing.pictures import PictureStore
@@ -33,8 +33,7 @@ def parse(path: Path, context: ParseContext) -> Iterator[Element]:
         if len(slides) > context.max_pages:
             raise ParseError("too_many_pages.slides", slides=len(slides), most=context.max_pages)
         pictures = PictureStore(context.output_dir)
-        found = False
-        has_hidden = False
+        found = has_hidden = has_struck = False
         title = ""
         for number, slide in enumerate(slides, 1):
             yield PageBreak(page=number, total=len(slides))
@@ -54,10 +53,13 @@ def parse(path: Path, context: ParseContext) -> Iterator[Element]:
             for notes in slide.iterfind(f"{PRESENTATION}notes/{DRAW}frame"):
                 if notes.get(f"{PRESENTATION}class") == "notes" and _is_filled(notes):
                     rest += blocks.block(notes)
+            has_struck = has_struck or blocks.has_struck
             found = found or bool(heading) or any(not isinstance(element, Notice) for element in rest)
             yield from under_heading(number, heading, rest, _ITEM)
         if has_hidden:
             yield HIDDEN_READ if context.hidden else HIDDEN_LEFT_OUT
+        if has_struck:
+            yield STRUCK_OUT
         if not found:
             raise ParseError("no_text.slides")
         yield Title(text=title)

@@ -1,5 +1,6 @@
 """OpenDocument workbooks (ods): each sheet is a page with its name, read row by row to limit memory."""
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -8,9 +9,21 @@ from lxml import etree
 from knowledge.parsing.decoding import clean
 from knowledge.parsing.elements import Element, Heading, PageBreak, Paragraph, Table
 from knowledge.parsing.errors import ParseError
-from knowledge.parsing.limits import HIDDEN, HIDDEN_LEFT_OUT, HIDDEN_READ, MAX_COLUMNS, columns_left_out
+from knowledge.parsing.legacy import calculation
+from knowledge.parsing.limits import HIDDEN, HIDDEN_LEFT_OUT, HIDDEN_READ, MAX_COLUMNS, STRUCK_OUT, columns_left_out
 from knowledge.parsing.odf.blocks import Blocks, number_of
-from knowledge.parsing.odf.package import DRAW, OFFICE, STYLE, TABLE, TEXT, Package, reporting_broken
+from knowledge.parsing.odf.package import (
+    DRAW,
+    OFFICE,
+    STYLE,
+    TABLE,
+    TEXT,
+    Package,
+    is_struck_out,
+    reporting_broken,
+    words_of,
+)
+from knowledge.parsing.ooxml import blocks_of
 from knowledge.parsing.pictures import PictureStore
 from knowledge.parsing.registry import ParseContext
 from knowledge.parsing.tables.sheets import SheetTables
@@ -18,13 +31,24 @@ from knowledge.parsing.tables.sheets import SheetTables
 _SHEET, _ROW = f"{TABLE}table", f"{TABLE}table-row"
 _CELL, _COVERED = f"{TABLE}table-cell", f"{TABLE}covered-table-cell"
 _FRAME, _BODY = f"{DRAW}frame", f"{OFFICE}spreadsheet"
-_PROPERTIES = f"{STYLE}table-properties"
+_PROPERTIES, _TEXT_PROPERTIES = f"{STYLE}table-properties", f"{STYLE}text-properties"
+# A cell with a formula but without its value and text, as programs write it that don't calculate.
+_UNCALCULATED = re.compile(
+    rb"<table:table-cell\b(?=[^>]*\stable:formula=)(?![^>]*\soffice:(?:(?:string-|date-|time-|boolean-)?value)=)"
+    rb"[^>]*(?:/>|>\s*</table:table-cell>)"
+)
 
 
 @reporting_broken
 def parse(path: Path, context: ParseContext) -> Iterator[Element]:
     """Yield a workbook's elements sheet by sheet; raises `ParseError` if it is protected, broken, empty or too long."""
-    with Package(path, context, "OpenDocument (.ods)") as package:
+    kind = "OpenDocument (.ods)"
+    with Package(path, context, kind) as package:
+        blocks = blocks_of(package.archive, "content.xml")
+        uncalculated = sum(len(_UNCALCULATED.findall(block)) for block in blocks)
+    if uncalculated and (calculated := calculation.calculated(path, "ods", context.output_dir)):
+        path, uncalculated = calculated, 0
+    with Package(path, context, kind) as package:
         reader = _Reader(package, context)
         yield from reader.run()
         if not reader.found:
@@ -32,6 +56,9 @@ def parse(path: Path, context: ParseContext) -> Iterator[Element]:
         yield from columns_left_out(reader.widest)
         if reader.has_hidden:
             yield HIDDEN_READ if context.hidden else HIDDEN_LEFT_OUT
+        if reader.has_struck:
+            yield STRUCK_OUT
+        yield from calculation.left_out(uncalculated)
         yield package.title()
 
 
@@ -39,7 +66,8 @@ class _Reader:
     def __init__(self, package: Package, context: ParseContext) -> None:
         self.package, self.context = package, context
         self.pictures = PictureStore(context.output_dir)
-        self.found = self.has_hidden = False
+        self.found = self.has_hidden = self.has_struck = False
+        self.struck_out = set(package.styles.struck_out)  # styles of cells and of text in them
         self.rows = self.widest = 0
 
     def run(self) -> Iterator[Element]:
@@ -55,7 +83,7 @@ class _Reader:
             events = etree.iterparse(
                 file,
                 events=("start", "end"),
-                tag=(_SHEET, _ROW, _FRAME, _PROPERTIES),
+                tag=(_SHEET, _ROW, _FRAME, _PROPERTIES, _TEXT_PROPERTIES),
                 resolve_entities=False,
                 no_network=True,
                 load_dtd=False,
@@ -65,6 +93,10 @@ class _Reader:
                 if node.tag == _PROPERTIES:
                     if node.get(f"{TABLE}display") == "false" and parent is not None:
                         hidden.add(parent.get(f"{STYLE}name", ""))
+                    continue
+                if node.tag == _TEXT_PROPERTIES:
+                    if is_struck_out(node) and parent is not None:
+                        self.struck_out.add(parent.get(f"{STYLE}name", ""))
                     continue
                 is_sheet = node.tag == _SHEET and parent is not None and parent.tag == _BODY
                 if event == "start" and is_sheet:
@@ -105,7 +137,7 @@ class _Reader:
         line: list[str] = []
         across: list[str] = []
         for cell in node.iterchildren(_CELL, _COVERED):
-            text = _text(cell)
+            text = self._text(cell)
             repeated = number_of(cell, "number-columns-repeated")
             if text and len(line) + repeated > MAX_COLUMNS:
                 self.widest = max(self.widest, len(line) + repeated)
@@ -141,21 +173,25 @@ class _Reader:
                 raise ParseError("too_many_rows.workbook", rows=self.context.max_rows)
             yield from tables.add(line, across)
 
+    def _text(self, cell: etree._Element) -> str:
+        """Return the text of a cell as shown, without what is struck out."""
+        is_struck = cell.get(f"{TABLE}style-name") in self.struck_out
+        lines = ["".join(self._words(paragraph, is_struck)) for paragraph in cell.iterchildren(f"{TEXT}p")]
+        return "\n".join(filter(None, (clean(line).strip() for line in lines)))
 
-def _text(cell: etree._Element) -> str:
-    """Return the text of a cell as shown."""
-    parts = []
-    for paragraph in cell.iterchildren(f"{TEXT}p"):
-        inner: list[str] = []
-        for node in paragraph.iter():
-            if node.tag == f"{TEXT}s":
-                inner.append(" ")
-            elif node.tag == f"{TEXT}line-break":
-                inner.append("\n")
-            inner.append(node.text or "")
-            inner.append(node.tail or "" if node is not paragraph else "")
-        parts.append(clean("".join(inner)).strip())
-    return "\n".join(filter(None, parts))
+    def _words(self, node: etree._Element, is_struck: bool) -> Iterator[str]:
+        if is_struck or node.get(f"{TEXT}style-name") in self.struck_out:
+            self.has_struck = self.has_struck or bool(words_of(node).strip())
+            return
+        yield node.text or ""
+        for child in node:
+            if child.tag == f"{TEXT}s":
+                yield " "
+            elif child.tag == f"{TEXT}line-break":
+                yield "\n"
+            elif isinstance(child.tag, str):
+                yield from self._words(child, False)
+            yield child.tail or ""
 
 
 def _forget(node: etree._Element) -> None:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from knowledge.parsing.elements import Element, Heading, Paragraph, Title
 from knowledge.parsing.errors import ParseError
+from knowledge.parsing.limits import STRUCK_OUT
 from knowledge.parsing.pictures import PictureStore
 from knowledge.parsing.registry import ParseContext
 from knowledge.parsing.rtf.reader import NEAR, CellProperties, Reader, Row, Text
@@ -43,7 +44,7 @@ def parse(path: Path, context: ParseContext) -> Iterator[Element]:
     found = list(with_captions(elements()))
     if not found:
         raise ParseError("no_text.document")
-    return iter([*found, Title(text=reader.title, shown=False)])
+    return iter([*found, *([STRUCK_OUT] if reader.has_struck else []), Title(text=reader.title, shown=False)])
 
 
 def _element(block: Text, has_headings: bool, has_title: bool) -> Element:

@@ -70,6 +70,7 @@ class _Group:
     font: int = -1
     skipped: int = 1  # replacement characters after \u for older programs
     is_hidden: bool = False
+    is_struck_out: bool = False
     is_bold: bool = False
     is_raised: bool = False
     is_asian: bool = False  # whether formatting applies to East Asian characters
@@ -117,6 +118,7 @@ class Reader:
         self.default_font = -1
         self.skip = 0
         self.starred = False
+        self.has_struck = False
 
     def blocks(self) -> Iterator[Block]:
         """Yield the document's blocks in reading order; raises `ParseError` if groups are nested too deeply."""
@@ -168,7 +170,8 @@ class Reader:
     # Text
 
     def _is_left_out(self) -> bool:
-        return self.group.destination == "-" or (self.group.is_hidden and not self.group.destination)
+        is_hidden = self.group.is_hidden or self.group.is_struck_out
+        return self.group.destination == "-" or (is_hidden and not self.group.destination)
 
     def _run(self, run: str) -> None:
         if self.skip:
@@ -287,7 +290,10 @@ class Reader:
         if name == "f":
             self.group.font = value
         elif name == "fcharset":
-            self.fonts[self.group.font] = self.codepage if value in (1, 2) else charset_map.get(value, self.codepage)
+            # The codes of a symbol font are no characters of a code page, where some are halves of one.
+            self.fonts[self.group.font] = "latin-1" if value == 2 else charset_map.get(value, self.codepage)
+            if value == 1:
+                self.fonts[self.group.font] = self.codepage
         elif name in ("s", "cs", "ts", "ds"):
             self.paragraph.style = value if name == "s" else -1  # a style that no paragraph has
         else:
@@ -351,7 +357,7 @@ def _reset_paragraph(reader: Reader, value: int | None) -> None:
 
 
 def _reset_characters(reader: Reader, value: int | None) -> None:
-    reader.group.is_bold = reader.group.is_hidden = reader.group.is_raised = False
+    reader.group.is_bold = reader.group.is_hidden = reader.group.is_raised = reader.group.is_struck_out = False
     reader.group.font = reader.default_font
 
 
@@ -382,6 +388,11 @@ def _number(target: str, attribute: str, add: int = 0) -> Callable[[Reader, int 
     return act
 
 
+def _strike(reader: Reader, value: int | None) -> None:
+    reader.group.is_struck_out = value != 0
+    reader.has_struck = reader.has_struck or (value != 0 and not reader.group.destination)
+
+
 def _set_asian_bold(reader: Reader, value: int | None) -> None:
     reader.group.is_bold = reader.group.is_bold or (reader.group.is_asian and value != 0)
 
@@ -400,8 +411,8 @@ _FORMATS: dict[str, Callable[[Reader, int | None], None]] = {
     "ab": _set_asian_bold,
     "v": _on("group", "is_hidden"),
     "deleted": _on("group", "is_hidden"),
-    "strike": _on("group", "is_hidden"),
-    "striked": _on("group", "is_hidden"),
+    "strike": _strike,
+    "striked": _strike,
     "super": _on("group", "is_raised"),
     "nosupersub": lambda reader, value: setattr(reader.group, "is_raised", False),
     "htmlrtf": _on("group", "is_hidden"),

@@ -3,21 +3,32 @@
 import re
 import zipfile
 from collections.abc import Iterator
+from dataclasses import dataclass, field
 from itertools import chain, product
 from pathlib import Path
 from typing import Any
 
 import openpyxl
-from openpyxl.cell.read_only import EmptyCell
+from openpyxl.cell.read_only import EMPTY_CELL, EmptyCell, ReadOnlyCell
+from openpyxl.cell.rich_text import CellRichText
 from openpyxl.utils.cell import range_boundaries
 from openpyxl.utils.exceptions import InvalidFileException
 from openpyxl.worksheet._read_only import ReadOnlyWorksheet
+from openpyxl.worksheet._reader import WorkSheetParser
 
-from knowledge.parsing.decoding import as_shown, clean
+from knowledge.parsing.decoding import as_shown, clean, raised
 from knowledge.parsing.elements import Element, Heading, Notice, PageBreak, Paragraph, Table
 from knowledge.parsing.errors import ParseError
-from knowledge.parsing.limits import HIDDEN, HIDDEN_LEFT_OUT, HIDDEN_READ, MAX_COLUMNS, columns_left_out
-from knowledge.parsing.ooxml import BROKEN, broken, check_package
+from knowledge.parsing.legacy import calculation
+from knowledge.parsing.limits import (
+    HIDDEN,
+    HIDDEN_LEFT_OUT,
+    HIDDEN_READ,
+    MAX_COLUMNS,
+    STRUCK_OUT,
+    columns_left_out,
+)
+from knowledge.parsing.ooxml import BROKEN, blocks_of, broken, check_package
 from knowledge.parsing.pictures import PictureStore
 from knowledge.parsing.registry import ParseContext
 from knowledge.parsing.tables.sheets import SheetTables
@@ -30,24 +41,48 @@ _ROW = re.compile(rb"<(?:\w+:)?row\s[^>]*?hidden=\"(?:1|true)\"[^>]*>")
 _NUMBER_OF_ROW = re.compile(rb"\sr=\"(\d+)\"")
 _COLUMN = re.compile(rb"<(?:\w+:)?col\s[^>]*?hidden=\"(?:1|true)\"[^>]*>")
 _FIRST, _LAST = re.compile(rb"\smin=\"(\d+)\""), re.compile(rb"\smax=\"(\d+)\"")
+# A cell with a formula but without its value, or 0, as programs write it that don't calculate; "" is a value of text.
+_UNCALCULATED = re.compile(
+    rb"<(?:\w+:)?c\b(?![^>]*\st=\"str\")[^>]*>\s*<(?:\w+:)?f\b[^>]*?(?:/>|>[^<]*</(?:\w+:)?f>)\s*"
+    rb"(?:<(?:\w+:)?v\s*/>|<(?:\w+:)?v>\s*(0?)\s*</(?:\w+:)?v>)?\s*</(?:\w+:)?c>"
+)
+_FORMULA = re.compile(rb"<(?:\w+:)?f[\s>/]")
+_CALCULATES_ON_OPENING = re.compile(rb"<(?:\w+:)?calcPr\b[^>]*\sfullCalcOnLoad=\"(?:1|true)\"")
 _MOST_CELLS = 5_000_000
 _LAST_ROW = 1_048_576  # Excel's limit
 _MOST_MERGED = 200_000  # cells
-_SCAN = 1 << 20  # bytes
-_LONGEST_TAG = 1000  # bytes
 _LONGEST_SIGN = 4  # characters of a cell that may be in a symbol font; longer ones are words
 
-# For each merged cell but the first, the row and column of the first.
-Merges = dict[tuple[int, int], tuple[int, int]]
+
+@dataclass(slots=True)
+class _Declared:
+    """What a sheet says about its cells, but its row-by-row reader leaves out.
+
+    `merges` has the row and column of the first cell for each other one that is merged with it.
+    """
+
+    formulas: int = 0
+    uncalculated: int = 0
+    zeros: int = 0  # formulas with this value
+    merges: dict[tuple[int, int], tuple[int, int]] = field(default_factory=dict)
+    hidden_rows: set[int] = field(default_factory=set)
+    hidden_columns: set[int] = field(default_factory=set)
 
 
 def parse(path: Path, context: ParseContext) -> Iterator[Element]:
     """Yield a workbook's elements sheet by sheet; raises `ParseError` if it is protected, broken, empty or too long."""
     check_package(path, "xl/", "Excel (.xlsx)")
-    reader = _Reader(path, context)
     found = False
     try:
-        for element in reader.run():
+        declared = _declared(path)
+        formulas, uncalculated, zeros = (
+            sum(getattr(sheet, name) for sheet in declared.values()) for name in ("formulas", "uncalculated", "zeros")
+        )
+        again = bool(zeros) and formulas == uncalculated + zeros and _calculates_on_opening(path)
+        uncalculated = formulas if again else uncalculated
+        if uncalculated and (calculated := calculation.calculated(path, "xlsx", context.output_dir, again)):
+            path, declared, uncalculated = calculated, _declared(calculated), 0
+        for element in chain(_Reader(path, context, declared).run(), calculation.left_out(uncalculated)):
             found = found or not isinstance(element, PageBreak | Notice)
             yield element
     except (*BROKEN, InvalidFileException) as error:
@@ -59,25 +94,20 @@ def parse(path: Path, context: ParseContext) -> Iterator[Element]:
 class _Reader:
     """Reads a workbook row by row, to limit memory."""
 
-    def __init__(self, path: Path, context: ParseContext) -> None:
-        self.path, self.context = path, context
+    def __init__(self, path: Path, context: ParseContext, declared: dict[str, _Declared]) -> None:
+        self.path, self.context, self.declared = path, context, declared
         self.pictures = PictureStore(context.output_dir)
         self.rows = 0
         self.cells = 0
-        self.has_hidden = False
+        self.has_hidden = self.has_struck = False
+        self.struck_fonts: set[int] = set()
         self.widest = 0  # columns of the widest row with content beyond `MAX_COLUMNS`
 
     def run(self) -> Iterator[Element]:
         with self.path.open("rb") as file, zipfile.ZipFile(self.path) as package:
-            # Count the cells, including empty ones, before reading them, which takes seconds instead of minutes.
-            left = _MOST_CELLS
-            parts = [part for part in package.namelist() if "/worksheets/" in part and part.endswith(".xml")]
-            for block in (block for part in parts for block in _blocks(package, part)):
-                left -= len(_CELL.findall(block))
-                if left < 0:
-                    raise _too_many_cells()
             # Pass the open file, not its path, since stored documents have no extension, which openpyxl requires.
-            book = openpyxl.load_workbook(file, read_only=True, data_only=True, keep_links=False)
+            book = openpyxl.load_workbook(file, read_only=True, data_only=True, keep_links=False, rich_text=True)
+            self.struck_fonts = {number for number, font in enumerate(vars(book)["_fonts"]) if font.strike}
             hidden = [sheet for sheet in book.worksheets if sheet.sheet_state != "visible"]
             self.has_hidden = bool(hidden)
             sheets = [sheet for sheet in book.worksheets if sheet not in hidden or self.context.hidden]
@@ -85,7 +115,8 @@ class _Reader:
                 yield PageBreak(page=number, total=len(sheets))
                 inner = str(vars(sheet)["_worksheet_path"]).lstrip("/")
                 tables = SheetTables(number)
-                cells = self._elements(sheet, tables, _merges(package, inner), _hidden(package, inner))
+                rows = _rows(sheet, package, inner)
+                cells = self._elements(rows, tables, self.declared.get(inner, _Declared()))
                 for place, element in enumerate(chain(cells, drawings_of(package, inner, self.pictures, number))):
                     if place == 0:
                         mark = f" {HIDDEN}" if sheet in hidden else ""
@@ -94,21 +125,22 @@ class _Reader:
             yield from columns_left_out(self.widest)
             if self.has_hidden:
                 yield HIDDEN_READ if self.context.hidden else HIDDEN_LEFT_OUT
+            if self.has_struck:
+                yield STRUCK_OUT
 
     def _elements(
-        self, sheet: ReadOnlyWorksheet, tables: SheetTables, merges: Merges, hidden: tuple[set[int], set[int]]
+        self, rows: Iterator[list[object]], tables: SheetTables, declared: _Declared
     ) -> Iterator[Table | Paragraph]:
         anchors: dict[tuple[int, int], str] = {}
-        first_cells = set(merges.values())
-        sheet.reset_dimensions()  # a sheet may declare a million rows and contain three
-        for number, row in enumerate(iter(sheet.rows), 1):
+        merges, first_cells = declared.merges, set(declared.merges.values())
+        for number, row in enumerate(rows, 1):
             if number > _LAST_ROW:
                 raise ParseError("broken")
             if len(row) == 0:
                 yield from tables.end()
                 continue
-            line = [_text(cell) for cell in row[:MAX_COLUMNS]]
-            if len(row) > self.widest and any(map(_text, row[MAX_COLUMNS:])):
+            line = [self._text(cell) for cell in row[:MAX_COLUMNS]]
+            if len(row) > self.widest and any(map(self._text, row[MAX_COLUMNS:])):
                 self.widest = len(row)
             self.rows += any(line)
             self.cells += len(line)
@@ -133,9 +165,9 @@ class _Reader:
                     across[column - 1] = anchors.get(first, "")
                     if first[0] != number and first[1] == column:
                         line[column - 1] = across[column - 1]
-            if number in hidden[0] or hidden[1]:
-                line, across = self._without_hidden(number, line, across, hidden)
-                if number in hidden[0] and not any(line):
+            if number in declared.hidden_rows or declared.hidden_columns:
+                line, across = self._without_hidden(number, line, across, declared)
+                if number in declared.hidden_rows and not any(line):
                     continue  # unlike an empty row, it doesn't end a table
             if any(line):
                 yield from tables.add(line, across)
@@ -144,51 +176,77 @@ class _Reader:
         yield from tables.finish()
 
     def _without_hidden(
-        self, number: int, line: list[str], across: list[str], hidden: tuple[set[int], set[int]]
+        self, number: int, line: list[str], across: list[str], declared: _Declared
     ) -> tuple[list[str], list[str]]:
         """Return a row without its hidden cells, or with a mark if they are to be read."""
-        rows, columns = hidden
-        gone = range(1, len(line) + 1) if number in rows else columns
+        is_row = number in declared.hidden_rows
+        gone = range(1, len(line) + 1) if is_row else declared.hidden_columns
         self.has_hidden = self.has_hidden or any(line[column - 1] for column in gone if column <= len(line))
         if not self.context.hidden:
             line, across = (
                 ["" if column in gone else cell for column, cell in enumerate(cells, 1)] for cells in (line, across)
             )
-        elif number in rows and any(line):
+        elif is_row and any(line):
             first = next(place for place, cell in enumerate(line) if cell)
             line = [*line[:first], f"{line[first]} {HIDDEN}", *line[first + 1 :]]
         return line, across
 
+    def _text(self, cell: object) -> str:
+        value = None if isinstance(cell, EmptyCell) else getattr(cell, "value", None)
+        if value is None:
+            return ""
+        style = _styled(cell, "style_array")
+        is_struck = style is not None and style.fontId in self.struck_fonts
+        parts: list[str] = []
+        for part in value if isinstance(value, CellRichText) else ():
+            if is_struck if isinstance(part, str) else part.font.strike:
+                self.has_struck = True
+            elif isinstance(part, str):
+                parts.append(part)
+            else:
+                parts.append(raised(part.text, parts) if part.font.vertAlign == "superscript" else part.text)
+        if isinstance(value, CellRichText):
+            value = "".join(parts)
+        elif is_struck:
+            self.has_struck = True
+            return ""
+        number_format = (
+            builtin_format(style.numFmtId) or _styled(cell, "number_format") if style else None
+        ) or "General"
+        if not isinstance(value, str):
+            return show(value, number_format)
+        text = clean(show(value, number_format))
+        if len(text) <= _LONGEST_SIGN and (font := _styled(cell, "font")):  # "ü" in Wingdings is a tick
+            text = as_shown(text, font.name or "")
+        return "" if text.startswith("=DISPIMG(") else text  # a picture in a cell, as WPS writes it
+
+
+def _rows(sheet: ReadOnlyWorksheet, package: zipfile.ZipFile, part: str) -> Iterator[list[object]]:
+    """Yield a sheet's rows as `sheet.rows` does, but with rich text, and however many rows and columns it declares."""
+    book, following = vars(sheet.parent), 1
+    with package.open(part) as source:
+        parser = WorkSheetParser(
+            source,
+            vars(sheet)["_shared_strings"],
+            data_only=True,
+            epoch=sheet.parent.epoch,
+            date_formats=book["_date_formats"],
+            timedelta_formats=book["_timedelta_formats"],
+            rich_text=True,
+        )
+        for number, cells in parser.parse():
+            for _ in range(following, number):
+                yield []
+            if number >= following:
+                row: list[object] = [EMPTY_CELL] * max((cell["column"] for cell in cells), default=0)
+                for cell in cells:
+                    row[cell["column"] - 1] = ReadOnlyCell(sheet, **cell)
+                yield row
+                following = number + 1
+
 
 def _too_many_cells() -> ParseError:
     return ParseError("too_many_rows.cells", cells=_MOST_CELLS)
-
-
-def _blocks(package: zipfile.ZipFile, part: str) -> Iterator[bytes]:
-    """Yield a part of the package in blocks that don't split a tag, unless it is very long."""
-    with package.open(part) as file:
-        rest = b""
-        while block := file.read(_SCAN):
-            block = rest + block
-            cut = block.rfind(b"<")
-            cut = cut if cut > 0 and len(block) - cut < _LONGEST_TAG else len(block)
-            yield block[:cut]
-            rest = block[cut:]
-        yield rest
-
-
-def _text(cell: object) -> str:
-    value = None if isinstance(cell, EmptyCell) else getattr(cell, "value", None)
-    if value is None:
-        return ""
-    style = _styled(cell, "style_array")
-    number_format = (builtin_format(style.numFmtId) or _styled(cell, "number_format") if style else None) or "General"
-    if not isinstance(value, str):
-        return show(value, number_format)
-    text = clean(show(value, number_format))
-    if len(text) <= _LONGEST_SIGN and (font := _styled(cell, "font")):  # "ü" in Wingdings is a tick
-        text = as_shown(text, font.name or "")
-    return "" if text.startswith("=DISPIMG(") else text  # a picture in a cell, as WPS writes it
 
 
 def _styled(cell: object, name: str) -> Any:
@@ -199,28 +257,46 @@ def _styled(cell: object, name: str) -> Any:
         return None
 
 
-def _hidden(package: zipfile.ZipFile, part: str) -> tuple[set[int], set[int]]:
-    """Return the numbers of a sheet's hidden rows and columns, which its row-by-row reader leaves out."""
-    rows: set[int] = set()
-    columns: set[int] = set()
-    for block in _blocks(package, part):
-        rows.update(int(match.group(1)) for tag in _ROW.findall(block) if (match := _NUMBER_OF_ROW.search(tag)))
-        for tag in _COLUMN.findall(block):
-            first, last = (int(match.group(1)) if (match := side.search(tag)) else 0 for side in (_FIRST, _LAST))
-            columns.update(range(first, min(last, MAX_COLUMNS) + 1))
-    return rows, columns
+def _declared(path: Path) -> dict[str, _Declared]:
+    """Return what the sheets declare, by their parts; raises `ParseError` if there are too many cells.
 
-
-def _merges(package: zipfile.ZipFile, part: str) -> Merges:
-    """Return the merged cells of a sheet, which its row-by-row reader leaves out."""
-    merges: Merges = {}
-    for block in _blocks(package, part):
-        for match in _MERGE.finditer(block):
-            left, top, right, bottom = (side or 1 for side in range_boundaries(match.group(1).decode()))
-            if (right - left + 1) * (bottom - top + 1) > _MOST_MERGED:
+    They are counted, including empty ones, before they are read, which takes seconds instead of minutes.
+    """
+    found: dict[str, _Declared] = {}
+    cells = merged = 0
+    with zipfile.ZipFile(path) as package:
+        for part in package.namelist():
+            if "/worksheets/" not in part or not part.endswith(".xml"):
                 continue
-            places = product(range(top, bottom + 1), range(left, min(right, MAX_COLUMNS) + 1))
-            merges.update({place: (top, left) for place in places if place != (top, left)})
-            if len(merges) > _MOST_MERGED:
-                return merges
-    return merges
+            sheet = found[part.lstrip("/")] = _Declared()
+            for block in blocks_of(package, part):
+                cells += len(_CELL.findall(block))
+                if cells > _MOST_CELLS:
+                    raise _too_many_cells()
+                if formulas := len(_FORMULA.findall(block)):
+                    values = _UNCALCULATED.findall(block)
+                    sheet.formulas += formulas
+                    sheet.zeros += values.count(b"0")
+                    sheet.uncalculated += values.count(b"")
+                rows = (_NUMBER_OF_ROW.search(tag) for tag in _ROW.findall(block))
+                sheet.hidden_rows.update(int(row.group(1)) for row in rows if row)
+                for tag in _COLUMN.findall(block):
+                    first, last = (
+                        int(match.group(1)) if (match := side.search(tag)) else 0 for side in (_FIRST, _LAST)
+                    )
+                    sheet.hidden_columns.update(range(first, min(last, MAX_COLUMNS) + 1))
+                for match in _MERGE.finditer(block):
+                    left, top, right, bottom = (side or 1 for side in range_boundaries(match.group(1).decode()))
+                    area = (right - left + 1) * (bottom - top + 1)
+                    if max(area, merged) > _MOST_MERGED:
+                        continue
+                    merged += area
+                    places = product(range(top, bottom + 1), range(left, min(right, MAX_COLUMNS) + 1))
+                    sheet.merges.update({place: (top, left) for place in places if place != (top, left)})
+    return found
+
+
+def _calculates_on_opening(path: Path) -> bool:
+    """Return whether a workbook asks programs to calculate it, since its values may be wrong."""
+    with zipfile.ZipFile(path) as package:
+        return any(_CALCULATES_ON_OPENING.search(block) for block in blocks_of(package, "xl/workbook.xml"))

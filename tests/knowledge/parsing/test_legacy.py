@@ -1,15 +1,19 @@
 """Office files from before 2007: read like current ones, or refused with a reason."""
 
 import http.server
+import re
 import subprocess
 import threading
 import zipfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import docx
 import openpyxl
 import pytest
+from openpyxl.cell.rich_text import CellRichText, TextBlock
+from openpyxl.cell.text import InlineFont
+from openpyxl.styles import Font
 from pptx import Presentation
 
 from knowledge.parsing.elements import Heading, PageBreak, Picture, Table
@@ -59,8 +63,11 @@ def letter(make: Make, tmp_path_factory: pytest.TempPathFactory) -> Path:
 def workbook(make: Make, tmp_path_factory: pytest.TempPathFactory) -> Path:
     book = openpyxl.Workbook()
     book.active.title = "Budget"
-    for row in (("Item", "Cost", "Paid"), ("Pump", 1200.5, True), ("Valve", 0.25, False)):
+    price = CellRichText(TextBlock(InlineFont(strike=True), "old "), TextBlock(InlineFont(), "Valve"))
+    for row in (("Item", "Cost", "Paid"), ("Pump", 1200.5, True), (price, 0.25, False), ("Hose", 9, True)):
         book.active.append(row)
+    for cell in book.active[4]:
+        cell.font = Font(strike=True)
     book.active["B2"].number_format = "#,##0.00"
     book.active["B3"].number_format = "0%"
     sheet = book.create_sheet("Plan")
@@ -101,6 +108,7 @@ def test_a_workbook_with_libreoffice_and_without(
         "# Budget",
         "table: Item,Cost,Paid | Pump,1,200.50,TRUE | Valve,25%,FALSE",
     ]
+    assert outline(without)[-1] == "notice: Text that is struck out was left out."
     assert [element.page for element in without if isinstance(element, PageBreak)] == [1, 2]
     assert [element.caption for element in without if isinstance(element, Table)][1:] == ["Merged"]
 
@@ -188,7 +196,9 @@ def test_a_conversion_that_hangs_is_ended(letter: Path, tmp_path: Path, monkeypa
     assert caught.value.code == "timeout"
 
 
-def test_nothing_that_a_file_links_to_is_fetched(make: Make, tmp_path: Path) -> None:
+@pytest.fixture
+def server() -> Iterator[tuple[str, list[str]]]:
+    """Start a web server; yield its address and the paths that are asked for."""
     asked: list[str] = []
 
     class Handler(http.server.BaseHTTPRequestHandler):
@@ -203,14 +213,60 @@ def test_nothing_that_a_file_links_to_is_fetched(make: Make, tmp_path: Path) -> 
 
     with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()
-        page = tmp_path / "page.html"
-        address = f"http://127.0.0.1:{server.server_address[1]}/linked.png"
-        page.write_text(f"<p>before</p><img src='{address}' width=50 height=50><p>after</p>")
-        linked = make(make(page, "odt:writer8"), "doc")
-        assert address.encode() in linked.read_bytes()
-        asked.clear()
-        assert convert(linked, "doc", "docx", tmp_path / "out").is_file()
+        yield f"http://127.0.0.1:{server.server_address[1]}", asked
         server.shutdown()
+
+
+def test_nothing_that_a_file_links_to_is_fetched(make: Make, tmp_path: Path, server: tuple[str, list[str]]) -> None:
+    address, asked = server
+    page = tmp_path / "page.html"
+    page.write_text(f"<p>before</p><img src='{address}/linked.png' width=50 height=50><p>after</p>")
+    linked = make(make(page, "odt:writer8"), "doc")
+    assert address.encode() in linked.read_bytes()
+    asked.clear()
+    assert convert(linked, "doc", "docx", tmp_path / "out").is_file()
+    assert asked == []
+
+
+def test_formulas_are_calculated_without_what_they_link_to(tmp_path: Path, server: tuple[str, list[str]]) -> None:
+    address, asked = server
+    other = openpyxl.Workbook()
+    other.active["A1"] = "secret"
+    other.save(tmp_path / "other.xlsx")
+    book = openpyxl.Workbook()
+    book.active.title = "Budget"
+    book.active.append(["Item", "Sum"])
+    book.active.append(["Lamp", "=12*40"])
+    for formula in (
+        f'=_xlfn.WEBSERVICE("{address}/value")',
+        f"='{address}/[book.xlsx]Sheet'!A1",
+        f'=_xlfn.WEBSERVICE("file://{tmp_path}/other.xlsx")',
+        f"='file://{tmp_path}/[other.xlsx]Sheet'!A1",
+        f"=INDIRECT(\"'file://{tmp_path}/other.xlsx'#$Sheet.A1\")",
+    ):
+        book.active.append(["", formula])
+    book.save(tmp_path / "a.xlsx")
+    heading, table = outline(read(tmp_path / "a.xlsx"))
+    assert heading == "# Budget" and table.startswith("table: Item,Sum | Lamp,480 | ")
+    assert "secret" not in table and asked == []
+
+
+def test_formulas_of_an_open_workbook_are_calculated(make: Make, tmp_path: Path, server: tuple[str, list[str]]) -> None:
+    address, asked = server
+    book = openpyxl.Workbook()
+    for row in (["Item", "Sum"], ["Lamp", "=12*40"], ["Text", f'=_xlfn.WEBSERVICE("{address}/value")']):
+        book.active.append(row)
+    book.save(tmp_path / "a.xlsx")
+    path = make(tmp_path / "a.xlsx", "ods")
+    asked.clear()
+    with zipfile.ZipFile(path) as package:
+        content = package.read("content.xml")
+    values = rb' office:value-type="(?:float|string)"(?: office:(?:string-)?value="[^"]*")?| calcext:value-type="\w+"'
+    cell = re.compile(rb"(<table:table-cell [^>]*table:formula=[^>]*>)(?:<text:p>[^<]*</text:p>)?")
+    bare = cell.sub(lambda found: re.sub(values, b"", found[1]), content)
+    assert b"480" not in bare
+    with_part(path, tmp_path / "b.ods", "content.xml", bare)
+    assert outline(read(tmp_path / "b.ods"))[1].startswith("table: Item,Sum | Lamp,480")
     assert asked == []
 
 

@@ -99,3 +99,18 @@ def test_bounds(tmp_path: Path) -> None:
     assert refused(tmp_path / "empty.rtf") == "no_text"
     (tmp_path / "other.rtf").write_text("no rich text")
     assert refused(tmp_path / "other.rtf") == "broken"
+
+
+@pytest.mark.parametrize("codepage", [936, 932, 1252])
+def test_bullets_of_a_symbol_font(tmp_path: Path, codepage: int) -> None:
+    fonts = (
+        r"{\fonttbl{\f0\fcharset0 Arial;}{\f3\fcharset2 Symbol;}{\f4\fcharset2 Wingdings;}{\f5\fcharset2 Webdings;}}"
+    )
+    items = "".join(
+        rf"\pard{{\listtext\f{font} {code}\tab}}\f0 Item {font}\par"
+        for font, code in ((3, r"\'b7"), (4, r"\'a7"), (5, "n"))
+    )
+    text = rf"{{\rtf1\ansi\ansicpg{codepage}{fonts}{items}\pard\f3 \'b3\f0  5\par}}"
+    lines = outline(read_bytes(tmp_path, "a.rtf", text))
+    assert lines[:2] == ["- Item 3", "- Item 4"] and lines[-1] == "≥ 5"
+    assert "\ufffd" not in "".join(lines)

@@ -6,6 +6,10 @@ import docx
 import pptx
 import pytest
 from docx.document import Document
+from openpyxl import Workbook
+from openpyxl.cell.rich_text import CellRichText, TextBlock
+from openpyxl.cell.text import InlineFont
+from openpyxl.styles import Font
 
 from knowledge.parsing.elements import Notice
 from tests.knowledge.parsing.test_odf import make
@@ -28,8 +32,9 @@ from tests.knowledge.reading import outline, read, read_bytes
     ],
 )
 def test_in_texts(tmp_path: Path, name: str, text: str) -> None:
-    (line, *_notices) = outline([e for e in read_bytes(tmp_path, name, text) if not isinstance(e, Notice)])
-    assert " ".join(line.split()) == "The pool opens at 9:00 on weekdays."
+    element, notice = read_bytes(tmp_path, name, text)
+    assert " ".join(outline([element])[0].split()) == "The pool opens at 9:00 on weekdays."
+    assert isinstance(notice, Notice) and notice.key == "left_out.struck"
 
 
 def test_in_a_table_of_a_page(tmp_path: Path) -> None:
@@ -72,4 +77,47 @@ def test_in_an_open_document(tmp_path: Path) -> None:
         '<style:text-properties style:text-line-through-style="solid"/></style:style>'
     )
     body = '<text:p>手推车 <text:span text:style-name="S">89元</text:span>69元</text:p>'
-    assert outline(read(make(tmp_path / "a.odt", body, automatic=style))) == ["手推车 69元"]
+    gone = style.replace('"S"', '"P"').replace('family="text"', 'family="paragraph"')
+    body += '<text:p text:style-name="P">旧价</text:p>'
+    line, notice = read(make(tmp_path / "a.odt", body, automatic=style + gone))
+    assert outline([line]) == ["手推车 69元"]
+    assert isinstance(notice, Notice) and notice.key == "left_out.struck"
+
+
+def test_in_an_open_workbook(tmp_path: Path) -> None:
+    style = (
+        '<style:style style:name="{}" style:family="{}">'
+        '<style:text-properties style:text-line-through-style="solid"/></style:style>'
+    )
+    styles = style.format("S", "text") + style.format("C", "table-cell")
+    rows = (
+        ("货品", "价格"),
+        ("手推车", '<text:span text:style-name="S">89元</text:span>69元'),
+        ('<text:span text:style-name="S">旧耙</text:span>新耙', "15元"),
+    )
+    body = "".join(
+        "<table:table-row>"
+        + "".join(f"<table:table-cell><text:p>{cell}</text:p></table:table-cell>" for cell in row)
+        + '<table:table-cell table:style-name="C"><text:p>旧</text:p></table:table-cell></table:table-row>'
+        for row in rows
+    )
+    path = make(tmp_path / "a.ods", f'<table:table table:name="T">{body}</table:table>', automatic=styles)
+    *found, notice = read(path)
+    assert outline(found) == ["# T", "table: 货品,价格 | 手推车,69元 | 新耙,15元"]
+    assert isinstance(notice, Notice) and notice.key == "left_out.struck"
+
+
+def test_in_a_workbook(tmp_path: Path) -> None:
+    struck, normal = InlineFont(strike=True), InlineFont()
+    book = Workbook()
+    assert book.active is not None
+    book.active.title = "价格"
+    book.active.append(["货品", "价格", "体积"])
+    book.active.append(["手推车", CellRichText(TextBlock(struck, "89元 "), TextBlock(normal, "69元"))])
+    book.active.append(["旧耙", 15])
+    book.active.append(["水壶", 8, CellRichText("2 m", TextBlock(InlineFont(vertAlign="superscript"), "3"))])
+    book.active["A3"].font = book.active["B3"].font = Font(strike=True)
+    book.save(tmp_path / "a.xlsx")
+    *found, notice = read(tmp_path / "a.xlsx")
+    assert outline(found) == ["# 价格", "table: 货品,价格,体积 | 手推车,69元, | 水壶,8,2 m^3"]
+    assert isinstance(notice, Notice) and notice.key == "left_out.struck"

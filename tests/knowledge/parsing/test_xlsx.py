@@ -1,5 +1,6 @@
 """Excel workbooks, created with openpyxl."""
 
+import re
 import zipfile
 from datetime import datetime
 from io import BytesIO
@@ -10,8 +11,11 @@ from openpyxl import Workbook
 from openpyxl.chart import BarChart, Reference
 from openpyxl.drawing.image import Image
 from openpyxl.styles import Font
+from openpyxl.utils.datetime import MAC_EPOCH
 
+from knowledge.parsing import ooxml
 from knowledge.parsing.elements import PageBreak, Picture, Table
+from knowledge.parsing.legacy import calculation
 from knowledge.parsing.xlsx import workbook
 from tests.knowledge.reading import make_archive, outline, png, read, refused, with_part
 
@@ -127,6 +131,65 @@ def test_formulas_show_their_last_value(tmp_path: Path) -> None:
     assert outline(read(again))[1:] == ["table: a,b | 1,2"]
 
 
+def _uncalculated(formula: str, folder: Path, value: str = "", workbook: bytes = b"") -> Path:
+    """Return a workbook whose formulas have this value in XML, as programs write it that don't calculate."""
+    rows = "".join(
+        f'<row r="{n}"><c r="A{n}"><v>{n}</v></c><c r="B{n}"><f>{formula}</f>{value}</c></row>' for n in (1, 2)
+    )
+    path = sheet_of(rows, folder)
+    if workbook:
+        with zipfile.ZipFile(path) as package:
+            changed = re.sub(rb"<calcPr[^>]*>", workbook, package.read("xl/workbook.xml"))
+        path = with_part(path, folder / "again.xlsx", "xl/workbook.xml", changed)
+    return path
+
+
+@pytest.mark.parametrize("value", ["", "<v/>", "<v></v>", "<v />"])
+def test_formulas_without_values_are_calculated(tmp_path: Path, value: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = []
+
+    def calculated(path: Path, extension: str, folder: Path, again: bool) -> Path:
+        asked.append((path.name, extension, again))
+        return saved(book([["n", "twice"], [2, 4]]), tmp_path)
+
+    monkeypatch.setattr(calculation, "calculated", calculated)
+    assert outline(read(_uncalculated("A1*2", tmp_path, value))) == ["# Data 1", "table: n,twice | 2,4"]
+    assert asked == [("made.xlsx", "xlsx", False)]
+
+
+def test_zeros_are_no_values_if_the_file_asks_to_be_calculated(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = []
+    monkeypatch.setattr(calculation, "calculated", lambda *arguments: asked.append(arguments[-1]))
+    opening, plain = b'<calcPr calcId="1" fullCalcOnLoad="1"/>', b'<calcPr calcId="1"/>'
+    found = read(_uncalculated("A1*2", tmp_path, "<v>0</v>", opening))
+    assert outline(found)[-1].startswith("notice: 2 cells have formulas that were never calculated")
+    for path in (
+        _uncalculated("A1*2", tmp_path, "<v>0</v>", plain),
+        _uncalculated("A1*2", tmp_path, "<v>7</v>", opening),
+        _uncalculated("A1*2", tmp_path, "<v>7</v>"),
+    ):
+        assert not any("formulas" in line for line in outline(read(path)))
+    assert asked == [True]
+
+
+def test_the_empty_text_that_a_formula_returns_is_a_value(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(calculation, "calculated", lambda *arguments: pytest.fail("was calculated"))
+    cell = '<row r="1"><c r="A1" t="str"><f>IF(1,"","x")</f><v></v></c><c r="B1"><v>1</v></c></row>'
+    assert outline(read(sheet_of(cell, tmp_path))) == ["# Data 1", "1"]
+
+
+def test_dates_counted_from_1904(tmp_path: Path) -> None:
+    made = book([["Day", "Time"], [datetime(2024, 2, 5), datetime(2024, 2, 5, 14, 30)]])
+    made.epoch = MAC_EPOCH
+    made.active["A2"].number_format = 'd"日"mmm'
+    made.active["B2"].number_format = "yyyy-mm-dd hh:mm"
+    path = saved(made, tmp_path)
+    with zipfile.ZipFile(path) as package:
+        assert b'date1904="1"' in package.read("xl/workbook.xml")
+        assert b"<v>43865</v>" in package.read("xl/worksheets/sheet1.xml")
+    assert outline(read(path)) == ["# Data 1", "table: Day,Time | 5日Feb,2024-02-05 14:30"]
+
+
 def test_charts_become_tables_and_pictures_are_stored(tmp_path: Path) -> None:
     made = book([["Kind", "Count"], ["x", 1], ["y", 2]])
     sheet = made.active
@@ -165,7 +228,7 @@ def test_cells_are_counted_before_they_are_read(tmp_path: Path, monkeypatch: pyt
         for cell in row:
             cell.number_format = "0.00"  # so that empty ones are written too
     path = saved(made, tmp_path)
-    monkeypatch.setattr(workbook, "_SCAN", 999)  # tags may be split anywhere
+    monkeypatch.setattr(ooxml, "_SCAN", 999)  # tags may be split anywhere
     monkeypatch.setattr(workbook, "_MOST_CELLS", 1200)
     assert len(read(path)) > 1
 
