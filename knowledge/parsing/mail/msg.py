@@ -12,6 +12,7 @@ from oxmsg.properties import Properties
 from oxmsg.recipient import Recipient
 from oxmsg.storage import Storage
 
+from knowledge.parsing.decoding import decode
 from knowledge.parsing.elements import Element
 from knowledge.parsing.errors import ParseError
 from knowledge.parsing.html.document import source_of
@@ -23,6 +24,7 @@ _RECIPIENT_TYPE = 0x0C15
 _CC = 2
 _INNER = "__substg1.0_3701000D"  # a mail in place of an attachment's bytes
 _DEEPEST = 5  # mails within mails
+_ASSUMED = "iso-8859-15"  # the character set that oxmsg assumes for 8-bit text if the mail declares none
 _UNREADABLE = (OSError, ValueError, KeyError, IndexError, TypeError, AttributeError, AssertionError, struct.error)
 
 
@@ -136,6 +138,10 @@ def _person(name: str, address: str | None) -> str:
 
 def _text(properties: Properties, pid: int) -> str:
     try:
-        return (properties.str_prop_value(pid) or "").replace("\x00", "")
-    except (*_UNREADABLE, LookupError):
+        text = (properties.str_prop_value(pid) or "").replace("\x00", "")
+        is_8_bit = any(each.pid == pid and each.ptyp == constants.PTYP_STRING8 for each in properties)
+        if is_8_bit and properties.body_encoding == _ASSUMED and not text.isascii():
+            text = decode(text.encode(_ASSUMED))
+    except (*_UNREADABLE, LookupError, ParseError):
         return ""
+    return text

@@ -147,7 +147,10 @@ def _storage(name: str, header: int, texts: dict[int, Any], *inside: Storage) ->
         if isinstance(value, int):
             properties += struct.pack("<HHIq", 3, pid, 6, value)
             continue
-        kind, data = (0x1F, value.encode("utf-16-le")) if isinstance(value, str) else (0x102, value)
+        if isinstance(value, tuple):  # text in a character set
+            kind, data = 0x1E, value[0].encode(value[1])
+        else:
+            kind, data = (0x1F, value.encode("utf-16-le")) if isinstance(value, str) else (0x102, value)
         properties += struct.pack("<HHIII", kind, pid, 6, len(data), 0)
         streams.append(Stream(f"{name}/__substg1.0_{pid:04X}{kind:04X}", data))
     streams.append(Stream(f"{name}/__properties_version1.0", properties))
@@ -196,6 +199,24 @@ def test_a_mail_of_outlook(outlook: Any, tmp_path: Path) -> None:
     assert [item.name for item in carried] == ["figures.csv", "Inner.eml"]
     inside, _ = _read(tmp_path, (tmp_path / "out" / carried[1].path).read_bytes())
     assert inside == ["# Inner", "From: Ann <ann@example.com>", "It is blue."]
+
+
+@pytest.mark.parametrize(
+    ("text", "charset", "codepage"),
+    [
+        ("泵是蓝色的，请检查油位。", "gbk", 0),
+        ("幫浦是藍色的，請檢查油位。", "big5", 0),
+        ("Die Pumpe läuft für die Gäste.", "cp1252", 0),
+        ("泵是蓝色的，请检查油位。", "utf-8", 0),
+        ("Насос синий, проверьте масло.", "cp1251", 0),
+        ("Насос синий.", "cp1251", 1251),
+        ("Насос синий.", None, 0),
+    ],
+)
+def test_8_bit_text_of_outlook(outlook: Any, text: str, charset: str | None, codepage: int) -> None:
+    fields = {0x37: (text, charset), 0x1000: (text, charset)} if charset else {0x37: text, 0x1000: text}
+    found = outlook(_storage("", 32, {0x1A: "IPM.Note"} | fields | ({0x3FFD: codepage} if codepage else {})))
+    assert outline(found) == [f"# {text}", text]
 
 
 def test_an_encrypted_mail_of_outlook(outlook: Any) -> None:
