@@ -165,7 +165,14 @@ def _is_furniture(node: etree._Element) -> bool:
         # An article's header may contain the title.
         inside = tag == "header" and next(node.iterancestors("main", "article"), None) is not None
         return not inside and (tag != "header" or node.find(".//h1") is None)
-    names = f"{node.get('class', '')} {node.get('id', '')}"
+    # The id of a section is mostly made of its title, such as "metadata" in a manual; a list of links is furniture.
+    is_section = tag == "section" or "section" in node.get("class", "").split()
+    is_about = (
+        is_section
+        and next(node.iter("h1", "h2", "h3", "h4", "h5", "h6"), None) is not None
+        and sum(map(_length, node.iter("a"))) < _length(node) / 2
+    )
+    names = f"{node.get('class', '')} {'' if is_about else node.get('id', '')}"
     if len(names) < 2 or _DROPPED_NAMES.search(names) is None:
         return False
     # A badly named container, such as <div class="nav-layout">, may contain the page itself.

@@ -54,6 +54,17 @@ def _places(elements: list[Element]) -> list[tuple[int | None, str]]:
     return [(element.page, line) for element, line in zip(texts, outline(texts), strict=True)]
 
 
+def test_sections_named_by_their_titles_are_no_furniture(tmp_path: Path) -> None:
+    body = (
+        '<section id="sec-nav"><h2>The navigation document</h2><p>It is <a href="#x">required</a> in each book.</p></section>'
+        '<div class="section" id="sec-metadata"><h2>元数据</h2><p>每本书都有标题。</p></div>'
+        '<section id="toc"><h2>Contents</h2><ol><li><a href="#a">The navigation document</a></li></ol></section>'
+        '<section class="sidebar" id="more"><h2>More</h2><p>Buy it.</p></section>'
+    )
+    lines = outline(read(make(tmp_path / "a.epub", {"c.xhtml": body})))
+    assert lines[1:] == ["# The navigation document", "It is required in each book.", "# 元数据", "每本书都有标题。"]
+
+
 def test_chapters(tmp_path: Path) -> None:
     chapters = {
         "preface.xhtml": "<p>Thanks.</p>",
