@@ -165,16 +165,13 @@ def _is_furniture(node: etree._Element) -> bool:
         # An article's header may contain the title.
         inside = tag == "header" and next(node.iterancestors("main", "article"), None) is not None
         return not inside and (tag != "header" or node.find(".//h1") is None)
+    named = [name for name in ("class", "id") if _DROPPED_NAMES.search(node.get(name, ""))]
+    if not named:
+        return False
     # The id of a section is mostly made of its title, such as "metadata" in a manual; a list of links is furniture.
     is_section = tag == "section" or "section" in node.get("class", "").split()
-    is_about = (
-        is_section
-        and next(node.iter("h1", "h2", "h3", "h4", "h5", "h6"), None) is not None
-        and sum(map(_length, node.iter("a"))) < _length(node) / 2
-    )
-    names = f"{node.get('class', '')} {'' if is_about else node.get('id', '')}"
-    if len(names) < 2 or _DROPPED_NAMES.search(names) is None:
-        return False
+    if named == ["id"] and is_section and next(node.iter("h1", "h2", "h3", "h4", "h5", "h6"), None) is not None:
+        return sum(map(_length, node.iter("a"))) >= _length(node) / 2
     # A badly named container, such as <div class="nav-layout">, may contain the page itself.
     return node.find(".//h1") is None and next(node.iter("main", "article"), None) is None
 

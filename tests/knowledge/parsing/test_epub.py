@@ -56,7 +56,8 @@ def _places(elements: list[Element]) -> list[tuple[int | None, str]]:
 
 def test_sections_named_by_their_titles_are_no_furniture(tmp_path: Path) -> None:
     body = (
-        '<section id="sec-nav"><h2>The navigation document</h2><p>It is <a href="#x">required</a> in each book.</p></section>'
+        '<section id="sec-nav"><h2>The navigation document</h2><p>It is <a href="#x">required</a> in each book.</p>'
+        "</section>"
         '<div class="section" id="sec-metadata"><h2>元数据</h2><p>每本书都有标题。</p></div>'
         '<section id="toc"><h2>Contents</h2><ol><li><a href="#a">The navigation document</a></li></ol></section>'
         '<section class="sidebar" id="more"><h2>More</h2><p>Buy it.</p></section>'
