@@ -75,6 +75,10 @@ SENTENCES: dict[str, Promise] = {
     "broken.unknown": _("The file is damaged or uses an unsupported feature (%(name)s)."),
     "unsupported": _("%(kind)s files can't be read. Supported: %(known)s."),
     "unsupported.attachment": _("%(kind)s files can't be read."),
+    "unsupported.old_wps": _(
+        "This %(kind)s file has an old format that can't be read. Open it in WPS Office or its own program, save it as "
+        ".docx, .xlsx or .pptx, and upload it again."
+    ),
     "unsupported.no_extension": _("Files without an extension can't be read. Supported: %(known)s."),
     "too_many_attachments": _("The mail, with the mails attached to it, has more than %(most)s attachments."),
     "too_many_attachments.nested": _("It is nested in more than %(most)s levels of attached mails."),

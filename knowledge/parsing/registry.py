@@ -93,15 +93,15 @@ FORMATS: tuple[Format, ...] = (
         f"{_PARSING}.pptx.document.parse", titled=False, unit="slide", signature="zip",
     ),
     Format(
-        "Word 97-2003", ("doc", "dot"), "application/msword", f"{_PARSING}.legacy.office.parse_word",
+        "Word 97-2003", ("doc", "dot", "wps", "wpt"), "application/msword", f"{_PARSING}.legacy.office.parse_word",
         signature="ole", converter="writer", newer=".docx",
     ),
     Format(
-        "Excel 97-2003", ("xls", "xlt"), "application/vnd.ms-excel", f"{_PARSING}.legacy.office.parse_workbook",
-        titled=False, unit="sheet", signature="ole",
+        "Excel 97-2003", ("xls", "xlt", "et", "ett"), "application/vnd.ms-excel",
+        f"{_PARSING}.legacy.office.parse_workbook", titled=False, unit="sheet", signature="ole",
     ),
     Format(
-        "PowerPoint 97-2003", ("ppt", "pps", "pot"), "application/vnd.ms-powerpoint",
+        "PowerPoint 97-2003", ("ppt", "pps", "pot", "dps", "dpt"), "application/vnd.ms-powerpoint",
         f"{_PARSING}.legacy.office.parse_slides", titled=False, unit="slide", signature="ole", converter="impress",
         newer=".pptx",
     ),

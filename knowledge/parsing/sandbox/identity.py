@@ -50,6 +50,8 @@ _STREAMS = {
     "__properties_version1.0": "msg",
     "encryptedpackage": "encrypted",
 }
+# WPS Office writes Microsoft's formats under names of its own, but its old versions, like Works, had other formats.
+_WPS = frozenset({"wps", "wpt", "et", "ett", "dps", "dpt"})
 _SHEETS = frozenset(extension for item in FORMATS if item.unit == "sheet" for extension in item.extensions)
 # The signatures of formats by their extensions; a file with such a name that lacks it has another type.
 _SIGNATURE_OF = {extension: item.signature for item in FORMATS if item.signature for extension in item.extensions}
@@ -96,7 +98,9 @@ def identify(path: Path, extension: str) -> str:
 
 
 def mislabelled(extension: str, found: str) -> ParseError:
-    """Return the error for a file whose type differs from its name."""
+    """Return the error for a file whose type differs from its name, or that is of an old format with the same name."""
+    if extension in _WPS and found in ("ole", "unknown"):
+        return ParseError("unsupported.old_wps", kind=f".{extension}")
     return ParseError("broken.mislabelled", extension=extension, found=found)
 
 

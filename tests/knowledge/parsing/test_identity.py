@@ -5,6 +5,7 @@ import zipfile
 from pathlib import Path
 
 import docx
+import olefile
 import openpyxl
 import pytest
 
@@ -52,6 +53,10 @@ _CSV = b"part,colour\npump,blue\nvalve,red\n"
         ("report.xls", _CSV, "csv"),
         ("report.xls", b"\xff\xfe" + "part\tcolour\npump\tblue\nvalve\tred\n".encode("utf-16-le"), "csv"),
         ("letter.doc", b"The pump is blue.", "txt"),
+        ("letter.wps", _docx(), "docx"),
+        ("book.et", _xlsx(), "xlsx"),
+        ("letter.wps", b"{\\rtf1 The pump is blue.}", "rtf"),
+        ("book.et", _CSV, "csv"),
         ("letter.docx", b"The pump is blue.", "txt"),
     ],
     ids=lambda value: None if isinstance(value, str) else "",  # a workbook's bytes contain the time
@@ -181,3 +186,25 @@ def test_unreadable_formats_are_refused_by_name(name: str) -> None:
         check_name(name)
     assert caught.value.code == "unsupported"
     assert "docx" in message_of(caught.value)
+
+
+@pytest.mark.parametrize("name", ["旧文件.wps", "old.et", "old.dps"])
+@pytest.mark.parametrize("stream", ["CONTENTS", ""])
+def test_old_formats_of_wps_and_works_are_refused_in_words(
+    tmp_path: Path, name: str, stream: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Works:  # an OLE file with this stream
+        def __enter__(self) -> "Works":
+            return self
+
+        def __exit__(self, *error: object) -> None:
+            pass
+
+        def listdir(self, **kinds: bool) -> list[list[str]]:
+            return [[stream]]
+
+    monkeypatch.setattr(olefile, "OleFileIO", lambda path: Works())
+    (tmp_path / name).write_bytes((OLE if stream else b"WPS\x01\x02") + b"\x03" * 600)
+    with pytest.raises(ParseError) as caught:
+        identify(tmp_path / name, name.rpartition(".")[2])
+    assert caught.value.code == "unsupported" and "has an old format" in message_of(caught.value)

@@ -16,7 +16,7 @@ from openpyxl.cell.text import InlineFont
 from openpyxl.styles import Font
 from pptx import Presentation
 
-from knowledge.parsing.elements import Heading, PageBreak, Picture, Table
+from knowledge.parsing.elements import Heading, PageBreak, Picture, Table, Title
 from knowledge.parsing.errors import ParseError
 from knowledge.parsing.legacy import conversion, libreoffice, xls
 from knowledge.parsing.legacy.conversion import convert
@@ -117,6 +117,19 @@ def test_slides(talk: Path, tmp_path: Path) -> None:
     found = list(parse_file(talk, talk.name, tmp_path / "out", ParseLimits()))
     assert found[:2] == [PageBreak(page=1, total=1), Heading(page=1, text="Aims", level=1)]
     assert any("Fewer leaks" in line for line in outline(found[:-1])) and "Say why." in outline(found[:-1])
+
+
+@pytest.mark.parametrize(
+    ("fixture", "name", "line"),
+    [("letter", "说明.wps", "The pump is blue."), ("workbook", "预算.et", "# Budget"), ("talk", "计划.dps", "# Aims")],
+)
+def test_files_of_wps_office(
+    fixture: str, name: str, line: str, request: pytest.FixtureRequest, tmp_path: Path
+) -> None:
+    path = tmp_path / name
+    path.write_bytes(request.getfixturevalue(fixture).read_bytes())
+    found = list(parse_file(path, name, tmp_path / "out", ParseLimits()))
+    assert line in outline([element for element in found if not isinstance(element, Title)])
 
 
 def test_the_xml_of_office_2003_under_the_name_of_a_workbook(tmp_path: Path) -> None:
