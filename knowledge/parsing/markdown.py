@@ -11,7 +11,7 @@ from mdit_py_plugins.footnote import footnote_plugin
 from mdit_py_plugins.front_matter import front_matter_plugin
 
 from knowledge.parsing.decoding import read_text
-from knowledge.parsing.elements import Code, Element, Heading, Paragraph
+from knowledge.parsing.elements import Code, Element, Heading, Paragraph, Title
 from knowledge.parsing.html.document import elements_of
 from knowledge.parsing.limits import STRUCK_OUT, pieces
 from knowledge.parsing.pictures import PictureStore
@@ -55,6 +55,7 @@ class _Reader:
         self.at = 0
         self.lists: list[int] = []  # for each open list the next number, 0 for bullets
         self.marker = ""
+        self.title = ""
 
     def run(self) -> Iterator[Element]:
         while self.at < len(self.tokens):
@@ -99,6 +100,7 @@ class _Reader:
             elif kind == "front_matter":
                 values = front_matter(token.content)
                 title = next((value for key, value in values.items() if key.lower() == "title"), "")
+                self.title = title
                 if title and not any(token.type == "heading_open" and token.tag == "h1" for token in self.tokens):
                     yield Heading(text=title, level=1)
                     values = {key: value for key, value in values.items() if value != title}
@@ -119,6 +121,8 @@ class _Reader:
         children = (child for token in self.tokens for child in token.children or [])
         if any(child.type == "s_open" or child.content.lower() in _STRUCK_OUT for child in children):
             yield STRUCK_OUT
+        if self.title:  # as the pages show it that are made from such files, even above another heading
+            yield Title(text=self.title)
 
 
 def front_matter(source: str) -> dict[str, str]:

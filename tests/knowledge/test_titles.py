@@ -99,6 +99,12 @@ def _html(folder: Path) -> Path:
     return path
 
 
+def _front_matter(folder: Path) -> Path:
+    path = folder / "a.md"
+    path.write_text("---\ntitle: 部署指南\nowner: 李强\n---\n\n# 步骤\n\n每周二部署。\n", encoding="utf-8")
+    return path
+
+
 def _pdf(folder: Path) -> Path:
     return make_pdf(folder / "a.pdf", lambda canvas: [prose(canvas, 60, 80 + 90 * n, 80) for n in range(4)])
 
@@ -137,6 +143,7 @@ def _slides(folder: Path) -> Path:
     ("make", "title"),
     [
         (_html, "Sums & averages"),
+        (_front_matter, "部署指南"),
         (_pdf, None),
         (_said, "Survey of the valley"),
         (_headed, "The northern valley"),
