@@ -1,8 +1,8 @@
 """Text analysis: turns passages and queries, in Chinese, English or both, into terms. Pure.
 
-Latin words are lower-cased, stripped of stop words and stemmed; Chinese is segmented into words by jieba; codes,
-identifiers, URLs and e-mail addresses are kept whole and in parts. A term may repeat: its count is BM25's term
-frequency.
+Latin words are lower-cased, stripped of stop words and stemmed. Chinese, taken in simplified characters in whichever
+script it is written, is segmented into words by jieba. Codes, identifiers, URLs and e-mail addresses are kept whole and
+in parts. A term may repeat: its count is BM25's term frequency.
 """
 
 import re
@@ -16,6 +16,7 @@ from itertools import chain, pairwise
 import Stemmer
 
 from ragsite.language.detection import HAN
+from ragsite.language.simplified import simplified
 from ragsite.language.word_lists import words_of
 
 STOP_WORDS = frozenset(words_of("stop_words"))
@@ -128,8 +129,8 @@ def importance(term: str) -> float:
 
 
 def _folded(text: str) -> str:
-    """Return a text in Unicode normal form, without characters that searches ignore."""
-    return _INVISIBLE.sub("", unicodedata.normalize("NFKC", text))
+    """Return a text in Unicode normal form and simplified Chinese, without characters that searches ignore."""
+    return simplified(_INVISIBLE.sub("", unicodedata.normalize("NFKC", text)))
 
 
 @lru_cache(65_536)

@@ -1,5 +1,6 @@
 """Simplified and traditional Chinese as one script, for searches and rules; texts are shown as written. Pure."""
 
+import re
 from functools import cache
 
 # The first code point after the Basic Multilingual Plane; characters beyond it are rare and stay as they are.
@@ -19,12 +20,38 @@ def simplified(text: str) -> str:
     result is the same place in the text, and a word has the same form wherever it stands. Doing it twice changes
     nothing more.
     """
-    if text.isascii():
+    if text.isascii() or not _affected().search(text):
         return text
     text = text.translate(_table())
     for by_character, word in _WORDS:
         text = text.replace(by_character, word)
     return text
+
+
+def as_written(part: str, text: str) -> str:
+    """Return a part of a text's simplified form as the text has it; a part of another text is returned unchanged."""
+    place = -1 if text.isascii() else simplified(text).find(part)
+    return part if place < 0 else text[place : place + len(part)]
+
+
+def forms(character: str) -> str:
+    """Return all characters with the same simplified form as one, itself among them."""
+    return _forms().get(simplified(character), character)
+
+
+@cache
+def _affected() -> re.Pattern[str]:
+    """Return the pattern of characters that may have another form: finding none takes a tenth of replacing them."""
+    changed = (chr(point) for point, form in enumerate(_table()) if chr(point) != form)
+    return re.compile(f"[{''.join(changed)}甚瞭]")
+
+
+@cache
+def _forms() -> dict[str, str]:
+    found: dict[str, str] = {}
+    for character, form in zip(map(chr, range(_BEGIN_HAN, _END_HAN)), _table()[_BEGIN_HAN:_END_HAN], strict=True):
+        found[form] = found.get(form, "") + character
+    return found
 
 
 @cache  # built on first use: it takes 30 ms

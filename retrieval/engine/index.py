@@ -111,7 +111,7 @@ SELECT chunk_id FROM retrieval_indexentry WHERE knowledge_base_id = %s AND chunk
 
 _LOCK_ROWS = "SELECT chunk_id FROM retrieval_indexentry WHERE chunk_id = ANY(%s) ORDER BY chunk_id FOR UPDATE"
 
-# Each row's terms are read before and after the update: only new ones are counted.
+# Each row's terms are read before and after the update: only new and dropped ones are counted.
 _RENEW = f"""
 WITH before AS MATERIALIZED (SELECT chunk_id, terms FROM retrieval_indexentry WHERE chunk_id = ANY(%(chunk_ids)s)),
 after AS (
@@ -126,7 +126,7 @@ after AS (
 SELECT split_part(lexeme, ':', 2)::bigint AS term, sum(change)::int FROM (
     SELECT unnest(tsvector_to_array(terms)) AS lexeme, -1 AS change FROM before
     UNION ALL SELECT unnest(tsvector_to_array(terms)), 1 FROM after
-) AS changes GROUP BY 1 HAVING sum(change) > 0
+) AS changes GROUP BY 1 HAVING sum(change) <> 0
 """
 _RENEWING = 0x7261677369746541  # any number not used for another advisory lock
 
@@ -241,11 +241,10 @@ def touch(knowledge_base_ids: Sequence[int]) -> None:
 
 
 def renew() -> int:
-    """Re-analyse chunks that were indexed before the analysis learned a new kind of term; return their number.
+    """Re-analyse chunks that were indexed before the analysis changed; return their number.
 
     Vectors are kept, and searches find all chunks meanwhile. One process at a time does it, a batch per transaction;
-    when interrupted, it continues where it was. Terms are only added: if a new analysis dropped some, their
-    frequencies would have to be lowered too.
+    when interrupted, it continues where it was.
     """
     renewed = 0
     while (batch := _renew_batch()) is not None:
@@ -268,7 +267,10 @@ def _renew_batch() -> int | None:
         cursor.execute(_LOCK_ROWS, [list(weights)])
         kept = {chunk_id: weights[chunk_id] for (chunk_id,) in cursor.fetchall()}
         cursor.execute(_RENEW, dict(zip(("chunk_ids", "terms", "weights"), _columns(kept), strict=True)))
-        frequencies = dict(cursor.fetchall())
-        cursor.execute(_RAISE, [base.pk, list(frequencies), list(frequencies.values())])
+        changes = dict(cursor.fetchall())
+        # All rows are locked in order; only then are the frequencies of dropped terms lowered.
+        cursor.execute(_RAISE, [base.pk, list(changes), [max(change, 0) for change in changes.values()]])
+        dropped = {term: -change for term, change in changes.items() if change < 0}
+        cursor.execute(_LOWER, [list(dropped), list(dropped.values()), base.pk])
         CorpusSize.objects.filter(pk=base.pk).update(analysed_to=max(weights, default=None))
         return len(kept)

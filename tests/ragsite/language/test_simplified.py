@@ -2,7 +2,7 @@
 
 import pytest
 
-from ragsite.language.simplified import simplified
+from ragsite.language.simplified import as_written, forms, simplified
 
 
 @pytest.mark.parametrize(
@@ -38,3 +38,14 @@ def test_places_stay_the_same_whatever_the_text():
 def test_twice_is_once():
     once = simplified("".join(map(chr, range(0x3400, 0xA000))))
     assert simplified(once) == once
+
+
+def test_a_part_is_given_as_it_was_written():
+    assert as_written("谁承担", "運費由誰承擔？") == "誰承擔"
+    assert as_written("别的", "運費") == "别的"
+
+
+def test_the_forms_of_a_character():
+    assert set(forms("干")) == set(forms("乾")) == set("干乾幹榦")
+    assert forms("人") == "人"
+    assert forms("a") == "a"

@@ -4,6 +4,8 @@ import random
 import threading
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
+from importlib import import_module
+from types import SimpleNamespace
 
 import pytest
 from django.contrib.auth.models import User
@@ -14,6 +16,7 @@ from django_q.signals import post_spawn
 from knowledge.ingestion import claims
 from knowledge.ingestion.claims import Claim
 from knowledge.models import Chunk, Document, KnowledgeBase
+from ragsite.language import analysis
 from ragsite.language.analysis import border_pairs, importance, pieces, terms
 from retrieval import tasks
 from retrieval.engine import bm25, fulltext, index
@@ -175,6 +178,45 @@ def test_old_entries_get_pairs(owner: User, monkeypatch: pytest.MonkeyPatch) -> 
     assert_same(fulltext.search("油漆桶", [older.pk], 10), reference(corpus, "油漆桶", 10))
     assert not CorpusSize.objects.filter(analysed_to__isnull=False).exists()
     assert index.renew() == 0
+
+
+def test_old_entries_of_traditional_texts_are_found_in_both_scripts(
+    owner: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    base = factories.make_knowledge_base(owner)
+    passages = ["退貨運費由賣方承擔。", "退货须在十五天内。", "貨物", "a parcel"]
+    with monkeypatch.context() as earlier:
+        earlier.setattr(analysis, "simplified", lambda text: text)
+        document, corpus = add_document(base, passages)
+        before = set(bm25.weights_of(passages[0]))
+    CorpusSize.objects.update(analysed_to=0)
+    later = factories.make_chunk(document, "運費")  # by the current version, before the rest is renewed
+    assert index.index([IndexRow.of(later)]) == 1
+    corpus[later.pk] = later.content
+    assert index.renew() == len(passages) + 1
+    assert_counts_are_right(base, corpus)
+    dropped = before - {term for text in corpus.values() for term in bm25.weights_of(text)}
+    gone = TermFrequency.objects.filter(knowledge_base=base, term__in=dropped)
+    assert dropped
+    assert {row.document_frequency for row in gone} == {0}
+    for query in ("退货运费由谁承担？", "退貨運費由誰承擔？"):
+        found = fulltext.search(query, [base.pk], 10)
+        assert_same(found, reference(corpus, query, 10))
+        assert corpus[found[0][0]] == passages[0]
+
+
+def test_only_bases_with_traditional_text_are_analysed_again(owner: User) -> None:
+    passages = ("一根钢管，很干净", "a steel pipe", "鋼管")
+    bases = [factories.make_knowledge_base(owner) for _ in range(4)]
+    for base, passage in zip(bases, passages, strict=False):
+        add_document(base, ["first", passage])
+    document = factories.make_document(bases[3])
+    factories.make_chunk(document, "一根钢管", heading_path=["鋼"])
+    index.index(IndexRow.of(chunk) for chunk in document.chunks.all())
+    migration = import_module("retrieval.migrations.0014_both_scripts")
+    migration.analyse_anew(None, SimpleNamespace(connection=connection))
+    outdated = CorpusSize.objects.filter(analysed_to=0).order_by("pk")
+    assert [size.pk for size in outdated] == [bases[2].pk, bases[3].pk]
 
 
 @pytest.mark.django_db(transaction=True)
