@@ -2,6 +2,8 @@
 
 import re
 
+from ragsite.language.simplified import simplified
+
 _PROCEDURE = re.compile(r"\bhow (do|can|to|should|would|does)\b|\bsteps?\b|怎么|怎样|如何|步骤|方法", re.IGNORECASE)
 _EXPLANATION = re.compile(
     r"\bwhy\b|\bexplain\b|\bdescribe\b|\bwhat (?:is|are|does)\b|为什么|为何|解释|说明|介绍|什么是|是什么", re.IGNORECASE
@@ -13,6 +15,12 @@ _LIST = re.compile(
     r"\b(?:which|what) (?:\w+ ){1,3}(?:are|were|do|have)\b|\b(?:list|all|every|each)\b|哪些|所有|全部|列出",
     re.IGNORECASE,
 )
+# A question for a thing, not for a place or a time: 哪里, 哪天.
+_WHICH = re.compile(
+    r"\b(?:which|who|whose)\b|\bwhat (?:kind|type|model|sort|make|brand|product|version)\b"
+    r"|哪(?![里儿天年月日边怕])|谁|(?:什么|何种)(?:型号|种类|产品|类型|牌子|人)",
+    re.IGNORECASE,
+)
 _BROAD = re.compile(
     r"\b(?:overview|summar(?:y|ise|ize)|compar(?:e|ed|ison)|differ(?:ence|ences|ent|s)?|versus|vs|respectively"
     r"|all (?:the )?\w+s|every|which (?:documents|files|products|models|versions))\b"
@@ -21,26 +29,31 @@ _BROAD = re.compile(
 )
 
 
+def asks_which(question: str) -> bool:
+    """Return whether a question asks which of several things something is true of."""
+    return bool(_WHICH.search(question))
+
+
 def is_broad(question: str) -> bool:
     """Return whether a question asks for an overview or a comparison, which one document seldom answers alone."""
-    return bool(_BROAD.search(question))
+    return bool(_BROAD.search(simplified(question)))
 
 
 def wants_procedure(question: str) -> bool:
     """Return whether a question asks how to do something."""
-    return bool(_PROCEDURE.search(question))
+    return bool(_PROCEDURE.search(simplified(question)))
 
 
 def wants_explanation(question: str) -> bool:
     """Return whether a question asks what something is, or why."""
-    return bool(_EXPLANATION.search(question))
+    return bool(_EXPLANATION.search(simplified(question)))
 
 
 def wants_picture(question: str) -> bool:
     """Return whether a question asks for a picture."""
-    return bool(_PICTURE.search(question))
+    return bool(_PICTURE.search(simplified(question)))
 
 
 def wants_list(question: str) -> bool:
     """Return whether a question asks for a list of things of a kind."""
-    return bool(_LIST.search(question))
+    return bool(_LIST.search(simplified(question)))

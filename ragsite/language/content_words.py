@@ -6,6 +6,7 @@ from functools import lru_cache
 from ragsite.language.analysis import LONGEST_WORD, terms
 from ragsite.language.detection import HAN, HAN_CHARACTER
 from ragsite.language.questions import question_words
+from ragsite.language.simplified import simplified
 
 # How often people carry over a verb or a particle from an earlier question, relative to a noun or a name
 # (docs/decisions/followups.md). Parts of speech are known for Chinese words only.
@@ -34,8 +35,10 @@ def words(text: str) -> tuple[str, ...]:
 
     found: list[str] = []
     for match in _TOKEN.finditer(text):
-        token = match.group()
-        found += rjieba.cut(token, True) if HAN_CHARACTER.match(token) else [token]
+        token, place = match.group(), match.start()
+        for word in rjieba.cut(simplified(token), True) if HAN_CHARACTER.match(token) else [token]:
+            found.append(text[place : place + len(word)])
+            place += len(word)
     return tuple(word for word in found if len(word) <= LONGEST_WORD)
 
 
@@ -46,7 +49,7 @@ def naming_likelihood(word: str) -> float:
 
     if not HAN_CHARACTER.match(word):
         return 1.0
-    kind = rjieba.tag(word, True)[-1][1]
+    kind = rjieba.tag(simplified(word), True)[-1][1]
     if _NAMES.match(kind):
         return 1.0
     return PARTICLE if _PARTICLES.match(kind) else VERB

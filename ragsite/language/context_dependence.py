@@ -3,6 +3,7 @@
 import re
 
 from ragsite.language.content_words import content_terms, words
+from ragsite.language.simplified import simplified
 from ragsite.language.word_lists import INTERROGATIVES_EN, INTERROGATIVES_ZH
 
 # A pronoun refers to something in the question itself if at least this many terms precede it: "mice without interferon
@@ -74,6 +75,7 @@ def dependence_on_context(question: str) -> str:
     A `pronoun` or a `continuation` refers to them; a `fragment` isn't a sentence, or asks for a measure of something
     that it doesn't name.
     """
+    question = simplified(question)
     named = set(content_terms(question))
     if _refers_back(question):
         return "pronoun"
@@ -85,6 +87,7 @@ def dependence_on_context(question: str) -> str:
 
 def introduces(question: str) -> bool:
     """Return whether a question names its own subject, asking what it is or how to do something with it."""
+    question = simplified(question)
     if _GIVEN.search(question):
         return False
     if _INTRODUCES.search(question):
@@ -97,7 +100,7 @@ def names_another(question: str) -> bool:
 
     Single characters of the previous topic, into which jieba split a word such as 年假, would only lead back to it.
     """
-    return bool(_ANOTHER.search(question))
+    return bool(_ANOTHER.search(simplified(question)))
 
 
 def _refers_back(question: str) -> bool:

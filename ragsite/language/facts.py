@@ -7,6 +7,7 @@ from itertools import pairwise
 from ragsite.language.analysis import STOP_WORDS
 from ragsite.language.detection import HAN_BMP
 from ragsite.language.quantities import fold, is_unit
+from ragsite.language.simplified import as_written, simplified
 from ragsite.language.word_lists import words_of
 from ragsite.language.word_tokens import PARTICLES
 
@@ -59,13 +60,13 @@ def is_quoted(quotation: str, source: str) -> bool:
 
 
 def letters_and_digits(text: str) -> str:
-    """Return a text's letters and digits only, in lower case."""
-    return re.sub(r"[\W_]+", "", fold(text)).casefold()
+    """Return a text's letters and digits only, in lower case and simplified Chinese."""
+    return re.sub(r"[\W_]+", "", simplified(fold(text))).casefold()
 
 
 def names(text: str) -> list[str]:
     """Return the names and codes in a sentence, which can't be paraphrased."""
-    return list(_names(text))
+    return [as_written(name, text) for name in _names(simplified(text))]
 
 
 @lru_cache(1_024)  # the same clauses are checked again and again
@@ -94,6 +95,7 @@ def is_named(name: str, source: str) -> bool:
     """Return whether a source contains a name: a Latin one as a whole word, a Chinese one also in a longer form."""
     if name[0] == "“":
         return is_quoted(name, source)
+    name, source = simplified(name), simplified(source)
     if _HAN.search(name):
         longer = re.search(".{0,2}".join(map(re.escape, letters_and_digits(name))), letters_and_digits(source))
         return bool(longer) or any(name[at : at + 2] in source for at in range(1, len(name) - 1))

@@ -12,6 +12,7 @@ from ragsite.language.analysis import terms
 from ragsite.language.content_words import content_terms
 from ragsite.language.context_dependence import dependence_on_context, introduces
 from ragsite.language.detection import language_of
+from ragsite.language.simplified import simplified
 from ragsite.language.word_lists import INTERROGATIVES_EN, INTERROGATIVES_ZH, words_of
 
 # Words that don't name anything to look up: English ones as stems, Chinese ones that jieba tags as nouns, times or
@@ -49,6 +50,7 @@ _OBJECT_FOLLOWS = re.compile(r"\bit\W+(?:\w+\W+){1,2}(?:to|that|if|when|whether)
 
 def lacks_object(question: str) -> bool:
     """Return whether a question asks about something that it doesn't name; keywords always name it."""
+    question = simplified(question)
     depends = dependence_on_context(question)
     if introduces(question) or not (depends in ("pronoun", "continuation") or _ASKS.search(question)):
         return False

@@ -12,6 +12,7 @@ from decimal import Decimal
 from functools import lru_cache
 
 from ragsite.language.detection import HAN_BMP
+from ragsite.language.simplified import simplified
 from ragsite.language.times_of_day import DAY_TIME, DIAL, HALF_DAY, times_of_day
 from ragsite.language.word_lists import lines_of
 
@@ -168,7 +169,7 @@ class Quantity:
 
 def is_rough(text: str, quantity: Quantity) -> bool:
     """Return whether a text gives a number approximately: about 20, nearly six, 约20人."""
-    return bool(_ROUGHLY.search(text[: quantity.start]) or _OR_SO.match(text[quantity.end :]))
+    return bool(_ROUGHLY.search(simplified(text[: quantity.start])) or _OR_SO.match(text[quantity.end :]))
 
 
 def is_unit(word: str) -> bool:
@@ -183,6 +184,7 @@ def fold(text: str) -> str:
 
 def quantities(text: str) -> list[Quantity]:
     """Return the numbers of a text after `fold`, in order."""
+    text = simplified(text)
     return list(_quantities(text) if len(text) <= _LONGEST_CACHED else _quantities.__wrapped__(text))
 
 

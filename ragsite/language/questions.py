@@ -5,6 +5,7 @@ from functools import cache
 
 from ragsite.language.analysis import terms
 from ragsite.language.detection import HAN_CHARACTER
+from ragsite.language.simplified import simplified
 from ragsite.language.word_lists import INTERROGATIVES_EN, INTERROGATIVES_ZH, words_of
 
 # Signs of a question or a request, anywhere in a text or at its beginning. A long text without any is a statement if it
@@ -34,5 +35,6 @@ def question_words() -> frozenset[str]:
 
 def asks(text: str) -> bool:
     """Return whether a text is a question, a request or keywords rather than a statement."""
+    text = simplified(text)
     length = len(HAN_CHARACTER.findall(text)) / 2 + len(re.findall(r"[^\W\d_]+", HAN_CHARACTER.sub(" ", text)))
     return length < _LONG or bool(_ASKS.search(text)) or not _STATES.search(text)

@@ -26,7 +26,7 @@ _QUOTED = re.compile(
 _LAST_WORD = re.compile(r"[\w.\-]+$")
 _LIST_NUMBER = re.compile(r"\s*(?:[-*•]\s+)?[(（\[]?(?:\d{1,3}|[A-Za-z]|[ivxIVX]{1,5})\.$")
 # The number of a figure or a table, before its caption: "Figure 14.127. Crop tool".
-_CAPTION_NUMBER = re.compile(r"\s*(?:[图表]|fig(?:ure)?\.?|table)\s*\d{1,3}(?:[.-]\d{1,3})*\.$", re.IGNORECASE)
+_CAPTION_NUMBER = re.compile(r"\s*(?:[图圖表]|fig(?:ure)?\.?|table)\s*\d{1,3}(?:[.-]\d{1,3})*\.$", re.IGNORECASE)
 _IN_BRACKETS = re.compile(r"[(\[]\d")
 _CLAUSE = re.compile(r"(?<=[,;:，、；：])\s*|(?<=[—–])\s*|\s+(?=[(（—–])")
 _SPACE = re.compile(r"(?<=\s)(?=\S)")

@@ -2,6 +2,7 @@
 
 import re
 
+from ragsite.language.simplified import as_written, simplified
 from ragsite.language.word_lists import GREETINGS_EN, GREETINGS_ZH
 
 _CHAT = re.compile(
@@ -46,20 +47,21 @@ _PRONOUNS = re.compile(
 
 def is_small_talk(message: str) -> bool:
     """Return whether a message is only a greeting, thanks, a farewell, "who are you" or the like."""
-    return bool(_CHAT.match(message.strip()))
+    return bool(_CHAT.match(simplified(message.strip())))
 
 
 def kind_of(message: str) -> str:
     """Return the kind of small talk: `thanks`, `farewell`, `help`, `greeting`, `agreed`, or an empty string."""
-    return next((kind for kind, pattern in _KINDS.items() if pattern.search(message)), "")
+    text = simplified(message)
+    return next((kind for kind, pattern in _KINDS.items() if pattern.search(text)), "")
 
 
 def pointer_in(message: str) -> str:
     """Return the first word of a message that refers to something said before, or an empty string."""
-    found = _PRONOUNS.search(message)
-    return found[0] if found else ""
+    found = _PRONOUNS.search(simplified(message))
+    return as_written(found[0], message) if found else ""
 
 
 def asks_to_translate(message: str) -> bool:
     """Return whether a message asks for a translation, rather than about translating."""
-    return bool(_TRANSLATE.search(message))
+    return bool(_TRANSLATE.search(simplified(message)))

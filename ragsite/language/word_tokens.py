@@ -7,6 +7,7 @@ from functools import lru_cache
 
 from ragsite.language.analysis import STOP_WORDS, terms
 from ragsite.language.detection import HAN_BMP
+from ragsite.language.simplified import simplified
 from ragsite.language.word_lists import words_of
 
 _HAN = re.compile(f"[{HAN_BMP}]")
@@ -57,7 +58,7 @@ class WordToken:
         """Its part of speech according to jieba."""
         import rjieba  # reads its dictionary when loaded
 
-        return str(rjieba.tag(self.text)[-1][1])
+        return str(rjieba.tag(simplified(self.text))[-1][1])
 
     @property
     def is_content_word(self) -> bool:
@@ -82,8 +83,8 @@ def cut(token: str) -> Iterator[tuple[int, str]]:
     import rjieba  # reads its dictionary when loaded
 
     place = 0
-    for word in rjieba.cut(token, True):
-        yield place, word
+    for word in rjieba.cut(simplified(token), True):
+        yield place, token[place : place + len(word)]
         place += len(word)
 
 
@@ -96,4 +97,4 @@ def is_han(character: str) -> bool:
 def key_of(word: str) -> str:
     """Return the key that all forms of a word share."""
     found = terms(word) if word.isascii() else []
-    return found[0] if len(found) == 1 else word.lower()
+    return found[0] if len(found) == 1 else simplified(word).lower()

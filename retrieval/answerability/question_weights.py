@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
 
 from ragsite.language.content_words import content_terms, naming_likelihood, words
+from ragsite.language.simplified import simplified
 from retrieval.engine.bm25 import inverse_document_frequency
 from retrieval.engine.fulltext import Frequencies
 
@@ -36,7 +37,7 @@ class QuestionWord:
 def weigh_words(question: str, frequencies: Frequencies) -> tuple[QuestionWord, ...]:
     """Return the content words of a question, each once; `frequencies` are those of the searched passages."""
     found: dict[frozenset[str], QuestionWord] = {}
-    for word in words(question):
+    for word in words(simplified(question)):
         named = frozenset(content_terms(word))
         if not named or named in found:
             continue
