@@ -37,6 +37,7 @@ _NAMED = 0.6
 _NAMED_ABOVE_NUMBERS = 0.4
 # The most cells below a series that may be of its kind: with more, it is an ordinary row.
 _ALIKE = 0.3
+_FIRST = 5  # named columns that may be followed by any number without a name
 _FEW = 3  # rows that are more than a coincidence
 
 
@@ -113,10 +114,12 @@ def _named_share(names: Sequence[tuple[str, ...]]) -> float:
 
 
 def _are_words_above_numbers(names: Sequence[tuple[str, ...]], below: Sequence[Sequence[str]]) -> bool:
-    """Return whether some columns have names, and half of these are words above numbers."""
+    """Return whether some columns, perhaps only the first, have names, and half of these are words above numbers."""
     named = [place for place, name in enumerate(names) if any(name)]
     amounts = [place for place in named if not any(map(is_number, names[place])) and _are_numbers(below, place)]
-    return len(named) > 1 and len(named) >= len(names) * _NAMED_ABOVE_NUMBERS and 2 * len(amounts) >= len(named)
+    first = len(named) >= _FIRST and named[-1] == len(named) - 1
+    enough = first or len(named) >= len(names) * _NAMED_ABOVE_NUMBERS
+    return len(named) > 1 and enough and 2 * len(amounts) >= len(named)
 
 
 def _are_numbers(rows: Sequence[Sequence[str]], place: int) -> bool:
@@ -146,6 +149,8 @@ def _describes(names: Sequence[str], row: Sequence[str], below: Sequence[Sequenc
     places = [place for place, cell in enumerate(row) if place and cell and cell != names[place]]  # not spanning both
     if len(places) < 2 or not below or not all(names[place] for place in places):
         return False
+    if row[0] and row[0] == names[0]:
+        return True  # a cell spans both
     values = [line[place] for line in below for place in places if line[place]]
     for kind in (_WEEKDAY, _TIME, _YEAR):
         if all(kind.match(row[place]) for place in places):
@@ -157,7 +162,7 @@ def _describes(names: Sequence[str], row: Sequence[str], below: Sequence[Sequenc
     else:
         if any(is_number(row[place]) for place in places):
             return False
-    named = not row[0] or row[0] == names[0] or _UNIT.match(row[0]) is not None
+    named = not row[0] or _UNIT.match(row[0]) is not None
     return named and all(_are_numbers(below, place) for place in places)
 
 
@@ -189,7 +194,7 @@ def _is_series(names: Sequence[str], columns: Sequence[Sequence[str]], of_severa
     """Return whether numbers, dates or times are names of the columns below them rather than values."""
     values = [cell for column in columns for cell in column]
     if not values:
-        return False
+        return of_several  # columns that are still to be filled in
     distinct = list(dict.fromkeys(names)) if of_several else list(names)
     for kind in (_YEAR, _DATE, _TIME, _RANGE):
         if all(kind.match(name) for name in distinct):
@@ -205,7 +210,18 @@ def _is_series(names: Sequence[str], columns: Sequence[Sequence[str]], of_severa
 
 
 def _is_even(numbers: Sequence[float]) -> bool:
-    """Return whether numbers rise or fall by the same step or factor, such as sizes and numbers of pieces."""
+    """Return whether numbers rise or fall by the same step or factor, such as sizes and numbers of pieces.
+
+    Those of several groups of questions may begin at 1 again.
+    """
+    again = [place for place, number in enumerate(numbers) if number == 1 and place]
+    if numbers[0] == 1 and again:
+        ends = [*again, len(numbers)]
+        return all(
+            number == place - start + 1
+            for start, end in zip([0, *again], ends, strict=True)
+            for place, number in enumerate(numbers[start:end], start)
+        )
     steps = [right - left for left, right in pairwise(numbers)]
     if all(abs(step - steps[0]) < 1e-9 for step in steps):
         return steps[0] != 0

@@ -61,6 +61,10 @@ def lines(text: str) -> list[list[str]]:
         ("Region|Spend|Staff\n|2012|2012\nNorth|12.5|33\nSouth|11.1|35", 2),
         ("Slots|1|2|3\nRoom|08:00-08:55|09:00-09:55|10:00-10:55\nE1|Maths|Arts|\nE2||Sport|Maths", 2),
         ("姓名|1|2|3\n姓名|三|四|五\n王|●|休|●\n李|休||●", 2),
+        ("Job|Month|Month|Month\nJob|1|2|3\nPaint|||\nMow|||", 2),
+        ("序号|姓名|1|2|3|1|2\n1|王|0|1|1|0|1\n2|李|1|1|0|1|1\n3|赵|1|0|0|0|1", 1),
+        ("No.|Task|Task\nNo.|Dig|Sow\nNo.|3|7\n1|Ann|-1\n2|Bob|", 3),
+        ("Area|In|Out|Blank|Total|Share||||\nAin|4|5|6|7|8|M|1|Ann|9\nOise|3|2|1|0|5|F|2|Eve|8", 1),
         ("Item|Price|Weight\n|EUR|kg\nBolt|cheap|light\nNut|dear|heavy", 1),
         # Levels.
         ("Region|Year|Year\nRegion|a|b\nNorth|1|2", 2),
