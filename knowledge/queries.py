@@ -270,7 +270,7 @@ def seconds_silent(document: Document) -> int | None:
 def languages_of(
     knowledge_base_ids: Collection[int], document_ids: Collection[int] = (), labels: LabelFilter | None = None
 ) -> Mapping[str, int]:
-    """Return the numbers of documents of knowledge bases by language (`"en"`, `"zh"`), cached for a minute.
+    """Return the numbers of passages of knowledge bases by their documents' language, cached for a minute.
 
     Counts only searchable documents with a known language that are among `document_ids`, if given, and match `labels`.
     The caller checks access to them.
@@ -285,7 +285,7 @@ def languages_of(
             asked = asked.filter(pk__in=document_ids)
         if labels:
             asked = asked.filter(labels.condition)
-        found = dict(asked.values_list("language").annotate(Count("pk")))
+        found = dict(asked.values_list("language").annotate(Count("chunks")))
         cache.set(key, found, 60)
     return found
 

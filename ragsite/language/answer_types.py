@@ -21,12 +21,23 @@ _WHICH = re.compile(
     r"|哪(?![里儿天年月日边怕])|谁|(?:什么|何种)(?:型号|种类|产品|类型|牌子|人)",
     re.IGNORECASE,
 )
+# A question for a thing, not for a place or a time: 哪里, 哪天.
+_WHICH = re.compile(
+    r"\b(?:which|who|whose)\b|\bwhat (?:kind|type|model|sort|make|brand|product|version)\b"
+    r"|哪(?![里儿天年月日边怕])|谁|(?:什么|何种)(?:型号|种类|产品|类型|牌子|人)",
+    re.IGNORECASE,
+)
 _BROAD = re.compile(
     r"\b(?:overview|summar(?:y|ise|ize)|compar(?:e|ed|ison)|differ(?:ence|ences|ent|s)?|versus|vs|respectively"
     r"|all (?:the )?\w+s|every|which (?:documents|files|products|models|versions))\b"
     r"|概述|概括|总结|综述|汇总|比较|对比|区别|差异|不同|分别|所有|全部|各个|各种|哪些(?:文档|文件|产品|型号|版本)",
     re.IGNORECASE,
 )
+
+
+def asks_which(question: str) -> bool:
+    """Return whether a question asks which of several things something is true of."""
+    return bool(_WHICH.search(question))
 
 
 def asks_which(question: str) -> bool:

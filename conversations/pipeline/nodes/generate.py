@@ -39,7 +39,7 @@ class Generate(Node):
     may_read = (
         "plan.reply", "plan.ranking_query", "prompt.answer_tokens", "found.pictures", "found.knowledge_base_ids",
         "found.document_ids", "found.labels", "found.general_knowledge_allowed", "found.unsearched",
-        "found.frequencies", "found.key_passages", "found.reasons", "found.parts", "found.reading",
+        "found.frequencies", "found.key_passages", "found.reasons", "found.parts", "found.reading", "past.turns",
     )  # fmt: skip
     writes = (
         "answer.blocks", "answer.usage", "answer.finish_reason", "prompt.cited", "prompt.evidence", "prompt.citations",
@@ -57,7 +57,10 @@ class Generate(Node):
             state.found.answer_state = "nothing"  # a third-party node may have removed the hits
             await ctx.emit(SourcesEvent(citations=[], answer_state=state.found.answer_state))
             await writer.text(extractive_answer.nothing_found(state))
-        if not state.prompt.messages or (nothing_found and not state.found.general_knowledge_allowed):
+        # A model doesn't know which documents there are.
+        lists_topics = state.plan.action == "answer_chat" and extractive_answer.lists_topics(state)
+        unasked = lists_topics or (nothing_found and not state.found.general_knowledge_allowed)
+        if unasked or not state.prompt.messages:
             state.prompt.model = ""  # it isn't asked
             quoting = extractive_answer if state.found.reading is None else whole_answer
             await quoting.answer(state, writer, ctx.emit)
@@ -72,6 +75,7 @@ class Generate(Node):
     async def _ask_model(self, state: State, writer: BlockWriter, emit: Emit) -> None:
         client = await endpoints.client_for(purpose_of(state))
         if client is None:
+            await _quote_instead(state, writer, emit)
             raise NodeError(str(MODEL_GONE), "not_configured")
         if state.prompt.citations:
             await emit(SourcesEvent(citations=state.prompt.citations, answer_state=state.found.answer_state or None))
@@ -79,6 +83,9 @@ class Generate(Node):
             await writer.text(extractive_answer.from_general_knowledge(state))
         try:
             await self._stream(client, state, writer, emit)
+        except LLMError:
+            await _quote_instead(state, writer, emit)
+            raise
         finally:
             await client.aclose()
 
@@ -133,6 +140,14 @@ class Generate(Node):
             }
             description.facts.append((_("Tokens"), words))
         return description
+
+
+async def _quote_instead(state: State, writer: BlockWriter, emit: Emit) -> None:
+    """Quote the passages that were found if the model failed before it wrote anything; the turn fails nevertheless."""
+    searched = state.plan.action == "retrieve_vector" and state.found.hits and state.found.reading is None
+    if searched and not state.answer.blocks:
+        await extractive_answer.quote_instead(state, writer, emit)
+        await writer.close()
 
 
 async def _write(parts: Iterable[Part], writer: PartWriter) -> None:

@@ -17,9 +17,13 @@ from conversations.pipeline.understanding.plans import asks_for_facts
 from conversations.prompts.endpoints import endpoint_for
 from knowledge.queries import languages_of
 from ragsite.db import in_database
+from ragsite.language.analysis import CHINESE_STOP_WORDS, STOP_WORDS, terms
+from ragsite.language.content_words import words
 from ragsite.language.context_dependence import dependence_on_context
 from ragsite.language.detection import language_of
+from ragsite.language.questions import question_words
 from retrieval.answerability.gate import STATES, Judgement, judge, similarity
+from retrieval.engine.fulltext import Frequencies
 from retrieval.search import select_hits
 
 # The similarity from which a passage overrules a model that would rather not search. Chosen by hand.
@@ -64,14 +68,16 @@ class RelevanceGate(Node):
             foreign = sum(language not in ("", mine) and bool({language, mine} & unknown) for language in languages)
             if foreign > len(found.hits) / 2 and await endpoint_for("answer") is not None:
                 found.answer_state, proven = "nearest", True
-        if found.answer_state != "answered":
+        if found.answer_state != "answered" and unknown and _is_in_words(question, found.frequencies):
             ids = found.knowledge_base_ids
             held = await in_database(languages_of, ids, found.document_ids, found.labels) if ids else {}
-            found.unsearched = {
+            unsearched = {
                 language: count
                 for language, count in held.items()
                 if language not in {mine, *state.plan.translations} and {language, mine} & unknown
             }
+            # They are the reason only if they are most of the passages.
+            found.unsearched = unsearched if sum(unsearched.values()) > held.get(mine, 0) else {}
         if found.answer_state == "nothing" or (deferred and not proven):
             for_facts = asks_for_facts(question) and not dependence_on_context(question)
             if deferred and not (deferred == "answer_chat" and for_facts):
@@ -98,6 +104,14 @@ class RelevanceGate(Node):
         if detail.get("answers") is not None:
             facts.append((_("Reader's answer score"), f"{detail['answers']:+.1f}"))
         return Description(facts)
+
+
+def _is_in_words(question: str, frequencies: Frequencies) -> bool:
+    """Return whether a question has a word of a passage or a function word, which nonsense hasn't."""
+    function_words = STOP_WORDS | CHINESE_STOP_WORDS | question_words()
+    return any(frequencies.holding.values()) or any(
+        not function_words.isdisjoint((word.casefold(), *terms(word))) for word in words(question)
+    )
 
 
 def _judged(state: State) -> Judgement:

@@ -7,16 +7,44 @@ quoted first, with the parts of its paragraph that it can't be understood withou
 
 import re
 from bisect import bisect_right
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import accumulate
 
+from conversations.pipeline.writing.editions import Edition, asked_for, editions
+from conversations.pipeline.writing.extremes import counted_in, extreme_in, states_count
+from conversations.pipeline.writing.from_rows import (
+    FromRows,
+    count_rows,
+    find_extreme,
+    holds_cell,
+    is_one_row,
+    names_row,
+    tables_by_hit,
+)
+from conversations.pipeline.writing.introductions import (
+    LIST_ITEM,
+    MAX_LIST_LINES,
+    announced,
+    announces,
+    beginning,
+    ends_in_colon,
+)
 from conversations.pipeline.writing.similarity import Similarity
+from conversations.pipeline.writing.surroundings import Surroundings
 from knowledge.chunking.sections import MARK
 from knowledge.parsing.mail.quotes import is_quoted
-from ragsite.language.answer_types import is_broad, wants_explanation, wants_list, wants_picture, wants_procedure
+from ragsite.language.answer_types import (
+    asks_which,
+    is_broad,
+    wants_explanation,
+    wants_list,
+    wants_picture,
+    wants_procedure,
+)
 from ragsite.language.detection import language_of
 from ragsite.language.facts import is_named, names
+from ragsite.language.quantities import Quantity, quantities
 from retrieval.answerability.gate import FIRST_PASSAGES
 from retrieval.answerability.question_weights import QuestionWord, coverage
 from retrieval.answerability.units import terms_above, unit_terms, units
@@ -46,8 +74,13 @@ MAX_PICTURES = 2
 # The most columns of a procedure quoted from its beginning, and the least share of a how-to question that its heading
 # must contain.
 MAX_PROCEDURE_COLUMNS, PROCEDURE_HEADING_SHARE = 620, 0.5
-# The number of list lines that are quoted with the line introducing them.
-MAX_LIST_LINES = 7
+# The share of their terms that sentences of two versions of a document have in common if they say the same of it.
+SAME_SUBJECT = 0.35
+# The share of a question's words that a row must have, together with its columns' names, to hold its subject and its
+# attribute.
+ALL_WORDS = 0.99
+# The longest heading, in columns, that a sentence is quoted with, and the least share of a question that it adds.
+MAX_LABEL_COLUMNS, LABEL_SHARE = 90, 0.05
 # The number of sentences that are compared in meaning; each costs an embedding.
 COMPARED = 8
 
@@ -59,7 +92,7 @@ _REFERS_BACK = re.compile(
     r"(?:It|They|Th(?:is|ese|at|ose)|He|She|Its|Their|In this case|If so|Otherwise|The (?:default|same|[lf]\w+er))\b"
     r"|[它他她这该此其]|默认|否则|如果是"
 )
-_LIST_ITEM = re.compile(r"\s*(?:[-*•]\s|\d{1,2}[.)、](?!\d))")
+_SECTION_NUMBER = re.compile(r"^(?:\d+(?:\.\d+)*\.?|第[一二三四五六七八九十\d]+[章节条部分]+)\s+")
 _SENTENCE_END = re.compile(r"[.!?。！？…；;][\"'”’」』）)\]]*\s*$")
 
 
@@ -87,21 +120,35 @@ class Quote:
     """Sentences of one passage: the one that answers, then others in their order there.
 
     Each keeps the whitespace after it. `hit` is the passage's position among the hits; `gaps` contains the indices of
-    sentences before which something is left out.
+    sentences before which something is left out. `label` is the heading, or the document, that says what the first one
+    is about; empty if it says so itself.
     """
 
     hit: int
     sentences: list[str] = field(default_factory=list)
     gaps: set[int] = field(default_factory=set)
+    label: str = ""
 
 
 @dataclass(slots=True)
 class Extract:
-    """The sentences, table rows and pictures to quote, by the position of their hit, in display order."""
+    """The sentences, table rows and pictures to quote, by the position of their hit, in display order.
+
+    `sizes` has the number of rows of each whole table, `labels` the names of documents that are versions of one thing,
+    and `following` the passages that quoted ones announce, whose positions come after those of the hits. `computed` is
+    what all rows of the first table say; with `holds_cell`, a row has a cell for both the subject and the attribute
+    that the question names. With `is_partial`, the quotes are only a part of what it asks for.
+    """
 
     quotes: list[Quote] = field(default_factory=list)
     tables: dict[int, list[list[str]]] = field(default_factory=dict)
     pictures: list[int] = field(default_factory=list)
+    sizes: dict[int, int] = field(default_factory=dict)
+    labels: dict[int, str] = field(default_factory=dict)
+    following: list[Hit] = field(default_factory=list)
+    computed: FromRows | None = None
+    is_partial: bool = False
+    holds_cell: bool = False
     # The positions of the hits used, the best answer first.
     hits: list[int] = field(default_factory=list)
 
@@ -142,17 +189,29 @@ def extract(
     hits: Sequence[Hit],
     similarity: Similarity | None = None,
     length: str = "normal",
+    around: Surroundings | None = None,
 ) -> Extract:
     """Choose what to quote from hits (best first) for a question; `asked` contains its words.
 
     `similarity` returns the similarity of texts to the question, and is None without a suitable model; `length` is a
-    key of `MAX_SENTENCES`.
+    key of `MAX_SENTENCES`; `around` is what stands around the hits.
     """
+    around = around or Surroundings()
     ranked = _ranked(question, asked, hits[:FIRST_PASSAGES], similarity)
     result = Extract()
-    if ranked:
+    if ranked and not _compute(result, question, asked, hits, ranked, around):
+        found = editions(hits, around.beginnings)
+        leading = _of_editions(question, asked, hits, ranked, found)
+        if leading:
+            result.labels = {unit.hit: found[hits[unit.hit].document_id].label for unit in leading}
+            versions = {hits[unit.hit].document_id for unit in leading[1:]} | _same_thing(leading[0], hits, found)
+            rest = (unit for unit in ranked if unit not in leading)
+            ranked = [*leading, *(unit for unit in rest if hits[unit.hit].document_id not in versions)]
         explained = wants_procedure(question) or wants_explanation(question)
-        _quote(result, question, asked, hits, _taken(ranked, MAX_SENTENCES[length][explained]), ranked)
+        if result.is_partial and not leading:
+            leading = _one_of_each(ranked, hits)
+        taken = _taken(ranked, MAX_SENTENCES[length][explained], leading or ranked[:1])
+        _quote(result, question, asked, hits, taken, ranked, around)
     # A picture is shown if the question asks for one, or if its caption covers most of the question.
     wanted = WANTED_PICTURE if wants_picture(question) else OTHER_PICTURE
     for position, hit in enumerate(hits):
@@ -237,11 +296,111 @@ def _strengths(hit: Hit, texts: Sequence[str], is_table: bool) -> list[float | N
     return found
 
 
-def _taken(ranked: Sequence[_Unit], most: int) -> list[_Unit]:
-    """Return the sentences to quote, best first: few, from few passages, and no near-duplicates."""
-    taken = [ranked[0]]
-    for unit in ranked[1:]:
-        if len(taken) >= most or unit.score < ranked[0].score - MARGIN:
+def _compute(
+    result: Extract,
+    question: str,
+    asked: Sequence[QuestionWord],
+    hits: Sequence[Hit],
+    ranked: Sequence[_Unit],
+    around: Surroundings,
+) -> bool:
+    """Answer a question that counts or compares all of something from the rows of a table; return whether it is done.
+
+    If no table holds the answer and the best sentence doesn't state it, the quotes are marked as partial.
+    """
+    best = ranked[0]
+    counted, extreme = counted_in(question), extreme_in(question)
+    if counted is None and extreme is None:
+        return False
+    tables = tables_by_hit(hits[:FIRST_PASSAGES], around.tables)
+    if best.hit not in tables:
+        if extreme and extreme.word.split()[0] in best.text.casefold():
+            return False
+        if counted and states_count(counted, unit_terms(counted.thing), best.text, best.terms):
+            return False
+    for position in sorted(tables, key=lambda position: (position != best.hit, position)):
+        hit, rows = hits[position], tables[position]
+        found = find_extreme(extreme, asked, question, hit, rows) if extreme else None
+        if found is None and counted:
+            found = count_rows(counted, asked, question, hit, rows)
+        if found is not None:
+            most = MAX_LISTED_ROWS if len(found.rows) <= MAX_LISTED_ROWS else max(MAX_ROWS, found.answering)
+            result.computed, result.hits, result.sizes[position] = found, [position], len(found.rows)
+            result.tables[position] = found.rows[: min(most, MAX_LISTED_ROWS)]
+            result.is_partial = not found.is_certain
+            return True
+    above = unit_terms(f"{hits[best.hit].heading} {hits[best.hit].filename.rpartition('.')[0]}")
+    if best.hit in tables:
+        result.is_partial = not is_one_row(counted, question, hits[best.hit], tables[best.hit])
+    elif extreme:
+        result.is_partial = True
+    elif counted:
+        # What is counted stands only in the heading, so the sentence is about one of them.
+        thing = unit_terms(counted.thing)
+        result.is_partial = bool(thing) and thing <= above and not thing <= best.terms
+    return False
+
+
+def _of_editions(
+    question: str,
+    asked: Sequence[QuestionWord],
+    hits: Sequence[Hit],
+    ranked: Sequence[_Unit],
+    found: Mapping[int, Edition],
+) -> list[_Unit]:
+    """Return what the versions of the document with the best sentence say, the newest first, or those asked for.
+
+    Empty if the document is the only version. Passages that were not read are looked through as well.
+    """
+    best = ranked[0]
+    own = found.get(hits[best.hit].document_id)
+    if own is None:
+        return []
+    others = {key: edition for key, edition in found.items() if edition.group == own.group}
+    said = {hits[best.hit].document_id: best}
+    unread = (unit for at in range(FIRST_PASSAGES, len(hits)) for unit in _units_of(at, hits[at], asked, False))
+    for unit in sorted([*ranked, *unread], key=lambda unit: -_overlap(unit, best)):
+        document = hits[unit.hit].document_id
+        same = _overlap(unit, best) >= SAME_SUBJECT or unit.own >= best.own > 0
+        if document in others and document not in said and same:
+            said[document] = unit
+    named = asked_for(question, others)
+    in_order = sorted(said, key=lambda key: (key in named, others[key].order), reverse=True)
+    if named and not any(edition.replaces for edition in others.values()):
+        in_order = [key for key in in_order if key in named] or in_order
+    return [said[key] for key in in_order[:MAX_PASSAGES]]
+
+
+def _one_of_each(ranked: Sequence[_Unit], hits: Sequence[Hit]) -> list[_Unit]:
+    """Return the best sentence of each paragraph of the best one's document, in order, if that is no table's row."""
+    best = ranked[0]
+    if hits[best.hit].kind != "text":
+        return []
+    found: dict[tuple[int, int], _Unit] = {}
+    for unit in ranked:
+        if hits[unit.hit].document_id == hits[best.hit].document_id and hits[unit.hit].kind == "text":
+            found.setdefault((unit.hit, unit.paragraph), unit)
+    return sorted([*found.values()][:MAX_LIST_LINES], key=lambda unit: (hits[unit.hit].ordinal, unit.position))
+
+
+def _same_thing(unit: _Unit, hits: Sequence[Hit], found: Mapping[int, Edition]) -> set[int]:
+    """Return the other versions of a sentence's document."""
+    own = hits[unit.hit].document_id
+    return {key for key, edition in found.items() if key != own and edition.group == found[own].group}
+
+
+def _overlap(one: _Unit, other: _Unit) -> float:
+    return len(one.terms & other.terms) / max(1, len(one.terms | other.terms))
+
+
+def _taken(ranked: Sequence[_Unit], most: int, leading: Sequence[_Unit]) -> list[_Unit]:
+    """Return the sentences to quote, the leading ones first: few, from few passages, and no near-duplicates."""
+    taken = [*leading]
+    best = max(unit.score for unit in leading)
+    for unit in ranked:
+        if unit in leading:
+            continue
+        if len(taken) >= most or unit.score < best - MARGIN:
             break
         if not (unit.own or unit.context or (unit.meaning or 0.0) >= ENOUGH_SIMILARITY):
             continue
@@ -254,7 +413,9 @@ def _taken(ranked: Sequence[_Unit], most: int) -> list[_Unit]:
 
 
 def _are_near_duplicates(one: _Unit, other: _Unit) -> bool:
-    return len(one.terms & other.terms) >= DUPLICATE_SHARE * max(1, len(one.terms | other.terms))
+    """Return whether two sentences say the same; not if they say it with different figures."""
+    alike = _overlap(one, other) >= DUPLICATE_SHARE
+    return alike and [*map(_figure, quantities(one.text))] == [*map(_figure, quantities(other.text))]
 
 
 def _quote(
@@ -264,11 +425,14 @@ def _quote(
     hits: Sequence[Hit],
     taken: Sequence[_Unit],
     ranked: Sequence[_Unit],
+    around: Surroundings,
 ) -> None:
     """Fill the quotes and tables from the sentences taken, passage by passage, the best first."""
     procedural = wants_procedure(question)
     best = taken[0]
     for position in dict.fromkeys(unit.hit for unit in taken):
+        if position in result.hits:  # announced by another one
+            continue
         hit, mine = hits[position], [unit for unit in taken if unit.hit == position]
         if hit.kind == "image":
             if position != best.hit:
@@ -278,16 +442,21 @@ def _quote(
             if best.score - mine[0].score > ROW_MARGIN:
                 continue
             rows = [unit for unit in ranked if unit.hit == position]
-            named = [unit for unit in rows if any(is_named(name, unit.text) for name in names(question))]
+            exact = [unit for unit in rows if names_row(question, hit.rows[unit.position])]
+            named = exact or [unit for unit in rows if any(is_named(name, unit.text) for name in names(question))]
             listed = is_broad(question) or wants_list(question)
             if not named and len(rows) <= MAX_LISTED_ROWS and not _is_one_meant(rows):
                 listed = True
-            else:
+            elif not exact or listed:
                 rows = [unit for unit in rows if best.score - unit.score <= ROW_MARGIN]
-                # If a row has the name in the question, the other rows are about something else.
-                rows = rows if listed else [unit for unit in rows if unit in named] or rows
-            shown = sorted(unit.position for unit in (rows if listed else rows[:MAX_ROWS]))[:MAX_LISTED_ROWS]
+            # If a row has the name in the question, the other rows are about something else.
+            rows = rows if listed else [unit for unit in rows if unit in named] or rows
+            numbers = [unit.position for unit in rows]
+            shown = sorted(numbers)[:MAX_LISTED_ROWS] if listed else numbers[:MAX_ROWS]
             result.tables[position] = [list(map(str, hit.rows[number])) for number in shown]
+            result.sizes[position] = len(around.tables.get(hit.chunk_id, ()))
+            if position == best.hit and best.own >= ALL_WORDS:
+                result.holds_cell = holds_cell(question, hit.columns or (), result.tables[position][0])
         else:
             # Code examples have the same margin as rows.
             if (
@@ -298,8 +467,56 @@ def _quote(
                 continue
             steps = procedural and coverage(asked, unit_terms(hit.heading)) >= PROCEDURE_HEADING_SHARE
             mine = [unit for unit in mine if unit is mine[0] or not _is_label(unit.text) or (unit.own and not steps)]
-            result.quotes.append(_quote_of(position, units(hit), mine, ranked, procedural, whole=steps))
+            texts = units(hit)
+            quote = _quote_of(position, texts, mine, ranked, procedural, whole=steps)
+            quote.label = result.labels.get(position) or _label(question, asked, hit, texts, quote.sentences)
+            result.quotes.append(quote)
+            result.hits.append(position)
+            if announces(texts[-1]) and texts[-1] in quote.sentences:
+                _follow(result, hits, around.following.get(hit.chunk_id))
+            continue
         result.hits.append(position)
+
+
+def _follow(result: Extract, hits: Sequence[Hit], following: Hit | None) -> None:
+    """Quote what a passage announces from the passage that follows it."""
+    if following is None or following.kind == "image":
+        return
+    known = [position for position, hit in enumerate(hits) if following.chunk_id in (hit.chunk_id, *hit.merged)]
+    position = known[0] if known else len(hits) + len(result.following)
+    if position in result.hits:
+        return
+    if not known:
+        result.following.append(following)
+    if following.kind == "table" and following.rows:
+        result.tables[position] = [list(map(str, row)) for row in following.rows[:MAX_LISTED_ROWS]]
+    else:
+        result.quotes.append(Quote(position, beginning(following.content)))
+    result.hits.append(position)
+
+
+def _label(question: str, asked: Sequence[QuestionWord], hit: Hit, texts: Sequence[str], quoted: Sequence[str]) -> str:
+    """Return the headings that say what a quote is about, if its sentences don't; else an empty string.
+
+    They are needed if the question asks which thing something is true of, if the first sentence refers back, or if they
+    hold words of the question that the sentences lack.
+    """
+    above = [part for part in hit.heading.split(" › ") if part]
+    first = texts.index(quoted[0]) if quoted and quoted[0] in texts else 0
+    above += [text.removeprefix(MARK).strip() for text in texts[:first] if text.startswith(MARK)][-1:]
+    if len(above) > 1 and above[0] == hit.title:
+        above = above[1:]
+    said = frozenset[str]().union(*map(unit_terms, quoted)) if quoted else frozenset[str]()
+    own = [bare for part in above if not unit_terms(bare := _SECTION_NUMBER.sub("", part)) <= said]
+    label = " › ".join(own[-2:]).rstrip(":：")
+    if not own or _columns(label) > MAX_LABEL_COLUMNS or label.endswith(("?", "？")) or quoted[0].startswith("```"):
+        return ""
+    adds = coverage(asked, said | unit_terms(label)) - coverage(asked, said) >= LABEL_SHARE
+    return label if adds or asks_which(question) or _REFERS_BACK.match(quoted[0]) else ""
+
+
+def _figure(quantity: Quantity) -> tuple[object, ...]:
+    return quantity.kind, quantity.value
 
 
 def _is_one_meant(rows: Sequence[_Unit]) -> bool:
@@ -325,7 +542,7 @@ def _quote_of(
     wanted = {unit.position for unit in taken}
     for unit in taken:
         wanted |= _needed(unit, texts, ranked)
-        if procedural and (_STEP.match(unit.text) or texts[unit.position].rstrip().endswith((":", "："))):
+        if procedural and (_STEP.match(unit.text) or announces(texts[unit.position])):
             wanted |= _procedure(texts, unit.position)
     if whole:
         begun = [
@@ -340,7 +557,7 @@ def _quote_of(
     rest = sorted(position for position in wanted - {best} if texts[position].strip())
     # A list follows the line that introduces it, and steps are quoted in order.
     in_steps = any(_STEP.match(texts[number]) for number in (best, *rest))
-    in_order = whole or in_steps or texts[best].rstrip().endswith((":", "："))
+    in_order = whole or in_steps or announces(texts[best])
     order = sorted([best, *rest]) if in_order else [best, *rest]
     order = [number for number in order if not texts[number].startswith(MARK)]
     while len(order) > 1 and order[-1] != best and _introduces(texts, order[-1]):
@@ -357,10 +574,10 @@ def _needed(unit: _Unit, texts: Sequence[str], ranked: Sequence[_Unit]) -> set[i
     """
     needed: set[int] = set()
     number = unit.position
-    if _LIST_ITEM.match(unit.text):
+    if LIST_ITEM.match(unit.text):
         needed.update(_introduction(texts, number))
-    if texts[number].rstrip().endswith((":", "：")):
-        needed.update(range(number + 1, min(number + 1 + MAX_LIST_LINES, len(texts))))
+    if announces(texts[number]):
+        needed.update(announced(texts, number))
     mine = [other.position for other in ranked if (other.hit, other.paragraph) == (unit.hit, unit.paragraph)]
     first = min(mine, default=number)
     if number > first and _REFERS_BACK.match(unit.text):
@@ -373,16 +590,16 @@ def _needed(unit: _Unit, texts: Sequence[str], ranked: Sequence[_Unit]) -> set[i
 def _introduction(texts: Sequence[str], number: int) -> list[int]:
     """Return the line that introduces the list of an item, if there is one."""
     first = number
-    while first > 0 and not texts[first].rstrip().endswith((":", "：")) and number - first <= MAX_LIST_LINES:
+    while first > 0 and not announces(texts[first]) and number - first <= MAX_LIST_LINES:
         first -= 1
-    introduces = first < number and not _LIST_ITEM.match(texts[first]) and texts[first].rstrip().endswith((":", "："))
-    return [first] if introduces and _LIST_ITEM.match(texts[first + 1]) else []
+    introduces = first < number and not LIST_ITEM.match(texts[first]) and announces(texts[first])
+    return [first] if introduces and LIST_ITEM.match(texts[first + 1]) else []
 
 
 def _introduces(texts: Sequence[str], number: int) -> bool:
     """Return whether a text only introduces the one after it."""
     before_code = number + 1 < len(texts) and texts[number + 1].startswith("```") and _is_label(texts[number])
-    return before_code or texts[number].rstrip().endswith((":", "："))
+    return before_code or ends_in_colon(texts[number])
 
 
 def _is_label(text: str) -> bool:

@@ -1,0 +1,80 @@
+"""Recognise questions that count things or ask for the one with the lowest or highest value. Pure."""
+
+import re
+from dataclasses import dataclass
+from typing import Literal
+
+from ragsite.language.answer_types import asks_which
+from ragsite.language.quantities import quantities
+from ragsite.language.word_lists import lines_of, words_of
+
+_MEASURE_WORDS = "个种名位款类项家间台辆条本份张道只件座所处门部艘架支套栋"
+_HOW_MANY = re.compile(
+    r"\b(?:how many|(?:what is |give me )?the (?:total )?number of)\s+(?:different\s+|kinds of\s+|types of\s+)?"
+    r"(?P<thing>(?:[\w-]+\s+){0,2}?[\w-]+)"
+    r"(?=\s+(?:are|is|do|does|did|have|has|had|can|were|was|in|of|on|at|there|will|must|should|exist|with|from)\b|\W*$)",
+    re.IGNORECASE,
+)
+_HOW_MANY_ZH = re.compile(
+    rf"(?:多少|几)(?P<measure>[{_MEASURE_WORDS}]?)(?P<thing>[\u4e00-\u9fff]{{0,6}}?)"
+    r"(?=[？?，,。！!\s]|$|在|是|可|能|要|吗|呢|参|有)"
+)
+_LOWEST, _HIGHEST = lines_of("lowest"), lines_of("highest")
+_OF_PRICES = frozenset(f"{_LOWEST[0]} {_HIGHEST[0]} expensive".split())
+_LOW, _HIGH = frozenset(words_of("lowest")), frozenset(words_of("highest"))
+_EN = "|".join(sorted(filter(str.isascii, _LOW | _HIGH)))
+_ZH = "|".join(sorted((word for word in _LOW | _HIGH if not word.isascii()), key=len, reverse=True))
+# "At most" and 最多可借 are limits, not extremes.
+_EXTREME = re.compile(rf"(?<!\bat )(?<!\bat the )\b(?P<word>{_EN})(?:\s+(?P<adjective>expensive|costly))?\b", re.I)
+_EXTREME_ZH = re.compile(rf"最(?P<word>{_ZH})(?=的|是|[？?，,。\s]|$)")
+_OTHER_ADJECTIVE = re.compile(r"\W*(?:\w+(?:able|ible|ful|ive|ant|ent|ous|al|ed|ing)|of|suit\w*|common\w*)\b", re.I)
+
+
+@dataclass(frozen=True, slots=True)
+class Counted:
+    """The thing that a question counts, and its Chinese measure word."""
+
+    thing: str
+    measure: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Extreme:
+    """The superlative of a question, the end of the order that it asks for, and whether it is one of prices."""
+
+    word: str
+    end: Literal["lowest", "highest"]
+    is_price: bool
+
+
+def counted_in(question: str) -> Counted | None:
+    """Return what a question counts, as in "How many dishes …?", or None."""
+    if found := _HOW_MANY.search(question):
+        return Counted(found["thing"])
+    found = _HOW_MANY_ZH.search(question)
+    return Counted(found["thing"], found["measure"]) if found and found["measure"] + found["thing"] else None
+
+
+def extreme_in(question: str) -> Extreme | None:
+    """Return the superlative by which a question chooses among things, or None."""
+    if found := _EXTREME.search(question):
+        word, adjective = found["word"].lower(), found["adjective"]
+        if word in {"most", "least"} and not adjective and _OTHER_ADJECTIVE.match(question, found.end()):
+            return None
+        is_price = bool(adjective) or word in _OF_PRICES
+        if not (is_price or asks_which(question)):
+            return None
+        return Extreme(found[0].lower(), "lowest" if word in _LOW else "highest", is_price)
+    found = _EXTREME_ZH.search(question)
+    if found and asks_which(question):
+        word = found["word"]
+        return Extreme(found[0], "lowest" if word in _LOW else "highest", word in _OF_PRICES)
+    return None
+
+
+def states_count(counted: Counted, terms: frozenset[str], text: str, sentence: frozenset[str]) -> bool:
+    """Return whether a sentence with some terms states the number of a thing, which has `terms`."""
+    if not quantities(text):
+        return False
+    by_measure = counted.measure and re.search(rf"[\d一二两三四五六七八九十百千万]\s*{counted.measure}", text)
+    return bool(by_measure) or (bool(terms) and terms <= sentence)

@@ -1,0 +1,229 @@
+"""Answers questions that count or ask for the lowest or highest value, from all rows of one table. Pure."""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from decimal import Decimal, InvalidOperation
+
+from conversations.pipeline.writing.extremes import Counted, Extreme
+from ragsite.language.analysis import terms
+from ragsite.language.content_words import naming_likelihood
+from ragsite.language.detection import HAN_CHARACTER
+from ragsite.language.word_lists import words_of
+from retrieval.answerability.question_weights import QuestionWord
+from retrieval.answerability.units import unit_terms
+from retrieval.search import Hit
+
+Rows = Sequence[Sequence[str]]
+
+# The share of a column's cells that must be numbers for it to be one of numbers.
+NUMERIC_SHARE = 0.8
+_NUMBER = re.compile(r"[^\d\w\s-]{0,2}\s*(-?\d[\d.,' \u00a0]*)\s*(?:%|[^\W\d_]{1,4}|[€$£¥])?")
+_DECIMAL_COMMA = re.compile(r"\d{1,3}(?:\.\d{3})*,\d{1,2}|\d+,\d{1,2}")
+_IN_BRACKETS = re.compile(r"\s*[(（\[].*?[)）\]]")
+_PRICE_WORDS = words_of("price_words")
+_SUMMARY_ROWS = re.compile(rf"(?:{'|'.join(words_of('summary_rows'))})\b", re.IGNORECASE)
+# A name in a row's first column that a question must contain for it to be about that row.
+_LEAST_NAME = 2
+
+
+@dataclass(frozen=True, slots=True)
+class FromRows:
+    """An answer from a table: the column that holds it, its value, and the rows, those that answer first.
+
+    `count` is None for an extreme. `is_certain` is False if the question has words that the table says nothing of.
+    """
+
+    column: str
+    rows: list[list[str]]
+    answering: int
+    value: str = ""
+    count: int | None = None
+    is_certain: bool = True
+
+
+def count_rows(counted: Counted, asked: Sequence[QuestionWord], question: str, hit: Hit, rows: Rows) -> FromRows | None:
+    """Count the things in a table's column, or return None if no column holds them or other words limit them."""
+    columns, rows = [str(column) for column in hit.columns or ()], _entries(rows)
+    numeric = _numeric(columns, rows)
+    if not rows or _named_row(question, rows, numeric):
+        return None
+    texts = [number for number in range(len(columns)) if number not in numeric]
+    holding = [number for number in texts if _is_named_by(columns[number], counted.thing)]
+    if any(_is_named_by(columns[number], counted.thing) for number in numeric):
+        return None
+    place = f"{hit.heading} {hit.filename.rpartition('.')[0]}"
+    if not holding and texts and counted.thing and _is_named_by(place, counted.thing):
+        holding = texts[:1]
+    if len(holding) != 1:
+        return None
+    kept, left = _filtered(asked, rows, columns, f"{place} {counted.thing}")
+    if left:
+        return None
+    values = dict.fromkeys(row[holding[0]].strip() for row in kept if row[holding[0]].strip())
+    return FromRows(columns[holding[0]], kept, len(kept), count=len(values)) if values else None
+
+
+def find_extreme(
+    extreme: Extreme, asked: Sequence[QuestionWord], question: str, hit: Hit, rows: Rows
+) -> FromRows | None:
+    """Return the rows with the lowest or highest value first, or None if not exactly one column may hold it."""
+    columns, rows = [str(column) for column in hit.columns or ()], _entries(rows)
+    numeric = _numeric(columns, rows)
+    column = _column(extreme, asked, question, columns, numeric)
+    if column is None:
+        return None
+    place = f"{hit.heading} {hit.filename.rpartition('.')[0]} {extreme.word}"
+    kept, left = _filtered(asked, rows, columns, place)
+    valued = [(value, row) for row in kept if (value := number_in(row[column])) is not None]
+    if not valued:
+        return None
+    valued.sort(key=lambda pair: pair[0], reverse=extreme.end == "highest")
+    first = sum(value == valued[0][0] for value, _row in valued)
+    ordered = [row for _value, row in valued]
+    return FromRows(columns[column], ordered, first, value=ordered[0][column].strip(), is_certain=not left)
+
+
+def is_one_row(counted: Counted | None, question: str, hit: Hit, rows: Rows) -> bool:
+    """Return whether a question that counts is answered by a row's figure: it names the row, or the figure's column."""
+    columns, rows = [str(column) for column in hit.columns or ()], _entries(rows)
+    numeric = _numeric(columns, rows)
+    if counted is None:
+        return False
+    return _named_row(question, rows, numeric) or any(_is_named_by(columns[each], counted.thing) for each in numeric)
+
+
+def names_row(question: str, row: Sequence[str]) -> bool:
+    """Return whether a question contains a whole cell of a row that is not a number, such as its first one."""
+    folded = question.casefold()
+    cells = (str(cell).strip().casefold() for cell in row)
+    return any(len(cell) >= _LEAST_NAME and number_in(cell) is None and _stands_in(cell, folded) for cell in cells)
+
+
+def _stands_in(name: str, text: str) -> bool:
+    if HAN_CHARACTER.search(name):
+        return name in text
+    return re.search(rf"(?<!\w){re.escape(name)}(?!\w)", text) is not None
+
+
+def holds_cell(question: str, columns: Sequence[str], row: Sequence[str]) -> bool:
+    """Return whether a question names both a row, by one of its cells, and a column of another one of its cells."""
+    folded, asked = question.casefold(), unit_terms(question)
+    cells = [str(cell).strip().casefold() for cell in row]
+    named = {at for at, cell in enumerate(cells) if len(cell) >= _LEAST_NAME and _stands_in(cell, folded)}
+    for at, column in enumerate(columns[: len(row)]):
+        bare = _IN_BRACKETS.sub("", str(column)).strip()
+        own = unit_terms(bare)
+        is_named = bool(bare) and (bare.casefold() in folded or (bool(own) and own <= asked))
+        if is_named and named - {at} and cells[at]:
+            return True
+    return False
+
+
+def number_in(cell: str) -> Decimal | None:
+    """Return a cell's number without its unit, or None if it is something else."""
+    match = _NUMBER.fullmatch(cell.strip())
+    if match is None:
+        return None
+    digits = re.sub(r"[' \u00a0]", "", match[1])
+    digits = digits.replace(".", "").replace(",", ".") if _DECIMAL_COMMA.fullmatch(digits) else digits.replace(",", "")
+    try:
+        return Decimal(digits.rstrip("."))
+    except InvalidOperation:
+        return None
+
+
+def _entries(rows: Rows) -> list[list[str]]:
+    """Return the rows without those that are empty or summarise others."""
+    cells = ([str(cell) for cell in row] for row in rows)
+    first = ((row, next((cell for cell in row if cell.strip()), "")) for row in cells)
+    return [row for row, cell in first if cell and not _SUMMARY_ROWS.match(cell.strip())]
+
+
+def _numeric(columns: Sequence[str], rows: Rows) -> list[int]:
+    found = []
+    for number in range(len(columns)):
+        cells = [row[number] for row in rows if number < len(row) and row[number].strip()]
+        if cells and sum(number_in(cell) is not None for cell in cells) >= NUMERIC_SHARE * len(cells):
+            found.append(number)
+    return found
+
+
+def _named_row(question: str, rows: Rows, numeric: Sequence[int]) -> bool:
+    """Return whether a question names a row by its first cell that isn't a number."""
+    folded = question.casefold()
+    keys = (next((cell for at, cell in enumerate(row) if at not in numeric and cell.strip()), "") for row in rows)
+    return any(len(key.strip()) >= _LEAST_NAME and _stands_in(key.strip().casefold(), folded) for key in keys)
+
+
+def _is_named_by(name: str, thing: str) -> bool:
+    """Return whether a column's name or a title contains the name of a thing; for Chinese, one may be in the other."""
+    if HAN_CHARACTER.search(thing):
+        bare = _IN_BRACKETS.sub("", name)
+        return thing in name or (len(bare) >= _LEAST_NAME and bare in thing)
+    wanted = set(terms(thing))
+    return bool(wanted) and wanted <= unit_terms(name)
+
+
+def _column(
+    extreme: Extreme, asked: Sequence[QuestionWord], question: str, columns: Sequence[str], numeric: Sequence[int]
+) -> int | None:
+    """Return the column that holds what an extreme is of: the one that is named, of prices, or the only one."""
+    folded = question.casefold()
+    named = {number: _named_share(columns[number], asked, folded) for number in numeric}
+    most = max(named.values(), default=0.0)
+    candidates = [number for number in numeric if most and named[number] == most]
+    if extreme.is_price:
+        prices = [number for number in numeric if _is_price(columns[number])]
+        candidates = [number for number in candidates if number in prices] or prices
+    return candidates[0] if len(candidates) == 1 else _only(numeric if not (most or extreme.is_price) else ())
+
+
+def _only(numbers: Sequence[int]) -> int | None:
+    return numbers[0] if len(numbers) == 1 else None
+
+
+def _named_share(name: str, asked: Sequence[QuestionWord], folded: str) -> float:
+    """Return how far a question names a column: 2 if with its whole name, else the share of the name's terms."""
+    bare = _IN_BRACKETS.sub("", name).strip().casefold()
+    if len(bare) >= _LEAST_NAME and bare in folded:
+        return 2.0
+    own = unit_terms(bare)
+    held = sum(word.held_by(own) > 0 or (bool(HAN_CHARACTER.match(word.text)) and word.text in bare) for word in asked)
+    return min(1.0, held / len(own)) if own else 0.0
+
+
+def _is_price(name: str) -> bool:
+    words = set(re.findall(r"[a-z]+", name.casefold()))
+    return any(word in words if word.isascii() else word in name for word in _PRICE_WORDS) or bool(
+        re.search("[€$£¥￥]", name)
+    )
+
+
+def _filtered(
+    asked: Sequence[QuestionWord], rows: list[list[str]], columns: Sequence[str], place: str
+) -> tuple[list[list[str]], list[str]]:
+    """Return the rows that the words of a question limit an answer to, and the words that the table doesn't hold."""
+    known, kept, left = unit_terms(f"{place} {' '.join(columns)}"), rows, []
+    text = f"{place} {' '.join(columns)}"
+    for word in asked:
+        is_han = bool(HAN_CHARACTER.match(word.text))
+        if word.held_by(known) > 0 or word.text.casefold() in text.casefold() or naming_likelihood(word.text) < 1:
+            continue
+        if is_han and any(character in text for character in word.text):
+            continue
+        holding = [row for row in kept if any(word.held_by(unit_terms(cell)) >= 1 for cell in row)]
+        if holding:
+            kept = holding
+        else:
+            left.append(word.text)
+    return kept, left
+
+
+def tables_by_hit(hits: Sequence[Hit], whole: Mapping[int, Rows]) -> dict[int, Rows]:
+    """Return the rows of the whole tables of hits, by the hits' positions."""
+    return {
+        position: whole.get(hit.chunk_id) or hit.rows
+        for position, hit in enumerate(hits)
+        if hit.kind == "table" and hit.rows
+    }
