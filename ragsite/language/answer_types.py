@@ -21,12 +21,6 @@ _WHICH = re.compile(
     r"|哪(?![里儿天年月日边怕])|谁|(?:什么|何种)(?:型号|种类|产品|类型|牌子|人)",
     re.IGNORECASE,
 )
-# A question for a thing, not for a place or a time: 哪里, 哪天.
-_WHICH = re.compile(
-    r"\b(?:which|who|whose)\b|\bwhat (?:kind|type|model|sort|make|brand|product|version)\b"
-    r"|哪(?![里儿天年月日边怕])|谁|(?:什么|何种)(?:型号|种类|产品|类型|牌子|人)",
-    re.IGNORECASE,
-)
 _BROAD = re.compile(
     r"\b(?:overview|summar(?:y|ise|ize)|compar(?:e|ed|ison)|differ(?:ence|ences|ent|s)?|versus|vs|respectively"
     r"|all (?:the )?\w+s|every|which (?:documents|files|products|models|versions))\b"
@@ -37,12 +31,7 @@ _BROAD = re.compile(
 
 def asks_which(question: str) -> bool:
     """Return whether a question asks which of several things something is true of."""
-    return bool(_WHICH.search(question))
-
-
-def asks_which(question: str) -> bool:
-    """Return whether a question asks which of several things something is true of."""
-    return bool(_WHICH.search(question))
+    return bool(_WHICH.search(simplified(question)))
 
 
 def is_broad(question: str) -> bool:

@@ -3,7 +3,7 @@
 import re
 
 from ragsite.language.simplified import as_written, simplified
-from ragsite.language.word_lists import GREETINGS_EN, GREETINGS_ZH
+from ragsite.language.word_lists import GREETINGS_EN, GREETINGS_ZH, alternatives
 
 _CHAT = re.compile(
     rf"""^\W*(
@@ -38,6 +38,7 @@ _TRANSLATE = re.compile(
     |^\W*(?:请|帮我|麻烦|再|能否|可以)*[你您]?(?:把.{1,40}?)?(?:翻译|译)(?:[成为这那]|一下|上面)""",
     re.IGNORECASE | re.VERBOSE,
 )
+_TOPICS = re.compile(rf"\W*(?:{'|'.join(filter(None, alternatives('topic_questions')))})\W*", re.IGNORECASE)
 _PRONOUNS = re.compile(
     r"\b(it|its|they|them|their|this|that|these|those|he|she|him|her|his|the former|the latter|former|latter|there)\b"
     r"|它们?|(?<!其)他们?|她们?|这个|那个|这些|那些|这位|那位|这里|那里|前者|后者|上述",
@@ -47,7 +48,12 @@ _PRONOUNS = re.compile(
 
 def is_small_talk(message: str) -> bool:
     """Return whether a message is only a greeting, thanks, a farewell, "who are you" or the like."""
-    return bool(_CHAT.match(simplified(message.strip())))
+    return bool(_CHAT.match(simplified(message.strip()))) or asks_for_topics(message)
+
+
+def asks_for_topics(message: str) -> bool:
+    """Return whether a message asks what can be asked: "What can I ask you?", 你能回答什么."""
+    return bool(_TOPICS.fullmatch(simplified(message)))
 
 
 def kind_of(message: str) -> str:

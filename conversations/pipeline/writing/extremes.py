@@ -6,6 +6,7 @@ from typing import Literal
 
 from ragsite.language.answer_types import asks_which
 from ragsite.language.quantities import quantities
+from ragsite.language.simplified import simplified
 from ragsite.language.word_lists import lines_of, words_of
 
 _MEASURE_WORDS = "个种名位款类项家间台辆条本份张道只件座所处门部艘架支套栋"
@@ -49,6 +50,7 @@ class Extreme:
 
 def counted_in(question: str) -> Counted | None:
     """Return what a question counts, as in "How many dishes …?", or None."""
+    question = simplified(question)
     if found := _HOW_MANY.search(question):
         return Counted(found["thing"])
     found = _HOW_MANY_ZH.search(question)
@@ -57,6 +59,7 @@ def counted_in(question: str) -> Counted | None:
 
 def extreme_in(question: str) -> Extreme | None:
     """Return the superlative by which a question chooses among things, or None."""
+    question = simplified(question)
     if found := _EXTREME.search(question):
         word, adjective = found["word"].lower(), found["adjective"]
         if word in {"most", "least"} and not adjective and _OTHER_ADJECTIVE.match(question, found.end()):

@@ -9,6 +9,7 @@ from conversations.pipeline.writing.extremes import Counted, Extreme
 from ragsite.language.analysis import terms
 from ragsite.language.content_words import naming_likelihood
 from ragsite.language.detection import HAN_CHARACTER
+from ragsite.language.simplified import simplified
 from ragsite.language.word_lists import words_of
 from retrieval.answerability.question_weights import QuestionWord
 from retrieval.answerability.units import unit_terms
@@ -95,9 +96,13 @@ def is_one_row(counted: Counted | None, question: str, hit: Hit, rows: Rows) -> 
 
 def names_row(question: str, row: Sequence[str]) -> bool:
     """Return whether a question contains a whole cell of a row that is not a number, such as its first one."""
-    folded = question.casefold()
-    cells = (str(cell).strip().casefold() for cell in row)
+    folded = _folded(question)
+    cells = (_folded(str(cell)) for cell in row)
     return any(len(cell) >= _LEAST_NAME and number_in(cell) is None and _stands_in(cell, folded) for cell in cells)
+
+
+def _folded(text: str) -> str:
+    return simplified(text).strip().casefold()
 
 
 def _stands_in(name: str, text: str) -> bool:
@@ -108,13 +113,13 @@ def _stands_in(name: str, text: str) -> bool:
 
 def holds_cell(question: str, columns: Sequence[str], row: Sequence[str]) -> bool:
     """Return whether a question names both a row, by one of its cells, and a column of another one of its cells."""
-    folded, asked = question.casefold(), unit_terms(question)
-    cells = [str(cell).strip().casefold() for cell in row]
+    folded, asked = _folded(question), unit_terms(question)
+    cells = [_folded(str(cell)) for cell in row]
     named = {at for at, cell in enumerate(cells) if len(cell) >= _LEAST_NAME and _stands_in(cell, folded)}
     for at, column in enumerate(columns[: len(row)]):
-        bare = _IN_BRACKETS.sub("", str(column)).strip()
+        bare = _folded(_IN_BRACKETS.sub("", str(column)))
         own = unit_terms(bare)
-        is_named = bool(bare) and (bare.casefold() in folded or (bool(own) and own <= asked))
+        is_named = bool(bare) and (bare in folded or (bool(own) and own <= asked))
         if is_named and named - {at} and cells[at]:
             return True
     return False
@@ -151,13 +156,14 @@ def _numeric(columns: Sequence[str], rows: Rows) -> list[int]:
 
 def _named_row(question: str, rows: Rows, numeric: Sequence[int]) -> bool:
     """Return whether a question names a row by its first cell that isn't a number."""
-    folded = question.casefold()
+    folded = _folded(question)
     keys = (next((cell for at, cell in enumerate(row) if at not in numeric and cell.strip()), "") for row in rows)
-    return any(len(key.strip()) >= _LEAST_NAME and _stands_in(key.strip().casefold(), folded) for key in keys)
+    return any(len(key.strip()) >= _LEAST_NAME and _stands_in(_folded(key), folded) for key in keys)
 
 
 def _is_named_by(name: str, thing: str) -> bool:
     """Return whether a column's name or a title contains the name of a thing; for Chinese, one may be in the other."""
+    name = simplified(name)
     if HAN_CHARACTER.search(thing):
         bare = _IN_BRACKETS.sub("", name)
         return thing in name or (len(bare) >= _LEAST_NAME and bare in thing)
@@ -169,7 +175,7 @@ def _column(
     extreme: Extreme, asked: Sequence[QuestionWord], question: str, columns: Sequence[str], numeric: Sequence[int]
 ) -> int | None:
     """Return the column that holds what an extreme is of: the one that is named, of prices, or the only one."""
-    folded = question.casefold()
+    folded = _folded(question)
     named = {number: _named_share(columns[number], asked, folded) for number in numeric}
     most = max(named.values(), default=0.0)
     candidates = [number for number in numeric if most and named[number] == most]
@@ -185,7 +191,7 @@ def _only(numbers: Sequence[int]) -> int | None:
 
 def _named_share(name: str, asked: Sequence[QuestionWord], folded: str) -> float:
     """Return how far a question names a column: 2 if with its whole name, else the share of the name's terms."""
-    bare = _IN_BRACKETS.sub("", name).strip().casefold()
+    bare = _folded(_IN_BRACKETS.sub("", name))
     if len(bare) >= _LEAST_NAME and bare in folded:
         return 2.0
     own = unit_terms(bare)
