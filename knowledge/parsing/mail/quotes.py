@@ -21,6 +21,7 @@ _QUOTE_LABELS = ("Quoted: ", "引用：")  # in English and Chinese
 _FORWARD_LABELS = ("Forwarded: ", "转发：")
 _MOST_QUOTES = 100  # within each other
 _MOST_GREETING = 2  # lines
+_MOST_BLANK = 5  # lines between what introduces a quote and the quote
 _LONGEST_HEAD = 300  # characters of a line that introduces a quote
 _MOST_HEAD_LINES = 40  # of the header of a quoted mail, with its recipients
 
@@ -52,7 +53,6 @@ _ATTRIBUTION = re.compile(
     re.I,
 )
 _MOMENT = re.compile(r"\d[:：]\d\d|\S@\S")  # a time of day or an address
-_INTRODUCES = re.compile(r".*(?:\d.*\d.*\d|@).*[:：]")  # such a line in other languages, right before quote marks
 _FOOTER = re.compile(r"--|_{5,}|-{5,}|={5,}|sent from my |get outlook for |发自我的|發自我的|從我的", re.I)
 _CHINESE = re.compile("[㐀-鿿]")
 
@@ -185,11 +185,15 @@ def _own(lines: list[_Line], deeper: int) -> Iterator[Element]:
 
 def _split(lines: list[_Line]) -> tuple[list[_Line], _Head | None, list[_Line]]:
     """Return the lines of the newest mail, the head of the mail that it quotes, or None, and that mail's lines."""
-    at = 0
+    last_quoted = next((at for at in range(len(lines) - 1, -1, -1) if lines[at].depth), -1)
+    at = spoken = 0  # lines before, and those of them with words
     while at < len(lines):
+        if _is_blank(lines[at]) and not lines[at].depth:
+            at += 1
+            continue
         head = _head(lines, at) if lines[at].depth == 0 else _Head(at)
         if head is None:
-            at += 1
+            at, spoken = at + 1, spoken + 1
             continue
         start = head.end
         while start < len(lines) and _is_blank(lines[start]):
@@ -197,14 +201,13 @@ def _split(lines: list[_Line]) -> tuple[list[_Line], _Head | None, list[_Line]]:
         end = start
         while end < len(lines) and (lines[end].depth or _is_blank(lines[end])):
             end += 1
-        footer = next((each for each in range(end, len(lines)) if _FOOTER.match(lines[each].text.strip())), len(lines))
+        is_last = end == len(lines) or bool(_FOOTER.match(lines[end].text.strip()))
         quoted = [replace(line, depth=max(line.depth - 1, 0), is_cited=line.depth > 1) for line in lines[start:end]]
         inner = _head(quoted, 0)
         is_quote = head.end > at or inner is not None or (bool(quoted) and lines[start].is_cited)
         # An answer below the only quote, after no more than a greeting, is moved above it, like all others.
-        greeting = sum(not _is_blank(line) for line in lines[:at])
-        is_above = greeting <= _MOST_GREETING and head.end > at and not any(line.depth for line in lines[end:])
-        if quoted and is_quote and (end == footer or is_above):
+        is_above = spoken <= _MOST_GREETING and head.end > at and last_quoted < end
+        if quoted and is_quote and (is_last or is_above):
             if inner is not None:
                 words, fields = inner.words or head.words, inner.fields or head.fields
                 head = replace(inner, words=words, fields=fields, is_forwarded=inner.is_forwarded or head.is_forwarded)
@@ -212,7 +215,8 @@ def _split(lines: list[_Line]) -> tuple[list[_Line], _Head | None, list[_Line]]:
             return [*lines[:at], *lines[end:]], head, quoted
         if head.fields or (head.end > at and head.is_certain and not quoted):
             return lines[:at], head, lines[head.end :]
-        at = max(end, at + 1)  # the mail's own words stand between the lines to which they reply
+        # The mail's own words stand between the lines to which they reply.
+        at, spoken = max(end, at + 1), _MOST_GREETING + 1
     return lines, None, []
 
 
@@ -271,7 +275,9 @@ def _attribution(lines: list[_Line], at: int) -> _Head | None:
         fits = [len(words) <= _LONGEST_HEAD and bool(_ATTRIBUTION.fullmatch(words)) for words in joined]
         if fits[0]:
             return None if any(fits[1:]) else _Head(end + 1, joined[0], is_certain=bool(_MOMENT.search(joined[0])))
-        following = next((line for line in lines[end + 1 :] if not _is_blank(line)), None)
-        if end == at and following and following.is_cited and _INTRODUCES.fullmatch(joined[0]):
+        following = next((line for line in lines[end + 1 : end + _MOST_BLANK] if not _is_blank(line)), None)
+        has_details = "@" in joined[0] or sum(map(str.isdigit, joined[0])) > 2
+        # In other languages only the date or address and the colon are known.
+        if end == at and following and following.is_cited and has_details and joined[0].endswith((":", "：")):
             return _Head(end + 1, joined[0])
     return None
