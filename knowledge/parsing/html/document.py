@@ -116,7 +116,11 @@ def _elements_in(
         node.clear()
         node.tag, node.text, node.tail = "span", words, tail
     found = [node for node in root.iter(etree.Element) if node.getparent() is not None and _is_furniture(node)]
-    struck = [node for node in root.iter(etree.Element) if _is_struck_out(node) and _length(node)]
+    struck = [
+        node
+        for node in root.iter(etree.Element)
+        if (node.tag in ("s", "strike", "del") or "line-through" in node.get("style", "")) and _length(node)
+    ]
     found += struck
     gone = set(found)
     for holder in {node.getparent(): None for node in found}:
@@ -174,10 +178,6 @@ def _is_furniture(node: etree._Element) -> bool:
         return sum(map(_length, node.iter("a"))) >= _length(node) / 2
     # A badly named container, such as <div class="nav-layout">, may contain the page itself.
     return node.find(".//h1") is None and next(node.iter("main", "article"), None) is None
-
-
-def _is_struck_out(node: etree._Element) -> bool:
-    return node.tag in ("s", "strike", "del") or "line-through" in node.get("style", "")
 
 
 def _remove(parent: etree._Element, gone: set[etree._Element]) -> None:
