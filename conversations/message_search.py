@@ -4,6 +4,9 @@ PostgreSQL's parser treats a run of Chinese characters as one word, and keeps UR
 character is a word of its own and punctuation separates words, so a Chinese word is a phrase of characters. URLs of
 pictures, which are on this site, are not indexed.
 
+A Chinese character of a query stands for all characters with the same simplified form, so that messages in both scripts
+are found.
+
 A GIN index stores which words a text has, but not their positions. So the index finds the texts that contain all parts
 of a phrase, and a regular expression checks those: a phrase query of PostgreSQL would parse each of these texts again,
 which takes twenty times as long.
@@ -19,6 +22,8 @@ from typing import Any
 from django.contrib.postgres.search import SearchQuery, SearchVectorField
 from django.db.models import Expression, F, Func, Q, QuerySet, TextField, Value
 from django.db.models.functions import Concat
+
+from ragsite.language.simplified import forms
 
 _PARTS = r"([㐀-鿿])|\]\(/[^)\s]*\)|[!-/:-@[-`{-~]"
 _HAN_OR_WORD = re.compile(r"[㐀-鿿]|[^\s㐀-鿿!-/:-@\[-`{-~]+")
@@ -40,9 +45,9 @@ def word_query(word: str) -> SearchQuery | None:
     parts = _HAN_OR_WORD.findall(word)
     if not parts:
         return None
-    terms = [f"'{part}'" for part in parts]
+    terms = ["(" + "|".join(f"'{form}'" for form in _forms(part)) + ")" for part in parts]
     if not _IS_HAN.match(parts[-1]):
-        terms[-1] += ":*"
+        terms[-1] = f"'{parts[-1]}':*"
     return SearchQuery(" & ".join(terms), config="simple", search_type="raw")
 
 
@@ -56,11 +61,21 @@ def word_pattern(word: str) -> str | None:
 
 
 def _pattern(parts: list[str]) -> str:
-    pattern = parts[0] if _IS_HAN.match(parts[0]) else f"(?<![0-9a-z]){parts[0]}"
+    pattern = _part(parts[0]) if _IS_HAN.match(parts[0]) else f"(?<![0-9a-z]){parts[0]}"
     for before, part in pairwise(parts):
         either_is_han = _IS_HAN.match(before) or _IS_HAN.match(part)
-        pattern += _BETWEEN + ("*" if either_is_han else "+") + part
+        pattern += _BETWEEN + ("*" if either_is_han else "+") + _part(part)
     return pattern
+
+
+def _part(part: str) -> str:
+    """Return the pattern of a part: of a Chinese character that has other forms, any of them."""
+    found = _forms(part)
+    return f"[{''.join(found)}]" if len(found) > 1 else part
+
+
+def _forms(part: str) -> tuple[str, ...]:
+    return tuple(forms(part)) if _IS_HAN.match(part) else (part,)
 
 
 def passage_with(text: str, words: Iterable[str], around: int = 70) -> list[tuple[str, bool]]:

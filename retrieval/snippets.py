@@ -8,6 +8,7 @@ from django.utils.safestring import SafeString, mark_safe
 from knowledge.chunking.sections import plain
 from ragsite.language.analysis import terms
 from ragsite.language.detection import HAN_BMP
+from ragsite.language.simplified import simplified
 from ragsite.language.word_lists import words_of
 
 SNIPPET_CHARACTERS = 480
@@ -46,10 +47,10 @@ def excerpt(content: str, question: str, characters: int) -> SafeString:
 
 
 def marked(snippet: str, question: str) -> SafeString:
-    """Return a snippet as HTML with the question's words marked."""
+    """Return a snippet as HTML with the question's words marked, in either script of Chinese."""
     # Mark Latin words and pairs of Han characters.
     words: set[str] = set()
-    for word in _WORD.findall(question)[:60]:
+    for word in _WORD.findall(simplified(question))[:60]:
         if word[0] > "⺀":
             words |= {word[i : i + 2] for i in range(len(word) - 1)}
         elif word.lower() not in _COMMON:
@@ -61,6 +62,9 @@ def marked(snippet: str, question: str) -> SafeString:
         re.escape(word) if word[0] > "⺀" else rf"(?<![A-Za-zÀ-ɏ0-9]){re.escape(word)}"
         for word in sorted(words, key=len, reverse=True)
     ]
-    pieces = re.split(f"({'|'.join(patterns)})", snippet, flags=re.IGNORECASE)  # every second one is a word
-    parts = (f"<mark>{escape(piece)}</mark>" if at % 2 else escape(piece) for at, piece in enumerate(pieces))
-    return mark_safe("".join(parts).replace("</mark><mark>", ""))
+    html, end = "", 0
+    for match in re.finditer("|".join(patterns), simplified(snippet), re.IGNORECASE):
+        start, before = match.start(), end
+        end = match.end()
+        html += f"{escape(snippet[before:start])}<mark>{escape(snippet[start:end])}</mark>"
+    return mark_safe((html + escape(snippet[end:])).replace("</mark><mark>", ""))

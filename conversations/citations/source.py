@@ -12,6 +12,7 @@ from ragsite.language.detection import HAN_BMP, language_of
 from ragsite.language.facts import names
 from ragsite.language.quantities import Quantity, quantities
 from ragsite.language.sentences import split_sentences
+from ragsite.language.simplified import as_written, simplified
 from ragsite.language.word_tokens import WordToken, is_han, word_tokens
 from retrieval.engine.bm25 import inverse_document_frequency
 
@@ -79,10 +80,11 @@ class Clause:
 
 
 class Source:
-    """Passages as one text, with its sentences, clauses and terms."""
+    """Passages as one text in simplified Chinese, with its sentences, clauses and terms."""
 
     def __init__(self, text: str) -> None:
-        self.text = text
+        self._written = text
+        self.text = text = simplified(text)
         self.terms = terms_without_numbers(text)
         self.sentences = [Clause(sentence, terms_without_numbers(sentence)) for sentence in split_sentences(text)]
         self.clauses: list[Clause] = []
@@ -99,6 +101,10 @@ class Source:
     def quantities(self) -> list[Quantity]:
         """All quantities."""
         return [quantity for clause in self.clauses for quantity in clause.quantities]
+
+    def as_written(self, part: str) -> str:
+        """Return a part of the text in the script of the passages."""
+        return as_written(part, self._written)
 
     def has_in_code(self, quantity: Quantity) -> bool:
         """Return whether a number without a unit is part of a code or version in the source, such as 5.3 in V5.3."""

@@ -6,7 +6,7 @@ must have the same polarity and no other word in place of one of its words. Enou
 """
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any, Literal
@@ -20,6 +20,7 @@ from conversations.citations.statements import Statement, statements
 from ragsite.language.detection import language_of
 from ragsite.language.facts import is_named, is_quoted, names, quotations
 from ragsite.language.quantities import fold, is_rough, quantities
+from ragsite.language.simplified import as_written, simplified
 
 Status = Literal["supported", "partly", "not_found", "contradicted", "uncited"]
 Problem = Literal["quotation", "number", "name", "word", "polarity", "words", "language", "source", "model"]
@@ -78,7 +79,8 @@ def check(markdown: str, passages: Mapping[int, str], known: Sequence[str] | Non
             cited = tuple(passages[number] for number in dict.fromkeys(statement.sources) if number in passages)
             yield _judge(statement, source_of(cited))
         elif known is not None and passages:
-            text = fold(_beginning(statement.text))
+            written = fold(_beginning(statement.text))
+            text = simplified(written)
             if _NOT_KNOWN.search(text):
                 continue
             everything = source_of((*passages.values(), *known))
@@ -86,7 +88,7 @@ def check(markdown: str, passages: Mapping[int, str], known: Sequence[str] | Non
             if everything.is_foreign(language_of(text)):  # names and quotations may be there in another language
                 missing = tuple(problem for problem in missing if problem[0] == "number")
             if missing:
-                yield Verdict(statement.text, (), "uncited", 0.0, missing)
+                yield Verdict(statement.text, (), "uncited", 0.0, _as_written(missing, written))
 
 
 def _source_of(passages: Sequence[str]) -> Source:
@@ -96,7 +98,8 @@ def _source_of(passages: Sequence[str]) -> Source:
 def _judge(statement: Statement, source: Source) -> Verdict:
     if not source.text.strip():
         return Verdict(statement.text, statement.sources, "not_found", 0.0, (("source", ""),))
-    text = fold(_beginning(statement.text))
+    written = fold(_beginning(statement.text))
+    text = simplified(written)
     if source.is_foreign(language_of(text)):
         return _across_languages(statement, text, source)
     clauses = split_clauses(text)
@@ -120,12 +123,20 @@ def _judge(statement: Statement, source: Source) -> Verdict:
         status = "partly" if covered >= SOME_COVERAGE else "not_found"
     says = {}
     if {kind for kind, _what in problems} == {"number"}:  # everything else is right
-        says = {what: instead for _kind, what in problems if (instead := counterpart(text, what, source))}
+        says = {
+            as_written(what, written): source.as_written(instead)
+            for _kind, what in problems
+            if (instead := counterpart(text, what, source))
+        }
         if len(set(says.values())) < len(says):
             says = {}
-    return Verdict(
-        statement.text, statement.sources, "contradicted" if says else status, covered, tuple(problems), says
-    )
+    shown = _as_written(problems, written)
+    return Verdict(statement.text, statement.sources, "contradicted" if says else status, covered, shown, says)
+
+
+def _as_written(problems: Iterable[tuple[Problem, str]], written: str) -> tuple[tuple[Problem, str], ...]:
+    """Return problems with their texts in the script of the sentence."""
+    return tuple((kind, as_written(what, written)) for kind, what in problems)
 
 
 def _beginning(text: str) -> str:
@@ -140,6 +151,7 @@ def _across_languages(statement: Statement, text: str, source: Source) -> Verdic
     """
     problems = [problem for problem in _missing(text, source) if problem[0] != "quotation"]
     if problems:
+        problems = [(kind, as_written(what, statement.text)) for kind, what in problems]
         return Verdict(statement.text, statement.sources, "not_found", 0.0, tuple(problems))
     alike = names(text)
     rest = terms_without_numbers(text) - terms_without_numbers(" ".join(alike))

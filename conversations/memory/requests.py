@@ -3,6 +3,7 @@
 import re
 from dataclasses import dataclass
 
+from ragsite.language.simplified import as_written, simplified
 from ragsite.language.word_lists import GREETINGS_EN, GREETINGS_ZH, INTERROGATIVES_ZH
 
 _ASKED = re.compile(
@@ -42,7 +43,7 @@ def read_request(message: str) -> Request | None:
 
     If the message ends with a question, the fact is its first sentence.
     """
-    match = _ASKED.match(message.strip())
+    match = _ASKED.match(simplified(message.strip()))
     if match is None:
         return None
     text = _THANKS.sub("", match["fact"])
@@ -50,11 +51,11 @@ def read_request(message: str) -> Request | None:
         text = text.rstrip(" ?？")
     sentences = [part for part in _SENTENCE_END.split(text) if part.strip()]
     if len(sentences) > 1 and _QUESTION.search(sentences[-1]):
-        return _request(sentences[0], alone=False)
+        return _request(sentences[0], message, alone=False)
     asks = _QUESTION.search(text) or (_ASKING.search(text) and not (match["set_off"] or match["apart"]))
-    return None if asks else _request(text, alone=True)
+    return None if asks else _request(text, message, alone=True)
 
 
-def _request(text: str, *, alone: bool) -> Request | None:
-    fact = " ".join(text.split()).strip(" ,，:：.。!！")
-    return Request(fact, alone) if len(fact) > 1 and not _QUESTION.search(fact) else None
+def _request(text: str, message: str, *, alone: bool) -> Request | None:
+    fact = " ".join(as_written(text, message).split()).strip(" ,，:：.。!！")
+    return Request(fact, alone) if len(fact) > 1 and not _QUESTION.search(simplified(fact)) else None

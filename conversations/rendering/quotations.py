@@ -11,6 +11,7 @@ from conversations.citations.supporting_sentences import grounds
 from ragsite.language.analysis import terms
 from ragsite.language.detection import HAN_BMP
 from ragsite.language.sentences import split_sentences
+from ragsite.language.simplified import simplified
 
 # Han characters, words and numbers, and the text between them.
 _PIECE = re.compile(rf"([{HAN_BMP}]+)|([^\W_{HAN_BMP}]+(?:[.,'’:/-][^\W_{HAN_BMP}]+)*)|(?:[\W_](?<![{HAN_BMP}]))+")
@@ -26,7 +27,7 @@ def marked(quotation: str, claims: Sequence[str]) -> SafeString:
     sentences = split_sentences(quotation)
     bearing = grounds(claims, sentences) or range(len(sentences))
     wanted = set(terms("\n".join(claims)))
-    runs = re.findall(f"[{HAN_BMP}]+", "\n".join(claims))
+    runs = re.findall(f"[{HAN_BMP}]+", simplified("\n".join(claims)))
     pairs = {pair for run in runs for pair in [*run, *_pairs(run)]}
     parts = (
         _joined(_pieces(sentence, wanted, pairs)) if at in bearing else escape(sentence)
@@ -46,7 +47,10 @@ def _pieces(sentence: str, wanted: Set[str], pairs: Set[str]) -> Iterator[tuple[
         han, word = match.groups()
         if han:
             claimed = {
-                place for at, pair in enumerate(_pairs(han)) if pair in pairs for place in range(at, at + len(pair))
+                place
+                for at, pair in enumerate(_pairs(simplified(han)))
+                if pair in pairs
+                for place in range(at, at + len(pair))
             }
             yield from ((character, at in claimed) for at, character in enumerate(han))
         else:

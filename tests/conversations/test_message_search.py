@@ -28,7 +28,7 @@ def session(owner: User) -> ChatSession:
     [
         "ports", "port", "PORTS", "nine ports", "hosts", "TL-SE2109", "se21", "tl-se", "TL_SE2109", "10.0", "it's",
         "back", "back see", "example.org/manual", "端口", "离是关", "隔离 ports", "hard", "hardware nine", "关闭于此",
-        "VLAN隔离", "nine/see", "10/0/0",
+        "VLAN隔离", "nine/see", "10/0/0", "隔離是關閉", "閉於此",
     ],
 )  # fmt: skip
 def test_chat_is_found_by(owner: User, session: ChatSession, words: str) -> None:

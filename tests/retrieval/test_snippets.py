@@ -26,6 +26,14 @@ def test_words_of_the_question_are_marked() -> None:
     assert marked("anything", "is it?") == "anything"
 
 
+def test_words_are_marked_in_the_other_script_as_written() -> None:
+    assert (
+        marked("<端口>隔離可以啟用", "如何启用端口隔离")
+        == "&lt;<mark>端口</mark>&gt;<mark>隔離</mark>可以<mark>啟用</mark>"
+    )
+    assert marked("端口隔离可以启用", "如何啟用端口隔離") == "<mark>端口隔离</mark>可以<mark>启用</mark>"
+
+
 def test_words_are_marked_at_their_start() -> None:
     assert marked("Unlocking is locking.", "locking") == "Unlocking is <mark>locking</mark>."
     assert marked("Indexes, reindexed", "index") == "<mark>Index</mark>es, reindexed"

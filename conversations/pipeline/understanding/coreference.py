@@ -5,6 +5,7 @@ from collections.abc import Sequence
 
 from conversations.pipeline.understanding.carry_over import Known, needed
 from ragsite.language.content_words import content_terms, words
+from ragsite.language.simplified import simplified
 
 _ALONE = r"(?=\W|$|的|呢|怎|如|是|有)"
 _FORMER = re.compile(rf"\b(?:the\s+)?(?:former|first\s+one)\b|前者|前一[个种]|第一[个种]{_ALONE}", re.I)
@@ -51,18 +52,21 @@ def resolve(question: str, earlier: Sequence[str]) -> tuple[str, tuple[str, ...]
     If it contains neither, or no two things were named, the questions are returned unchanged.
     """
     for pattern, side in ((_FORMER, 0), (_LATTER, 1)):
-        if not pattern.search(question):
+        found = [match.span() for match in pattern.finditer(simplified(question))]
+        if not found:
             continue
         for index in range(len(earlier) - 1, -1, -1):
             if two := pair(earlier[index]):
-                parts = pattern.split(question)
-                return two[side].join(parts), (two[side],), [*earlier[:index], *earlier[index + 1 :]]
+                resolved = question
+                for start, end in reversed(found):
+                    resolved = resolved[:start] + two[side] + resolved[end:]
+                return resolved, (two[side],), [*earlier[:index], *earlier[index + 1 :]]
     return question, (), earlier
 
 
 def pair(text: str) -> tuple[str, str] | None:
     """Return two things that a text names together, or None: "页眉和页脚", "UNION and UNION ALL"."""
-    for match in _BETWEEN.finditer(text):
+    for match in _BETWEEN.finditer(simplified(text)):
         left = _name(words(text[: match.start()])[::-1])[::-1]
         right = _name(words(text[match.end() :]))
         if left and right:

@@ -8,6 +8,7 @@ from django.utils.translation import gettext_lazy
 
 from conversations.pipeline.understanding.rewriting import Unusable, refuses, usable_rewrite
 from ragsite.language.detection import language_of
+from ragsite.language.simplified import simplified
 from ragsite.language.word_lists import INTERROGATIVES_EN, INTERROGATIVES_ZH
 from ragsite.llm.stream.json_reply import is_cut_off, line, number, objects, truth, words
 
@@ -133,6 +134,7 @@ def reconcile(plan: ModelPlan, ruled: str, *, asks: bool, depends: bool, alone: 
 
 def asks_for_facts(question: str) -> bool:
     """Return whether a message is a question, but not one about the people talking or what they said."""
+    question = simplified(question)
     return bool(_ASKS.search(question)) and not _OF_THE_TALK.search(question)
 
 
@@ -141,6 +143,7 @@ def may_ask_for_facts(message: str) -> bool:
 
     In doubt it does; only a question about the conversation itself does not.
     """
+    message = simplified(message)
     if _OF_THIS_TALK.search(message):
         return False
     return bool(_ASKS.search(message) or _WISHES.search(message) or re.search(r"\d", message))

@@ -6,6 +6,7 @@ from conversations.events import NUMBER, in_brackets
 from conversations.prompts.no_reply import NoReply
 from ragsite.language.analysis import terms
 from ragsite.language.questions import question_words
+from ragsite.language.simplified import simplified
 from ragsite.llm.stream.json_reply import line, objects
 
 # The most columns of a rewritten question, or this multiple of the question's; a Chinese character counts as two.
@@ -79,7 +80,7 @@ def usable_rewrite(reply: str, question: str, background: str = "", *, cut: bool
         raise Unusable("empty")
     if refuses(lines[0], question):
         raise Unusable("refusal")
-    explains = _EXPLAINS.match(lines[0]) and not _EXPLAINS.match(question)
+    explains = _EXPLAINS.match(simplified(lines[0])) and not _EXPLAINS.match(simplified(question))
     answers = _CITES.search(lines[0]) and not _CITES.search(question)
     if len(lines) > 1 or explains or answers:
         raise Unusable("explains")
@@ -96,7 +97,7 @@ def usable_rewrite(reply: str, question: str, background: str = "", *, cut: bool
 
 def refuses(reply: str, question: str) -> bool:
     """Return whether a reply is an apology instead of the text asked for, unless the question starts like one too."""
-    return bool(_REFUSAL.match(reply)) and not _REFUSAL.match(question)
+    return bool(_REFUSAL.match(simplified(reply))) and not _REFUSAL.match(simplified(question))
 
 
 def _bare(text: str) -> str:
@@ -118,4 +119,4 @@ def _columns(text: str) -> int:
 
 
 def _plain(text: str) -> str:
-    return re.sub(r"\W+", "", text).lower()
+    return re.sub(r"\W+", "", simplified(text)).lower()

@@ -11,6 +11,7 @@ from typing import Literal
 from ragsite.language.content_words import content_terms
 from ragsite.language.detection import language_of
 from ragsite.language.questions import AUXILIARIES
+from ragsite.language.simplified import as_written, simplified
 from ragsite.language.word_lists import INTERROGATIVES_EN, INTERROGATIVES_ZH
 
 Kind = Literal["", "questions", "aspects"]
@@ -70,17 +71,19 @@ class Split:
 
 def split(question: str) -> Split:
     """Split a question in English or Chinese."""
-    text = " ".join(question.split())
+    written = " ".join(question.split())
+    text = simplified(written)
     if listed := _LISTED.match(text):
         aspects = [aspect.strip(" ?？.。!！") for aspect in _BETWEEN_ASPECTS.split(listed["aspects"])]
         # A sentence that is not a list may have a comma too.
         if len(aspects) > 1 and all(aspect and len(aspect) <= LONGEST_ASPECT for aspect in aspects):
             topic, space = _EMPTY.sub("", listed["topic"]), "" if language_of(text) == "zh" else " "
-            return Split(tuple(f"{topic}{space}{aspect}" for aspect in aspects[:MOST_PARTS]), "aspects")
+            before = as_written(topic, written) + space
+            return Split(tuple(before + as_written(aspect, written) for aspect in aspects[:MOST_PARTS]), "aspects")
     asked = list(_questions(text))[:MOST_PARTS]
     if len(asked) > 1:
         dependent = tuple(place for place, (_text, depends) in enumerate(asked) if depends)
-        return Split(tuple(part for part, _depends in asked), "questions", dependent)
+        return Split(tuple(as_written(part, written) for part, _depends in asked), "questions", dependent)
     return Split()
 
 

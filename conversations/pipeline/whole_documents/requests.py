@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Literal
 
+from ragsite.language.simplified import as_written, simplified
 from ragsite.language.word_lists import alternatives
 
 Kind = Literal["summary", "list", "changes", "documents"]
@@ -193,13 +194,14 @@ def warm_up() -> None:
 
 def may_want_whole(question: str) -> bool:
     """Return whether a question may be such a request, whatever the documents' names are; most can't."""
-    text = " ".join(question.split())
+    text = simplified(" ".join(question.split()))
     return len(text) <= _LONGEST and any(pattern.fullmatch(text) for pattern in _patterns_without_names())
 
 
 def whole_request(question: str, names: Iterable[str] = ()) -> WholeRequest | None:
     """Return the request about whole documents in a question, or None; `names` are the documents' names."""
-    text = " ".join(question.split())
+    written = " ".join(question.split())
+    text = simplified(written)
     if len(text) > _LONGEST:
         return None
     for name in sorted(filter(None, names), key=len, reverse=True):
@@ -219,7 +221,7 @@ def whole_request(question: str, names: Iterable[str] = ()) -> WholeRequest | No
                 means = "documents"
             elif found.get("it"):
                 means = "something"
-            return WholeRequest(kind, means, subject)
+            return WholeRequest(kind, means, as_written(subject, written))
     return None
 
 
@@ -228,7 +230,7 @@ def names_in(question: str, names: Iterable[str]) -> list[str]:
 
     A name of one word or of two Chinese characters must be written exactly so or quoted: "Leave" is not "leave".
     """
-    text = " ".join(question.split())
+    text = simplified(" ".join(question.split()))
     found: list[tuple[int, int, str]] = []
     for name in sorted(set(filter(None, names)), key=len, reverse=True):
         for match in _pattern(name).finditer(text):
@@ -241,7 +243,11 @@ def names_in(question: str, names: Iterable[str]) -> list[str]:
 
 
 def _pattern(name: str) -> re.Pattern[str]:
-    """Return a pattern for a document's name that is not preceded or followed by a Latin letter or digit."""
+    """Return a pattern for a document's name that is not preceded or followed by a Latin letter or digit.
+
+    It is for texts in simplified Chinese.
+    """
+    name = simplified(name)
     before = r"(?<![A-Za-z0-9_])" if name[0].isascii() else ""
     after = r"(?![A-Za-z0-9_])" if name[-1].isascii() else ""
     return re.compile(before + re.escape(" ".join(name.split())) + after, re.IGNORECASE)
