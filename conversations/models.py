@@ -363,6 +363,8 @@ class ContextEntry(models.Model):
         Turn, on_delete=models.CASCADE, null=True, blank=True, related_name="+", verbose_name=_("covers from")
     )
     edited_at = models.DateTimeField(_("edited"), null=True, blank=True, help_text=_("By the user."))
+    # The texts of a summary before the user's edits, oldest first: `{"content", "at", "edited"}`.
+    earlier = models.JSONField(_("earlier versions"), default=list, blank=True)
     created_at = models.DateTimeField(_("created"), auto_now_add=True)
 
     class Meta:

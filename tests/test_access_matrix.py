@@ -330,6 +330,8 @@ MATRIX: dict[str, Ids] = {
     "api-memory-fact": fact,
     "summary": session,
     "api-summary": session,
+    "api-summary-versions": session,
+    "api-restore-summary": session,
     "api-session": session,
     "api-content": session,
     "api-content-stream": answer_in_session,

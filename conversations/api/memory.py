@@ -16,11 +16,13 @@ from conversations.api.memory_serializers import (
     FactSerializer,
     MemorySerializer,
     MemorySwitchSerializer,
+    RestoreSerializer,
     SummarySerializer,
+    SummaryVersionSerializer,
 )
 from conversations.history import branch_of
 from conversations.memory import facts, summaries
-from conversations.models import ContextEntry
+from conversations.models import ChatSession, ContextEntry
 from knowledge.access import key
 from ragsite.api.base import ID, ApiErrorSerializer, counted, validated
 
@@ -101,14 +103,45 @@ class SessionSummary(APIView):
         return Response(status=status.HTTP_204_NO_CONTENT)
 
 
+@extend_schema(parameters=[_BRANCH])
+class SummaryVersions(APIView):
+    """The versions of a branch's summary: earlier summaries, and the texts before edits."""
+
+    @extend_schema(responses={200: SummaryVersionSerializer(many=True)})
+    def get(self, request: Request, pk: int) -> Response:
+        """List the versions, newest first; empty without a summary, or if it was cleared."""
+        session, branch = _branch(request, pk)
+        found = summaries.versions(session.pk, branch)
+        return Response(SummaryVersionSerializer(found[::-1], many=True).data)
+
+
+@extend_schema(parameters=[_BRANCH])
+class SummaryRestore(APIView):
+    """Restoring a version."""
+
+    @extend_schema(request=RestoreSerializer, responses={200: SummarySerializer})
+    def post(self, request: Request, pk: int) -> Response:
+        """Make a version the current summary; the text before is kept as a version."""
+        number = validated(RestoreSerializer(data=request.data))["version"]
+        session, branch = _branch(request, pk)
+        entry = summaries.restore(session.pk, branch, number)
+        if entry is None:
+            raise Http404(_("This summary has no such version."))
+        return Response(SummarySerializer(entry).data)
+
+
 def _memory(user: Any) -> dict[str, Any]:
     listed = FactSerializer(facts.facts_of(user), many=True).data
     return {"enabled": facts.is_memory_on(user.pk), "limit": settings.MEMORY_MAX_FACTS, "facts": listed}
 
 
-def _summary(request: Request, pk: int) -> tuple[list[int], ContextEntry]:
+def _branch(request: Request, pk: int) -> tuple[ChatSession, list[int]]:
     session = access.get_session(request.user, pk)
-    branch = branch_of(session.pk, counted(request, "turn_id") or turn_store.default_parent(session.pk))
+    return session, branch_of(session.pk, counted(request, "turn_id") or turn_store.default_parent(session.pk))
+
+
+def _summary(request: Request, pk: int) -> tuple[list[int], ContextEntry]:
+    session, branch = _branch(request, pk)
     entry = summaries.entry_of(session.pk, branch)
     if entry is None:
         raise Http404(_("This chat has no summary."))

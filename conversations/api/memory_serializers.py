@@ -7,7 +7,7 @@ from rest_framework import serializers
 
 from conversations.memory.summaries import LONGEST_EDIT
 from conversations.models import ContextEntry, MemoryFact
-from ragsite.api.fields import BooleanField, ModelSerializer
+from ragsite.api.fields import BooleanField, IntegerField, ModelSerializer
 
 
 class FactSerializer(ModelSerializer[MemoryFact]):
@@ -34,6 +34,23 @@ class MemorySwitchSerializer(serializers.Serializer[Any]):
     """Whether memory is on."""
 
     enabled = BooleanField()
+
+
+class SummaryVersionSerializer(serializers.Serializer[Any]):
+    """A version of a summary."""
+
+    version = serializers.IntegerField(source="number", help_text="Counts from 1, the oldest.")
+    turn_id = serializers.IntegerField(help_text="The last turn that it covers.")
+    content = serializers.CharField()
+    written_at = serializers.DateTimeField()
+    edited = serializers.BooleanField(help_text="Whether the user wrote it.")
+    is_current = serializers.BooleanField()
+
+
+class RestoreSerializer(serializers.Serializer[Any]):
+    """The number of the version to restore."""
+
+    version = IntegerField(min_value=1)
 
 
 class SummarySerializer(ModelSerializer[ContextEntry]):

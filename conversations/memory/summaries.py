@@ -2,13 +2,15 @@
 
 A summary belongs to the last turn that it covers, so branches that fork later share it. It is written after an answer,
 once turns have left the recent window or were cut from the prompt, and covers a few turns more, so that most answers
-need no new one. The next summary continues it, including any edits by the user.
+need no new one. The next summary continues it, including any edits by the user. Earlier summaries and the texts before
+edits are kept as versions, which the user can restore, until the summary is cleared.
 """
 
 import asyncio
 import logging
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from datetime import datetime
 
 from django.conf import settings
 from django.db import transaction
@@ -35,6 +37,8 @@ logger = logging.getLogger(__name__)
 # The most tokens of a summary, and the most characters of one that a user has edited.
 LONGEST = 400
 LONGEST_EDIT = 4000
+# The most texts before edits that are kept of one summary.
+MOST_VERSIONS = 20
 # How many turns a summary covers beyond those it must, and the most that are added at once.
 AHEAD = 2
 AT_ONCE = 20
@@ -43,6 +47,18 @@ PATIENCE = 120.0
 # The most characters of a summary made by rules, and of each question and answer in it.
 LONGEST_EXTRACT = 1600
 _QUESTION, _ANSWER = 100, 160
+
+
+@dataclass(frozen=True, slots=True)
+class Version:
+    """A version of a branch's summary: its number, from 1, the oldest, and the last turn that it covers."""
+
+    number: int
+    turn_id: int | None
+    content: str
+    written_at: datetime
+    edited: bool
+    is_current: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,12 +118,46 @@ def extract(draft: Draft) -> str:
 
 
 def edit(entry: ContextEntry, text: str) -> None:
-    """Store a user's edit of a summary; an empty text clears it. Raises `ValueError` for more than `LONGEST_EDIT`."""
+    """Store a user's edit of a summary, and keep the text before it as a version; an empty text clears both.
+
+    Raises `ValueError` for more than `LONGEST_EDIT` characters.
+    """
     text = text.replace("\x00", "").strip()
     if len(text) > LONGEST_EDIT:
         raise ValueError(LONGEST_EDIT)
+    if not text:
+        entry.earlier = []
+    elif entry.content and entry.content != text:
+        written_at = entry.edited_at or entry.created_at
+        before = {"content": entry.content, "at": written_at.isoformat(), "edited": entry.edited_at is not None}
+        entry.earlier = [*entry.earlier, before][-MOST_VERSIONS:]
     entry.content, entry.tokens, entry.edited_at = text, count_tokens(text), timezone.now()
-    entry.save(update_fields=["content", "tokens", "edited_at"])
+    entry.save(update_fields=["content", "tokens", "edited_at", "earlier"])
+
+
+def versions(session_id: int, branch: Sequence[int]) -> list[Version]:
+    """Return the versions of a branch's summary, oldest first; the last is the current one, if it isn't cleared."""
+    place = {turn: number for number, turn in enumerate(branch)}
+    found: list[Version] = []
+    entries = sorted(_entries(session_id, branch), key=lambda entry: place.get(entry.turn_id or 0, -1))
+    for entry in entries:
+        texts = [(each["content"], datetime.fromisoformat(each["at"]), each["edited"]) for each in entry.earlier]
+        if entry.content:
+            texts.append((entry.content, entry.edited_at or entry.created_at, entry.edited_at is not None))
+        found += [Version(len(found) + at, entry.turn_id, *text) for at, text in enumerate(texts, 1)]
+    if found and entries[-1].content:
+        found[-1] = replace(found[-1], is_current=True)
+    return found
+
+
+def restore(session_id: int, branch: Sequence[int], number: int) -> ContextEntry | None:
+    """Make a version the current text of a branch's summary, as an edit; return None if there is no such version."""
+    entry = entry_of(session_id, branch)
+    version = next((each for each in versions(session_id, branch) if each.number == number), None)
+    if entry is None or version is None:
+        return None
+    edit(entry, version.content)
+    return entry
 
 
 @transaction.atomic

@@ -294,3 +294,43 @@ class TestPageAndApi:
         assert as_owner.get(url, {"turn_id": 10**9}).status_code == 404
         for odd in ("0", "", "x", "٣"):
             assert as_owner.get(url, {"turn_id": odd}).status_code == 400
+
+
+@pytest.mark.django_db
+def test_versions_of_a_summary_are_kept_listed_and_restored(as_owner: Client, session: ChatSession) -> None:
+    turns = line(session, 4)
+    make_entry(session, turns[0], turns[1], "First.")
+    entry = make_entry(session, turns[0], turns[2], "Second.")
+    address = reverse("api-summary-versions", args=[session.pk])
+    restore = reverse("api-restore-summary", args=[session.pk])
+
+    def listed() -> list[tuple[int, str, bool, bool]]:
+        names = ("version", "content", "edited", "is_current")
+        return [tuple(item[name] for name in names) for item in as_owner.get(address).json()]  # type: ignore[misc]
+
+    assert listed() == [(2, "Second.", False, True), (1, "First.", False, False)]
+    as_owner.put(reverse("api-summary", args=[session.pk]), {"content": "Mine."}, content_type="application/json")
+    as_owner.put(reverse("api-summary", args=[session.pk]), {"content": "Mine."}, content_type="application/json")
+    assert listed()[:2] == [(3, "Mine.", True, True), (2, "Second.", False, False)]
+    restored = as_owner.post(restore, {"version": 1}, content_type="application/json")
+    assert (restored.status_code, restored.json()["content"]) == (200, "First.")
+    assert [content for _number, content, *_rest in listed()] == ["First.", "Mine.", "Second.", "First."]
+    assert as_owner.post(restore, {"version": 9}, content_type="application/json").status_code == 404
+    assert as_owner.post(restore, {"version": 0}, content_type="application/json").status_code == 400
+    entry.refresh_from_db()
+    assert entry.content == "First." and entry.edited_at is not None
+    # A summary that is cleared has no text left anywhere.
+    as_owner.delete(reverse("api-summary", args=[session.pk]))
+    assert listed() == []
+    assert not ContextEntry.objects.filter(type="summary").exclude(content="", earlier=[]).exists()
+
+
+@pytest.mark.django_db
+def test_only_some_texts_before_edits_are_kept(session: ChatSession) -> None:
+    turns = line(session, 2)
+    entry = make_entry(session, turns[0], turns[0], "Text 0.")
+    for number in range(1, summaries.MOST_VERSIONS + 5):
+        summaries.edit(entry, f"Text {number}.")
+    kept = summaries.versions(session.pk, branch(session, turns[1]))
+    assert len(kept) == summaries.MOST_VERSIONS + 1 and kept[0].content == "Text 4."
+    assert [version.is_current for version in kept] == [False] * summaries.MOST_VERSIONS + [True]
