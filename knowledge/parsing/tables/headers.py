@@ -12,7 +12,7 @@ _NUMBER = re.compile(
 _YEAR = re.compile(r"(?:19|20)\d\d(?:\s*[/–-]\s*(?:\d\d)?\d\d)?$")
 _DATE = re.compile(
     r"(?:1[5-9]|2[01])\d\d[-/.年](?:0?[1-9]|1[0-2])(?:[-/.月](?:[012]?\d|3[01])日?|月)?$"
-    r"|\d{1,2}[-/.]\d{1,2}(?:[-/.]\d{2,4})?$"
+    r"|\d{1,2}[-/]\d{1,2}(?:[-/]\d{2,4})?$|\d{1,2}\.\d{1,2}\.(?:\d{2,4})?$"
 )
 _MOMENT = re.compile(r"\d{4}[-/.年]\d{1,2}.*|\d{1,2}:\d{2}.*|\d{1,2}[- ][A-Z][a-z]{2,8}[- ]\d{2,4}$")
 _RANGE = re.compile(r"\d{1,6}\s*(?:[-–~～至]\s*\d{1,6}|\+)$")
@@ -27,6 +27,7 @@ _ADDRESS = re.compile(
     r"https?://|www\.|[\w.+-]+@[\w-]+\.\w|\d+\.\d+\.\d|\S+\.(?:csv|deb|docx?|exe|gz|html?|iso|jar|jpe?g|msi|pdf|png|rpm|tar|txt|xlsx?|zip)$",
     re.IGNORECASE,
 )
+_CLAUSE = re.compile(r"[，。；！？]\w|[.;!?]\s")
 _DIGITS = re.compile(r"\d[\d.,:\s]*")
 _LONGEST, _LONGEST_MEAN = 120, 60  # characters of a column's name
 _LONGEST_NUMBER = 60  # characters
@@ -171,6 +172,8 @@ def _may_name(row: Sequence[str], above: Sequence[str] | None, below: Sequence[S
     filled = [cell for cell in row if cell]
     if len(filled) < 2 or max(map(len, filled)) > _LONGEST or sum(map(len, filled)) > _LONGEST_MEAN * len(filled):
         return False
+    if any(left == right and _CLAUSE.search(left) for left, right in pairwise(row)):
+        return False  # a sentence in merged cells
     for place, cell in enumerate(row):
         values = [line[place] for line in below if line[place]]
         if _ADDRESS.match(cell) and not _are_numbers(below, place):

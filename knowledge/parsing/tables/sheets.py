@@ -12,6 +12,7 @@ from knowledge.parsing.tables.layout import LONGEST_CAPTION, merge_header
 BATCH = 500  # rows of a part of a table
 _SAMPLE = 50  # rows by which a header is found
 _MOST_ABOVE = 12  # rows above a header that may be other lines
+_BEYOND = 0.2  # the most cells of a table's further rows that are right of its header
 _OF_LINE = 0.7  # the most of a table's columns that a line above its header fills
 
 
@@ -165,7 +166,10 @@ class SheetTables:
     def _continue(self, table: _Table, rows: list[Row]) -> bool:
         """Return whether rows after an empty one belong to the table above it; removes its header if it is repeated."""
         texts, caption, _rest = _without_titles(rows)
-        if texts or caption or len(_beside(rows)) > 1 or any(any(row.cells[table.end :]) for row in rows):
+        if texts or caption or len(_beside(rows)) > 1:
+            return False
+        filled = [place for row in rows for place, cell in enumerate(row.cells) if cell]
+        if sum(place >= table.end for place in filled) > _BEYOND * len(filled):
             return False
         header = _header_of(rows)
         if header and merge_header(spread([row.across for row in rows[:header]])) == table.columns:

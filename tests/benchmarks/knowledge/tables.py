@@ -110,5 +110,8 @@ def _squeezed(text: str) -> str:
 
 
 def _number(text: str) -> float | None:
-    match = _NUMBER.match(text.strip())
+    squeezed = _squeezed(text)
+    if squeezed in {"-", "–", "—"}:
+        return 0.0  # in accounts
+    match = _NUMBER.match(squeezed)
     return float(match.group(1).replace(",", "")) if match else None

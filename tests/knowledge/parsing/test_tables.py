@@ -66,6 +66,8 @@ def lines(text: str) -> list[list[str]]:
         ("No.|Task|Task\nNo.|Dig|Sow\nNo.|3|7\n1|Ann|-1\n2|Bob|", 3),
         ("Area|In|Out|Blank|Total|Share||||\nAin|4|5|6|7|8|M|1|Ann|9\nOise|3|2|1|0|5|F|2|Eve|8", 1),
         ("Item|Price|Weight\n|EUR|kg\nBolt|cheap|light\nNut|dear|heavy", 1),
+        ("Depth||East|East|East\nDepth||0.00|0.02|0.04\nNorth|0.00|24.40|24.12|23.85\nNorth|0.02|24.32|24.04|23.77", 2),
+        ("目的|打开页面，选择天数|打开页面，选择天数\n|操作|结果\n1|点击|成功\n2|返回|失败", 0),
         # Levels.
         ("Region|Year|Year\nRegion|a|b\nNorth|1|2", 2),
         ("车间|上半年|上半年|下半年|下半年\n车间|计划|实际|计划|实际\n一车间|1200|1260|1300|1170", 2),
@@ -182,6 +184,13 @@ def test_an_empty_line_may_follow_the_header(tmp_path: Path) -> None:
     assert outline(read_bytes(tmp_path, "b.csv", apart)) == [
         "table:  | Ann,Rome,12",
         "table: City,People | Oslo,5 | Lund,7",
+    ]
+
+
+def test_rows_after_an_empty_line_may_be_longer(tmp_path: Path) -> None:
+    data = "Item,Q1,Q2,Q3,Q4\nSales,1.5,2.5,3.5,4.5\n\nCosts,1.2,2.2,3.2,4.2,sum\nTax,0.1,0.2,0.3,0.4\n"
+    assert outline(read_bytes(tmp_path, "a.csv", data)) == [
+        "table: Item,Q1,Q2,Q3,Q4, | Sales,1.5,2.5,3.5,4.5, | Costs,1.2,2.2,3.2,4.2,sum | Tax,0.1,0.2,0.3,0.4,"
     ]
 
 
