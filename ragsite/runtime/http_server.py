@@ -65,7 +65,8 @@ def accepted_compression(offers: Iterable[Any]) -> PerMessageDeflateOfferAccept 
     for offer in offers:
         if isinstance(offer, PerMessageDeflateOffer):
             bits = min(offer.request_max_window_bits or WINDOW_BITS, WINDOW_BITS)
-            return PerMessageDeflateOfferAccept(offer, window_bits=bits, mem_level=MEMORY_LEVEL)
+            accept: Any = PerMessageDeflateOfferAccept
+            return cast(PerMessageDeflateOfferAccept, accept(offer, window_bits=bits, mem_level=MEMORY_LEVEL))
     return None
 
 

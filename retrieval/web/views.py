@@ -29,8 +29,8 @@ def playground(request: HttpRequest) -> HttpResponse:
     form = QueryForm(given, bases)
     refresh()
     sides = []
-    mode = mode_in_force()
-    beginning = {"a": mode, "b": "hybrid" if mode == "fulltext" else "fulltext"}  # for contrast
+    usual = mode_in_force()
+    beginning = {"a": usual, "b": "hybrid" if usual == "fulltext" else "fulltext"}  # for contrast
     for key, mode in beginning.items():  # options from the URL, or the initial ones
         named = any(name.startswith(f"{key}-") for name in given)
         data = given if named else {f"{key}-mode": mode}

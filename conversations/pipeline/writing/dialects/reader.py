@@ -112,7 +112,7 @@ class AnswerReader:
         kind, self._kind = self._kind, "text"
         attributes, self._attributes = self._attributes, []
         if kind == "text":
-            code = [CodeHead("json"), CodeText(_json_of(attributes)), End()] if len(attributes) > 1 else []
+            code: list[Part] = [CodeHead("json"), CodeText(_json_of(attributes)), End()] if len(attributes) > 1 else []
             return [*self._markdown.close(), *code]
         image, self._image = self._image, None
         return [image] if image is not None else [End()]
