@@ -193,6 +193,8 @@ class Prompt:
     citations: list[dict[str, Any]] = field(default_factory=list)
     cited: set[int] = field(default_factory=set)
     messages: list[ChatMessage] = field(default_factory=list)
+    # The instructions among the messages, without remembered facts, summary and earlier turns.
+    system: str = ""
     # The most tokens that the answer may have.
     answer_tokens: int = 0
     # The prompt's tokens as counted by the model's provider; 0 if it didn't report them.

@@ -41,7 +41,7 @@ class ComposePrompt(Node):
     )  # fmt: skip
     writes = (
         "prompt.evidence", "prompt.citations", "prompt.messages", "prompt.answer_tokens", "prompt.left_out",
-        "prompt.cut_turns", "prompt.model",
+        "prompt.cut_turns", "prompt.model", "prompt.system",
     )  # fmt: skip
 
     def wanted(self, state: State) -> bool:
@@ -126,6 +126,7 @@ def _compose(state: State, ctx: Context, purpose: str, endpoint: Endpoint) -> No
     state.prompt.evidence = [whole[hit.chunk_id] if hit.chunk_id in given else hit for hit in composed.evidence]
     state.prompt.citations = citations(state.prompt.evidence, question, state.found.key_passages, state.found.reasons)
     state.prompt.messages = composed.messages
+    state.prompt.system = material.prompt.fill(question=question, evidence="")[0]
     state.prompt.answer_tokens = window.reserve
     state.prompt.left_out = truncation.left_out(composed, window.size)
     fitted = composed.fitted

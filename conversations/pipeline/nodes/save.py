@@ -38,7 +38,7 @@ class Save(Node):
     reads = ("started", "plan.action", "answer.blocks", "prompt.citations", "prompt.cited", "prompt.model")
     may_read = (
         "plan.retrieval_query", "past.branch", "prompt.messages", "prompt.left_out", "prompt.cut_turns",
-        "prompt.reported",
+        "prompt.reported", "prompt.system",
     )  # fmt: skip
     writes = ("answer.usage",)
 
@@ -70,6 +70,9 @@ async def _summarise(session_id: int, branch: list[int], cut_turns: list[int], l
 def _save(state: State, started: Started, text: str, whole: str) -> None:
     question, prompt = state.request.question, state.prompt
     turn_store.save_citations(started.assistant_message_id, started.request_id, prompt.citations, prompt.cited)
+    if prompt.system and started.parent_turn_id is None:  # what was sent, which depends on the plan
+        sent = {"content": prompt.system, "tokens": count_tokens(prompt.system)}
+        ContextEntry.objects.filter(session_id=started.session_id, type=ContextEntry.Type.ROUTES).update(**sent)
     if text:
         entry = ContextEntry(
             session_id=started.session_id, turn_id=started.turn_id, type=ContextEntry.Type.CHAT, role="assistant",

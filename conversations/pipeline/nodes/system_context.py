@@ -11,7 +11,10 @@ from ragsite.llm.passage_tokens import count_tokens
 
 
 class SystemContext(Node):
-    """Stores a session's `routes` entry on its first turn: the prompt that answers are written with."""
+    """Stores a session's `routes` entry on its first turn: the prompt that answers are written with.
+
+    Once a model has been sent another one, such as that for small talk, `Save` replaces it.
+    """
 
     key = "system_context"
     title = gettext_lazy("Prepare the session")

@@ -159,6 +159,16 @@ async def test_context_is_plain_text_with_the_first_system_prompt(
     assert shown["system_prompt"] == first[2][2]
 
 
+async def test_the_system_prompt_of_a_chat_is_the_one_that_was_sent(
+    owner: User, handbook: KnowledgeBase, session: ChatSession, fake_llm: FakeLLM
+) -> None:
+    fake_llm.enqueue("Hello!")
+    await run_turn(owner, session, "Hello!")
+    stored = await ContextEntry.objects.aget(session=session, type="routes")
+    assert stored.content == fake_llm.calls[-1].messages[0].content
+    assert stored.content != (await in_database(get_prompt, "answer", "en")).system
+
+
 async def test_documents_of_others_are_not_found(stranger: User, handbook: KnowledgeBase, session: ChatSession) -> None:
     from conversations.services import create_session
 
