@@ -31,18 +31,18 @@ _NAMES = {
     "date": r"date|日期|时间|時間",
     "to": r"to|收件人|收件者",
     "subject": r"subject|主\s*题|主\s*題|主旨|标题|標題",
-    "other": r"b?cc|reply-to|importance|attachments?|organization|抄送人?|密送|副本|附件|重要性|回复|回覆",
+    "other": r"b?cc|reply-to|importance|attachments?|organization|抄送[人至]?|密送|副本|附件|重要性|回复|回覆",
 }
 _FIELD = re.compile(
-    r"\*?(?:"
+    r"[*|\s]*(?:"
     + "|".join(f"(?P<{kind}>{names})" for kind, names in _NAMES.items())
-    + r")\*?\s*[:：]\s*\*?\s*(?P<value>.*)",
+    + r")\*{0,2}\s*[:：|]\s*\*{0,2}\s*(?P<value>.*)",
     re.I,
 )
 _FORWARDED = re.compile(r"\s*(?:fwd?|转发|轉寄|轉發)\s*[:：]|.*(?:forwarded (?:message|by)|转发|轉寄|轉發)", re.I)
 _SEPARATOR = re.compile(
-    r"[-‐–—_=*\s]{2,}(?:original message|forwarded message|forwarded by .{2,100}|原始?[邮郵]件|[邮郵]件原件|原信"
-    r"|(?:转发|轉寄|轉發)的?[邮郵]件(?:信息)?)[-‐–—_=*\s]{2,}|begin forwarded message[:：]"
+    r"[-‐–—_=*\s]{2,}(?:original message|forwarded message|forwarded by .{2,100}|(?:回复的)?原始?[邮郵]件"
+    r"|[邮郵]件原件|原信|(?:转发|轉寄|轉發)的?[邮郵]件(?:信息)?)[-‐–—_=*\s]{2,}|begin forwarded message[:：]"
     r"|(?:(?:下面|以下)是(?:被?转发|轉寄|轉發)的[邮郵]件|开始转发的[邮郵]件|開始轉寄的?郵件)[:：]",
     re.I,
 )
@@ -52,6 +52,7 @@ _ATTRIBUTION = re.compile(
     r"|(?:在\s*.*\d.*|.+[于於]\s*\d.*|\d{4}.*[,，].+)[写寫]道\s*[:：]?",
     re.I,
 )
+_WROTE = re.compile(r"(?:wrote|writes|[写寫]道)\s*[:：]$", re.I)
 _MOMENT = re.compile(r"\d[:：]\d\d|\S@\S")  # a time of day or an address
 _FOOTER = re.compile(r"--|_{5,}|-{5,}|={5,}|sent from my |get outlook for |发自我的|發自我的|從我的", re.I)
 _CHINESE = re.compile("[㐀-鿿]")
@@ -130,9 +131,16 @@ def elements_of_html(elements: list[Element], subject: str) -> Iterator[Element]
                 columns=tuple(_MARKS.sub("", cell) for cell in element.columns),
                 rows=tuple(tuple(_MARKS.sub("", cell) for cell in row) for row in element.rows),
             )
-            # Thunderbird shows the header of a forwarded mail as a table.
-            rows = [" ".join(row) for row in (element.columns, *element.rows) if any(row)]
-            if len(rows) > 1 and all(map(_FIELD.match, rows)):
+            # Thunderbird and NetEase show the header of a quoted mail as a table.
+            rows = [
+                ": ".join((row[0].rstrip(" :："), *row[1:])) for row in (element.columns, *element.rows) if any(row)
+            ]
+            fields = [_FIELD.fullmatch(row) for row in rows]
+            if (
+                all(fields)
+                and any(each and each["from"] for each in fields)
+                and any(e and e["subject"] for e in fields)
+            ):
                 element, texts = Paragraph(text="\n".join(rows)), rows
         lines += [_Line(words, len(open_quotes), any(open_quotes), element) for words in texts]
     yield from _elements(lines, subject)
@@ -253,9 +261,11 @@ def _header(lines: list[_Line], at: int, least: int) -> _Head | None:
             kind = next(name for name in _NAMES if found[name])
             if kind == "from" and kind in values:
                 break
-            values[kind] = found["value"].strip(" ;*")
+            values[kind] = found["value"].strip(" ;*|")
             if values[kind]:
-                shown.append(" ".join(line.text.replace("*", "").split()).rstrip(";"))
+                shown.append(
+                    " ".join(line.text.replace("*", "").split()).strip("; ").strip("| ").replace(" | ", ": ", 1)
+                )
             end = place + 1
         elif not shown or line.depth or _is_blank(line):
             break
@@ -276,7 +286,7 @@ def _attribution(lines: list[_Line], at: int) -> _Head | None:
         if fits[0]:
             return None if any(fits[1:]) else _Head(end + 1, joined[0], is_certain=bool(_MOMENT.search(joined[0])))
         following = next((line for line in lines[end + 1 : end + _MOST_BLANK] if not _is_blank(line)), None)
-        has_details = "@" in joined[0] or sum(map(str.isdigit, joined[0])) > 2
+        has_details = "@" in joined[0] or sum(map(str.isdigit, joined[0])) > 2 or _WROTE.search(joined[0])
         # In other languages only the date or address and the colon are known.
         if end == at and following and following.is_cited and has_details and joined[0].endswith((":", "：")):
             return _Head(end + 1, joined[0])

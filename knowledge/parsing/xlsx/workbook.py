@@ -78,7 +78,11 @@ def parse(path: Path, context: ParseContext) -> Iterator[Element]:
         formulas, uncalculated, zeros = (
             sum(getattr(sheet, name) for sheet in declared.values()) for name in ("formulas", "uncalculated", "zeros")
         )
-        again = bool(zeros) and formulas == uncalculated + zeros and _calculates_on_opening(path)
+        again = False  # whether all formulas have a value that is wrong
+        if zeros and formulas == uncalculated + zeros:
+            with zipfile.ZipFile(path) as package:
+                blocks = blocks_of(package, "xl/workbook.xml")
+                again = any(_CALCULATES_ON_OPENING.search(block) for block in blocks)
         uncalculated = formulas if again else uncalculated
         if uncalculated and (calculated := calculation.calculated(path, "xlsx", context.output_dir, again)):
             path, declared, uncalculated = calculated, _declared(calculated), 0
@@ -294,9 +298,3 @@ def _declared(path: Path) -> dict[str, _Declared]:
                     places = product(range(top, bottom + 1), range(left, min(right, MAX_COLUMNS) + 1))
                     sheet.merges.update({place: (top, left) for place in places if place != (top, left)})
     return found
-
-
-def _calculates_on_opening(path: Path) -> bool:
-    """Return whether a workbook asks programs to calculate it, since its values may be wrong."""
-    with zipfile.ZipFile(path) as package:
-        return any(_CALCULATES_ON_OPENING.search(block) for block in blocks_of(package, "xl/workbook.xml"))

@@ -40,10 +40,13 @@ ENGLISH = [
     "‐‐‐‐‐‐‐ Original Message ‐‐‐‐‐‐‐\nOn September 10th, 2024 at 4:02 PM, Jonas Berg <j@e.org> wrote:\n\n> {}",
     "Jonas Berg <jonas@example.org> writes:\n\n> {}\n",
     "---- On Tue, 10 Sep 2024 16:02:11 +0200 Jonas Berg <jonas@example.org> wrote ---\n\n{}\n",
+    "Jonas Berg wrote:\n> {}\n",
+    "Quoting Jonas Berg <j@e.org>:\n\n> {}\n",
     "Am 10.09.24 um 16:02 schrieb Jonas Berg:\n> {}\n",
     f"-----Original Message-----\n{HEADER}\n{{}}\n",
     f"________________________________\n{HEADER}\n{{}}\n",
     f"{HEADER}\n{{}}\n",
+    HEADER.replace("From:", "**From:**").replace("Sent:", "**Sent:**") + "\n{}\n",
     HEADER.replace("From:", "*From:*").replace("To:", "*To:*") + "\n{}\n",
     '<p>…</p><div class="gmail_quote"><div class="gmail_attr">On Tue, Sep 10, 2024 at 4:02 PM Jonas Berg &lt;<a href='
     '"mailto:j@e.org">j@e.org</a>&gt; wrote:<br></div><blockquote class="gmail_quote">{}</blockquote></div>',
@@ -77,6 +80,9 @@ CHINESE = [
     "李强\n \n发件人： 王芳\n发送时间： 2024-09-10 16:02\n收件人： 李强\n主题： 秋季会议\n{}\n",
     "--------------------------------------------\n发件人：王芳 <w@e.cn>\n发送时间：2024年9月10日(星期二) 16:02\n"
     "收件人：李强\n主　题：秋季会议\n\n{}\n",
+    "---- 回复的原邮件 ----\n| 发件人 | 王芳<w@e.cn> |\n| 日期 | 2024年9月10日 |\n| 抄送至 |  |\n| 主题 | 会议 |\n{}\n",
+    "<div>…</div><div>---- 回复的原邮件 ----</div><table><tr><td>发件人</td><td>王芳</td></tr><tr><td>日期</td>"
+    "<td>2024年9月10日</td></tr><tr><td>主题</td><td>秋季会议</td></tr></table><div>{}</div>",
     "寄件者: 王芳 <wang@example.tw>\n寄件日期: 2024年9月10日 下午 04:02\n收件者: 李強\n主旨: 秋季會議\n\n{}\n",
     '发件人："王芳"<w@e.cn>\n日期：2024年9月10日 (周二) 16:02\n主题：秋季会议\n收件人："李强"<l@e.cn>\n\n{}\n',
     '<div>…</div><div style="font-size: 12px;">------------------&nbsp;原始邮件&nbsp;------------------</div><div><div>'
@@ -177,6 +183,7 @@ def test_an_answer_below_the_only_quote_is_moved_above_it(tmp_path: Path) -> Non
     [
         "Your trip:\n\nFrom: Berlin\nTo: Paris\nDate: 3 May 2024\n\nSeat 14.",
         "In 2019 the committee wrote:\n\nAll doors stay open.\n",
+        "Please sign.\n\n------------------\nSubject: lease\nDate: 3 May 2024\nTo: tenant\n\nThe rent is 900 euros.",
         "Minutes\n\nSubject: Budget\nDate: 3 May 2024\n\nOn 3 May 2024 the board met. Anna wrote:\n\nAll fine.",
         "通知如下。\n\n主题：秋游\n日期：2024年9月10日\n\n集合地点是东门。",
         "<p>The rule says:</p><blockquote><p>Visitors wear a badge.</p></blockquote>",
