@@ -45,6 +45,8 @@ __all__ = [
 ]
 
 
+# The value of `Turn.model` for answers that no model wrote, but that quote documents.
+QUOTING = "extractive"
 # The fields of a citation that full-text search covers.
 CITATION_TEXTS = ("title", "filename", "heading", "snippet")
 
@@ -329,8 +331,13 @@ class Message(models.Model):
 
     @property
     def can_continue(self) -> bool:
-        """Whether this is an answer that was cut by a stop, an interruption, a failure or its length limit."""
-        cut = self.status in (self.Status.STOPPED, self.Status.INTERRUPTED, self.Status.FAILED)
+        """Whether this is an answer that was cut by a stop, an interruption, a failure or its length limit.
+
+        Quotes that stand in for the answer of a model that failed are no beginning of it.
+        """
+        cut = self.status in (self.Status.STOPPED, self.Status.INTERRUPTED) or (
+            self.status == self.Status.FAILED and self.turn.model != QUOTING
+        )
         return self.role == self.Role.ASSISTANT and bool(self.content) and (cut or self.finish_reason == "length")
 
 

@@ -185,7 +185,10 @@ class AnswerPage:
     @property
     def can_continue(self) -> bool:
         """Whether the answer was cut off after it had begun, see `Message.can_continue`."""
-        cut = self.answer.status in (Message.Status.STOPPED, Message.Status.INTERRUPTED, Message.Status.FAILED)
+        status, failed = self.answer.status, Message.Status.FAILED
+        cut = status in (Message.Status.STOPPED, Message.Status.INTERRUPTED, failed)
+        if status == failed and self.model == QUOTING:
+            return False
         return self.says_something and (cut or self.answer.finish_reason == "length")
 
     @property

@@ -8,6 +8,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
+from ragsite.language.simplified import simplified
 from ragsite.language.word_lists import words_of
 from retrieval.search import Hit
 
@@ -119,7 +120,7 @@ def _dated(beginning: Beginning) -> _Dated:
     first = next((line.lstrip("# ") for line in beginning.text.splitlines() if line.strip()), "")
     heads = [beginning.title, stem, first if len(first) <= 80 else ""]
     names = {bare for text in heads if (bare := _bare(text)) and _width(bare) >= _LEAST_LETTERS}
-    text = beginning.text[:600]
+    text = simplified(beginning.text[:600])
     own = _Dated(names, replaces=bool(_REPLACES.search(text)))
     others_left_out = _REPLACES.sub(" ", text)
     in_force = _IN_FORCE.search(others_left_out)
@@ -152,13 +153,13 @@ def _date(text: str) -> tuple[int, ...]:
 
 
 def _version(text: str) -> str:
-    match = _VERSION.search(text)
+    match = _VERSION.search(simplified(text))
     return (match["a"] or match["b"]) if match else ""
 
 
 def _bare(text: str) -> str:
     """Return a name without dates, versions and punctuation."""
-    text = _NOISE_ZH.sub("", _NOISE.sub("", _VERSION.sub("", _DATE.sub("", text))))
+    text = _NOISE_ZH.sub("", _NOISE.sub("", _VERSION.sub("", _DATE.sub("", simplified(text)))))
     return re.sub(r"[\W_]+", "", text).casefold()
 
 

@@ -19,7 +19,7 @@ from conversations.pipeline.writing.from_rows import (
     find_extreme,
     holds_cell,
     is_one_row,
-    names_row,
+    named_cells,
     tables_by_hit,
 )
 from conversations.pipeline.writing.introductions import (
@@ -86,11 +86,11 @@ COMPARED = 8
 
 # The beginning of a definition: the term and a colon.
 _TERM = re.compile(r"[^\s-][^.。:：\n]{1,80}[:：] ?\S")
-_STEP = re.compile(r"\s*(?:[-*•]\s|\d{1,2}[.)、](?!\d)|[(（]?[a-z\d]{1,2}[)）]|步骤)\s*\S", re.IGNORECASE)
+_STEP = re.compile(r"\s*(?:[-*•]\s|\d{1,2}[.)、](?!\d)|[(（]?[a-z\d]{1,2}[)）]|步[骤驟])\s*\S", re.IGNORECASE)
 # The beginning of a sentence that can't be understood without the one before it.
 _REFERS_BACK = re.compile(
     r"(?:It|They|Th(?:is|ese|at|ose)|He|She|Its|Their|In this case|If so|Otherwise|The (?:default|same|[lf]\w+er))\b"
-    r"|[它他她这该此其]|默认|否则|如果是"
+    r"|[它他她牠这這该該此其]|默[认認]|否[则則]|如果是"
 )
 _SECTION_NUMBER = re.compile(r"^(?:\d+(?:\.\d+)*\.?|第[一二三四五六七八九十\d]+[章节条部分]+)\s+")
 _SENTENCE_END = re.compile(r"[.!?。！？…；;][\"'”’」』）)\]]*\s*$")
@@ -442,7 +442,9 @@ def _quote(
             if best.score - mine[0].score > ROW_MARGIN:
                 continue
             rows = [unit for unit in ranked if unit.hit == position]
-            exact = [unit for unit in rows if names_row(question, hit.rows[unit.position])]
+            cells = {unit.position: len(named_cells(question, hit.rows[unit.position])) for unit in rows}
+            most = max(cells.values())
+            exact = [unit for unit in rows if most and cells[unit.position] == most]
             named = exact or [unit for unit in rows if any(is_named(name, unit.text) for name in names(question))]
             listed = is_broad(question) or wants_list(question)
             if not named and len(rows) <= MAX_LISTED_ROWS and not _is_one_meant(rows):

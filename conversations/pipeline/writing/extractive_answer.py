@@ -12,6 +12,7 @@ from django.utils.translation import ngettext
 
 from conversations.events import SourcesEvent
 from conversations.history import ENDINGS
+from conversations.models import QUOTING
 from conversations.pipeline.graph import Emit
 from conversations.pipeline.state import State
 from conversations.pipeline.writing import small_talk, topics
@@ -34,8 +35,7 @@ from retrieval.search import Hit
 
 logger = logging.getLogger(__name__)
 
-# The value of `Turn.model` for answers that no model wrote.
-MODEL = "extractive"
+MODEL = QUOTING
 
 
 def nothing_found(state: State) -> str:

@@ -33,10 +33,11 @@ _OTHER_ADJECTIVE = re.compile(r"\W*(?:\w+(?:able|ible|ful|ive|ant|ent|ous|al|ed|
 
 @dataclass(frozen=True, slots=True)
 class Counted:
-    """The thing that a question counts, and its Chinese measure word."""
+    """The thing that a question counts, its Chinese measure word, and the words that ask for the number."""
 
     thing: str
     measure: str = ""
+    words: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,9 +53,9 @@ def counted_in(question: str) -> Counted | None:
     """Return what a question counts, as in "How many dishes …?", or None."""
     question = simplified(question)
     if found := _HOW_MANY.search(question):
-        return Counted(found["thing"])
+        return Counted(found["thing"], words=found[0])
     found = _HOW_MANY_ZH.search(question)
-    return Counted(found["thing"], found["measure"]) if found and found["measure"] + found["thing"] else None
+    return Counted(found["thing"], found["measure"], found[0]) if found and found["measure"] + found["thing"] else None
 
 
 def extreme_in(question: str) -> Extreme | None:
@@ -79,5 +80,7 @@ def states_count(counted: Counted, terms: frozenset[str], text: str, sentence: f
     """Return whether a sentence with some terms states the number of a thing, which has `terms`."""
     if not quantities(text):
         return False
-    by_measure = counted.measure and re.search(rf"[\d一二两三四五六七八九十百千万]\s*{counted.measure}", text)
+    by_measure = counted.measure and re.search(
+        rf"[\d一二两三四五六七八九十百千万]\s*{counted.measure}", simplified(text)
+    )
     return bool(by_measure) or (bool(terms) and terms <= sentence)

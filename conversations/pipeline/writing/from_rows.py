@@ -1,7 +1,7 @@
 """Answers questions that count or ask for the lowest or highest value, from all rows of one table. Pure."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 
@@ -58,7 +58,7 @@ def count_rows(counted: Counted, asked: Sequence[QuestionWord], question: str, h
         holding = texts[:1]
     if len(holding) != 1:
         return None
-    kept, left = _filtered(asked, rows, columns, f"{place} {counted.thing}")
+    kept, left = _filtered(asked, rows, columns, f"{place} {counted.words}")
     if left:
         return None
     values = dict.fromkeys(row[holding[0]].strip() for row in kept if row[holding[0]].strip())
@@ -94,35 +94,35 @@ def is_one_row(counted: Counted | None, question: str, hit: Hit, rows: Rows) -> 
     return _named_row(question, rows, numeric) or any(_is_named_by(columns[each], counted.thing) for each in numeric)
 
 
-def names_row(question: str, row: Sequence[str]) -> bool:
-    """Return whether a question contains a whole cell of a row that is not a number, such as its first one."""
-    folded = _folded(question)
-    cells = (_folded(str(cell)) for cell in row)
-    return any(len(cell) >= _LEAST_NAME and number_in(cell) is None and _stands_in(cell, folded) for cell in cells)
-
-
-def _folded(text: str) -> str:
-    return simplified(text).strip().casefold()
-
-
-def _stands_in(name: str, text: str) -> bool:
-    if HAN_CHARACTER.search(name):
-        return name in text
-    return re.search(rf"(?<!\w){re.escape(name)}(?!\w)", text) is not None
+def named_cells(question: str, row: Sequence[str]) -> set[int]:
+    """Return the cells of a row, other than numbers, that a question names in full."""
+    folded, asked = _folded(question), unit_terms(question)
+    return {at for at, cell in enumerate(row) if number_in(str(cell)) is None and _is_named(str(cell), folded, asked)}
 
 
 def holds_cell(question: str, columns: Sequence[str], row: Sequence[str]) -> bool:
     """Return whether a question names both a row, by one of its cells, and a column of another one of its cells."""
     folded, asked = _folded(question), unit_terms(question)
-    cells = [_folded(str(cell)) for cell in row]
-    named = {at for at, cell in enumerate(cells) if len(cell) >= _LEAST_NAME and _stands_in(cell, folded)}
-    for at, column in enumerate(columns[: len(row)]):
-        bare = _folded(_IN_BRACKETS.sub("", str(column)))
-        own = unit_terms(bare)
-        is_named = bool(bare) and (bare in folded or (bool(own) and own <= asked))
-        if is_named and named - {at} and cells[at]:
-            return True
-    return False
+    named = named_cells(question, row)
+    return any(
+        named - {at} and str(row[at]).strip() and _is_named(_IN_BRACKETS.sub("", str(column)), folded, asked)
+        for at, column in enumerate(columns[: len(row)])
+    )
+
+
+def _is_named(name: str, folded: str, asked: Set[str]) -> bool:
+    """Return whether a question contains a name, or all of its words in some form."""
+    name = _folded(name)
+    if len(name) < _LEAST_NAME:
+        return False
+    if HAN_CHARACTER.search(name):
+        return name in folded
+    own = unit_terms(name)
+    return bool(own) and own <= asked
+
+
+def _folded(text: str) -> str:
+    return simplified(text).strip().casefold()
 
 
 def number_in(cell: str) -> Decimal | None:
@@ -142,7 +142,7 @@ def _entries(rows: Rows) -> list[list[str]]:
     """Return the rows without those that are empty or summarise others."""
     cells = ([str(cell) for cell in row] for row in rows)
     first = ((row, next((cell for cell in row if cell.strip()), "")) for row in cells)
-    return [row for row, cell in first if cell and not _SUMMARY_ROWS.match(cell.strip())]
+    return [row for row, cell in first if cell and not _SUMMARY_ROWS.match(simplified(cell.strip()))]
 
 
 def _numeric(columns: Sequence[str], rows: Rows) -> list[int]:
@@ -156,9 +156,9 @@ def _numeric(columns: Sequence[str], rows: Rows) -> list[int]:
 
 def _named_row(question: str, rows: Rows, numeric: Sequence[int]) -> bool:
     """Return whether a question names a row by its first cell that isn't a number."""
-    folded = _folded(question)
+    folded, asked = _folded(question), unit_terms(question)
     keys = (next((cell for at, cell in enumerate(row) if at not in numeric and cell.strip()), "") for row in rows)
-    return any(len(key.strip()) >= _LEAST_NAME and _stands_in(_folded(key), folded) for key in keys)
+    return any(_is_named(key, folded, asked) for key in keys)
 
 
 def _is_named_by(name: str, thing: str) -> bool:
@@ -200,6 +200,7 @@ def _named_share(name: str, asked: Sequence[QuestionWord], folded: str) -> float
 
 
 def _is_price(name: str) -> bool:
+    name = simplified(name)
     words = set(re.findall(r"[a-z]+", name.casefold()))
     return any(word in words if word.isascii() else word in name for word in _PRICE_WORDS) or bool(
         re.search("[€$£¥￥]", name)
@@ -211,7 +212,7 @@ def _filtered(
 ) -> tuple[list[list[str]], list[str]]:
     """Return the rows that the words of a question limit an answer to, and the words that the table doesn't hold."""
     known, kept, left = unit_terms(f"{place} {' '.join(columns)}"), rows, []
-    text = f"{place} {' '.join(columns)}"
+    text = simplified(f"{place} {' '.join(columns)}")
     for word in asked:
         is_han = bool(HAN_CHARACTER.match(word.text))
         if word.held_by(known) > 0 or word.text.casefold() in text.casefold() or naming_likelihood(word.text) < 1:

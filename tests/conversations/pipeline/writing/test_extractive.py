@@ -6,9 +6,11 @@ from typing import Any
 
 import pytest
 
+from conversations.pipeline.writing.editions import Beginning
 from conversations.pipeline.writing.extractive import Extract
 from conversations.pipeline.writing.extractive import extract as extract_of
 from conversations.pipeline.writing.similarity import Similarity
+from conversations.pipeline.writing.surroundings import Surroundings
 from ragsite.language.analysis import terms
 from ragsite.llm.reranking.reader import Reading
 from retrieval.answerability.question_weights import weigh_words
@@ -18,12 +20,16 @@ from retrieval.search import Hit
 
 
 def extract(
-    question: str, hits: Sequence[Hit], similarity: Similarity | None = None, length: str = "normal"
+    question: str,
+    hits: Sequence[Hit],
+    similarity: Similarity | None = None,
+    length: str = "normal",
+    around: Surroundings | None = None,
 ) -> Extract:
     """Quote hits from a base of fifty passages, none of which contains a word of the question except the hits."""
     held = [set(terms(f"{hit.filename} {hit.heading} {hit.content}")) for hit in hits]
     holding = {term: sum(term in passage for passage in held) for term in terms(question)}
-    return extract_of(question, weigh_words(question, Frequencies(50, holding)), hits, similarity, length)
+    return extract_of(question, weigh_words(question, Frequencies(50, holding)), hits, similarity, length, around)
 
 
 def hit(content: str, **fields: Any) -> Hit:
@@ -372,3 +378,116 @@ def test_what_a_mail_quotes_is_no_answer_beside_its_own_words() -> None:
     assert extract("Where do we meet in October?", [asked, older]).quotes[0].sentences[0].startswith("We meet in the H")
     between = hit("> Where do we meet in October?\n\nWe meet in the hall.\n\n> When?\n\nIn May.")
     assert extract("Where do we meet in October?", [between]).quotes[0].sentences[0].strip() == "We meet in the hall."
+
+
+@pytest.mark.parametrize(
+    ("question", "sections", "label"),
+    [
+        (
+            "Which lamp is not made for bathrooms?",
+            {"Lamp Vega": "It is not made for bathrooms.", "Lamp Rigel": "It is made for bathrooms."},
+            "Lamp Vega",
+        ),
+        ("哪种灯不能用于浴室？", {"织女灯": "不能用于浴室。", "参宿灯": "可以用于浴室。"}, "织女灯"),
+        ("Which lamp is bright?", {"Lamp Vega": "Lamp Vega is bright."}, ""),  # the sentence names it
+        ("When is lunch?", {"Canteen": "Lunch is at noon."}, ""),
+    ],
+)
+def test_a_sentence_brings_the_heading_with_its_subject(question: str, sections: dict[str, str], label: str) -> None:
+    hits = [hit(text, heading=heading, chunk_id=number) for number, (heading, text) in enumerate(sections.items())]
+    assert extract(question, hits).quotes[0].label == label
+
+
+def test_a_heading_inside_a_passage_is_brought_too() -> None:
+    passage = hit("#### Vega\n\nIt runs on gas.\n\n#### Rigel\n\nIt runs on oil.", heading="Lamps")
+    assert extract("Which lamp runs on oil?", [passage]).quotes[0].label == "Lamps › Rigel"
+
+
+@pytest.mark.parametrize(
+    ("introduction", "question"),
+    [
+        ("Visitors bring the following.", "What do visitors bring?"),
+        ("访客需携带的物品如下。", "访客要带什么？"),
+        ("访客需携带以下物品：", "访客要带什么？"),
+    ],
+)
+def test_what_a_sentence_announces_is_quoted_from_its_passage_or_the_next(introduction: str, question: str) -> None:
+    items = ["- a badge\n", "- a ticket\n"]
+    together = extract(question, [hit(f"{introduction}\n\n{''.join(items)}\nThe gate is open.")])
+    assert "".join(together.quotes[0].sentences).count("- ") == 2
+    following = hit("".join(items) + "\nThe gate is open.", chunk_id=2)
+    apart = extract(question, [hit(introduction)], around=Surroundings(following={1: following}))
+    assert apart.following == [following] and apart.hits == [0, 1]
+    assert [text.strip() for text in apart.quotes[1].sentences] == ["- a badge", "- a ticket"]
+
+
+def test_a_table_that_a_sentence_announces_is_shown() -> None:
+    table = hit("", kind="table", columns=["Room", "Price"], rows=[["Blue", "40"]], chunk_id=2)
+    chosen = extract(
+        "What do rooms cost?", [hit("The rooms cost as follows:")], around=Surroundings(following={1: table})
+    )
+    assert chosen.tables == {1: [["Blue", "40"]]}
+
+
+POLICIES = [
+    hit("The allowance for glasses is 80 euros.", document_id=1, chunk_id=1),
+    hit("The allowance for glasses is 120 euros.", document_id=2, chunk_id=2),
+]
+BEGINNINGS = Surroundings(
+    beginnings={1: Beginning("Glasses 2020", "a.md", ""), 2: Beginning("Glasses 2024", "b.md", "It replaces 2020.")}
+)
+
+
+@pytest.mark.parametrize(
+    ("question", "first"),
+    [("What is the allowance for glasses?", "Glasses 2024"), ("What was the allowance in 2020?", "Glasses 2020")],
+)
+def test_the_newer_version_leads_unless_another_is_asked_for(question: str, first: str) -> None:
+    chosen = extract(question, POLICIES, around=BEGINNINGS)
+    assert [quote.label for quote in chosen.quotes] == sorted(chosen.labels.values(), key=lambda name: name != first)
+    assert len(chosen.quotes) == 2
+
+
+def test_only_the_report_of_the_year_that_is_asked_for_is_quoted() -> None:
+    reports = Surroundings(beginnings={1: Beginning("Report 2020", "", ""), 2: Beginning("Report 2024", "", "")})
+    chosen = extract("What was the allowance for glasses in 2020?", POLICIES, around=reports)
+    assert [quote.label for quote in chosen.quotes] == ["Report 2020"]
+
+
+def test_the_row_named_in_the_question_is_shown_and_the_table_s_size_known() -> None:
+    rows = [["apple juice", "2", "North"], ["pear juice", "3", "South"], ["milk", "1", "North"]]
+    table = hit("", kind="table", columns=["Drink", "Price", "Region"], rows=rows)
+    chosen = extract("From which region is the pear juice?", [table], around=Surroundings(tables={1: rows * 2}))
+    assert chosen.tables == {0: [["pear juice", "3", "South"]]} and chosen.sizes == {0: 6}
+    assert chosen.holds_cell
+
+
+@pytest.mark.parametrize(
+    ("question", "text", "partial"),
+    [
+        ("How many tools do we have?", "The hammer weighs 2 kg.", True),
+        ("How many tools do we have?", "We have twelve tools.", False),
+        ("How many kilos does the hammer weigh?", "The hammer weighs 2 kg.", False),
+        ("Which tool is the cheapest?", "The hammer costs 12 euros.", True),
+        ("Which tool is the cheapest?", "The cheapest is the hammer.", False),
+        ("一共有几件工具？", "锤子重两公斤。", True),
+        ("一共有几件工具？", "本店有十二件工具。", False),
+    ],
+)
+def test_a_part_of_what_is_counted_or_compared_is_no_answer(question: str, text: str, partial: bool) -> None:
+    heading = "Our tools" if question.isascii() else "我们的工具"
+    assert extract(question, [hit(text, heading=heading)]).is_partial is partial
+
+
+def test_all_rows_answer_a_count() -> None:
+    rows = [["Hammer", "12"], ["Saw", "20"]]
+    table = hit("", kind="table", columns=["Tool", "Price"], rows=rows[:1], heading="Our tools")
+    chosen = extract("How many tools are there?", [table], around=Surroundings(tables={1: rows}))
+    assert chosen.computed is not None and chosen.computed.count == 2 and chosen.tables == {0: rows}
+
+
+def test_sentences_with_different_figures_are_no_duplicates() -> None:
+    hits = [
+        hit(f"The shop in the old town opens at {hour} on every day of the week.", chunk_id=hour) for hour in (8, 9)
+    ]
+    assert len(extract("When does the shop open?", hits).quotes) == 2

@@ -1,0 +1,100 @@
+"""Counts and extremes from all rows of a table."""
+
+import pytest
+
+from conversations.pipeline.writing.extremes import counted_in, extreme_in
+from conversations.pipeline.writing.from_rows import FromRows, count_rows, find_extreme, holds_cell, number_in
+from retrieval.answerability.question_weights import weigh_words
+from retrieval.engine.fulltext import Frequencies
+from retrieval.search import Hit
+
+BIKES = [
+    ["Swift", "1,250", "9.5 kg", "Road"],
+    ["Boulder", "980", "13 kg", "Mountain"],
+    ["Cargo", "2,100", "31 kg", "Town"],
+    ["Total", "4,330", "", ""],
+]
+COLUMNS = ["Bike", "Price (EUR)", "Weight", "Kind"]
+LIBRARIES = [["城东馆", "3100", "42"], ["湖滨馆", "5050", "38"], ["合计", "8150", "80"]]
+COLUMNS_ZH = ["分馆", "藏书（册）", "座位"]
+
+
+def table(columns: list[str], rows: list[list[str]], heading: str) -> Hit:
+    return Hit(1, 1, 1, "", "table", "list.csv", heading, None, 1.0, [], columns=columns, rows=rows)
+
+
+def answered(question: str) -> FromRows | None:
+    asked = weigh_words(question, Frequencies(10, {}))
+    is_english = question.isascii()
+    rows = BIKES if is_english else LIBRARIES
+    hit = table(COLUMNS, rows, "Our bikes") if is_english else table(COLUMNS_ZH, rows, "图书馆")
+    if extreme := extreme_in(question):
+        return find_extreme(extreme, asked, question, hit, rows)
+    counted = counted_in(question)
+    return count_rows(counted, asked, question, hit, rows) if counted else None
+
+
+@pytest.mark.parametrize(
+    ("question", "count"),
+    [
+        ("How many bikes are there?", 3),
+        ("What is the number of bikes?", 3),
+        ("How many kinds of bike are there?", 3),
+        ("一共有几个分馆？", 2),
+        ("一共有幾個分館？", 2),
+    ],
+)
+def test_things_are_counted_without_the_total(question: str, count: int) -> None:
+    found = answered(question)
+    assert found is not None and found.count == count
+
+
+@pytest.mark.parametrize(
+    ("question", "first", "value"),
+    [
+        ("Which bike is the cheapest?", "Boulder", "980"),
+        ("Which is the most expensive bike?", "Cargo", "2,100"),
+        ("Which bike has the lowest weight?", "Swift", "9.5 kg"),
+        ("哪个分馆的座位最多？", "城东馆", "42"),
+        ("藏书最少的是哪个馆？", "城东馆", "3100"),
+        ("藏書最少的是哪個館？", "城东馆", "3100"),
+    ],
+)
+def test_the_row_with_the_extreme_comes_first(question: str, first: str, value: str) -> None:
+    found = answered(question)
+    assert found is not None and (found.rows[0][0], found.value) == (first, value)
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "How many bikes are made of steel?",  # no column says so
+        "How many kilos does the Cargo weigh?",  # a row's figure
+        "Which bike is the biggest?",  # either of two columns
+        "How many riders are allowed at most?",
+        "城东馆有多少座位？",
+        "每人最多可借几册？",
+    ],
+)
+def test_nothing_is_computed_if_no_single_column_holds_it(question: str) -> None:
+    assert answered(question) is None
+
+
+def test_a_word_that_the_table_lacks_makes_an_extreme_uncertain() -> None:
+    assert [answered(f"Which {kind}bike is the cheapest?").is_certain for kind in ("", "electric ")] == [True, False]  # type: ignore[union-attr]
+
+
+@pytest.mark.parametrize(
+    ("cell", "number"),
+    [("€ 1,250.50", "1250.50"), ("1.250,5", "1250.5"), ("12 %", "12"), ("-3", "-3"), ("10-20", None), ("A4", None)],
+)
+def test_numbers_are_read_with_units_and_separators(cell: str, number: str | None) -> None:
+    found = number_in(cell)
+    assert (found and str(found)) == number
+
+
+def test_a_cell_is_held_if_the_question_names_its_row_and_its_column() -> None:
+    assert holds_cell("What is the weight of the Swift?", COLUMNS, BIKES[0])
+    assert not holds_cell("What is the colour of the Swift?", COLUMNS, BIKES[0])
+    assert not holds_cell("What is the weight of the Titan?", COLUMNS, BIKES[0])
+    assert holds_cell("湖滨馆的座位有多少？", COLUMNS_ZH, LIBRARIES[1])
