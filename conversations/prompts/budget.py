@@ -63,7 +63,10 @@ class Cut:
 
 @dataclass(slots=True)
 class Fitted:
-    """The pieces that fit, as positions in the offered lists, in order, and the tokens that they take."""
+    """The pieces that fit, as positions in the offered lists, in order, and the tokens that they take.
+
+    `taken` are these tokens by kind, with those of the parts that are always kept under `fixed`.
+    """
 
     evidence: list[int] = field(default_factory=list)
     summary: list[int] = field(default_factory=list)
@@ -74,6 +77,7 @@ class Fitted:
     limit: int = 0
     reserved: int = 0
     cuts: list[Cut] = field(default_factory=list)
+    taken: dict[str, int] = field(default_factory=dict)
 
     @property
     def left(self) -> int:
@@ -95,7 +99,7 @@ def fit(
     messages). `measure` returns the tokens of a text. `reserved` tokens are kept for recent history; of the other
     pieces, only the best passage may use them.
     """
-    result = Fitted(limit=limit, tokens=fixed, reserved=reserved)
+    result = Fitted(limit=limit, tokens=fixed, reserved=reserved, taken={"fixed": fixed})
     for kind in KINDS:
         pieces = offered.get(kind, ())
         positions = range(len(pieces) - 1, -1, -1) if kind in _FROM_THE_NEWEST else range(len(pieces))
@@ -106,6 +110,7 @@ def fit(
             free = result.left if kind == "recent" or (kind == "evidence" and not position) else result.left - reserved
             if not broken and tokens <= free:
                 result.tokens += tokens
+                result.taken[kind] = result.taken.get(kind, 0) + tokens
                 kept.append(position)
             else:
                 result.cuts.append(Cut(kind, position, tokens, max(0, free)))

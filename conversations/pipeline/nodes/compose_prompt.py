@@ -74,6 +74,7 @@ class ComposePrompt(Node):
                  for name in ("tokens", "limit", "window", "reserve")}  # fmt: skip
         description.facts = [(_("Used"), _("%(tokens)s of %(limit)s tokens") % sizes),
                       (_("Kept"), _kept(detail.get("kept", {})))]  # fmt: skip
+        description.add(_("Tokens by kind"), _taken(detail.get("taken", {})))
         if detail.get("factor", 1) != 1:
             counted = _("× %(factor).2f, adjusted to this model") % {"factor": detail["factor"]}
             description.facts.append((_("Counted"), counted))
@@ -138,6 +139,7 @@ def _compose(state: State, ctx: Context, purpose: str, endpoint: Endpoint) -> No
         tokens=composed.tokens,
         factor=round(window.factor, 3),
         kept={kind: len(getattr(fitted, kind)) for kind in KINDS},
+        taken=fitted.taken,
         cuts=[asdict(cut) for cut in fitted.cuts],
         cut_turns=state.prompt.cut_turns,
         shortened=composed.shortened,
@@ -157,6 +159,19 @@ def _kept(kept: Mapping[str, int]) -> str:
         ngettext("%(count)d earlier turn", "%(count)d earlier turns", turns) % {"count": turns},
     ]
     return _(", ").join(filter(None, parts))
+
+
+def _taken(taken: Mapping[str, int]) -> str:
+    names = {
+        "fixed": _("instructions and question"),
+        "evidence": _("passages"),
+        "summary": _("summary"),
+        "facts": _("remembered facts"),
+        "relevant": _("similar turns"),
+        "recent": _("recent turns"),
+    }
+    sizes = {kind: number_format(tokens, force_grouping=True) for kind, tokens in taken.items() if tokens}
+    return " · ".join(f"{name} {sizes[kind]}" for kind, name in names.items() if kind in sizes)
 
 
 def _cut(cut: Mapping[str, Any]) -> tuple[str, str]:

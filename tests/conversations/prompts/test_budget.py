@@ -29,7 +29,7 @@ def test_never_over_the_limit_and_every_piece_is_kept_or_explained(
         used += sum(len(text) for position in kept for text in pieces[position])
         cut = [entry.position for entry in fitted.cuts if entry.kind == kind]
         assert sorted([*kept, *cut]) == list(range(len(pieces)))
-    assert fitted.tokens == used
+    assert fitted.tokens == used == sum(fitted.taken.values()) and fitted.taken["fixed"] == fixed
     assert used <= max(limit, fixed)
 
 

@@ -59,6 +59,9 @@ async def test_what_was_cut_is_reported(
     kept = detail["kept"]["recent"]
     assert detail["kept"] == {"evidence": 1, "summary": 0, "facts": 0, "relevant": 0, "recent": kept}
     assert 1 <= kept <= 2
+    assert set(detail["taken"]) == {"fixed", "evidence", "recent"} and min(detail["taken"].values()) > 0
+    # Counted before the pieces are joined.
+    assert abs(sum(detail["taken"].values()) - detail["tokens"]) < 30
     asked = [message["content"] for message in detail["messages"] if message["role"] == "user"]
     assert asked[:-1] == [f"q{number}" for number in range(4 - kept, 4)]
     assert (answer.usage["turns_left_out"], answer.usage["window"]) == (4 - kept, 2000)
@@ -71,6 +74,8 @@ async def test_what_was_cut_is_reported(
     assert facts["Did not fit"] == note
     assert facts["Kept"].startswith(f"1 passage, {kept} earlier turn")
     assert facts["Left out"].startswith("recent turn 1: ")
+    assert facts["Tokens by kind"].startswith("instructions and question ")
+    assert f" · recent turns {detail['taken']['recent']:,}" in facts["Tokens by kind"]
 
 
 @pytest.fixture
