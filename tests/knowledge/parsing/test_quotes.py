@@ -193,3 +193,14 @@ def test_an_answer_below_the_only_quote_is_moved_above_it(tmp_path: Path) -> Non
 def test_what_only_resembles_a_quote_is_kept(tmp_path: Path, source: str) -> None:
     assert len(sections(tmp_path, source)) == 1
     assert "> " not in sections(tmp_path, source)[0]
+
+
+@pytest.mark.parametrize(
+    "footer", ["-- \nIda Holm, Facilities", "______________\nteam mailing list", "发自我的 iPhone"]
+)
+def test_a_footer_below_the_quote_is_no_answer_to_it(tmp_path: Path, footer: str) -> None:
+    source = (
+        f"Dear Jonas,\n\n{NEW}\n\nIt is warm.\n\nIda\n\nOn 10/09/2024 16:02, Jonas Berg wrote:\n> {OLD}\n\n{footer}\n"
+    )
+    own, quoted = sections(tmp_path, source)
+    assert footer.rpartition("\n")[2] in own and quoted.endswith(f"wrote | {OLD}")
