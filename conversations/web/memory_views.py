@@ -78,9 +78,10 @@ def forget_all(request: HttpRequest) -> HttpResponse:
 @login_required
 @require_http_methods(["GET", "POST"])
 def summary(request: HttpRequest, pk: int) -> HttpResponse:
-    """Show the current summary of the branch that ends at `parent_turn_id`; POST changes or clears it.
+    """Show the current summary of the branch that ends at `parent_turn_id`; POST changes, clears or restores it.
 
-    In a POST, `turn` is the end of the branch and `entry` the summary that was shown.
+    With `versions`, its earlier versions are shown, too. In a POST, `turn` is the end of the branch and `entry` the
+    summary that was shown.
     """
     session = access.get_session(request.user, pk)
     posted = request.method == "POST"
@@ -92,6 +93,8 @@ def summary(request: HttpRequest, pk: int) -> HttpResponse:
             error = _("The summary has changed meanwhile. This is the new one; please change it again.")
         elif "clear" in request.POST:
             summaries.clear(session.pk, branch)
+        elif (number := number_in(request, "restore")) is not None:
+            summaries.restore(session.pk, branch, number)
         else:
             try:
                 summaries.edit(entry, request.POST.get("content", ""))
@@ -108,7 +111,8 @@ def summary(request: HttpRequest, pk: int) -> HttpResponse:
         "summary": summaries.entry_of(session.pk, branch),
         "last_turn_id": branch[-1] if branch else None,
         "summary_error": error,
-        "summary_open": posted,
+        "summary_open": posted or "versions" in request.GET,
+        "versions": summaries.versions(session.pk, branch)[-2::-1] if "versions" in request.GET else None,
     }
     return render(request, "conversations/_summary.html", context)
 

@@ -334,3 +334,21 @@ def test_only_some_texts_before_edits_are_kept(session: ChatSession) -> None:
     kept = summaries.versions(session.pk, branch(session, turns[1]))
     assert len(kept) == summaries.MOST_VERSIONS + 1 and kept[0].content == "Text 4."
     assert [version.is_current for version in kept] == [False] * summaries.MOST_VERSIONS + [True]
+
+
+@pytest.mark.django_db
+def test_earlier_versions_are_shown_and_restored_above_the_chat(as_owner: Client, session: ChatSession) -> None:
+    turns = line(session, 3)
+    entry = make_entry(session, turns[0], turns[1], "Written <first>.")
+    address = reverse("summary", args=[session.pk])
+    end = {"parent_turn_id": turns[-1].pk}
+    htmx = {"HX-Request": "true"}
+    shown = as_owner.get(address, end, headers=htmx).content.decode()
+    assert "versions=1" in shown and 'name="restore"' not in shown
+    assert "There is no earlier version." in as_owner.get(address, end | {"versions": 1}, headers=htmx).text
+    summaries.edit(entry, "Mine.")
+    shown = as_owner.get(address, end | {"versions": 1}, headers=htmx).content.decode()
+    assert "Written &lt;first&gt;." in shown and shown.count('name="restore"') == 1
+    form = {"turn": turns[-1].pk, "entry": entry.pk, "content": "Mine.", "restore": 1}
+    assert "Written &lt;first&gt;.</textarea>" in as_owner.post(address, form, headers=htmx).content.decode()
+    assert "versions=1" in as_owner.get(reverse("session", args=[session.pk])).content.decode()
