@@ -5,6 +5,7 @@ inverses. `fold` is pure: folding the events of a message gives exactly the stor
 rendering all use it.
 """
 
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field, fields, replace
 from functools import cache
@@ -23,6 +24,9 @@ NUMBER = r"\d{1,3}"
 SEPARATOR = "[,，、;；]"
 NUMBERS = rf"{NUMBER}(?:\s*{SEPARATOR}\s*{NUMBER})*"
 BRACKETS = (r"\[", r"\]"), ("【", "】"), ("［", "］")
+
+# The address of a picture on this site, not on another (`//`).
+OWN_ADDRESS = re.compile(r"/(?![/\\])")
 
 
 def in_brackets(numbers: str) -> tuple[str, ...]:
@@ -248,7 +252,8 @@ class Answer:
                 if event.text is not None and "text" in begun:
                     begun["text"] += event.text
             case BlockUpdate():
-                if (block := self.block(event.id)) is not None:
+                # Only pictures of this site are kept; the page wouldn't load any other.
+                if (block := self.block(event.id)) is not None and OWN_ADDRESS.match(event.url):
                     block |= {"url": event.url, "width": event.width, "height": event.height}
             case BlockEnd():
                 self.open.discard(event.id)

@@ -124,6 +124,15 @@ def test_markers_share_one_grammar() -> None:
     assert not square.fullmatch("[1234]") and not square.fullmatch("[1,]") and not lenticular.fullmatch("【1]")
 
 
+@pytest.mark.parametrize("url", ["https://e.example/p.png", "//e.example/p.png", "/\\e.example/p", "data:x", ""])
+def test_a_foreign_picture_is_stored_without_its_address(url: str) -> None:
+    begun = BlockStart(seq=1, id="b1", kind="image", alt="Panel")
+    folded = fold([begun, BlockUpdate(seq=2, id="b1", url=url, width=1, height=1)])
+    assert folded.blocks == [{"id": "b1", "kind": "image", "alt": "Panel", "url": "", "width": None, "height": None}]
+    assert plain_text(folded.blocks) == "[Panel]"
+    assert fold([begun, BlockUpdate(seq=2, id="b1", url="/p/1/")]).blocks[0]["url"] == "/p/1/"
+
+
 @pytest.mark.parametrize(("status", "state"), [("completed", "answered"), ("stopped", "answered"), ("failed", "")])
 def test_a_failed_answer_answers_nothing(status: str, state: str) -> None:
     sources = SourcesEvent(seq=1, citations=[], answer_state="answered")
