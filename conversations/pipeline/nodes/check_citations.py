@@ -26,6 +26,7 @@ class CheckCitations(Node):
     reads = ("answer.blocks", "prompt.evidence")
     may_read = (
         "past.turns", "past.unanswered", "found.reading", "found.unread_files", "found.unsearched", "prompt.cited",
+        "prompt.model",
     )  # fmt: skip
     writes = ("answer.checks",)
 
@@ -39,8 +40,9 @@ class CheckCitations(Node):
         reading = state.found.reading
         # For sections that are not cited the notes suffice: the texts together would be whole documents.
         notes = reading.given if reading is not None and reading.form == "notes" else {}
+        texts = list(texts_of(state.answer.blocks))
         written = Written(
-            texts=list(texts_of(state.answer.blocks)),
+            texts=texts,
             passages={
                 number: "\n".join(filter(None, (hit.filename, hit.heading, content)))
                 for number, hit in enumerate(state.prompt.evidence, 1)
@@ -52,6 +54,8 @@ class CheckCitations(Node):
                 *(reading.said if reading is not None else ()),
                 state.found.unread_files,
                 extractive_answer.unsearched_note(state),
+                # What a quoting answer says without a marker is the site's own, such as the number of rows.
+                *(texts if not state.prompt.model else ()),
             ],
             language=state.request.question_language,
         )

@@ -449,10 +449,11 @@ def _quote(
             listed = is_broad(question) or wants_list(question)
             if not named and len(rows) <= MAX_LISTED_ROWS and not _is_one_meant(rows):
                 listed = True
-            elif not exact or listed:
+            elif not exact:
                 rows = [unit for unit in rows if best.score - unit.score <= ROW_MARGIN]
             # If a row has the name in the question, the other rows are about something else.
-            rows = rows if listed else [unit for unit in rows if unit in named] or rows
+            if exact or not listed:
+                rows = [unit for unit in rows if unit in named] or rows
             numbers = [unit.position for unit in rows]
             shown = sorted(numbers)[:MAX_LISTED_ROWS] if listed else numbers[:MAX_ROWS]
             result.tables[position] = [list(map(str, hit.rows[number])) for number in shown]

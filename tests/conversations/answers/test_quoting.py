@@ -12,7 +12,8 @@ from ragsite.llm.errors import Unauthorized, Unreachable
 from ragsite.llm.types import TextPiece
 from retrieval.engine import spaces
 from retrieval.models import EmbeddingSpace
-from tests.conversations.conftest import run_turn
+from tests import factories
+from tests.conversations.conftest import index_document, run_turn
 from tests.fakes.llm import FakeLLM
 from tests.turns import wait_for_all
 
@@ -103,11 +104,23 @@ async def test_they_are_not_named_to_greetings_and_nonsense(
 async def test_they_are_not_named_if_most_passages_can_be_searched(
     owner: User, session: ChatSession, handbook: KnowledgeBase
 ) -> None:
-    from tests.conversations.conftest import index_document
-
     await handbook.documents.aupdate(language="en")
     await in_database(index_document, handbook, ("风扇的保修期为三年。",), "fans.txt")
     await handbook.documents.filter(original_filename="fans.txt").aupdate(language="zh")
     await only("en")
     await run_turn(owner, session, "Who painted the Mona Lisa?")
     assert NOTE not in (await last(session)).content
+
+
+async def test_what_the_site_says_of_a_table_is_not_doubted(owner: User, session: ChatSession) -> None:
+    base = await in_database(factories.make_knowledge_base, owner, "Tools")
+    document = await in_database(factories.make_document, base, "tools.csv")
+    rows = [[f"Tool{number}", str(number * 7)] for number in range(30, 90)]
+    fields = {"kind": "table", "table_columns": ["Tool", "Price"], "table_rows": rows, "heading_path": ["Tools"]}
+    await in_database(lambda: factories.make_chunk(document, "Tool | Price", **fields))
+    await in_database(factories.index_document, document.pk)
+    await run_turn(owner, session, "How many tools are there?")
+    message = await last(session)
+    assert message.answer_state == "answered" and "**60** entries" in message.content
+    assert "12 of 60 rows" in message.content
+    assert [check for check in message.checks if check["status"] != "supported"] == []

@@ -457,7 +457,7 @@ def test_only_the_report_of_the_year_that_is_asked_for_is_quoted() -> None:
 def test_the_row_named_in_the_question_is_shown_and_the_table_s_size_known() -> None:
     rows = [["apple juice", "2", "North"], ["pear juice", "3", "South"], ["milk", "1", "North"]]
     table = hit("", kind="table", columns=["Drink", "Price", "Region"], rows=rows)
-    chosen = extract("From which region is the pear juice?", [table], around=Surroundings(tables={1: rows * 2}))
+    chosen = extract("From which regions are the pear juices?", [table], around=Surroundings(tables={1: rows * 2}))
     assert chosen.tables == {0: [["pear juice", "3", "South"]]} and chosen.sizes == {0: 6}
     assert chosen.holds_cell
 
