@@ -38,7 +38,8 @@ _TRANSLATE = re.compile(
     |^\W*(?:请|帮我|麻烦|再|能否|可以)*[你您]?(?:把.{1,40}?)?(?:翻译|译)(?:[成为这那]|一下|上面)""",
     re.IGNORECASE | re.VERBOSE,
 )
-_TOPICS = re.compile(rf"\W*(?:{'|'.join(filter(None, alternatives('topic_questions')))})\W*", re.IGNORECASE)
+_TOPICS_EN, _TOPICS_ZH = alternatives("topic_questions")
+_TOPICS = re.compile(rf"\W*(?:{_TOPICS_EN}|{_TOPICS_ZH})\W*", re.IGNORECASE)
 _PRONOUNS = re.compile(
     r"\b(it|its|they|them|their|this|that|these|those|he|she|him|her|his|the former|the latter|former|latter|there)\b"
     r"|它们?|(?<!其)他们?|她们?|这个|那个|这些|那些|这位|那位|这里|那里|前者|后者|上述",

@@ -23,7 +23,8 @@ _NUMBER = re.compile(r"[^\d\w\s-]{0,2}\s*(-?\d[\d.,' \u00a0]*)\s*(?:%|[^\W\d_]{1
 _DECIMAL_COMMA = re.compile(r"\d{1,3}(?:\.\d{3})*,\d{1,2}|\d+,\d{1,2}")
 _IN_BRACKETS = re.compile(r"\s*[(（\[].*?[)）\]]")
 _PRICE_WORDS = words_of("price_words")
-_SUMMARY_ROWS = re.compile(rf"(?:{'|'.join(words_of('summary_rows'))})\b", re.IGNORECASE)
+_SUMMARIES = words_of("summary_rows")
+_SUMMARY_ROWS = re.compile(rf"(?:{'|'.join(_SUMMARIES)})\b", re.IGNORECASE)
 # A name in a row's first column that a question must contain for it to be about that row.
 _LEAST_NAME = 2
 
