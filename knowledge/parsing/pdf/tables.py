@@ -380,15 +380,26 @@ def _from_rows(run: Sequence[Row], above: Found | None) -> Found | None:
     while head <= len(run) - LOOSE_ROWS and gaps[head - 1] < median_low(gaps) - TIGHT:
         head += 1
     split = [_split(row, bounds) for row in rows]
-    columns = ([_line_of(row[column]) for row in split if row[column]] for column in range(len(bounds) - 1))
+    columns: list[list[Line]] = [[] for _bound in bounds[1:]]
+    for row in split:
+        for column, words in zip(columns, row, strict=True):
+            if words:
+                column.append(Line())
+            for word in words:
+                column[-1].add(word)
     if sum(map(is_chinese_column, columns)) > 1:
         return None
     names = tuple(" ".join(filter(None, map(cell_text, column))) for column in zip(*split[:head], strict=True))
     cells = [names, *(tuple(map(cell_text, row)) for row in _joined(split[head:]))]
-    filled = [cell for row in cells for cell in row if cell]
     header = is_header(names, run[0].bold and not run[head].bold) or count_header_rows(cells) == 1
-    loners = sum(not _is_aligned(row, [other for other in run if other is not row]) for row in run)
-    is_sure = goes_on or (header and all(names) and loners <= LONERS * len(run))
+    if not header:
+        cells = [tuple(map(cell_text, row)) for row in _joined(split)]
+    filled = [cell for row in cells for cell in row if cell]
+    is_sure = goes_on or (
+        header
+        and all(names)
+        and sum(not _is_aligned(row, [other for other in run if other is not row]) for row in run) <= LONERS * len(run)
+    )
     least = NAMED_FILLED if is_sure else LOOSE_FILLED
     few = len(cells) < LOOSE_ROWS or len(filled) < least * len(cells) * (len(bounds) - 1)
     if few or sum(map(len, filled)) > LOOSE_CELL * len(filled):
@@ -396,13 +407,6 @@ def _from_rows(run: Sequence[Row], above: Found | None) -> Found | None:
     if above is not None and goes_on:
         header = names == above.columns
     return Found(box, names if header else (), tuple(cells[1:] if header else cells), bounds=tuple(bounds))
-
-
-def _line_of(words: Iterable[Word]) -> Line:
-    line = Line()
-    for word in words:
-        line.add(word)
-    return line
 
 
 def _fits(pieces: Sequence[Sequence[Line]], bounds: Sequence[float]) -> bool:

@@ -1,7 +1,7 @@
 """Finds the rows of a table that name its columns: words, or a series such as years, unlike the rows below."""
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from itertools import groupby, pairwise
 
 _NUMBER = re.compile(
@@ -65,7 +65,8 @@ def count_header_rows(rows: Sequence[Sequence[str]]) -> int:
         if not all(_may_name(row, levels[at - 1] if at else None, below, count) for at, row in enumerate(levels)):
             continue
         names = list(zip(*levels, strict=True))
-        share = _named_share(names)
+        named = sum(map(any, names))
+        share = named / (len(names) - (not any(names[0]))) if named > 1 else 0.0  # that of the rows' names needs none
         if not _are_levels(levels) or (share < _NAMED and not _are_words_above_numbers(names, below)):
             continue
         own = [name for name, _group in groupby(names) if any(name)]
@@ -75,7 +76,7 @@ def count_header_rows(rows: Sequence[Sequence[str]]) -> int:
         if count == 1 and len(cells) > 2 and _repeats(levels[0], cells[1]):
             continue  # cells span a row and the next one, which then names columns too
         divided = any(under and not any(name) for name, under in zip(names[1:], cells[count][1:], strict=True))
-        if share >= _NAMED and not divided and len(own) == sum(map(any, names)):
+        if share >= _NAMED and not divided and len(own) == named:
             count += _describes(levels[-1], cells[count], cells[count + 1 :])
             while count < len(cells) - 1 and not any(
                 cell and cell != name for cell, name in zip(cells[count], cells[count - 1], strict=True)
@@ -106,12 +107,6 @@ def spread(levels: Sequence[Sequence[str]]) -> list[list[str]]:
             ):
                 row[place] = row[place - 1]
     return result
-
-
-def _named_share(names: Sequence[tuple[str, ...]]) -> float:
-    """Return the share of the columns that have a name; the column of the rows' names needs none."""
-    named = sum(map(any, names))
-    return named / (len(names) - (not any(names[0]))) if named > 1 else 0.0
 
 
 def _are_words_above_numbers(names: Sequence[tuple[str, ...]], below: Sequence[Sequence[str]]) -> bool:
@@ -209,7 +204,11 @@ def _is_series(names: Sequence[str], columns: Sequence[Sequence[str]], of_severa
     numbers = [_value(name) for name in distinct]
     if None in numbers or len(numbers) < 3:
         return False
-    return _is_even(numbers) and not _go_on(numbers, columns)  # type: ignore[arg-type]
+    # The rows below of an ordinary row rise or fall like it, or have its step.
+    rows = [row for cells in zip(*columns, strict=False) if None not in (row := [_value(cell) for cell in cells])]
+    rising = [all(left < right for left, right in pairwise(row)) for row in (numbers, *rows)]  # type: ignore[operator]
+    like = sum(rises == rising[0] and _is_even(row) for rises, row in zip(rising[1:], rows, strict=True))  # type: ignore[arg-type]
+    return _is_even(numbers) and like <= _ALIKE * len(rows)  # type: ignore[arg-type]
 
 
 def _is_even(numbers: Sequence[float]) -> bool:
@@ -231,15 +230,6 @@ def _is_even(numbers: Sequence[float]) -> bool:
     return (all(step > 0 for step in steps) or all(step < 0 for step in steps)) and all(
         number == round(number) for number in numbers
     )
-
-
-def _go_on(numbers: Sequence[float], columns: Sequence[Sequence[str]]) -> bool:
-    """Return whether the rows below rise or fall like a row of numbers, or have their step."""
-    rows = [[_value(cell) for cell in row] for row in zip(*columns, strict=False)]
-    known = [row for row in rows if None not in row]
-    rising: Callable[[Sequence[float]], bool] = lambda row: all(left < right for left, right in pairwise(row))  # noqa: E731
-    like = sum(rising(row) == rising(numbers) and _is_even(row) for row in known)  # type: ignore[arg-type]
-    return like > _ALIKE * len(known)
 
 
 def _value(text: str) -> float | None:

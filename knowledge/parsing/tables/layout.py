@@ -88,7 +88,7 @@ def make_table(
     used = [any(cell.strip() for cell in column) for column in zip(*(row for row, _ in both), strict=False)]
     if not any(used):
         return None
-    body, wide = (_only(lines, used) for lines in zip(*both, strict=True))
+    body, wide = ([list(compress(row, used)) for row in lines] for lines in zip(*both, strict=True))
     if len(body) > 2 and not caption:
         row = wide[0]  # it is a title if it is a single text across all columns
         texts = {cell.strip() for cell in row} - {""}
@@ -123,10 +123,6 @@ def with_captions(elements: Iterable[Element]) -> Iterator[Element]:
 def _fill(line: list[tuple[str, str]], waiting: dict[int, tuple[tuple[str, str], int]]) -> None:
     while len(line) in waiting and len(line) < MAX_COLUMNS:
         line.append(waiting[len(line)][0])
-
-
-def _only(rows: Iterable[Sequence[str]], used: list[bool]) -> list[list[str]]:
-    return [list(compress(row, used)) for row in rows]
 
 
 def _padded(rows: Sequence[Sequence[str]]) -> list[list[str]]:

@@ -158,9 +158,11 @@ class SheetTables:
         body = [row.cells for row in rows[header:]]
         table = _Table(columns, caption, body, len(rows[0].cells), kinds=_kinds(body))
         above = self._above
-        # The sections of a sheet may have titles of their own below one header.
-        if not header and caption and above is not None and above.columns and _are_alike(table.kinds, above.kinds):
-            table.columns = above.columns
+        if not header and caption and above is not None and above.columns and {True, False} <= set(table.kinds):
+            # The sections of a sheet may have titles of their own below one header.
+            both = zip_longest(table.kinds, above.kinds)
+            if all(kind is None or kind == other for kind, other in both):
+                table.columns = above.columns
         self._table = table
 
     def _continue(self, table: _Table, rows: list[Row]) -> bool:
@@ -198,12 +200,6 @@ def _kinds(rows: Sequence[Sequence[str]]) -> list[bool | None]:
     """Return for each column whether most of its cells are numbers; None if it is empty."""
     columns = [[cell for cell in column if cell] for column in zip_longest(*rows[:_SAMPLE], fillvalue="")]
     return [2 * sum(map(is_number, column)) > len(column) if column else None for column in columns]
-
-
-def _are_alike(kinds: Sequence[bool | None], others: Sequence[bool | None]) -> bool:
-    """Return whether two tables have numbers and words in the same columns, at least one of each."""
-    both = [pair for pair in zip_longest(kinds, others) if pair[0] is not None]
-    return {True, False} <= set(kinds) and all(kind == other for kind, other in both)
 
 
 def _without_titles(rows: Sequence[Row]) -> tuple[list[str], str, list[Row]]:
