@@ -505,17 +505,19 @@ def _label(question: str, asked: Sequence[QuestionWord], hit: Hit, texts: Sequen
     hold words of the question that the sentences lack.
     """
     above = [part for part in hit.heading.split(" › ") if part]
-    first = texts.index(quoted[0]) if quoted and quoted[0] in texts else 0
+    first = texts.index(quoted[0])
     above += [text.removeprefix(MARK).strip() for text in texts[:first] if text.startswith(MARK)][-1:]
     if len(above) > 1 and above[0] == hit.title:
         above = above[1:]
-    said = frozenset[str]().union(*map(unit_terms, quoted)) if quoted else frozenset[str]()
+    # The subject of a sentence that refers back may be in a sentence that is quoted after it.
+    refers_back = bool(_REFERS_BACK.match(quoted[0]))
+    said = frozenset[str]().union(*map(unit_terms, quoted[:1] if refers_back else quoted))
     own = [bare for part in above if not unit_terms(bare := _SECTION_NUMBER.sub("", part)) <= said]
     label = " › ".join(own[-2:]).rstrip(":：")
     if not own or _columns(label) > MAX_LABEL_COLUMNS or label.endswith(("?", "？")) or quoted[0].startswith("```"):
         return ""
     adds = coverage(asked, said | unit_terms(label)) - coverage(asked, said) >= LABEL_SHARE
-    return label if adds or asks_which(question) or _REFERS_BACK.match(quoted[0]) else ""
+    return label if adds or refers_back or asks_which(question) else ""
 
 
 def _figure(quantity: Quantity) -> tuple[object, ...]:

@@ -391,6 +391,7 @@ def test_what_a_mail_quotes_is_no_answer_beside_its_own_words() -> None:
         ("哪种灯不能用于浴室？", {"织女灯": "不能用于浴室。", "参宿灯": "可以用于浴室。"}, "织女灯"),
         ("Which lamp is bright?", {"Lamp Vega": "Lamp Vega is bright."}, ""),  # the sentence names it
         ("When is lunch?", {"Canteen": "Lunch is at noon."}, ""),
+        ("How much does Vega cost?", {"Lamp Vega": "The Lamp Vega is tall. It costs 9 euros."}, "Lamp Vega"),
     ],
 )
 def test_a_sentence_brings_the_heading_with_its_subject(question: str, sections: dict[str, str], label: str) -> None:
