@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from ragsite.language.answer_types import asks_which
-from ragsite.language.quantities import quantities
+from ragsite.language.quantities import is_unit, quantities
 from ragsite.language.simplified import simplified
 from ragsite.language.word_lists import lines_of, words_of
 
@@ -20,6 +20,8 @@ _HOW_MANY_ZH = re.compile(
     rf"(?:多少|几)(?P<measure>[{_MEASURE_WORDS}]?)(?P<thing>[\u4e00-\u9fff]{{0,6}}?)"
     r"(?=[？?，,。！!\s]|$|在|是|可|能|要|吗|呢|参|有)"
 )
+# What 多少 and 几 measure, besides units.
+_AMOUNTS = frozenset({"钱", "点", "点钟", "时候", "次", "倍"})
 _LOWEST, _HIGHEST = lines_of("lowest"), lines_of("highest")
 _OF_PRICES = frozenset(f"{_LOWEST[0]} {_HIGHEST[0]} expensive".split())
 _LOW, _HIGH = frozenset(words_of("lowest")), frozenset(words_of("highest"))
@@ -50,12 +52,14 @@ class Extreme:
 
 
 def counted_in(question: str) -> Counted | None:
-    """Return what a question counts, as in "How many dishes …?", or None."""
+    """Return what a question counts, as in "How many dishes …?", or None; units, as of time, are measured."""
     question = simplified(question)
     if found := _HOW_MANY.search(question):
-        return Counted(found["thing"], words=found[0])
+        return None if is_unit(found["thing"]) else Counted(found["thing"], words=found[0])
     found = _HOW_MANY_ZH.search(question)
-    return Counted(found["thing"], found["measure"], found[0]) if found and found["measure"] + found["thing"] else None
+    if found is None or not found["measure"] + found["thing"] or found["thing"] in _AMOUNTS or is_unit(found["thing"]):
+        return None
+    return Counted(found["thing"], found["measure"], found[0])
 
 
 def extreme_in(question: str) -> Extreme | None:

@@ -74,6 +74,8 @@ def test_the_row_with_the_extreme_comes_first(question: str, first: str, value: 
         "How many riders are allowed at most?",
         "城东馆有多少座位？",
         "每人最多可借几册？",
+        "自习室最晚待到几点？",
+        "座位多少钱？",
     ],
 )
 def test_nothing_is_computed_if_no_single_column_holds_it(question: str) -> None:
