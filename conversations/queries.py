@@ -16,6 +16,7 @@ from conversations import access, turn_store
 from conversations.message_search import having_word
 from conversations.models import ChatLabel, ChatSession, Citation, ContextEntry, Feedback, Message, Turn
 from conversations.turn_tree import TurnTree
+from knowledge.queries import contains
 
 T = TypeVar("T")
 
@@ -107,7 +108,7 @@ def search_sessions(
 
 def titled(word: str) -> Q:
     """Return the condition for sessions whose title, as displayed to the reader, contains a word."""
-    chosen = Q(title__icontains=word, title_is_automatic=False)
+    chosen = contains("title", word) & Q(title_is_automatic=False)
     word, untitled = word.casefold(), gettext("New chat").casefold()
     number = word.removeprefix(untitled)
     if word in untitled:

@@ -39,6 +39,8 @@ from knowledge.highlights import Marks
 from knowledge.ingestion.ingestion import STORED
 from knowledge.labels import LabelFilter
 from knowledge.models import Chunk, Document, Invitation, KnowledgeBase, Membership
+from ragsite.language.simplified import pattern as in_either_script
+from ragsite.language.simplified import simplified
 
 NEIGHBOURS = 1
 _PACE_KEY, _BACKLOG_KEY, _LANGUAGES_KEY = "knowledge:pace", "knowledge:backlog", "knowledge:languages:"
@@ -149,11 +151,18 @@ def place_of(document: Document) -> str:
 
 
 def search_documents(documents: QuerySet[Document], words: str) -> QuerySet[Document]:
-    """Return the documents whose title, file name or folder contains each of the words."""
+    """Return the documents whose title, file name or folder contains each of the words, in either script of Chinese."""
     condition = Q()
     for word in words.replace("\x00", " ").split():  # PostgreSQL rejects U+0000
-        condition &= Q(title__icontains=word) | Q(original_filename__icontains=word) | Q(folder__icontains=word)
+        condition &= contains("title", word) | contains("original_filename", word) | contains("folder", word)
     return documents.filter(condition)
+
+
+def contains(field: str, text: str) -> Q:
+    """Return the condition for rows whose field contains a text, in any case and in either script of Chinese."""
+    if text.isascii():
+        return Q(**{f"{field}__icontains": text})
+    return Q(**{f"{field}__iregex": in_either_script(text)})
 
 
 def tags_of(documents: QuerySet[Document], words: str = "", most: int = 20) -> list[str]:
@@ -161,7 +170,9 @@ def tags_of(documents: QuerySet[Document], words: str = "", most: int = 20) -> l
     tag = Func(F("tags"), function="unnest", output_field=CharField())
     rows = Document.objects.filter(pk__in=documents.exclude(tags=[]).order_by().values("pk")).order_by()
     counted: Counter[str] = Counter(rows.annotate(tag=tag).values_list("tag", flat=True))
-    matching = [name for name, _count in counted.most_common() if words.casefold() in name.casefold()]
+    matching = [
+        name for name, _count in counted.most_common() if simplified(words.casefold()) in simplified(name.casefold())
+    ]
     return matching[:most]
 
 
@@ -169,12 +180,13 @@ def folders_of(documents: QuerySet[Document], words: str = "", most: int = 20) -
     """Return the folders of documents, and their parents, that contain some words: upper ones first, then by name."""
     matching = documents.exclude(folder="")
     for word in words.split():
-        matching = matching.filter(folder__icontains=word)
+        matching = matching.filter(contains("folder", word))
     found: set[str] = set()
     for folder in matching.order_by("folder").values_list("folder", flat=True).distinct()[:_MOST_FOLDERS]:
         parts = folder.split("/")
         found |= {"/".join(parts[:end]) for end in range(1, len(parts) + 1)}
-    named = [folder for folder in found if all(word.casefold() in folder.casefold() for word in words.split())]
+    wanted = simplified(words.casefold()).split()
+    named = [folder for folder in found if all(word in simplified(folder.casefold()) for word in wanted)]
     return sorted(named, key=lambda folder: (folder.count("/"), folder))[:most]
 
 
@@ -393,14 +405,14 @@ def find_in_document(document: Document, text: str) -> FoundInDocument | None:
     def containing(parts: Iterable[str]) -> QuerySet[Chunk]:
         found = chunks
         for part in parts:
-            begins = Q(heading_path__icontains=part) & ~Q(path_before__icontains=part)
-            found = found.filter(Q(content__icontains=part) | begins)
+            begins = contains("heading_path", part) & ~contains("path_before", part)
+            found = found.filter(contains("content", part) | begins)
         return found
 
     wanted = [" ".join(words)]
     if len(words) > 1 and not containing(wanted).exists():
         wanted = words
-    pattern = re.compile(f"({'|'.join(map(re.escape, wanted))})", re.IGNORECASE)
+    pattern = re.compile(f"({'|'.join(map(in_either_script, wanted))})", re.IGNORECASE)
     passages = []
     for chunk in containing(wanted)[:FOUND]:
         at = pattern.search(chunk.content)

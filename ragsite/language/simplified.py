@@ -39,6 +39,12 @@ def forms(character: str) -> str:
     return _forms().get(simplified(character), character)
 
 
+def pattern(text: str) -> str:
+    """Return a regular expression, for Python or PostgreSQL, that matches a text in either script."""
+    found = ((character, forms(character)) for character in text)
+    return "".join(f"[{each}]" if len(each) > 1 else re.escape(character) for character, each in found)
+
+
 @cache
 def _affected() -> re.Pattern[str]:
     """Return the pattern of characters that may have another form: finding none takes a tenth of replacing them."""

@@ -19,6 +19,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
 from ragsite.language.sentences import split_sentences
+from ragsite.language.simplified import simplified
 from ragsite.llm.errors import LLMError
 from ragsite.llm.reranking.reader import OFF, Passage, Reading, get_reader
 from ragsite.site_settings.config import config
@@ -80,6 +81,7 @@ async def read_hits(
         blend = reader.calibration.blend
         # In a thread, since splitting into sentences takes milliseconds and would block the event loop.
         passages = await asyncio.to_thread(lambda: [passage_of(hit) for hit in hits[:most]])
+        question = simplified(question)
         for step in (passages[:FIRST], passages[FIRST:MOST]) if brief else (passages,):
             if any(reading and (reading.answers or 0.0) >= CLEARLY for reading in readings):
                 break
@@ -119,9 +121,13 @@ def _standard(values: Sequence[float]) -> list[float]:
 
 
 def passage_of(hit: Hit) -> Passage:
-    """Return a hit as the reader takes it: with its document's title and headings, split into sentences or rows."""
+    """Return a hit as the reader takes it: with its document's title and headings, split into sentences or rows.
+
+    Texts are in simplified Chinese: across the scripts, and also in traditional ones, the reader is less sure of an
+    answer (docs/decisions/terms.md).
+    """
     rows = hit.content.splitlines(keepends=True) if hit.kind == "table" else split_sentences(hit.content)
     starts = accumulate((len(row) for row in rows[:-1]), initial=0)
     title = hit.title or hit.filename
     head = hit.heading if hit.heading.startswith(title) else " › ".join(filter(None, (title, hit.heading)))
-    return Passage(head, hit.content, tuple(starts))
+    return Passage(simplified(head), simplified(hit.content), tuple(starts))

@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 
 from ragsite.db import in_database
 from ragsite.language.analysis import terms
+from ragsite.language.simplified import simplified
 from ragsite.llm import secrets
 from ragsite.llm.embedding.embedding import Embedder, EmbeddingModel, configured, get_embedder
 from ragsite.llm.errors import LLMError
@@ -168,8 +169,10 @@ def embedder_of(space: EmbeddingSpace) -> Embedder:
 def embed_query(space: EmbeddingSpace, text: str) -> NDArray[np.float32]:
     """Return a query's vector, shape (dimension,), cached if possible. Blocks; uses no database.
 
-    A vector that is being computed is awaited, not computed twice: a turn needs it in several places at once.
+    A vector that is being computed is awaited, not computed twice: a turn needs it in several places at once. Questions
+    in traditional Chinese are embedded in simplified characters (docs/decisions/terms.md).
     """
+    text = simplified(text)
     key = (space.pk, text)
     with _cache_lock:
         if key in _cache:

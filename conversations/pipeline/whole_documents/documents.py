@@ -16,6 +16,7 @@ from conversations.pipeline.understanding.scope import Scope, searchable
 from conversations.pipeline.whole_documents.requests import WholeRequest, names_in, whole_request
 from conversations.pipeline.whole_documents.sections import Passage
 from knowledge.models import Chunk, Document
+from ragsite.language.simplified import forms, simplified
 from ragsite.site_settings.config import config
 
 # The most documents considered whose names appear in a question, and the most named in a list of all documents.
@@ -119,8 +120,16 @@ def _listing(readable: QuerySet[Document]) -> str:
 def _named(question: str, readable: QuerySet[Document]) -> list[tuple[str, Document]]:
     """Return the documents whose titles or file names appear in a question, each with that name, in its order."""
     stem = Func(F("original_filename"), Value(r"\.[^.]*$"), Value(""), function="regexp_replace")
-    asked = readable.annotate(asked=Value(" ".join(question.split()), TextField()), stem=stem).filter(
-        Q(asked__icontains=F("title")) & ~Q(title="") | Q(asked__icontains=F("stem")) & ~Q(stem="")
+    text = simplified(" ".join(question.split()))
+    other = [(form, character) for character in sorted(set(text)) for form in forms(character) if form != character]
+    # The letters of titles that differ in the other script, as those of the question.
+    letters = [Value("".join(side)) for side in zip(*other, strict=True)] or [Value("")] * 2
+    asked = readable.annotate(
+        asked=Value(text, TextField()),
+        name_asked=Func("title", *letters, function="translate"),
+        stem_asked=Func(stem, *letters, function="translate", output_field=TextField()),
+    ).filter(
+        Q(asked__icontains=F("name_asked")) & ~Q(title="") | Q(asked__icontains=F("stem_asked")) & ~Q(stem_asked="")
     )
     by_name: dict[str, list[Document]] = {}
     for document in asked.order_by("pk")[:_MOST_NAMED]:

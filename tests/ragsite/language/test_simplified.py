@@ -1,8 +1,10 @@
 """Simplified and traditional Chinese as one script."""
 
+import re
+
 import pytest
 
-from ragsite.language.simplified import as_written, forms, simplified
+from ragsite.language.simplified import as_written, forms, pattern, simplified
 
 
 @pytest.mark.parametrize(
@@ -49,3 +51,10 @@ def test_the_forms_of_a_character():
     assert set(forms("干")) == set(forms("乾")) == set("干乾幹榦")
     assert forms("人") == "人"
     assert forms("a") == "a"
+
+
+@pytest.mark.parametrize("text", ["退貨 (運費)", "退货 (運费)"])
+def test_a_pattern_matches_both_scripts(text):
+    assert re.fullmatch(pattern("退货 (运费)"), text)
+    assert re.fullmatch(pattern(text), "退貨 (運費)")
+    assert not re.fullmatch(pattern(text), "退貨 運費")

@@ -1,5 +1,6 @@
 """Reading hits together with the question: order, readings, notes and failures."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -7,6 +8,7 @@ from typing import Any
 import pytest
 from pytest_django import Settings
 
+from ragsite.llm.embedding.model_card import ReaderCalibration
 from ragsite.llm.errors import Busy
 from ragsite.llm.reranking.reader import Passage, Reader, Reading, get_reader
 from retrieval.answerability import reading as module
@@ -186,6 +188,22 @@ def test_a_passage_is_read_under_its_title_and_headings() -> None:
     assert passage_of(hit(1, "One. Two.")).starts == (0, 5)
     assert passage_of(hit(1, "One. Two\nThree", kind="table")).starts == (0, 9)
     assert passage_of(hit(1, "")).starts == (0,)
+
+
+async def test_question_and_passage_are_read_in_simplified_chinese(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[str] = []
+
+    class Listening:
+        calibration = ReaderCalibration()
+
+        async def read(self, question: str, passages: Sequence[Passage], **_options: Any) -> list[Reading]:
+            asked.extend([question, *(f"{passage.head}: {passage.content}" for passage in passages)])
+            return [Reading(1.0) for _passage in passages]
+
+    monkeypatch.setattr(module, "get_reader", lambda _model: Listening())
+    outcome = await read_hits("運費由誰承擔？", [hit(1, "由賣方承擔。", title="", heading="運費")], 1)
+    assert asked == ["运费由谁承担？", "a.txt › 运费: 由卖方承担。"]
+    assert outcome.hits[0].content == "由賣方承擔。"
 
 
 def test_the_reader_is_loaded_at_startup_if_used(

@@ -2,6 +2,7 @@
 
 import threading
 from concurrent.futures import ThreadPoolExecutor
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -145,6 +146,15 @@ def test_simultaneous_requests_compute_a_vector_once(monkeypatch: pytest.MonkeyP
         model.go_on.set()
         assert [type(future.exception(30)) for future in (first, second)] == [type(error)] * 2
     assert (model.asked, spaces._computed) == (1, {})
+
+
+def test_a_question_in_both_scripts_has_one_vector(monkeypatch: pytest.MonkeyPatch) -> None:
+    space, asked = EmbeddingSpace(pk=987_656), []
+    model = SimpleNamespace(embed_query=lambda text: asked.append(text) or np.ones(3, np.float32))
+    monkeypatch.setattr(spaces, "embedder_of", lambda space: model)
+    spaces.embed_query(space, "運費由誰承擔？")
+    spaces.embed_query(space, "运费由谁承担？")
+    assert asked == ["运费由谁承担？"]
 
 
 def test_a_dropped_space_leaves_nothing() -> None:
