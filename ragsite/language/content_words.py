@@ -7,10 +7,14 @@ from ragsite.language.analysis import LONGEST_WORD, terms
 from ragsite.language.detection import HAN, HAN_CHARACTER
 from ragsite.language.questions import question_words
 from ragsite.language.simplified import simplified
+from ragsite.language.word_lists import words_of
 
 # How often people carry over a verb or a particle from an earlier question, relative to a noun or a name
 # (docs/decisions/followups.md). Parts of speech are known for Chinese words only.
 VERB, PARTICLE = 0.3, 0.1
+
+# English words that name nothing to look up, as stems.
+NAMES_NOTHING = frozenset(terms(" ".join(words_of("names_nothing_en"))))
 
 _NOT_HAN = rf"(?:(?![{HAN}])\w)"
 # A Chinese title is one word, and so is a name with punctuation: TL-SE2109, pg_hba.conf, C++.

@@ -2,15 +2,19 @@
 
 import re
 
-from ragsite.language.content_words import content_terms, words
+from ragsite.language.content_words import NAMES_NOTHING, content_terms, naming_likelihood, words
+from ragsite.language.detection import HAN_CHARACTER
 from ragsite.language.simplified import simplified
 from ragsite.language.word_lists import INTERROGATIVES_EN, INTERROGATIVES_ZH
 
 # A pronoun refers to something in the question itself if at least this many terms precede it: "mice without interferon
-# or its receptor".
+# or its receptor". A possessive needs one less, and only one in all if it is joined: "the models and their prices".
 ANTECEDENT = 3
+POSSESSIVES = frozenset(["its", "their"])
 # A question that begins like a continuation stands alone if it has more terms than this.
 LONGEST_CONTINUATION = 4
+# How many words a question names that stands alone; a Chinese word of one character counts half.
+ENOUGH = 2
 
 _ENGLISH = re.compile(
     r"""
@@ -28,7 +32,7 @@ _ENGLISH = re.compile(
 # Matched at the beginning of a word only, as jieba segments the text: in 其震级, but not in 土耳其 or in a title. 她 in
 # the title 消失的她 is no pronoun either: a pronoun doesn't follow 的.
 _CHINESE = re.compile(
-    "(?<!的)[它他她]|这|那(?!曲|么多)|前者|后者|上述|上面|刚才|其中|其(?!他|它)|此(?!外)|该(?!怎么|如何)|另一个|还有(?:吗|呢|什么|哪些)"
+    "(?<!的)(?:[它他她]|这|那(?!曲|么多))|前者|后者|上述|上面|刚才|其中|其(?!他|它)|此(?!外)|该(?!怎么|如何)|另一个|还有(?:吗|呢|什么|哪些)"
 )
 _BEGINS = re.compile(
     r"^\s*(?:and|but|so|also|or|then|what about|how about|why not|what else|for example|such as)\b"
@@ -36,8 +40,25 @@ _BEGINS = re.compile(
     re.IGNORECASE,
 )
 _ANOTHER = re.compile(r"^\W*(?:and|but|so)?\s*(?:what|how)\s+about\b|^\W*(?:那么?|还有|而).{1,20}呢\W*$", re.IGNORECASE)
+# Words that look like references but aren't: an "it" that stands for the clause after it ("is it safe to …"), and
+# times that are known without a context.
+_NO_REFERENCE = re.compile(
+    r"\b(?:is|was|would|will)\s+(?:it|that)\s+(?:be\s+)?(?:(?:still|also|even|really|always|ever)\s+)?"
+    r"(?:ok|okay|alright|fine|safe|possible|allowed|permitted|legal|true|necessary|mandatory|required|worth|better|best"
+    r"|easy|hard|difficult|normal|common|enough)\b(?=\s+\w)"
+    r"|\b(?:how\s+much|what)\s+(?:is|does)\s+it\s+(?:cost\s+)?to\b"
+    r"|\bthis\s+(?:week|weekend|month|quarter|year|morning|evening|afternoon)\b"
+    r"|这(?:个月|周|星期|礼拜|季度|学期|年)",
+    re.IGNORECASE,
+)
+# A possessive that is joined to what it refers to: "the models and their prices".
+_JOINED = re.compile(
+    r"\b(?:and|or)\s+(?:all\s+)?(?:its|their)\b|[及和与、]其|(?:以及|和|与|及)[它他她]们?的", re.IGNORECASE
+)
 _ASKS = re.compile(
-    rf"\b({INTERROGATIVES_EN}|is|are|does|do|did|can|could|should|will)\b|{INTERROGATIVES_ZH}|几|是否|吗",
+    rf"\b(?:{INTERROGATIVES_EN}|is|are|does|do|did|can|could|should|will)\b"
+    r"|\b(?:list|show|give|name|tell|explain|describe|compare|all|every|each)\b"
+    rf"|{INTERROGATIVES_ZH}|几|是否|吗|能不能|会不会|可不可以|有没有|是不是|要不要|列出|所有|全部|各",
     re.IGNORECASE,
 )
 # Questions that name their own subject, or the object of an action: "what is a cursor", "how do I create an index",
@@ -61,28 +82,26 @@ _GIVEN = re.compile(
     r"|differen(?:ce|ces|t))\b",
     re.IGNORECASE,
 )
-# Questions that ask for a measure of something named in the question before.
-_ASKS_A_MEASURE = re.compile(
-    r"\b(how (long|many|much|often|far|big|large|old|about)|when|where|why)\b"
-    r"|多久|多长|多大|多少|几[个天年月次台人]|什么时候|何时",
-    re.IGNORECASE,
-)
 
 
 def dependence_on_context(question: str) -> str:
     """Return why a question depends on the questions before it, as a stable slug; an empty string if it stands alone.
 
-    A `pronoun` or a `continuation` refers to them; a `fragment` isn't a sentence, or asks for a measure of something
-    that it doesn't name.
+    A `pronoun` or a `continuation` refers to them. A `fragment` names less than a question needs: one thing, unless it
+    asks what that is, or two without being a sentence. All others stand alone, however common their words are: people
+    who ask within a conversation name what they ask about (docs/decisions/followups.md).
     """
     question = simplified(question)
-    named = set(content_terms(question))
     if _refers_back(question):
         return "pronoun"
+    named = {word.lower() for word in words(question) if not set(content_terms(word)) <= NAMES_NOTHING}
     if _BEGINS.search(question) and len(named) <= LONGEST_CONTINUATION:
         return "continuation"
-    fragment = len(named) <= 2 and (not _ASKS.search(question) or _ASKS_A_MEASURE.search(question))
-    return "fragment" if fragment or not named else ""
+    names = any(naming_likelihood(word) == 1.0 for word in named)
+    said = sum(0.5 if len(word) == 1 and HAN_CHARACTER.match(word) else 1.0 for word in named)
+    if said > ENOUGH or (said == ENOUGH and names):
+        return "" if said > ENOUGH or _ASKS.search(question) else "fragment"
+    return "" if named and introduces(question) else "fragment"
 
 
 def introduces(question: str) -> bool:
@@ -104,11 +123,17 @@ def names_another(question: str) -> bool:
 
 
 def _refers_back(question: str) -> bool:
-    places = [match.start() for match in _ENGLISH.finditer(question)]
+    known = [match.span() for match in _NO_REFERENCE.finditer(question)]
+    known += [match.span() for match in _JOINED.finditer(question) if content_terms(question[: match.start()])]
+    places = [(match.start(), match[0].lower() in POSSESSIVES) for match in _ENGLISH.finditer(question)]
     end = 0
     for word in words(question):
         begin = question.index(word, end)
         end = begin + len(word)
         if _CHINESE.match(question, begin):
-            places.append(begin)
-    return bool(places) and len(set(content_terms(question[: min(places)]))) < ANTECEDENT
+            places.append((begin, False))
+    places = [each for each in places if not any(first <= each[0] < last for first, last in known)]
+    if not places:
+        return False
+    place, is_possessive = min(places)
+    return len(set(content_terms(question[:place]))) < ANTECEDENT - is_possessive

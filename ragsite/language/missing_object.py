@@ -9,15 +9,14 @@ its object in the conversation.
 import re
 
 from ragsite.language.analysis import terms
-from ragsite.language.content_words import content_terms
+from ragsite.language.content_words import NAMES_NOTHING, content_terms
 from ragsite.language.context_dependence import dependence_on_context, introduces
 from ragsite.language.detection import language_of
 from ragsite.language.simplified import simplified
 from ragsite.language.word_lists import INTERROGATIVES_EN, INTERROGATIVES_ZH, words_of
 
-# Words that don't name anything to look up: English ones as stems, Chinese ones that jieba tags as nouns, times or
-# verbs. English particles of verbs are among them beside a pronoun.
-_NAMES_NOTHING = frozenset(terms(" ".join(words_of("names_nothing_en"))))
+# Further words that don't name anything to look up: English particles of verbs beside a pronoun, and Chinese words that
+# jieba tags as nouns, times or verbs.
 _PARTICLES = frozenset(terms(" ".join(words_of("verb_particles"))))
 _NAMES_NOTHING_ZH = frozenset(words_of("names_nothing_zh"))
 # jieba's tags for words that don't name an object: pronouns, numbers, positions, adjectives and function words.
@@ -58,7 +57,7 @@ def lacks_object(question: str) -> bool:
         return _lacks_chinese(question, bool(depends))
     continues = depends == "continuation"
     has_pronoun = bool(_PRONOUN.search(question))
-    nothing = _NAMES_NOTHING | _PARTICLES if has_pronoun else _NAMES_NOTHING
+    nothing = NAMES_NOTHING | _PARTICLES if has_pronoun else NAMES_NOTHING
     found = list(_WORD.finditer(question))
     content = [
         place

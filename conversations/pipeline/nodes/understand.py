@@ -44,7 +44,6 @@ WHY: dict[str, Any] = {
     "pronoun": gettext_lazy("it refers to what came before"),
     "continuation": gettext_lazy("it continues what came before"),
     "fragment": gettext_lazy("it is too short to stand alone"),
-    "common words": gettext_lazy("its words are too common to stand alone"),
     "low confidence": gettext_lazy("it was understood with low confidence"),
 }
 NOTES: dict[str, Any] = {

@@ -1,8 +1,4 @@
-"""Finds the words of a conversation that a follow-up question needs, by their rarity in the documents. Pure.
-
-A question is specific enough by itself if its words together narrow the documents down to about one passage: if they
-were independent, `N · Π df/N` passages would contain them all, which is one where Σ ln(N/df) reaches ln N.
-"""
+"""Finds the words of a conversation that a follow-up question needs, by their rarity in the documents. Pure."""
 
 import math
 from collections.abc import Iterable, Sequence
@@ -39,11 +35,6 @@ class Word:
     age: int
     likely: float = 1.0
     phrase: tuple[int, int] | None = None
-
-
-def specificity(question: str, frequencies: Frequencies) -> float:
-    """Return how far a question's words narrow the documents down, from 0; at 1 to about one passage."""
-    return _narrowing(set(content_terms(question)), frequencies)
 
 
 def lacking(question: str, earlier: Sequence[str], frequencies: Frequencies) -> list[Word]:

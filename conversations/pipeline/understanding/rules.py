@@ -10,30 +10,16 @@ from dataclasses import dataclass
 from conversations.history import PastTurn
 from conversations.pipeline.understanding.carry_over import Known, agreement, joint_query
 from conversations.pipeline.understanding.coreference import resolve, with_carried_words
-from conversations.pipeline.understanding.keywords import specificity
 from ragsite.language.content_words import content_terms
-from ragsite.language.context_dependence import dependence_on_context, introduces, names_another
+from ragsite.language.context_dependence import dependence_on_context, names_another
 from ragsite.language.detection import language_of
 from ragsite.language.missing_object import lacks_object
 from ragsite.language.small_talk import is_small_talk
 from retrieval.engine.fulltext import Frequencies
 
-# Reasons for which the words carried over count as much as the question.
-POINTING = ("pronoun", "continuation")
-# How specific a question is that stands alone, see `keywords.specificity`.
-ENOUGH_ALONE = 1.5
-# The same if passages connect the question and the conversation. It is lower for English, which seldom leaves out its
-# subject without a sign.
-ENOUGH_TOGETHER = {"zh": 4.0, "en": 2.5}
-# The `carry_over.agreement` from which passages connect them a little, and fully.
-TOGETHER = (0.2, 0.6)
-# A question that is this much less specific than one that stands alone depends as fully as one with a pronoun.
-FULLY_DEPENDENT = 0.8
-LEAST_WEIGHT = 0.05
-# The highest weight of the conversation for a question that names its own subject, or that names something in another
-# language than all questions before it and that no passage connects to them.
-INTRODUCES = 0.25
-# The weight of the question relative to its rewritten form, and of a fully dependent one relative to its expanded form.
+# The `carry_over.agreement` above which passages connect a question with the conversation.
+CONNECTED = 0.2
+# The weight of a question relative to its rewritten or expanded form.
 BESIDE = 0.5
 
 
@@ -56,9 +42,8 @@ class Understanding:
 def understand(question: str, history: Sequence[PastTurn], known: Known) -> Understanding:
     """Decide by rules; `history` is oldest first, and `known` has the conversation's words in the documents.
 
-    A question that depends on the conversation is searched as it is and also with the words that it needs. The latter
-    have full weight if the question refers to them; otherwise the more specific the question is, the less they weigh,
-    unless passages connect question and conversation.
+    A question that depends on the conversation is searched as it is and also with the words that it needs. One that is
+    only short is not, if it is in another language than all questions before it and no passage connects them.
     """
     text = question.strip()
     if is_small_talk(text):
@@ -73,28 +58,17 @@ def understand(question: str, history: Sequence[PastTurn], known: Known) -> Unde
             return Understanding("clarify", ((text, 1.0),), "no object", text)
         return _alone(text)
     reason = dependence_on_context(text)
-    full, carried = with_carried_words(text, earlier, known)
-    weight = 1.0
-    if reason not in POINTING:
-        # Weigh by how specific it is, and by how far the documents connect it to what came before.
-        little, fully = TOGETHER
-        connection = min(1.0, max(0.0, (agreement(text, earlier, known) - little) / (fully - little)))
-        enough = ENOUGH_ALONE + (_enough_together(text) - ENOUGH_ALONE) * connection
-        lacks = 1.0 - specificity(text, known.frequencies) / enough
-        languages = {language_of(turn) for turn in earlier}
-        changes_language = bool(named) and "" not in languages and language_of(text) not in {"", *languages}
-        names_itself = introduces(text) or (changes_language and not connection)
-        weight = min(lacks / FULLY_DEPENDENT, INTRODUCES if names_itself else 1.0)
-    if (
-        weight < LEAST_WEIGHT
-        or full == text
-        or (named and names_another(text) and full.endswith(text) and all(len(word) == 1 for word in carried))
-    ):
+    if reason == "fragment" and named and _changes_language(text, earlier):
+        connected = agreement(text, earlier, known) > CONNECTED
+        reason = reason if connected else ""
+    if not reason:
         return _alone(text)
-    bare = ((text, BESIDE if weight == 1.0 else 1.0),) if named else ()
-    queries = (*bare, (full, round(weight, 2) if named else 1.0))
-    ranking_query = full if weight >= BESIDE or not named else text
-    return Understanding("retrieve_vector", queries, reason or "common words", ranking_query, carried)
+    full, carried = with_carried_words(text, earlier, known)
+    asks_again = named and names_another(text) and full.endswith(text)
+    if full == text or (asks_again and all(len(word) == 1 for word in carried)):
+        return _alone(text)
+    bare = ((text, BESIDE),) if named else ()
+    return Understanding("retrieve_vector", (*bare, (full, 1.0)), reason, full, carried)
 
 
 def earlier_questions(history: Sequence[PastTurn]) -> list[str]:
@@ -103,14 +77,15 @@ def earlier_questions(history: Sequence[PastTurn]) -> list[str]:
 
 
 def context_probe_query(question: str, earlier: Sequence[str], frequencies: Frequencies) -> str:
-    """Return the query text for passages that show whether a question depends on earlier ones (oldest first).
+    """Return the query text for passages that show which words a question needs from earlier ones (oldest first).
 
-    It is empty if the question clearly stands alone, or if no passage could show it.
+    It is empty if the question stands alone, or if no passage could show it.
     """
     text = question.strip()
-    clear = dependence_on_context(text) not in POINTING and specificity(text, frequencies) >= _enough_together(text)
+    if not dependence_on_context(text):
+        return ""
     resolved, _replaced, left = resolve(text, earlier)
-    return "" if clear else joint_query(resolved, left, frequencies)
+    return joint_query(resolved, left, frequencies)
 
 
 def queries_with_rewrite(question: str, rewrite: str) -> tuple[tuple[str, float], ...]:
@@ -124,8 +99,9 @@ def queries_with_rewrite(question: str, rewrite: str) -> tuple[tuple[str, float]
     return ((rewrite, 1.0), (question, BESIDE))
 
 
-def _enough_together(text: str) -> float:
-    return ENOUGH_TOGETHER.get(language_of(text), ENOUGH_ALONE)
+def _changes_language(text: str, earlier: Sequence[str]) -> bool:
+    languages = {language_of(turn) for turn in earlier}
+    return "" not in languages and language_of(text) not in {"", *languages}
 
 
 def _alone(text: str) -> Understanding:

@@ -7,7 +7,6 @@ import pytest
 from conversations.pipeline.understanding import keywords
 from conversations.pipeline.understanding.carry_over import Known
 from conversations.pipeline.understanding.coreference import pair, resolve, with_carried_words
-from conversations.pipeline.understanding.keywords import specificity
 from conversations.pipeline.understanding.rules import context_probe_query
 from ragsite.language.content_words import content_terms, words
 from retrieval.engine.fulltext import Frequencies
@@ -89,15 +88,7 @@ def test_words_are_split_as_people_read_them(text: str, expected: tuple[str, ...
     assert words(text) == expected
 
 
-def test_a_question_is_the_more_specific_the_rarer_its_words() -> None:
-    known = frequencies(router=5, switch=200, ports=500)
-    found = [specificity(text, known) for text in ("What?", "Which ports?", "Which switch?", "Which router switch?")]
-    assert found == sorted(found) and found[0] == 0.0
-    assert specificity("Which router?", known) == pytest.approx(5.2 / 6.9, abs=0.01)
-
-
 def test_an_empty_base_shows_nothing() -> None:
-    assert specificity("Which router?", Frequencies(0, {})) == 0.0
     assert salient("Where?", ["the router"], Frequencies(0, {})) == ("router",)
 
 
