@@ -138,8 +138,8 @@ SENTENCES: dict[str, Promise] = {
     "read.hidden": _("Hidden sheets, rows, columns or slides were read too; they are marked as hidden."),
     "left_out.struck": _("Text that is struck out was left out."),
     "left_out.formulas": _(
-        "%(cells)s cells have formulas that were never calculated; they were left out. Open the file in its program and "
-        "save it, or ask an administrator to install LibreOffice (package %(package)s)."
+        "%(cells)s cells have formulas that were never calculated; they were left out. Open the file in its program "
+        "and save it, or ask an administrator to install LibreOffice (package %(package)s)."
     ),
     "left_out.attachments": _(
         "%(left)s attachments were left out: at most %(most)s of a mail are read, up to a total size limit."

@@ -142,7 +142,7 @@ def test_a_curator_tidies_another_users_base(
     # She sees the base that nobody shared with her, and its failed document.
     curator.get_by_role("link", name="Knowledge", exact=True).click()
     curator.get_by_role("link", name="Quay papers").click()
-    expect(curator.get_by_text("owned by demo, you manage it as a curator")).to_be_visible()
+    expect(curator.get_by_text("owned by demo; you manage it as a curator")).to_be_visible()
     rows, said = curator.locator("tr.document-row"), curator.locator("#toasts")
     curator.locator("nav.narrowing").get_by_role("link", name="Failed 1").click()
     expect(rows).to_have_count(1)

@@ -245,7 +245,7 @@ async def test_a_model_is_told_that_the_passages_may_not_answer(
             "How long is the warranty of the fans?",
             "1 passage is in Chinese",
         ),
-        ("The warranty of the fans lasts three years.", "风扇的保修期是多久？", "有 1 个段落是英语"),
+        ("The warranty of the fans lasts three years.", "风扇的保修期是多久？", "有 1 个片段是英语"),
     ],
 )
 async def test_documents_that_can_not_be_searched_are_named(

@@ -296,7 +296,7 @@ def test_evaluations_of_a_killed_worker_fail_or_are_taken_over(data_dir: Path, a
     assert (status_of(first), status_of(second)) == ("running", "queued")
     with Worker(data_dir):
         _wait_for(lambda: status_of(first) == "failed" and status_of(second) != "queued")
-    assert "Start it again" in api.get(first).json()["error"]
+    assert "Start the run again" in api.get(first).json()["error"]
 
 
 def _asked(url: str, api: httpx.Client) -> int:
