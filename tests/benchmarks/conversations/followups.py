@@ -1,7 +1,8 @@
 """The measurements of `manage.py bench_followups`: retrieval for later questions of conversations.
 
 Each question of a public set is asked in every way on the same base, so that the ways are compared in one run. Each is
-also asked after questions of another conversation, to measure that self-contained questions lose nothing.
+also asked after questions of another conversation, to measure that self-contained questions lose nothing. Complete
+questions of other sets are asked within chats, to measure how many are searched as they stand.
 """
 
 import asyncio
@@ -16,6 +17,7 @@ from conversations.pipeline.understanding.scope import look_up
 from ragsite.db import in_database
 from retrieval.evaluation.metrics import ndcg, recall
 from retrieval.search import Query, SearchRequest, search
+from tests.benchmarks.conversations.answers import Question
 
 RANKS = 5
 # More would compete for the same cores.
@@ -85,6 +87,16 @@ class Row:
     all: tuple[float, float]
 
 
+@dataclass(frozen=True, slots=True)
+class AloneRow:
+    """How many complete questions of a language were asked after others, and the share that was searched unchanged."""
+
+    which: str
+    language: str
+    questions: int
+    share: float
+
+
 def cases(
     last: Mapping[str, str],
     joined: Mapping[str, str],
@@ -133,6 +145,20 @@ async def _score(ask: Ask, case: Case, base_id: int) -> tuple[float, float]:
     result = await search(SearchRequest(queries, (base_id,), ranking_query=ask.ranking_query))
     ranked = [str(hit.document_id) for hit in result.hits]
     return recall(ranked, case.relevant, RANKS), ndcg(ranked, case.relevant, RANKS)
+
+
+def alone_rows(questions: Sequence[Question], base_id: int) -> list[AloneRow]:
+    """Ask each complete question after one to three others: of the same document, and of other ones."""
+    asked: dict[tuple[str, str], list[bool]] = {}
+    for place, question in enumerate(questions):
+        others = [*questions[place + 1 :], *questions[:place]]
+        for which, is_same in (("the same document", True), ("other documents", False)):
+            before = (each.text for each in others if (each.document == question.document) == is_same)
+            if earlier := tuple(islice(before, 1 + place % 3)):
+                ask = _by_rules(question.text, earlier, base_id)
+                unchanged = ask.queries == ((question.text.strip(), 1.0),)
+                asked.setdefault((which, question.language), []).append(unchanged)
+    return [AloneRow(*key, len(shares), fmean(shares)) for key, shares in sorted(asked.items())]
 
 
 def _row(way: str, scores: Sequence[tuple[bool, tuple[float, float]]]) -> Row:

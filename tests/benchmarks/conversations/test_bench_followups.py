@@ -74,6 +74,19 @@ def test_each_way_has_figures(bench: User, files: dict[str, Path]) -> None:
     assert run(**files) == rows  # from the existing base
 
 
+def test_complete_questions_are_asked_after_one_another(bench: User, files: dict[str, Path], tmp_path: Path) -> None:
+    run(user="bench", corpus=files["corpus"], last=files["last"], qrels=files["qrels"])
+    asked = {"a1": LAST["a1"], "a2": REWRITES["a2"], "b1": "And what is its price?"}
+    lines = [
+        {"id": key, "kind": "answerable", "language": "en", "question": text, "document": key[0], "answers": ["9"]}
+        for key, text in asked.items()
+    ]
+    complete = tmp_path / "set.jsonl"
+    complete.write_text("\n".join(map(json.dumps, lines)))
+    rows = run(complete=complete)
+    assert rows["the same document"] == ["en", "2", "1.000"] and rows["other documents"] == ["en", "3", "0.667"]
+
+
 def test_without_conversations_there_are_no_later_questions(bench: User, files: dict[str, Path]) -> None:
     rows = run(user="bench", corpus=files["corpus"], last=files["last"], qrels=files["qrels"])
     assert all(row[:2] == ["–", "–"] for way, row in rows.items() if way != "way" and "---" not in way)

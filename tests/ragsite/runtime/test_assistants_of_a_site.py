@@ -60,7 +60,7 @@ for name, says, users, groups in (
     save_version(assistant, Configuration.from_dict(says), None)
 """
 ASKED = {
-    "lawyer": ("Legal", "第四条和第七条分别规定了什么？谁发明了飞艇？"),
+    "lawyer": ("Legal", "职工累计工作满一年，年休假几天？谁发明了飞艇？"),
     "caller": ("Help desk", "How is a printer of the second floor restarted?"),
     "guest": ("Talk", "Tell me what makes a good neighbour."),
 }

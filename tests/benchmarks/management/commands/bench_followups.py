@@ -17,6 +17,7 @@ from retrieval.evaluation.loading.corpus import CorpusError
 from retrieval.evaluation.questions import QuestionDraft
 from retrieval.types import SearchFailed
 from tests.benchmarks.conversations import followups
+from tests.benchmarks.conversations.answers import ANSWERABLE, Question, read_questions
 from tests.benchmarks.conversations.followups import Case, Row
 
 
@@ -35,7 +36,7 @@ class Command(BaseCommand):
         parser.add_argument(
             "--corpus", type=Path, metavar="CORPUS.jsonl", help="corpus to load first, like `load_corpus`"
         )
-        parser.add_argument("--last", type=Path, required=True, metavar="QUERIES.jsonl", help="the last questions")
+        parser.add_argument("--last", type=Path, metavar="QUERIES.jsonl", help="the last questions")
         parser.add_argument(
             "--questions",
             type=Path,
@@ -43,7 +44,13 @@ class Command(BaseCommand):
             help=f"all questions up to these, each after {followups.MARK} (default: all are first questions)",
         )
         parser.add_argument("--rewrites", type=Path, metavar="QUERIES.jsonl", help="stand-alone versions by people")
-        parser.add_argument("--qrels", type=Path, required=True, metavar="QRELS.tsv")
+        parser.add_argument("--qrels", type=Path, metavar="QRELS.tsv")
+        parser.add_argument(
+            "--complete",
+            type=Path,
+            metavar="SET.jsonl",
+            help="a set of `bench_answers` of the base, whose answerable questions are asked after one another instead",
+        )
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Load, measure and print; errors in the arguments are reported in one line."""
@@ -53,6 +60,11 @@ class Command(BaseCommand):
                 raise CommandError("--corpus needs --user, the owner of the passages.")
             call_command("load_corpus", options["corpus"], knowledge_base=name, user=user)
         base = base_to_read(name, user)
+        if options["complete"] is not None:
+            self._print_alone(_complete(options["complete"]), base)
+            return
+        if options["last"] is None or options["qrels"] is None:
+            raise CommandError("--last and --qrels are needed, or --complete.")
         try:
             cases = _cases(base, options)
             rows = _measure(base, cases)
@@ -68,6 +80,21 @@ class Command(BaseCommand):
             figures = [*(row.later or (None, None)), *row.all]
             cells = ["–" if figure is None else f"{figure:.3f}" for figure in figures]
             self.stdout.write(f"| {row.way} | {' | '.join(cells)} |")
+
+    def _print_alone(self, questions: list[Question], base: KnowledgeBase) -> None:
+        self.stdout.write("| complete questions after others about | language | questions | searched as they stand |")
+        self.stdout.write("|---|---|---|---|")
+        for row in followups.alone_rows(questions, base.pk):
+            self.stdout.write(f"| {row.which} | {row.language} | {row.questions} | {row.share:.3f} |")
+
+
+def _complete(file: Path) -> list[Question]:
+    """Read the answerable questions that are asked first in a chat."""
+    try:
+        read = list(read_questions(file.read_text(encoding="utf-8").split("\n")))
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise CommandError(f"{file}: {error!r}") from None
+    return [each for each in read if each.kind == ANSWERABLE and not each.earlier]
 
 
 def _cases(base: KnowledgeBase, options: dict[str, Any]) -> list[Case]:
