@@ -122,8 +122,8 @@ class SummaryRestore(APIView):
     @extend_schema(request=RestoreSerializer, responses={200: SummarySerializer})
     def post(self, request: Request, pk: int) -> Response:
         """Make a version the current summary; the text before is kept as a version."""
-        number = validated(RestoreSerializer(data=request.data))["version"]
         session, branch = _branch(request, pk)
+        number = validated(RestoreSerializer(data=request.data))["version"]
         entry = summaries.restore(session.pk, branch, number)
         if entry is None:
             raise Http404(_("This summary has no such version."))

@@ -21,6 +21,7 @@ _NOT_HAN = rf"(?:(?![{HAN}])\w)"
 _TOKEN = re.compile(rf"《[^《》\s]{{1,40}}》|[{HAN}]+|{_NOT_HAN}+(?:[.'’/+#@&:-]{_NOT_HAN}+)*(?:\+\+|\#)?", re.UNICODE)
 # jieba's tags for words that name something (nouns, names, set phrases and roots), and for function words.
 _NAMES = re.compile(r"n|[ijlxz]|[av]n$|eng|.*g$")
+_PROPER = frozenset(["nr", "nrt", "ns", "nt", "nz"])
 _PARTICLES = re.compile(r"[cdefmopruy]")
 
 
@@ -57,3 +58,13 @@ def naming_likelihood(word: str) -> float:
     if _NAMES.match(kind):
         return 1.0
     return PARTICLE if _PARTICLES.match(kind) else VERB
+
+
+@lru_cache(4_096)
+def is_proper_name(word: str) -> bool:
+    """Return whether a word is a code, such as `LS-2408`, or a Chinese name of a person, place or work."""
+    import rjieba  # reads its dictionary when loaded
+
+    if not HAN_CHARACTER.match(word):
+        return bool(re.search(r"[A-Za-z]-?\d", word))
+    return len(word) > 1 and rjieba.tag(word, True)[-1][1] in _PROPER

@@ -2,7 +2,7 @@
 
 import re
 
-from ragsite.language.content_words import NAMES_NOTHING, content_terms, naming_likelihood, words
+from ragsite.language.content_words import NAMES_NOTHING, content_terms, is_proper_name, naming_likelihood, words
 from ragsite.language.detection import HAN_CHARACTER
 from ragsite.language.simplified import simplified
 from ragsite.language.word_lists import INTERROGATIVES_EN, INTERROGATIVES_ZH
@@ -13,7 +13,7 @@ ANTECEDENT = 3
 POSSESSIVES = frozenset(["its", "their"])
 # A question that begins like a continuation stands alone if it has more terms than this.
 LONGEST_CONTINUATION = 4
-# How many words a question names that stands alone; a Chinese word of one character counts half.
+# How many words a question names that stands alone, see `_weight`.
 ENOUGH = 2
 
 _ENGLISH = re.compile(
@@ -98,10 +98,17 @@ def dependence_on_context(question: str) -> str:
     if _BEGINS.search(question) and len(named) <= LONGEST_CONTINUATION:
         return "continuation"
     names = any(naming_likelihood(word) == 1.0 for word in named)
-    said = sum(0.5 if len(word) == 1 and HAN_CHARACTER.match(word) else 1.0 for word in named)
+    said = sum(_weight(word) for word in named)
     if said > ENOUGH or (said == ENOUGH and names):
         return "" if said > ENOUGH or _ASKS.search(question) else "fragment"
     return "" if named and introduces(question) else "fragment"
+
+
+def _weight(word: str) -> float:
+    """Return how much a word names: 2 for names and codes, which are a subject of their own, ½ for 买 and the like."""
+    if is_proper_name(word):
+        return 2.0
+    return 0.5 if len(word) == 1 and HAN_CHARACTER.match(word) else 1.0
 
 
 def introduces(question: str) -> bool:

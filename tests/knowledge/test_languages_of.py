@@ -1,4 +1,4 @@
-"""The languages of the documents in knowledge bases."""
+"""The languages of the passages in knowledge bases."""
 
 import pytest
 from django.contrib.auth.models import User
@@ -19,17 +19,18 @@ def nothing_kept() -> None:
 
 def make(base: KnowledgeBase, *languages: str, status: str = Document.Status.READY) -> None:
     for number, language in enumerate(languages):
-        factories.make_document(base, f"{language}-{status}-{number}.txt", language=language, status=status)
+        document = factories.make_document(base, f"{language}-{status}-{number}.txt", language=language, status=status)
+        factories.make_chunks(document, ["One.", "Two."])
 
 
-async def test_documents_are_counted_by_language_in_these_bases_only(owner: User) -> None:
+async def test_passages_are_counted_by_language_in_these_bases_only(owner: User) -> None:
     one, other, third = [await in_database(factories.make_knowledge_base, owner, name) for name in "abc"]
     await in_database(make, one, "en", "zh", "zh", "")
     await in_database(make, one, "zh", status=Document.Status.INDEXING)
     await in_database(make, one, "en", status=Document.Status.FAILED)
     await in_database(make, other, "en")
-    assert await in_database(languages_of, [one.pk]) == {"en": 1, "zh": 3}
-    assert await in_database(languages_of, [other.pk, one.pk]) == {"en": 2, "zh": 3}
+    assert await in_database(languages_of, [one.pk]) == {"en": 2, "zh": 6}
+    assert await in_database(languages_of, [other.pk, one.pk]) == {"en": 4, "zh": 6}
     assert await in_database(languages_of, [third.pk]) == await in_database(languages_of, []) == {}
 
 
@@ -37,8 +38,8 @@ async def test_only_chosen_documents_are_counted(owner: User) -> None:
     base = await in_database(factories.make_knowledge_base, owner)
     await in_database(make, base, "en", "zh", "zh")
     chosen = [document.pk async for document in base.documents.filter(language="zh")]
-    assert await in_database(languages_of, [base.pk]) == {"en": 1, "zh": 2}
-    assert await in_database(languages_of, [base.pk], chosen) == {"zh": 2}
+    assert await in_database(languages_of, [base.pk]) == {"en": 2, "zh": 4}
+    assert await in_database(languages_of, [base.pk], chosen) == {"zh": 4}
 
 
 async def test_results_are_cached_for_a_minute(owner: User) -> None:
@@ -46,6 +47,6 @@ async def test_results_are_cached_for_a_minute(owner: User) -> None:
     await in_database(make, base, "en")
     await in_database(languages_of, [base.pk, other.pk])
     await in_database(make, base, "zh")
-    assert await in_database(languages_of, [other.pk, base.pk]) == {"en": 1}
+    assert await in_database(languages_of, [other.pk, base.pk]) == {"en": 2}
     cache.clear()
-    assert await in_database(languages_of, [base.pk, other.pk]) == {"en": 1, "zh": 1}
+    assert await in_database(languages_of, [base.pk, other.pk]) == {"en": 2, "zh": 2}

@@ -9,6 +9,7 @@ from django.db.models import Exists, OuterRef, Q, QuerySet
 
 from conversations.pipeline.state import Request, State
 from conversations.pipeline.understanding.carry_over import Known
+from conversations.pipeline.understanding.named_documents import Titled, documents_named, names_a_source
 from conversations.pipeline.understanding.rules import context_probe_query, earlier_questions
 from knowledge import access
 from knowledge.labels import LabelFilter
@@ -44,6 +45,9 @@ def look_up(question: str, earlier: Sequence[str], knowledge_base_ids: Sequence[
     return Known(frequencies, held_together(text, frequencies) if text else ())
 
 
+# The most documents whose titles are compared with the name of a source in a question.
+_MOST_TITLES = 5_000
+_SEARCHABLE = (Document.Status.CHUNKED, Document.Status.INDEXING, Document.Status.READY)
 # The most titles of selected documents added to a question that names nothing; more would drown it out.
 TITLES = 3
 
@@ -71,7 +75,8 @@ class Scope:
 def searchable(request: Request) -> Scope:
     """Return the requested scope, limited to what the user may read now and to the assistant's knowledge bases.
 
-    Without a selection it is everything that the user may read; the files added to the chat are always included.
+    Without a selection it is everything that the user may read; the files added to the chat are always included. If the
+    question names documents as its source ("in the 2022 report"), only they are searched.
     """
     person = User(pk=request.user_id)
     is_active = Exists(User.objects.filter(pk=request.user_id, is_active=True))
@@ -95,13 +100,18 @@ def searchable(request: Request) -> Scope:
         labels = replace(labels, besides=(files_id,)) if labels else labels
     asked = ArraySubquery(theirs.filter(knowledge_base=OuterRef("pk")).order_by("pk").values("pk"))
     rows = list(bases.values_list("pk", "answer_from_general_knowledge", asked))
-    return Scope(
+    scope = Scope(
         tuple(pk for pk, _allowed, _ids in rows),
         tuple(pk for _pk, _allowed, ids in rows for pk in ids or ()),  # None if no documents are selected
         config.ANSWER_MODE == "general" and all(allowed for _pk, allowed, _ids in rows),
         labels,
         files_id,
     )
+    if scope.document_ids or not names_a_source(request.question):
+        return scope
+    titles = scope.documents.filter(status__in=_SEARCHABLE).values_list("pk", "title", "original_filename")
+    documents = (Titled(pk, f"{title} {filename}") for pk, title, filename in titles[:_MOST_TITLES])
+    return replace(scope, document_ids=tuple(documents_named(request.question, documents)))
 
 
 def _of_session(request: Request, earlier: Sequence[str]) -> Known:
