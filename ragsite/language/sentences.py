@@ -12,6 +12,8 @@ from ragsite.language.word_lists import words_of
 _NEVER_LAST = frozenset(words_of("abbreviations"))
 _BEFORE_NUMBER = frozenset(words_of("abbreviations_before_numbers"))
 
+# A number that begins with letters.
+_CODE = re.compile(r"[A-Z]{1,6}[-/.]?\d")
 _CLOSERS = "\"'”’」』）)】》〉\\]"
 _END = re.compile(
     rf"""
@@ -145,7 +147,8 @@ def _ends_sentence(text: str, start: int, match: re.Match[str]) -> bool:
     if word in _NEVER_LAST:
         return False
     if word in _BEFORE_NUMBER:
-        numbered = following.isdigit() or _IN_BRACKETS.match(text, match.end())  # "Eq. (2)"
+        # "Eq. (2)", "No. L-2209"
+        numbered = following.isdigit() or _IN_BRACKETS.match(text, match.end()) or _CODE.match(text, match.end())
         return not (numbered or (word in {"al", "ed", "eds"} and following in "(["))
     # An initial as in "J. Smith". Sentences that end in "I." or in the name of a variable are rarer.
     initial = len(word) == 1 and word.isalpha() and word != "i" and found.group().isupper()

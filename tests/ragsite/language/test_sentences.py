@@ -73,6 +73,7 @@ def test_a_paragraph_ends_its_last_sentence_even_before_a_lower_case_letter() ->
         ("图 9.3. 使用端口转发。下一句。", ["图 9.3. 使用端口转发。", "下一句。"]),
         ("Figure 14.127. Crop tool. It is used.", ["Figure 14.127. Crop tool. ", "It is used."]),
         ("It is in Table 3. The next one.", ["It is in Table 3. ", "The next one."]),
+        ("Lease no. L-2209 ends in May. It is extended.", ["Lease no. L-2209 ends in May. ", "It is extended."]),
         ("The fit of Eq. (2) was good. It held.", ["The fit of Eq. (2) was good. ", "It held."]),
         ("chmod [OPTION]... MODE FILE\nThe end.", ["chmod [OPTION]... MODE FILE\n", "The end."]),
     ],
