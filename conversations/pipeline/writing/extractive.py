@@ -327,7 +327,11 @@ def _compute(
             most = MAX_LISTED_ROWS if len(found.rows) <= MAX_LISTED_ROWS else max(MAX_ROWS, found.answering)
             result.computed, result.hits, result.sizes[position] = found, [position], len(found.rows)
             result.tables[position] = found.rows[: min(most, MAX_LISTED_ROWS)]
-            result.is_partial = not found.is_certain
+            # The extreme of one table needn't be that of all.
+            result.is_partial = not found.is_certain or any(
+                extreme and other != position and find_extreme(extreme, asked, question, hits[other], held)
+                for other, held in tables.items()
+            )
             return True
     above = unit_terms(f"{hits[best.hit].heading} {hits[best.hit].filename.rpartition('.')[0]}")
     if best.hit in tables:

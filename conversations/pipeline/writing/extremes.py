@@ -30,6 +30,8 @@ _ZH = "|".join(sorted((word for word in _LOW | _HIGH if not word.isascii()), key
 # "At most" and 最多可借 are limits, not extremes.
 _EXTREME = re.compile(rf"(?<!\bat )(?<!\bat the )\b(?P<word>{_EN})(?:\s+(?P<adjective>expensive|costly))?\b", re.I)
 _EXTREME_ZH = re.compile(rf"最(?P<word>{_ZH})(?=的|是|[？?，,。\s]|$)")
+# "最便宜的是什么", "最便宜的配件叫什么" ask for one of all things without 哪.
+_OF_ALL = re.compile(rf"最(?:{_ZH})的.{{0,12}}?(?:什么|啥|多少)")
 _OTHER_ADJECTIVE = re.compile(r"\W*(?:\w+(?:able|ible|ful|ive|ant|ent|ous|al|ed|ing)|of|suit\w*|common\w*)\b", re.I)
 
 
@@ -74,7 +76,7 @@ def extreme_in(question: str) -> Extreme | None:
             return None
         return Extreme(found[0].lower(), "lowest" if word in _LOW else "highest", is_price)
     found = _EXTREME_ZH.search(question)
-    if found and asks_which(question):
+    if found and (asks_which(question) or _OF_ALL.search(question)):
         word = found["word"]
         return Extreme(found[0], "lowest" if word in _LOW else "highest", word in _OF_PRICES)
     return None

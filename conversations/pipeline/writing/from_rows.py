@@ -69,21 +69,25 @@ def count_rows(counted: Counted, asked: Sequence[QuestionWord], question: str, h
 def find_extreme(
     extreme: Extreme, asked: Sequence[QuestionWord], question: str, hit: Hit, rows: Rows
 ) -> FromRows | None:
-    """Return the rows with the lowest or highest value first, or None if not exactly one column may hold it."""
+    """Return the rows with the lowest or highest value first, or None if no column is sure to hold it.
+
+    Of several columns that may, such as prices in two currencies, the first is taken if the same rows lead in all.
+    """
     columns, rows = [str(column) for column in hit.columns or ()], _entries(rows)
-    numeric = _numeric(columns, rows)
-    column = _column(extreme, asked, question, columns, numeric)
-    if column is None:
-        return None
     place = f"{hit.heading} {hit.filename.rpartition('.')[0]} {extreme.word}"
     kept, left = _filtered(asked, rows, columns, place)
-    valued = [(value, row) for row in kept if (value := number_in(row[column])) is not None]
-    if not valued:
+    found: list[FromRows] = []
+    for column in _extreme_columns(extreme, asked, question, columns, _numeric(columns, rows)):
+        valued = [(value, row) for row in kept if (value := number_in(row[column])) is not None]
+        if not valued:
+            return None
+        valued.sort(key=lambda pair: pair[0], reverse=extreme.end == "highest")
+        first = sum(value == valued[0][0] for value, _row in valued)
+        ordered = [row for _value, row in valued]
+        found.append(FromRows(columns[column], ordered, first, value=ordered[0][column].strip(), is_certain=not left))
+    if not found or any(each.rows[: each.answering] != found[0].rows[: found[0].answering] for each in found):
         return None
-    valued.sort(key=lambda pair: pair[0], reverse=extreme.end == "highest")
-    first = sum(value == valued[0][0] for value, _row in valued)
-    ordered = [row for _value, row in valued]
-    return FromRows(columns[column], ordered, first, value=ordered[0][column].strip(), is_certain=not left)
+    return found[0]
 
 
 def is_one_row(counted: Counted | None, question: str, hit: Hit, rows: Rows) -> bool:
@@ -172,22 +176,20 @@ def _is_named_by(name: str, thing: str) -> bool:
     return bool(wanted) and wanted <= unit_terms(name)
 
 
-def _column(
+def _extreme_columns(
     extreme: Extreme, asked: Sequence[QuestionWord], question: str, columns: Sequence[str], numeric: Sequence[int]
-) -> int | None:
-    """Return the column that holds what an extreme is of: the one that is named, of prices, or the only one."""
+) -> list[int]:
+    """Return the columns that may hold what an extreme is of: those that are named, of prices, or the only one."""
     folded = _folded(question)
     named = {number: _named_share(columns[number], asked, folded) for number in numeric}
     most = max(named.values(), default=0.0)
     candidates = [number for number in numeric if most and named[number] == most]
     if extreme.is_price:
         prices = [number for number in numeric if _is_price(columns[number])]
-        candidates = [number for number in candidates if number in prices] or prices
-    return candidates[0] if len(candidates) == 1 else _only(numeric if not (most or extreme.is_price) else ())
-
-
-def _only(numbers: Sequence[int]) -> int | None:
-    return numbers[0] if len(numbers) == 1 else None
+        return [number for number in candidates if number in prices] or prices
+    if not candidates and len(numeric) == 1:
+        return list(numeric)
+    return candidates if len(candidates) == 1 else []
 
 
 def _named_share(name: str, asked: Sequence[QuestionWord], folded: str) -> float:

@@ -100,3 +100,35 @@ def test_a_cell_is_held_if_the_question_names_its_row_and_its_column() -> None:
     assert not holds_cell("What is the colour of the Swift?", COLUMNS, BIKES[0])
     assert not holds_cell("What is the weight of the Titan?", COLUMNS, BIKES[0])
     assert holds_cell("湖滨馆的座位有多少？", COLUMNS_ZH, LIBRARIES[1])
+
+
+@pytest.mark.parametrize(
+    ("question", "end"),
+    [
+        ("最便宜的是什么？", "lowest"),
+        ("最貴的配件叫什麼？", "highest"),
+        ("哪个配件最便宜？", "lowest"),
+        ("What is the cheapest accessory?", "lowest"),
+    ],
+)
+def test_a_superlative_asks_for_one_of_all(question: str, end: str) -> None:
+    found = extreme_in(question)
+    assert found is not None and found.end == end and found.is_price
+
+
+@pytest.mark.parametrize(
+    "question", ["我最多可以借几本书？", "最便宜的套餐包含短信吗？", "At most how many books may I borrow?"]
+)
+def test_a_limit_or_a_known_thing_is_no_extreme(question: str) -> None:
+    assert extreme_in(question) is None
+
+
+@pytest.mark.parametrize(("yuan", "first"), [(["149", "2599"], "Bracket"), (["2599", "149"], None)])
+def test_of_two_columns_of_prices_the_first_counts_if_they_agree(yuan: list[str], first: str | None) -> None:
+    columns, euros = ["Article", "Price (EUR)", "Price (CNY)"], ["19", "329"]
+    rows = [[*row] for row in zip(("Bracket", "Supply"), euros, yuan, strict=True)]
+    question, extreme = "What is the cheapest article?", extreme_in("What is the cheapest article?")
+    assert extreme is not None
+    asked = weigh_words(question, Frequencies(10, {}))
+    found = find_extreme(extreme, asked, question, table(columns, rows, "Accessories"), rows)
+    assert (found and found.rows[0][0]) == first
