@@ -59,7 +59,12 @@ def counted_in(question: str) -> Counted | None:
     if found := _HOW_MANY.search(question):
         return None if is_unit(found["thing"]) else Counted(found["thing"], words=found[0])
     found = _HOW_MANY_ZH.search(question)
-    if found is None or not found["measure"] + found["thing"] or found["thing"] in _AMOUNTS or is_unit(found["thing"]):
+    if found is None or not found["measure"] + found["thing"]:
+        return None
+    # What follows a unit is measured, not counted: 多少天年假. With a measure word, it is a thing: 几个分馆.
+    thing = found["thing"]
+    beginnings = (thing,) if found["measure"] else (thing[:1], thing[:2], thing)
+    if any(each in _AMOUNTS or is_unit(each) for each in beginnings):
         return None
     return Counted(found["thing"], found["measure"], found[0])
 

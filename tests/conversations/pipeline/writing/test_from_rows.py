@@ -132,3 +132,8 @@ def test_of_two_columns_of_prices_the_first_counts_if_they_agree(yuan: list[str]
     asked = weigh_words(question, Frequencies(10, {}))
     found = find_extreme(extreme, asked, question, table(columns, rows, "Accessories"), rows)
     assert (found and found.rows[0][0]) == first
+
+
+@pytest.mark.parametrize("question", ["一年能休多少天年假？", "要交多少元押金？", "保修幾年？", "几点开门？"])
+def test_what_has_a_unit_is_measured_not_counted(question: str) -> None:
+    assert counted_in(question) is None
