@@ -149,7 +149,7 @@ def test_a_curator_tidies_another_users_base(
     expect(rows.locator(".row-error")).to_contain_text("damaged")
     curator.get_by_label("All on this page").check()
     curator.locator("#bulk").get_by_role("button", name="Retry").click()
-    expect(said).to_contain_text("because of the files themselves")
+    expect(said).to_contain_text("because of the file itself")
     # She replaces it with a good one.
     curator.get_by_label("All on this page").check()
     curator.locator("#bulk").get_by_role("button", name="Delete").click()
