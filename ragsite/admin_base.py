@@ -187,16 +187,21 @@ class AdminSite(admin.AdminSite):
             for label in labels:
                 if label in rows:
                     models.append(rows.pop(label))
-                models += [_row(page) for page in pages if page.after == label]
+                models += [
+                    {
+                        "name": page.title,
+                        "object_name": page.name,
+                        "admin_url": reverse(f"admin:{page.name}"),
+                        "view_only": True,
+                    }
+                    for page in pages
+                    if page.after == label
+                ]
             if models:
                 found.append(_section(key, name, models))
         if rows:
             found.append(_section("works", _("System"), list(rows.values())))
         return found
-
-
-def _row(page: Page) -> dict[str, Any]:
-    return {"name": page.title, "object_name": page.name, "admin_url": reverse(f"admin:{page.name}"), "view_only": True}
 
 
 def _section(key: str, name: Any, models: list[Any]) -> dict[str, Any]:

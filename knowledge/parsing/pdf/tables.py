@@ -321,8 +321,15 @@ def find_loose_tables(lines: Sequence[Line], above: Found | None = None) -> list
     before: Row | None = None
     for row in [*rows_of(lines), None]:
         gap = (row.y0 - run[-1].y1) / row.size if row is not None and run else 0.0
+        # A row of few cells belongs to the table above if all are in its columns, and not only in the first.
         if row is not None and (
-            (_is_tabular(row) and gap < ROW_GAP) or (run and gap < TURN_GAP and _continues(run, row))
+            (_is_tabular(row) and gap < ROW_GAP)
+            or (
+                run
+                and gap < TURN_GAP
+                and row.lines[-1].x0 > min((other.lines[0] for other in run), key=lambda line: line.x0).x1
+                and _is_aligned(row, run)
+            )
         ):
             # The first line of a header may name some columns only.
             is_near = before is not None and (row.y0 - before.y1) / row.size < TIGHT
@@ -340,12 +347,6 @@ def _is_tabular(row: Row) -> bool:
     # Lines of code may be numbered.
     program = any(line.mono for line in row.lines) and all(line.mono or line.text.isdigit() for line in row.lines)
     return len(row.lines) >= LOOSE_COLUMNS and not program
-
-
-def _continues(run: Sequence[Row], row: Row) -> bool:
-    """Return whether a row of few cells belongs to the table above: all are in its columns, not only in the first."""
-    first = min((other.lines[0] for other in run), key=lambda line: line.x0)
-    return row.lines[-1].x0 > first.x1 and _is_aligned(row, run)
 
 
 def _is_aligned(row: Row, others: Sequence[Row]) -> bool:

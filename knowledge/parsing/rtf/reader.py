@@ -211,12 +211,6 @@ class Reader:
 
     # Groups
 
-    def _enter(self, destination: str) -> None:
-        self.group.destination = destination
-        self.collected = []
-        if destination == "pict":
-            self.picture, self.binary = "", b""
-
     def _close(self) -> None:
         closed = self.group
         self.group = self.stack.pop() if self.stack else _Group()
@@ -256,7 +250,10 @@ class Reader:
     def _word(self, word: str, value: int | None) -> Iterator[Block]:
         name = word.lower()
         if name in _KEPT and not self._is_left_out():
-            self._enter(name)
+            self.group.destination = name
+            self.collected = []
+            if name == "pict":
+                self.picture, self.binary = "", b""
         elif name in _LEFT_OUT or (self.starred and name not in _ENTERED and name not in ("cs", "ts")):
             self.group.destination = "-"
         elif self.group.destination == "-":
@@ -278,9 +275,16 @@ class Reader:
             else:
                 yield from self._end_paragraph()
         elif name == "cell":
-            self._end_cell()
+            text = self._taken()
+            marker, self.paragraph.marker = self.paragraph.marker, ""
+            self.cells.append(f"{marker} {text}".strip() if marker and marker.isascii() and marker.isalnum() else text)
+            self.bold = self.plain = 0
         elif name == "row":
-            yield from self._end_row()
+            if self.cells:
+                yield Row(self.cells, list(self.properties), self.is_header)
+            self.cells = []
+            waiting, self.waiting = self.waiting, []
+            yield from waiting
         elif name == "nestcell":
             self.text.append(" | ")
         elif word in specialchars:
@@ -315,19 +319,6 @@ class Reader:
             )
         self.bold = self.plain = 0
         paragraph.marker = ""
-        waiting, self.waiting = self.waiting, []
-        yield from waiting
-
-    def _end_cell(self) -> None:
-        text = self._taken()
-        marker, self.paragraph.marker = self.paragraph.marker, ""
-        self.cells.append(f"{marker} {text}".strip() if marker and marker.isascii() and marker.isalnum() else text)
-        self.bold = self.plain = 0
-
-    def _end_row(self) -> Iterator[Block]:
-        if self.cells:
-            yield Row(self.cells, list(self.properties), self.is_header)
-        self.cells = []
         waiting, self.waiting = self.waiting, []
         yield from waiting
 

@@ -62,8 +62,11 @@ def grid(rows: Iterable[Sequence[Cell]]) -> tuple[list[list[str]], list[list[str
         _fill(line, waiting)
         waiting = {column: (texts, left - 1) for column, (texts, left) in waiting.items() if left > 1}
         result.append(line)
-    lines, across = (_padded([[texts[number] for texts in line] for line in result]) for number in (0, 1))
-    return lines, across, max(width, *map(len, result), 0)
+    longest = max(map(len, result), default=0)
+    for line in result:
+        line += [("", "")] * (longest - len(line))
+    lines, across = ([[texts[number] for texts in line] for line in result] for number in (0, 1))
+    return lines, across, max(width, longest)
 
 
 def make_table(
@@ -123,11 +126,6 @@ def with_captions(elements: Iterable[Element]) -> Iterator[Element]:
 def _fill(line: list[tuple[str, str]], waiting: dict[int, tuple[tuple[str, str], int]]) -> None:
     while len(line) in waiting and len(line) < MAX_COLUMNS:
         line.append(waiting[len(line)][0])
-
-
-def _padded(rows: Sequence[Sequence[str]]) -> list[list[str]]:
-    width = max(map(len, rows), default=0)
-    return [[*row, *[""] * (width - len(row))] for row in rows]
 
 
 def merge_header(rows: Sequence[Sequence[str]]) -> tuple[str, ...]:

@@ -102,7 +102,11 @@ class SheetTables:
 
     def _take(self) -> Iterator[Table | Paragraph]:
         """Read the rows so far."""
-        rows, self._rows = _padded(self._rows), []
+        width = max((len(cells) for row in self._rows for cells in (row.cells, row.across)), default=0)
+        rows = [
+            Row(*([*cells, *[""] * (width - len(cells))] for cells in (row.cells, row.across))) for row in self._rows
+        ]
+        self._rows = []
         gap, self._gap = self._gap, 0
         below = rows[gap:]
         if gap and (not below or _header_of(below) or not _header_of([rows[gap - 1], *below])):
@@ -255,8 +259,3 @@ def _beside(rows: Sequence[Row]) -> list[tuple[int, int]]:
     ):
         return spans
     return [(0, width)]
-
-
-def _padded(rows: Sequence[Row]) -> list[Row]:
-    width = max((len(cells) for row in rows for cells in (row.cells, row.across)), default=0)
-    return [Row(*([*cells, *[""] * (width - len(cells))] for cells in (row.cells, row.across))) for row in rows]

@@ -129,15 +129,27 @@ class Reader:
         After cancellation, only passages already being read are completed. Raises `LLMError`; `Busy` at once if twice
         as many questions as there are places are being read, which this one would delay, unless it is `patient`.
         """
-        keys = {passage: self._key(question, passage) for passage in passages}
-        found = {passage: reading for passage, key in keys.items() if (reading := _recall(key)) is not None}
+        texts = {each: "\0".join((self.name, question, each.head, each.content)) for each in passages}
+        keys = {
+            passage: hashlib.blake2b(text.encode(errors="surrogatepass"), digest_size=16).digest()
+            for passage, text in texts.items()
+        }
+        found: dict[Passage, Reading] = {}
+        with _readings_lock:
+            for passage, key in keys.items():
+                if key in _readings:
+                    _readings.move_to_end(key)
+                    found[passage] = _readings[key]
         missing = [passage for passage in keys if passage not in found]
         if missing:
             stop = threading.Event()
 
             async def read_one(passage: Passage) -> None:
                 found[passage] = await self._model.read(question, passage, stop)
-                _remember(keys[passage], found[passage])
+                with _readings_lock:
+                    _readings[keys[passage]] = found[passage]
+                    while len(_readings) > CACHED_READINGS:
+                        _readings.popitem(last=False)
 
             with self._place(patient):
                 tasks = [asyncio.create_task(read_one(passage)) for passage in missing]
@@ -162,10 +174,6 @@ class Reader:
         finally:
             with self._lock:
                 self._running -= 1
-
-    def _key(self, question: str, passage: Passage) -> bytes:
-        text = "\0".join((self.name, question, passage.head, passage.content))
-        return hashlib.blake2b(text.encode(errors="surrogatepass"), digest_size=16).digest()
 
 
 class FourHeads:
@@ -258,7 +266,12 @@ class FourHeads:
         strengths = np.maximum.reduceat(span[begin + head : -1], firsts, axis=0).sum(axis=1) - span[0].sum()
         sentences = zip((passage.starts[unit] for unit in units[firsts]), map(float, strengths), strict=True)
         best = int(units[firsts[strengths.argmax()]])
-        start, end = _bounds(passage, best) if answers >= 0 else (None, None)
+        start = end = None
+        if answers >= 0:
+            start = passage.starts[best]
+            text = passage.content[start : passage.starts[best + 1] if best + 1 < len(passage.starts) else None]
+            # Without the white space around the sentence.
+            start, end = start + len(text) - len(text.lstrip()), start + len(text.rstrip())
         return Reading(float(rank), answers, related, start, end, tuple(sentences))
 
     def _load(self) -> "tuple[InferenceSession, Tokenizer]":
@@ -333,20 +346,6 @@ def forget_readers() -> None:
     local_reranker.cache_clear()
 
 
-def _recall(key: bytes) -> Reading | None:
-    with _readings_lock:
-        if key in _readings:
-            _readings.move_to_end(key)
-        return _readings.get(key)
-
-
-def _remember(key: bytes, reading: Reading) -> None:
-    with _readings_lock:
-        _readings[key] = reading
-        while len(_readings) > CACHED_READINGS:
-            _readings.popitem(last=False)
-
-
 @cache
 def _threads(count: int) -> ThreadPoolExecutor:
     """Return the process's threads for reading, which all models share."""
@@ -379,13 +378,6 @@ def _around(passage: Passage, reading: Reading) -> Passage | None:
     if end - starts[0] == len(passage.content):
         return None
     return Passage(passage.head, passage.content[starts[0] : end], tuple(start - starts[0] for start in starts))
-
-
-def _bounds(passage: Passage, unit: int) -> tuple[int, int]:
-    """Return the start and end of a sentence, without the white space around it."""
-    start = passage.starts[unit]
-    text = passage.content[start : passage.starts[unit + 1] if unit + 1 < len(passage.starts) else None]
-    return start + len(text) - len(text.lstrip()), start + len(text.rstrip())
 
 
 def _session(folder: Path) -> "InferenceSession":
