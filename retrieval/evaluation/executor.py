@@ -4,7 +4,6 @@ import asyncio
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any
 
 from django.utils import timezone
 
@@ -18,7 +17,6 @@ from retrieval.evaluation.models import EvaluationResult, EvaluationRun
 from retrieval.evaluation.options import RunOptions
 from retrieval.evaluation.scoring import RANKS, is_by_document, score
 from retrieval.search import search
-from retrieval.types import Hit
 
 # More would only compete for the same cores and database threads.
 SIDE_BY_SIDE = 4
@@ -97,7 +95,20 @@ def _outcome(run: EvaluationRun, question: Asked, answered: Answered, notes: lis
         text=question.text,
         **asdict(scored.figures),
         answer_state=answered.answer_state,
-        hits=[_hit(hit, grade) for hit, grade in zip(answered.hits, scored.marks, strict=False)],
+        hits=[
+            {
+                "chunk_id": hit.chunk_id,
+                "document_id": hit.document_id,
+                "filename": hit.filename,
+                "title": hit.title or hit.filename,
+                "heading": hit.heading,
+                "page": hit.page,
+                "snippet": hit.content[:SNIPPET],
+                "score": hit.score,
+                "grade": grade,
+            }
+            for hit, grade in zip(answered.hits, scored.marks, strict=False)
+        ],
         missed=[
             {
                 "chunk_id": min(target.chunk_ids, default=None),
@@ -115,20 +126,6 @@ def _outcome(run: EvaluationRun, question: Asked, answered: Answered, notes: lis
         usage=answered.usage,
     )
     return Outcome(kept, scored.figures, notes)
-
-
-def _hit(hit: Hit, grade: int | None) -> dict[str, Any]:
-    return {
-        "chunk_id": hit.chunk_id,
-        "document_id": hit.document_id,
-        "filename": hit.filename,
-        "title": hit.title or hit.filename,
-        "heading": hit.heading,
-        "page": hit.page,
-        "snippet": hit.content[:SNIPPET],
-        "score": hit.score,
-        "grade": grade,
-    }
 
 
 class _Report:

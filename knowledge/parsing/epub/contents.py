@@ -187,12 +187,10 @@ def number_of(label: str) -> int | None:
         return sum(-a if a < b else a for a, b in zip(values, [*values[1:], 0], strict=True))
     if text.lower() in _WORDS:
         return _WORDS.index(text.lower())
-    return None if text.isascii() else _from_han(text.replace("〇", "零").replace("两", "二"))
-
-
-def _from_han(text: str) -> int | None:
+    if text.isascii():
+        return None
     total = digit = 0
-    for character in text:
+    for character in text.replace("〇", "零").replace("两", "二"):
         if character in _HAN:
             digit = _HAN.index(character)
         else:

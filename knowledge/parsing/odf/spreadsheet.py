@@ -137,7 +137,10 @@ class _Reader:
         line: list[str] = []
         across: list[str] = []
         for cell in node.iterchildren(_CELL, _COVERED):
-            text = self._text(cell)
+            # As shown, without what is struck out.
+            is_struck = cell.get(f"{TABLE}style-name") in self.struck_out
+            lines = ["".join(self._words(paragraph, is_struck)) for paragraph in cell.iterchildren(f"{TEXT}p")]
+            text = "\n".join(filter(None, (clean(each).strip() for each in lines)))
             repeated = number_of(cell, "number-columns-repeated")
             if text and len(line) + repeated > MAX_COLUMNS:
                 self.widest = max(self.widest, len(line) + repeated)
@@ -172,12 +175,6 @@ class _Reader:
             if self.rows > self.context.max_rows:
                 raise ParseError("too_many_rows.workbook", rows=self.context.max_rows)
             yield from tables.add(line, across)
-
-    def _text(self, cell: etree._Element) -> str:
-        """Return the text of a cell as shown, without what is struck out."""
-        is_struck = cell.get(f"{TABLE}style-name") in self.struck_out
-        lines = ["".join(self._words(paragraph, is_struck)) for paragraph in cell.iterchildren(f"{TEXT}p")]
-        return "\n".join(filter(None, (clean(line).strip() for line in lines)))
 
     def _words(self, node: etree._Element, is_struck: bool) -> Iterator[str]:
         if is_struck or node.get(f"{TEXT}style-name") in self.struck_out:

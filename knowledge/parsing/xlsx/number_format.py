@@ -194,7 +194,13 @@ def _section(tokens: Sequence[Token]) -> Section | None:
                 elif found := _CURRENCY.fullmatch(token.text):
                     plain.append(Token("literal", found[1]))
                     system_date = system_date or found[2] in _SYSTEM_DATE
-                    section = replace(section, language=_language(found[2] or "") or section.language)
+                    # The language may be given as a number, "10804", or as a tag, "zh-CN".
+                    tag = (found[2] or "").lower()
+                    if _HEXADECIMAL.fullmatch(tag):
+                        language = int(tag.split(",")[0], 16) & 0xFFFF
+                    else:
+                        language = _LANGUAGES.get(tag.split(",")[0]) or _LANGUAGES.get(tag[:2], 0)
+                    section = replace(section, language=language or section.language)
                 elif found := _NUMERALS.fullmatch(token.text):
                     section = replace(section, numerals=int(found[1]))
             case _:
@@ -210,14 +216,6 @@ def _section(tokens: Sequence[Token]) -> Section | None:
         literal = tuple(token if token.kind == kind else Token("literal", token.text) for token in plain)
         return replace(section, kind=kind, tokens=literal) if valid else None
     return _number_section(section, plain)
-
-
-def _language(tag: str) -> int:
-    """Return the number of a language that is given as a number, "10804", or as a tag, "zh-CN"."""
-    if _HEXADECIMAL.fullmatch(tag):
-        return int(tag.split(",")[0], 16) & 0xFFFF
-    tag = tag.lower()
-    return _LANGUAGES.get(tag.split(",")[0]) or _LANGUAGES.get(tag[:2], 0)
 
 
 def _number_section(section: Section, tokens: list[Token]) -> Section | None:

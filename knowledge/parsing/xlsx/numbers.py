@@ -66,8 +66,15 @@ def _decimal(number: Decimal, section: Section) -> tuple[list[str], Decimal]:
     number = number.scaleb(section.power, context=_CONTEXT)
     unit = _unit(len(decimal_marks))
     exponent = 0
-    if power_marks:
-        number, exponent = _scientific(number, max(len(whole_marks), 1), unit)
+    if power_marks and number:
+        # The power of ten is a multiple of the number of whole digits.
+        period = max(len(whole_marks), 1)
+        exponent = number.adjusted() // period * period
+        mantissa = number.scaleb(-exponent, context=_CONTEXT)
+        if mantissa.copy_abs().quantize(unit, context=_CONTEXT) >= 10**period:  # rounding made it longer
+            exponent += period
+            mantissa = number.scaleb(-exponent, context=_CONTEXT)
+        number = mantissa
     number = number.quantize(unit, context=_CONTEXT)
     whole, _, decimals = f"{number.copy_abs():f}".partition(".")
     whole = "" if whole == "0" else whole
@@ -92,18 +99,6 @@ def _decimal(number: Decimal, section: Section) -> tuple[list[str], Decimal]:
         else:
             result.append(text)
     return result, number
-
-
-def _scientific(number: Decimal, period: int, unit: Decimal) -> tuple[Decimal, int]:
-    """Return a number as one with up to this many whole digits and the power of ten, a multiple of that number."""
-    if not number:
-        return number, 0
-    exponent = number.adjusted() // period * period
-    mantissa = number.scaleb(-exponent, context=_CONTEXT)
-    if mantissa.copy_abs().quantize(unit, context=_CONTEXT) >= 10**period:  # rounding made it longer
-        exponent += period
-        mantissa = number.scaleb(-exponent, context=_CONTEXT)
-    return mantissa, exponent
 
 
 def _from_right(digits: str, marks: str, grouped: bool = False) -> list[str]:

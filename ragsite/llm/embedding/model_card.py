@@ -72,30 +72,22 @@ class ModelCard:
         head = _head(folder / "README.md")
         stated = head.get("language")
         languages = tuple(map(str, [stated] if isinstance(stated, str) else stated)) if stated else None
+        measured, default = read_json(folder / "calibration.json"), Calibration()
+        ranges = {tuple(pair.split("-")): tuple(ends) for pair, ends in measured.get("similarity", {}).items()}
+        otherwise = tuple(measured.get("otherwise", default.otherwise))
+        reader = measured.get("reader", {})
+        line = reader.get("answers")
         return cls(
             query_prefix=prompts.get("query"),
             document_prefix=prompts.get("document", prompts.get("passage")),
             languages=() if languages and _EVERY_LANGUAGE in languages else languages,
             license=str(head.get("license") or ""),
-            calibration=_calibration(folder / "calibration.json"),
-            reader=_reader(folder / "calibration.json"),
+            calibration=Calibration(ranges, otherwise, measured.get("alike", default.alike)),
+            reader=ReaderCalibration(
+                answers=(float(line[0]), float(line[1])) if line else None,
+                blend=float(reader.get("blend", 1.0)),
+            ),
         )
-
-
-def _calibration(path: Path) -> Calibration:
-    data, default = read_json(path), Calibration()
-    ranges = {tuple(pair.split("-")): tuple(ends) for pair, ends in data.get("similarity", {}).items()}
-    otherwise = tuple(data.get("otherwise", default.otherwise))
-    return Calibration(ranges, otherwise, data.get("alike", default.alike))
-
-
-def _reader(path: Path) -> ReaderCalibration:
-    data = read_json(path).get("reader", {})
-    line = data.get("answers")
-    return ReaderCalibration(
-        answers=(float(line[0]), float(line[1])) if line else None,
-        blend=float(data.get("blend", 1.0)),
-    )
 
 
 def _head(path: Path) -> dict[str, Any]:
