@@ -172,6 +172,7 @@ def new_chat(page: Page) -> None:
 
 def ask(page: Page, question: str) -> None:
     """Type a question into the composer and send it with Enter."""
+    page.wait_for_load_state("load")  # before, no script sends it
     box = page.get_by_label("Your question")
     box.fill(question)
     box.press("Enter")
