@@ -85,8 +85,12 @@ class Search(Node):
             )
             found.rankings, cached = list(searched.rankings), searched.cached
         for step in STEPS:
-            unused = step not in steps and not any(ranking.type == step[2] for ranking in found.rankings)
-            finished = _unused(step) if unused else _finished(step, found.rankings, elapsed(began), cached)
+            if step in steps or any(ranking.type == step[2] for ranking in found.rankings):
+                finished = _finished(step, found.rankings, elapsed(began), cached)
+            elif step[2] == "vector":
+                finished = _step(step, "skipped", _("This search is by words only."))
+            else:
+                finished = _step(step, "skipped", _("This search is by meaning only."))
             await ctx.emit(finished)
         rankings = [
             {
@@ -144,13 +148,6 @@ def _finished(step: Step, searched: Sequence[Ranking], total_ms: float, cached: 
         notes.append(_("results from a moment ago"))
     ms = total_ms if cached else max((ranking.ms for ranking in rankings), default=total_ms)
     return _step(step, "completed" if rankings else "skipped", " · ".join([message, *notes]), ms)
-
-
-def _unused(step: Step) -> StepEvent:
-    by_words = step[2] == "vector"
-    return _step(
-        step, "skipped", _("This search is by words only.") if by_words else _("This search is by meaning only.")
-    )
 
 
 def _step(step: Step, status: StepStatus, message: str = "", ms: float | None = None) -> StepEvent:

@@ -47,7 +47,9 @@ def lacking(question: str, earlier: Sequence[str], frequencies: Frequencies) -> 
     digits = {len(word) for word in words(question) if word.isdigit()}
     found: dict[frozenset[str], Word] = {}
     for turns, text in enumerate(reversed(earlier)):
-        age = 0 if _narrowing({*content_terms(question)} & {*content_terms(text)}, frequencies) >= COMES_BACK else turns
+        again = {*content_terms(question)} & {*content_terms(text)}
+        narrowing = sum(map(frequencies.rarity, again)) / math.log(max(frequencies.size, 2))
+        age = 0 if narrowing >= COMES_BACK else turns
         for word, likely, phrase in _placed(text):
             if word.isdigit() and len(word) in digits:
                 continue
@@ -103,10 +105,6 @@ def _placed(turn: str) -> list[tuple[str, float, int]]:
         is_later = names and phrases > 1 and HAN_CHARACTER.match(word)
         found.append((word, LATER if is_later else likely, phrases if names else 0))
     return found
-
-
-def _narrowing(found: Iterable[str], frequencies: Frequencies) -> float:
-    return sum(map(frequencies.rarity, found)) / math.log(max(frequencies.size, 2))
 
 
 @lru_cache(4_096)

@@ -58,9 +58,11 @@ def understand(question: str, history: Sequence[PastTurn], known: Known) -> Unde
             return Understanding("clarify", ((text, 1.0),), "no object", text)
         return _alone(text)
     reason = dependence_on_context(text)
-    if reason == "fragment" and named and _changes_language(text, earlier):
-        connected = agreement(text, earlier, known) > CONNECTED
-        reason = reason if connected else ""
+    if reason == "fragment" and named:
+        languages = {language_of(turn) for turn in earlier}
+        changes_language = "" not in languages and language_of(text) not in {"", *languages}
+        if changes_language and agreement(text, earlier, known) <= CONNECTED:
+            reason = ""
     if not reason:
         return _alone(text)
     full, carried = with_carried_words(text, earlier, known)
@@ -97,11 +99,6 @@ def queries_with_rewrite(question: str, rewrite: str) -> tuple[tuple[str, float]
     if rewrite == question.strip():
         return ((rewrite, 1.0),)
     return ((rewrite, 1.0), (question, BESIDE))
-
-
-def _changes_language(text: str, earlier: Sequence[str]) -> bool:
-    languages = {language_of(turn) for turn in earlier}
-    return "" not in languages and language_of(text) not in {"", *languages}
 
 
 def _alone(text: str) -> Understanding:

@@ -211,7 +211,9 @@ def outline(sections: Sequence[Section], most: int = ENTRIES) -> list[Entry]:
     for start in range(0, len(entries), size):
         run = [section for entry in entries[start : start + size] for section in entry]
         leading = next((section for section in run if leading_sentence([section])), run[0])
-        made.append(Entry(_heading(run, depth), leading_sentence(run), leading))
+        first, last = (section.path[:depth][-1] if section.path[:depth] else "" for section in (run[0], run[-1]))
+        heading = f"{first} … {last}" if first and last and first != last else first
+        made.append(Entry(heading, leading_sentence(run), leading))
     return made
 
 
@@ -276,11 +278,6 @@ def _sentences(sections: Iterable[Section]) -> Iterator[str]:
                 if not text.startswith(MARK.strip()) and any(map(str.isalpha, text)) and text not in section.path:
                     yield text if len(text) <= LONGEST_QUOTE else text[:LONGEST_QUOTE].rsplit(" ", 1)[0] + " …"
     yield from filter(None, tables)
-
-
-def _heading(run: Sequence[Section], depth: int) -> str:
-    first, last = (section.path[:depth][-1] if section.path[:depth] else "" for section in (run[0], run[-1]))
-    return f"{first} … {last}" if first and last and first != last else first
 
 
 def _shared(one: tuple[str, ...], other: tuple[str, ...]) -> tuple[str, ...]:

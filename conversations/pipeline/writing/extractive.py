@@ -204,7 +204,9 @@ def extract(
         leading = _of_editions(question, asked, hits, ranked, found)
         if leading:
             result.labels = {unit.hit: found[hits[unit.hit].document_id].label for unit in leading}
-            versions = {hits[unit.hit].document_id for unit in leading[1:]} | _same_thing(leading[0], hits, found)
+            versions = {hits[unit.hit].document_id for unit in leading[1:]}
+            own = hits[leading[0].hit].document_id
+            versions |= {key for key, edition in found.items() if key != own and edition.group == found[own].group}
             rest = (unit for unit in ranked if unit not in leading)
             ranked = [*leading, *(unit for unit in rest if hits[unit.hit].document_id not in versions)]
         explained = wants_procedure(question) or wants_explanation(question)
@@ -387,12 +389,6 @@ def _one_of_each(ranked: Sequence[_Unit], hits: Sequence[Hit]) -> list[_Unit]:
     return sorted([*found.values()][:MAX_LIST_LINES], key=lambda unit: (hits[unit.hit].ordinal, unit.position))
 
 
-def _same_thing(unit: _Unit, hits: Sequence[Hit], found: Mapping[int, Edition]) -> set[int]:
-    """Return the other versions of a sentence's document."""
-    own = hits[unit.hit].document_id
-    return {key for key, edition in found.items() if key != own and edition.group == found[own].group}
-
-
 def _overlap(one: _Unit, other: _Unit) -> float:
     return len(one.terms & other.terms) / max(1, len(one.terms | other.terms))
 
@@ -411,15 +407,14 @@ def _taken(ranked: Sequence[_Unit], most: int, leading: Sequence[_Unit]) -> list
         passages = {other.hit for other in taken}
         if unit.hit not in passages and len(passages) >= MAX_PASSAGES:
             continue
-        if not any(_are_near_duplicates(unit, other) for other in taken):
+        # Sentences that say the same with different figures aren't near-duplicates.
+        if not any(
+            _overlap(unit, other) >= DUPLICATE_SHARE
+            and [*map(_figure, quantities(unit.text))] == [*map(_figure, quantities(other.text))]
+            for other in taken
+        ):
             taken.append(unit)
     return taken
-
-
-def _are_near_duplicates(one: _Unit, other: _Unit) -> bool:
-    """Return whether two sentences say the same; not if they say it with different figures."""
-    alike = _overlap(one, other) >= DUPLICATE_SHARE
-    return alike and [*map(_figure, quantities(one.text))] == [*map(_figure, quantities(other.text))]
 
 
 def _quote(
@@ -569,8 +564,11 @@ def _quote_of(
     in_order = whole or in_steps or announces(texts[best])
     order = sorted([best, *rest]) if in_order else [best, *rest]
     order = [number for number in order if not texts[number].startswith(MARK)]
-    while len(order) > 1 and order[-1] != best and _introduces(texts, order[-1]):
-        order.pop()
+    while len(order) > 1 and (last := order[-1]) != best:
+        before_code = last + 1 < len(texts) and texts[last + 1].startswith("```") and _is_label(texts[last])
+        if not before_code and not ends_in_colon(texts[last]):
+            break
+        order.pop()  # it only introduces the text after it
     gaps = {index for index in range(1, len(order)) if order[index] != order[index - 1] + 1}
     return Quote(position, [texts[number] for number in order], gaps)
 
@@ -584,7 +582,12 @@ def _needed(unit: _Unit, texts: Sequence[str], ranked: Sequence[_Unit]) -> set[i
     needed: set[int] = set()
     number = unit.position
     if LIST_ITEM.match(unit.text):
-        needed.update(_introduction(texts, number))
+        above = number
+        while above > 0 and not announces(texts[above]) and number - above <= MAX_LIST_LINES:
+            above -= 1
+        introduces = above < number and not LIST_ITEM.match(texts[above]) and announces(texts[above])
+        if introduces and LIST_ITEM.match(texts[above + 1]):
+            needed.add(above)
     if announces(texts[number]):
         needed.update(announced(texts, number))
     mine = [other.position for other in ranked if (other.hit, other.paragraph) == (unit.hit, unit.paragraph)]
@@ -594,21 +597,6 @@ def _needed(unit: _Unit, texts: Sequence[str], ranked: Sequence[_Unit]) -> set[i
     if number > first and _TERM.match(texts[first]):
         needed.add(first)
     return needed
-
-
-def _introduction(texts: Sequence[str], number: int) -> list[int]:
-    """Return the line that introduces the list of an item, if there is one."""
-    first = number
-    while first > 0 and not announces(texts[first]) and number - first <= MAX_LIST_LINES:
-        first -= 1
-    introduces = first < number and not LIST_ITEM.match(texts[first]) and announces(texts[first])
-    return [first] if introduces and LIST_ITEM.match(texts[first + 1]) else []
-
-
-def _introduces(texts: Sequence[str], number: int) -> bool:
-    """Return whether a text only introduces the one after it."""
-    before_code = number + 1 < len(texts) and texts[number + 1].startswith("```") and _is_label(texts[number])
-    return before_code or ends_in_colon(texts[number])
 
 
 def _is_label(text: str) -> bool:

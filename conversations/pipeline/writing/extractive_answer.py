@@ -154,7 +154,11 @@ async def _quote(state: State, writer: BlockWriter, emit: Emit, instead: str = "
     question = state.plan.ranking_query or state.request.question
     answered = [part for part in found.parts if part.answer_state != "nothing"]
     asked = [(part.question, [hit for hit in found.hits if part.holds(hit)]) for part in answered]
-    surroundings = await _surroundings(state)
+    try:
+        surroundings = await in_database(around, found.hits)
+    except DATABASE_UNAVAILABLE as error:
+        logger.warning("Quoting without what stands around passages: %s", type(error).__name__)
+        surroundings = Surroundings()
     sections = [await _section(text, hits, surroundings, state) for text, hits in asked or [(question, found.hits)]]
     used = [section.hits[position] for section in sections for position in section.chosen.hits]
     first = list({hit.chunk_id: hit for hit in used or found.hits[:3]}.values())
@@ -163,7 +167,12 @@ async def _quote(state: State, writer: BlockWriter, emit: Emit, instead: str = "
     numbers = {hit.chunk_id: number for number, hit in enumerate(prompt.evidence, 1)}
     prompt.citations = citations(prompt.evidence, question, found.key_passages, found.reasons)
     if len(sections) == 1 and used:
-        found.answer_state = _state_of(sections[0].chosen, found.answer_state)
+        chosen = sections[0].chosen
+        # A part of a list doesn't answer, and what all rows of a table say does.
+        if chosen.is_partial:
+            found.answer_state = "nearest"
+        elif chosen.computed is not None or chosen.holds_cell:
+            found.answer_state = "answered"
     elif not used:
         found.answer_state = "nearest"
     await emit(SourcesEvent(citations=prompt.citations, answer_state=found.answer_state or None))
@@ -182,22 +191,6 @@ async def _quote(state: State, writer: BlockWriter, emit: Emit, instead: str = "
     if not instead:
         # A separate block, which the page shows in a subdued style; API clients get it too.
         await writer.text("*" + _("Quoted from your documents — no language model is configured.") + "*")
-
-
-def _state_of(chosen: Extract, judged: str) -> str:
-    """Return the answer's state: a part of a list doesn't answer, and what all rows of a table say does."""
-    if chosen.is_partial:
-        return "nearest"
-    return "answered" if chosen.computed is not None or chosen.holds_cell else judged
-
-
-async def _surroundings(state: State) -> Surroundings:
-    """Look up what stands around the hits; without it if the database doesn't respond."""
-    try:
-        return await in_database(around, state.found.hits)
-    except DATABASE_UNAVAILABLE as error:
-        logger.warning("Quoting without what stands around passages: %s", type(error).__name__)
-        return Surroundings()
 
 
 def parts_without_source(state: State) -> str:

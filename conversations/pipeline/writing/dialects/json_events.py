@@ -10,6 +10,7 @@ event begins, and its contents are recovered.
 
 import json
 import re
+from contextlib import suppress
 from typing import Any
 
 KINDS = ("text", "table", "image", "code")
@@ -97,7 +98,10 @@ class EventSplitter:
         elif end is None:
             return False
         raw, self._held, self._scan = self._held[:end], self._held[end:], _Scan()
-        items.append(_parsed(raw) or salvage(raw) or raw)
+        value = None
+        with suppress(ValueError, RecursionError):
+            value = json.loads(raw, strict=False)
+        items.append((value if isinstance(value, dict) else None) or salvage(raw) or raw)
         self._seen = self._behind = True
         return True
 
@@ -163,14 +167,6 @@ def salvage(raw: str, *, cut: bool = False) -> dict[str, Any] | None:
     attributed = found.get("kind", "text") not in KINDS and (cut or "text" in found)
     framed = {"t", "type"} & found.keys() and (attributed or not re.search(r"\w", _SIZES.sub("", rest)))
     return found if framed else None
-
-
-def _parsed(raw: str) -> dict[str, Any] | None:
-    try:
-        value = json.loads(raw, strict=False)
-    except (ValueError, RecursionError):
-        return None
-    return value if isinstance(value, dict) else None
 
 
 def _unescaped(text: str) -> str:

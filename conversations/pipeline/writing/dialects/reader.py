@@ -112,8 +112,13 @@ class AnswerReader:
         kind, self._kind = self._kind, "text"
         attributes, self._attributes = self._attributes, []
         if kind == "text":
-            code: list[Part] = [CodeHead("json"), CodeText(_json_of(attributes)), End()] if len(attributes) > 1 else []
-            return [*self._markdown.close(), *code]
+            if len(attributes) < 2:
+                return self._markdown.close()
+            # As JSON: one object if their names differ, else one per line.
+            merged = {name: value for given in attributes for name, value in given.items()}
+            objects = [merged] if len(merged) == sum(map(len, attributes)) else attributes
+            code = "\n".join(json.dumps(each, ensure_ascii=False) for each in objects) + "\n"
+            return [*self._markdown.close(), CodeHead("json"), CodeText(code), End()]
         image, self._image = self._image, None
         return [image] if image is not None else [End()]
 
@@ -140,13 +145,6 @@ def _other_text_of(event: dict[str, Any], kind_is_known: bool) -> str:
     if kind_is_known or (len(others) == 1 and isinstance(others[0], str)):
         return " ".join(filter(None, map(_string, others)))
     return ""
-
-
-def _json_of(attributes: list[dict[str, Any]]) -> str:
-    """Return attributes as JSON: one object if their names differ, else one per line."""
-    merged = {name: value for given in attributes for name, value in given.items()}
-    objects = [merged] if len(merged) == sum(map(len, attributes)) else attributes
-    return "\n".join(json.dumps(each, ensure_ascii=False) for each in objects) + "\n"
 
 
 def _rows(event: dict[str, Any]) -> list[Any]:
