@@ -70,8 +70,11 @@ class Configuration:
         questions = data.get("questions", [])
         if not isinstance(questions, list) or len(questions) > MOST_QUESTIONS:
             raise ConfigurationError(_("“questions” must be a list of at most %(most)d.") % {"most": MOST_QUESTIONS})
+        ids = data.get("knowledge_bases", [])
+        if not isinstance(ids, list) or not all(type(each) is int and each > 0 for each in ids):
+            raise ConfigurationError(_("“knowledge_bases” must be a list of ids."))
         return cls(
-            knowledge_bases=_ids(data.get("knowledge_bases", [])),
+            knowledge_bases=tuple(dict.fromkeys(ids)),
             pipeline=pipeline,
             settings=read_settings(data.get("settings", {})),
             prompts=_prompts(data.get("prompts", {})),
@@ -120,12 +123,6 @@ def _text(data: Mapping[str, Any], name: str, longest: int) -> str:
             _("“%(name)s” must be a text of at most %(longest)d characters.") % {"name": name, "longest": longest}
         )
     return value.strip()
-
-
-def _ids(given: Any) -> tuple[int, ...]:
-    if not isinstance(given, list) or not all(type(each) is int and each > 0 for each in given):
-        raise ConfigurationError(_("“knowledge_bases” must be a list of ids."))
-    return tuple(dict.fromkeys(given))
 
 
 def _prompts(given: Any) -> dict[tuple[str, str], int]:

@@ -55,17 +55,21 @@ def values_in_force(configuration: Configuration, setup: active.Setup) -> dict[s
     `answer.en`; version 0 is the default of the release.
     """
     changeable = [option.setting for option in env.options.values() if option.live == "assistant"]
+    values = {name: getattr(config, name) for name in changeable}
+    prompts = {f"{purpose}.{language}": templates.get_prompt(purpose, language) for purpose, language in DEFAULTS}
     return {
         "pipeline": configuration.pipeline or "default",
-        "settings": {name: _plain(getattr(config, name)) for name in changeable},
+        "settings": {
+            name: list(value) if isinstance(value, Iterable) and not isinstance(value, str | dict) else value
+            for name, value in values.items()
+        },
         "own_settings": sorted(configuration.settings),
         "models": {purpose: _model(setup, purpose) for purpose in PURPOSES},
-        "prompts": {f"{purpose}.{language}": _prompt(purpose, language) for purpose, language in DEFAULTS},
+        "prompts": {
+            name: {"version": prompt.version, "system": prompt.system, "user": prompt.user}
+            for name, prompt in prompts.items()
+        },
     }
-
-
-def _plain(value: Any) -> Any:
-    return list(value) if isinstance(value, Iterable) and not isinstance(value, str | dict) else value
 
 
 def _model(setup: active.Setup, purpose: str) -> dict[str, Any] | None:
@@ -77,8 +81,3 @@ def _model(setup: active.Setup, purpose: str) -> dict[str, Any] | None:
     reply = reply_settings(purpose)
     tokens = reply.max_tokens or endpoint.max_tokens
     return {"model": endpoint.model, "temperature": reply.temperature, "max_tokens": tokens}
-
-
-def _prompt(purpose: str, language: str) -> dict[str, Any]:
-    prompt = templates.get_prompt(purpose, language)
-    return {"version": prompt.version, "system": prompt.system, "user": prompt.user}

@@ -37,7 +37,14 @@ def rehearse(
             state=_state(question_set, user),
         )
         live = RunOptions(assistant=assistant.pk, assistant_version=version.number)
-        made.beside = _known_run(made, question_set, live) or runs.start(question_set, live, user)
+        # The newest run of the live version in an earlier rehearsal is kept, if its answers would be the same today.
+        earlier = Rehearsal.objects.filter(assistant=made.assistant_id, state=made.state).exclude(pk=made.pk)
+        ids = {pk for pair in earlier.values_list("run", "beside") for pk in pair if pk is not None}
+        valid = question_set.runs.filter(
+            pk__in=ids, status=EvaluationRun.Status.DONE, settings__contains=live.to_dict()
+        )
+        known = valid.exclude(settings__has_key="rehearsal").order_by("-pk").first()
+        made.beside = known or runs.start(question_set, live, user)
         changed = RunOptions(assistant=assistant.pk, assistant_version=version.number, rehearsal=made.pk)
         made.run = runs.start(question_set, changed, user)
         made.save(update_fields=["run", "beside"])
@@ -53,15 +60,6 @@ def gone_live(rehearsal: Rehearsal, version: AssistantVersion) -> None:
             assistant=version.assistant_id, assistant_version=version.number, assistant_name=str(version)
         )
         EvaluationRun.objects.filter(pk=rehearsal.run.pk).update(settings=options.to_dict())
-
-
-def _known_run(made: Rehearsal, question_set: EvaluationSet, live: RunOptions) -> EvaluationRun | None:
-    """Return the newest run of the live version in an earlier rehearsal, if its answers would be the same today."""
-    earlier = Rehearsal.objects.filter(assistant=made.assistant_id, state=made.state).exclude(pk=made.pk)
-    ids = {pk for pair in earlier.values_list("run", "beside") for pk in pair if pk is not None}
-    found = question_set.runs.filter(pk__in=ids, status=EvaluationRun.Status.DONE).order_by("-pk")
-    wanted = live.to_dict()
-    return found.filter(settings__contains=wanted).exclude(settings__has_key="rehearsal").first()
 
 
 def _state(question_set: EvaluationSet, user: Any) -> str:

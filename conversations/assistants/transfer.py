@@ -74,7 +74,15 @@ def read(text: str, user: Any) -> tuple[Assistant, list[str]]:
     ids = dict(access.readable(user).filter(name__in=names).order_by("-pk").values_list("name", "pk"))
     missing += [_("knowledge base “%(name)s”") % {"name": each} for each in names if each not in ids]
     data["knowledge_bases"] = [ids[each] for each in names if each in ids]
-    data["models"] = _models(data.get("models", {}), missing)
+    models = data.get("models", {})
+    data["models"] = {}
+    for purpose, named in models.items() if isinstance(models, dict) else ():
+        model = str(named.get("model", "")) if isinstance(named, dict) else str(named)
+        profile = ModelProfile.objects.filter(purpose=purpose, model=model).first()
+        if profile is not None:
+            data["models"][purpose] = profile.pk
+        else:
+            missing.append(_("model “%(name)s” for “%(purpose)s”") % {"name": model, "purpose": purpose})
     data["prompts"] = _prompts(data.get("prompts", []))
     found = Configuration.from_dict(data)
     assistant = Assistant.objects.create(name=free_name(name.strip()), description=description[:300], enabled=False)
@@ -90,18 +98,6 @@ def free_name(name: str) -> str:
         number += 1
         made = f"{name} {number}"
     return made
-
-
-def _models(given: Any, missing: list[str]) -> dict[str, int]:
-    found = {}
-    for purpose, named in given.items() if isinstance(given, dict) else ():
-        name = str(named.get("model", "")) if isinstance(named, dict) else str(named)
-        profile = ModelProfile.objects.filter(purpose=purpose, model=name).first()
-        if profile is not None:
-            found[purpose] = profile.pk
-        else:
-            missing.append(_("model “%(name)s” for “%(purpose)s”") % {"name": name, "purpose": purpose})
-    return found
 
 
 def _prompts(given: Any) -> dict[str, int]:

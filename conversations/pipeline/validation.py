@@ -37,7 +37,16 @@ def graph_problems(graph: Graph) -> list[Problem]:
         before[key] = parents.union(*(before[parent] for parent in parents))
     return [
         *_unreachable(graph),
-        *_unknown_fields(graph),
+        *(
+            Problem(
+                "unknown field",
+                f"The pipeline node {node.key!r} names {name!r}, which the state doesn't have.",
+                f"Give a part and a field, such as 'plan.queries'; declare a value of your own as 'extra.{name}'.",
+            )
+            for node in graph.nodes.values()
+            for name in (*node.reads, *node.may_read, *node.writes)
+            if name not in FIELDS and not name.startswith(_OWN)
+        ),
         *_missing_inputs(graph, before),
         *(
             Problem("missing input", f"No pipeline node writes {name!r}: {why}.", f"Add a node that writes {name!r}.")
@@ -69,17 +78,6 @@ def _unreachable(graph: Graph) -> Iterator[Problem]:
                 f"The pipeline node {key!r} is never reached, because no node before it is.",
                 f"Change the `after` of {key!r}.",
             )
-
-
-def _unknown_fields(graph: Graph) -> Iterator[Problem]:
-    for node in graph.nodes.values():
-        for name in (*node.reads, *node.may_read, *node.writes):
-            if name not in FIELDS and not name.startswith(_OWN):
-                yield Problem(
-                    "unknown field",
-                    f"The pipeline node {node.key!r} names {name!r}, which the state doesn't have.",
-                    f"Give a part and a field, such as 'plan.queries'; declare a value of your own as 'extra.{name}'.",
-                )
 
 
 def _missing_inputs(graph: Graph, before: dict[str, set[str]]) -> Iterator[Problem]:

@@ -151,16 +151,11 @@ class ChatConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
     async def session_scope(self, message: dict[str, Any]) -> None:
         """Send the key of the session's scope and assistant; a page that shows another one fetches the new state."""
         with suppress(Http404, *DATABASE_UNAVAILABLE):
-            asked = await in_database(self._asked)
+            asked = await in_database(
+                lambda: contexts.composer_context(self.user, access.get_session(self.user, self.session_id))["asked"]
+            )
             context = {"session_id": self.session_id, "asked": asked}
             await self._send(render_to_string("conversations/_scope_news.html", context))
-
-    def _asked(self) -> str:
-        session = access.get_session(self.user, self.session_id)
-        return str(contexts.composer_context(self.user, session)["asked"])
-
-    def _composer_news(self, files: list[int], asked: str) -> list[str]:
-        return contexts.composer_news(self.user, access.get_session(self.user, self.session_id), files, asked)
 
     async def session_summarised(self, message: dict[str, Any]) -> None:
         """Let the page fetch the new summary of the branch that it shows."""
@@ -225,7 +220,12 @@ class ChatConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
             await self._send(await in_database(contexts.list_of, self.user, self.session_id))
             if "asked" in form:
                 files = [int(number) for number in str(form.get("files", "")).split()[: chat_files.MOST_FILES]]
-                for news in await in_database(self._composer_news, files, str(form["asked"])):
+                asked = str(form["asked"])
+                for news in await in_database(
+                    lambda: contexts.composer_news(
+                        self.user, access.get_session(self.user, self.session_id), files, asked
+                    )
+                ):
                     await self._send(news)
         for item in str(form.get("seen", "")).split()[:20]:
             message_id, seq = (int(number) for number in item.split(":"))
@@ -326,7 +326,7 @@ class ChatConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
         place = f"afterend:#turn-{self._leaf}" if self._leaf is not None else "beforeend:#turns"
         self._leaf = missing[-1]
         self._shown.update(missing)
-        pages = await in_database(_pages, session, turns, missing)
+        pages = await in_database(lambda: [AnswerPage.of(view) for view in queries.views(session, turns, missing)])
         pages = [await self._page(page.turn_id, page.message_id) if page.streaming else page for page in pages]
         html = "".join([await in_database(turn_html, page) for page in pages])
         # As one message: a page that has switched to another branch in the meantime ignores all of it.
@@ -424,10 +424,6 @@ class ChatConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
 
     def _said(self, text: str) -> str:
         return format_html('<div hx-swap-oob="innerHTML:#announcer">{}</div>', text)
-
-
-def _pages(session: ChatSession, turns: TurnTree, wanted: list[int]) -> list[AnswerPage]:
-    return [AnswerPage.of(view) for view in queries.views(session, turns, wanted)]
 
 
 def _replacing(html: str, target: str = "") -> str:

@@ -85,7 +85,14 @@ class Filter(Node):
         async def judge(position: int, model: side_calls.SideModel) -> None:
             nonlocal done
             async with places:
-                verdicts[position] = await _verdict(model, question, hits[position])
+                hit = hits[position]
+                passage = fenced(1, truncate_to_tokens(hit.content, PASSAGE_TOKENS), hit.filename)
+                try:
+                    answered = await model.ask(question=question, evidence=passage)
+                except NoReply as none:
+                    verdicts[position] = PassageVerdict(None, reason=none.reason)
+                else:
+                    verdicts[position] = read_verdict(answered.text, hit.content)
             done += 1
             progress = _("%(done)d of %(total)d passages judged") % {"done": done, "total": len(hits)}
             await ctx.emit(step_event(self, "processing", progress))
@@ -140,15 +147,6 @@ def read_verdict(reply: str, content: str) -> PassageVerdict:
                 passage = ""
             return PassageVerdict(keep, passage, line(item.get("reason"))[:300])
     return PassageVerdict(None, reason="no verdict")
-
-
-async def _verdict(model: side_calls.SideModel, question: str, hit: Hit) -> PassageVerdict:
-    passage = fenced(1, truncate_to_tokens(hit.content, PASSAGE_TOKENS), hit.filename)
-    try:
-        answered = await model.ask(question=question, evidence=passage)
-    except NoReply as none:
-        return PassageVerdict(None, reason=none.reason)
-    return read_verdict(answered.text, hit.content)
 
 
 def _squeezed(text: str) -> str:

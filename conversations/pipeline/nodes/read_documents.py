@@ -109,7 +109,11 @@ class ReadDocuments(Node):
         ctx.note(kind=kind, documents=list(titles), files=[document.path for document in meant.documents])
         read, rest = await in_database(passages_of, meant.documents, config.READ_MAX_TOKENS)
         sections = await asyncio.to_thread(sections_of, read)
-        reading = Reading(kind, titles, unread=await asyncio.to_thread(_unread, sections_of(rest)))
+        left = sections_of(rest)
+        unread = await asyncio.to_thread(
+            lambda: [Unread(pk, headings_of(own, MOST_UNREAD), len(own)) for pk, own in _by_document(left).items()]
+        )
+        reading = Reading(kind, titles, unread=unread)
         tokens = sum(section.tokens for section in sections)
         ctx.note(sections=len(sections), tokens=tokens, unread=sum(unread.total for unread in reading.unread))
         comparison: Comparison | None = None
@@ -289,10 +293,6 @@ def _side_by_side(comparison: Comparison, titles: Mapping[int, str], language: s
         once.append([unit for unit in group if unit[0].key not in seen])
         seen |= {section.key for section, _text in group}
     return [group for group in once if group]
-
-
-def _unread(sections: Sequence[Section]) -> list[Unread]:
-    return [Unread(pk, headings_of(rest, MOST_UNREAD), len(rest)) for pk, rest in _by_document(sections).items()]
 
 
 def _by_document(sections: Iterable[Section]) -> dict[int, list[Section]]:

@@ -85,13 +85,10 @@ class Search(Node):
             )
             found.rankings, cached = list(searched.rankings), searched.cached
         for step in STEPS:
-            if step in steps or any(ranking.type == step[2] for ranking in found.rankings):
-                finished = _finished(step, found.rankings, elapsed(began), cached)
-            elif step[2] == "vector":
-                finished = _step(step, "skipped", _("This search is by words only."))
-            else:
-                finished = _step(step, "skipped", _("This search is by meaning only."))
-            await ctx.emit(finished)
+            done = step in steps or any(ranking.type == step[2] for ranking in found.rankings)
+            other = _("This search is by words only.") if step[2] == "vector" else _("This search is by meaning only.")
+            skipped = _step(step, "skipped", other)
+            await ctx.emit(_finished(step, found.rankings, elapsed(began), cached) if done else skipped)
         rankings = [
             {
                 "type": ranking.type,
