@@ -16,7 +16,7 @@ from retrieval.models import CorpusSize, EmbeddingSpace, IndexEntry, TermFrequen
 class EmbeddingSpaceAdmin(RecordAdmin):
     """Embedding spaces; the active one is searched."""
 
-    list_display = ["model", "provider", "dimension", "languages", "active", "filled", "vectors", "created_at"]
+    list_display = ["model", "provider", "dimension", "active", "filled", "vectors", "created_at"]
     list_filter = ["provider", "active"]
     fields = ["model", "provider", "base_url", "dimension", "languages", "active", "filled", "vectors", "created_at"]
 

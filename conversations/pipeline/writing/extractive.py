@@ -440,25 +440,8 @@ def _quote(
         elif hit.kind == "table" and hit.rows:
             if best.score - mine[0].score > ROW_MARGIN:
                 continue
-            rows = [unit for unit in ranked if unit.hit == position]
-            cells = {unit.position: len(named_cells(question, hit.rows[unit.position])) for unit in rows}
-            most = max(cells.values())
-            exact = [unit for unit in rows if most and cells[unit.position] == most]
-            named = exact or [unit for unit in rows if any(is_named(name, unit.text) for name in names(question))]
-            listed = is_broad(question) or wants_list(question)
-            if not named and len(rows) <= MAX_LISTED_ROWS and not _is_one_meant(rows):
-                listed = True
-            elif not exact:
-                rows = [unit for unit in rows if best.score - unit.score <= ROW_MARGIN]
-            # If a row has the name in the question, the other rows are about something else.
-            if exact or not listed:
-                rows = [unit for unit in rows if unit in named] or rows
-            numbers = [unit.position for unit in rows]
-            shown = sorted(numbers)[:MAX_LISTED_ROWS] if listed else numbers[:MAX_ROWS]
-            result.tables[position] = [list(map(str, hit.rows[number])) for number in shown]
+            _quote_rows(result, question, hit, [unit for unit in ranked if unit.hit == position], best)
             result.sizes[position] = len(around.tables.get(hit.chunk_id, ()))
-            if position == best.hit and best.own >= ALL_WORDS:
-                result.holds_cell = holds_cell(question, hit.columns or (), result.tables[position][0])
         else:
             # Code examples have the same margin as rows.
             if (
@@ -478,6 +461,28 @@ def _quote(
                 _follow(result, hits, around.following.get(hit.chunk_id))
             continue
         result.hits.append(position)
+
+
+def _quote_rows(result: Extract, question: str, hit: Hit, rows: list[_Unit], best: _Unit) -> None:
+    """Fill the table of a hit with its rows, ranked, that the question means: those that it names, or the best ones."""
+    position, held = rows[0].hit, hit.rows or []
+    cells = {unit.position: len(named_cells(question, held[unit.position])) for unit in rows}
+    most = max(cells.values())
+    exact = [unit for unit in rows if most and cells[unit.position] == most]
+    named = exact or [unit for unit in rows if any(is_named(name, unit.text) for name in names(question))]
+    listed = is_broad(question) or wants_list(question)
+    if not named and len(rows) <= MAX_LISTED_ROWS and not _is_one_meant(rows):
+        listed = True
+    elif not exact:
+        rows = [unit for unit in rows if best.score - unit.score <= ROW_MARGIN]
+    # If a row has the name in the question, the other rows are about something else.
+    if exact or not listed:
+        rows = [unit for unit in rows if unit in named] or rows
+    numbers = [unit.position for unit in rows]
+    shown = sorted(numbers)[:MAX_LISTED_ROWS] if listed else numbers[:MAX_ROWS]
+    result.tables[position] = [list(map(str, held[number])) for number in shown]
+    if position == best.hit and best.own >= ALL_WORDS:
+        result.holds_cell = holds_cell(question, hit.columns or (), result.tables[position][0])
 
 
 def _follow(result: Extract, hits: Sequence[Hit], following: Hit | None) -> None:

@@ -287,6 +287,15 @@ def test_a_chip_names_the_pages_of_its_passages() -> None:
         assert chip.where == "第 3、12 页"
 
 
+def test_a_chip_shows_six_numbers_at_most() -> None:
+    citations = [CITATIONS[0] | {"index": index} for index in range(1, 10)]
+    said = Delta(id="b1", text="".join(f"It is {index} [{index}]. " for index in range(1, 10)))
+    events = [SourcesEvent(citations=citations), BlockStart(id="b1", kind="text"), said, DoneEvent(status="completed")]
+    listed = BeautifulSoup(answer_html(page_of(fold(events))), "html.parser").select_one(".chips a")
+    assert listed is not None and listed["data-citation"] == "1 2 3 4 5 6 7 8 9"
+    assert [number.get_text() for number in listed.select(".chip-number")] == [*"123456", "+3"]
+
+
 @pytest.mark.parametrize(
     ("filename", "headings", "where"),
     [

@@ -42,6 +42,7 @@ def test_a_part_of_a_title_names_a_document(question: str, named: list[int]) -> 
     "question",
     [
         "How do I export the annual report?",
+        "How does the switch handbook get printed?",
         "How many ports does the switch have?",
         "What was the revenue in the 2019 annual report?",
         "In the maintenance contract, who pays?",

@@ -492,3 +492,17 @@ def test_sentences_with_different_figures_are_no_duplicates() -> None:
         hit(f"The shop in the old town opens at {hour} on every day of the week.", chunk_id=hour) for hour in (8, 9)
     ]
     assert len(extract("When does the shop open?", hits).quotes) == 2
+
+
+def test_the_cheapest_of_one_table_is_not_called_that_of_all() -> None:
+    def prices(heading: str, *rows: list[str], chunk_id: int) -> Hit:
+        text = "\n".join(" | ".join(row) for row in rows)
+        columns = ["Article", "Price (EUR)"]
+        return hit(text, kind="table", heading=heading, columns=columns, rows=[*rows], chunk_id=chunk_id)
+
+    fans = prices("Fans", ["Fan A", "29"], ["Fan B", "19"], chunk_id=1)
+    lamps = prices("Lamps", ["Lamp A", "9"], ["Lamp B", "12"], chunk_id=2)
+    question = "What is the cheapest article?"
+    alone, both = extract(question, [fans]), extract(question, [fans, lamps])
+    assert alone.computed is not None and alone.computed.rows[0][0] == "Fan B" and not alone.is_partial
+    assert both.computed is not None and both.is_partial
