@@ -5,6 +5,7 @@ from collections import defaultdict
 from collections.abc import Awaitable
 from typing import Any
 
+from asgiref.sync import async_to_sync
 from django.conf import settings
 from django.contrib import messages
 from django.contrib.auth.decorators import login_required
@@ -22,7 +23,7 @@ from conversations.rendering import markdown
 from conversations.rendering.answer import AnswerPage
 from conversations.rendering.trace import steps
 from conversations.sharing import export
-from conversations.turns import lifecycle
+from conversations.turns import broker, lifecycle
 from knowledge import access as knowledge_access
 from knowledge.highlights import Marks, sentences_of
 from ragsite.db import in_database
@@ -107,7 +108,10 @@ def citation(request: HttpRequest, pk: int, number: int) -> HttpResponse:
     For someone else's answer, only sources that the viewer can read are shown.
     """
     message = access.get_message(request.user, pk, traced=True)
-    page = AnswerPage.of(_view(message.turn))
+    # Sources can be followed as soon as they are sent; they are stored at a checkpoint, or with the end.
+    writing = message.status == Message.Status.STREAMING
+    answer = async_to_sync(broker.snapshot)(message.pk) if writing else None
+    page = AnswerPage.of(_view(message.turn), answer)
     readable = knowledge_access.readable_chunks(request.user).select_related("document")
     if message.turn.session.owner_id != request.user.pk:
         within = set(readable.filter(pk__in=[card.chunk_id for card in page.cards]).values_list("pk", flat=True))

@@ -10,7 +10,10 @@ from django.urls import reverse
 from django.utils import timezone
 
 from conversations import services, turn_store
+from conversations.events import SourcesEvent
 from conversations.models import ChatSession, Feedback, Message, TraceStep, Turn
+from conversations.turns import broker
+from conversations.turns.live_log import LiveLog
 from conversations.web.contexts import SAMPLE_QUESTIONS
 from knowledge.models import Chunk, KnowledgeBase
 from ragsite.runtime import samples
@@ -364,6 +367,20 @@ def test_a_source_shows_its_passage_or_the_kept_quotation(as_owner: Client, turn
     assert "Paid" in page
     assert "has since been deleted" in page
     assert as_owner.get(reverse("citation", args=[answer_of(turn).pk, 2])).status_code == 404
+
+
+def test_a_source_is_shown_while_its_answer_is_being_written(
+    as_owner: Client, turn: Turn, chunk: Chunk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    message = answer_of(turn)
+    citations = [turn_store.citation_dict(citation) for citation in message.citations.all()]
+    message.citations.all().delete()
+    Message.objects.filter(pk=message.pk).update(status="streaming")
+    live = LiveLog()
+    live.append(SourcesEvent(seq=1, citations=citations))
+    monkeypatch.setitem(broker.running, message.pk, live)
+    drawer = html(as_owner.get(reverse("citation", args=[message.pk, 1]), headers=HTMX))
+    assert f'hx-get="{reverse("passage", args=[chunk.pk])}' in drawer
 
 
 def test_the_trace_shows_the_nodes_that_ran(as_owner: Client, as_staff: Client, turn: Turn, chunk: Chunk) -> None:
