@@ -351,6 +351,7 @@ REST_FRAMEWORK = {
     "DEFAULT_CONTENT_NEGOTIATION_CLASS": "ragsite.api.negotiation.Negotiation",
     "DEFAULT_PERMISSION_CLASSES": ["rest_framework.permissions.IsAuthenticated"],
     "DEFAULT_THROTTLE_CLASSES": ["ragsite.api.throttling.RequestsPerMinute"],
+    "DEFAULT_FILTER_BACKENDS": ["ragsite.api.base.ListParameters"],
     "DEFAULT_PAGINATION_CLASS": "ragsite.api.base.Pagination",
     "PAGE_SIZE": 50,
     "DEFAULT_SCHEMA_CLASS": "ragsite.api.schema.ApiSchema",

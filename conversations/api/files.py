@@ -2,9 +2,11 @@
 
 from typing import Any
 
+from django.db.models import QuerySet
+from django.db.models.functions import Lower
 from django.utils.translation import gettext as _
 from drf_spectacular.utils import extend_schema
-from rest_framework import serializers, status
+from rest_framework import generics, serializers, status
 from rest_framework.exceptions import ValidationError
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -15,6 +17,7 @@ from conversations.files import chat_files
 from knowledge import queries
 from knowledge.access import get_editable_knowledge_base
 from knowledge.api.serializers import AddedDocumentSerializer, DocumentSerializer
+from knowledge.models import Document
 from knowledge.services import check_body, check_format, check_size
 from ragsite.api.base import ApiErrorSerializer, validated
 from ragsite.api.fields import IntegerField
@@ -33,17 +36,28 @@ class KeepSerializer(serializers.Serializer[Any]):
     knowledge_base = IntegerField(min_value=1, help_text="A knowledge base whose documents the caller can change.")
 
 
-class SessionFiles(APIView):
+class SessionFiles(generics.ListAPIView[Document]):
     """The files of a session. They belong only to it: no base lists them, and no other search finds them."""
 
+    serializer_class = DocumentSerializer
+    queryset = Document.objects.none()
+    pagination_class = None
     parser_classes = [MultiPartParser]
+    orderings = {"created_at": ("created_at", "id"), "filename": (Lower("original_filename"), "id")}
+    since = "created_at"
 
-    @extend_schema(operation_id="chat_sessions_files_list", responses=DocumentSerializer(many=True))
-    def get(self, request: Request, pk: int) -> Response:
-        """List the files in upload order; those that are `failed` include the reason."""
-        session = access.get_session(request.user, pk)
-        found = chat_files.files_of(session).prefetch_related("attachments__document", "carried_by")
-        return Response([queries.status(document) for document in found])
+    def get_queryset(self) -> QuerySet[Document]:
+        """Return the files in upload order; 404 for someone else's session."""
+        session = access.get_session(self.request.user, self.kwargs["pk"])
+        return chat_files.files_of(session).prefetch_related("attachments__document", "carried_by")
+
+    @extend_schema(operation_id="chat_sessions_files_list")
+    def get(self, request: Request, *args: Any, **kwargs: Any) -> Response:
+        """List the files, by default in upload order; those that are `failed` include the reason.
+
+        `created_at` and `since` are about the time at which a file was added.
+        """
+        return super().get(request, *args, **kwargs)
 
     @extend_schema(
         request={"multipart/form-data": ChatUploadSerializer},

@@ -111,6 +111,8 @@ class PrefixFrames:
                 gap = "\n\n" if len(self._blocks) > 1 else ""
                 if event.kind == "table" and event.columns:
                     return gap + table_row(event.columns) + table_row(["---"] * len(event.columns))
+                if event.kind == "choices":
+                    return gap + "\n".join(f"- {choice['name']}" for choice in event.choices or [])
                 return gap + (f"```{event.language or ''}\n" if event.kind == "code" else "")
             case Delta() if event.row is not None:
                 return table_row(event.row)

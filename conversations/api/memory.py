@@ -6,7 +6,7 @@ from django.conf import settings
 from django.http import Http404
 from django.utils.translation import gettext as _
 from drf_spectacular.utils import OpenApiParameter, extend_schema
-from rest_framework import status
+from rest_framework import generics, status
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
@@ -103,16 +103,24 @@ class SessionSummary(APIView):
         return Response(status=status.HTTP_204_NO_CONTENT)
 
 
-@extend_schema(parameters=[_BRANCH])
-class SummaryVersions(APIView):
+class SummaryVersions(generics.ListAPIView[Any]):
     """The versions of a branch's summary: earlier summaries, and the texts before edits."""
 
-    @extend_schema(responses={200: SummaryVersionSerializer(many=True)})
-    def get(self, request: Request, pk: int) -> Response:
-        """List the versions, newest first; empty without a summary, or if it was cleared."""
-        session, branch = _branch(request, pk)
-        found = summaries.versions(session.pk, branch)
-        return Response(SummaryVersionSerializer(found[::-1], many=True).data)
+    serializer_class = SummaryVersionSerializer
+    queryset = ChatSession.objects.none()
+    pagination_class = None
+    orderings = {"version": ("number",)}
+    since = "written_at"
+
+    def get_queryset(self) -> Any:
+        """Return the versions, newest first; 404 for someone else's session."""
+        session, branch = _branch(self.request, self.kwargs["pk"])
+        return summaries.versions(session.pk, branch)[::-1]
+
+    @extend_schema(parameters=[_BRANCH])
+    def get(self, request: Request, *args: Any, **kwargs: Any) -> Response:
+        """List the versions, by default newest first; empty without a summary, or if it was cleared."""
+        return super().get(request, *args, **kwargs)
 
 
 @extend_schema(parameters=[_BRANCH])

@@ -2,9 +2,11 @@
 
 from typing import Any
 
+from django.db.models import QuerySet
+from django.db.models.functions import Lower
 from django.utils.translation import gettext as _
 from drf_spectacular.utils import extend_schema
-from rest_framework import serializers, status
+from rest_framework import generics, serializers, status
 from rest_framework.exceptions import PermissionDenied
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -39,13 +41,20 @@ class SavedPromptSerializer(serializers.ModelSerializer[SavedPrompt]):
         }
 
 
-class SavedPromptList(APIView):
+class SavedPromptList(generics.ListAPIView[SavedPrompt]):
     """The prompts that the caller can use."""
 
-    @extend_schema(responses=SavedPromptSerializer(many=True))
-    def get(self, request: Request) -> Response:
-        """List the prompts by title."""
-        return Response(SavedPromptSerializer(access.saved_prompts(request.user), many=True).data)
+    serializer_class = SavedPromptSerializer
+    pagination_class = None
+    orderings = {"title": (Lower("title"), "id")}
+
+    def get_queryset(self) -> QuerySet[SavedPrompt]:
+        """Return the prompts by title."""
+        return access.saved_prompts(self.request.user)
+
+    def get(self, request: Request, *args: Any, **kwargs: Any) -> Response:
+        """List the prompts, by default by title."""
+        return super().get(request, *args, **kwargs)
 
     @extend_schema(
         request=SavedPromptSerializer,

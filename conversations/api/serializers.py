@@ -196,11 +196,21 @@ class CitationSerializer(serializers.ModelSerializer[Citation]):
         read_only_fields = fields
 
 
+class DocumentChoiceSerializer(serializers.Serializer[Any]):
+    """A document that a question may mean."""
+
+    document_id = serializers.IntegerField()
+    name = serializers.CharField()
+
+
 class BlockSerializer(serializers.Serializer[Any]):
-    """A block of a message: `text` and `code` have `text`, a table `columns` and `rows`, an image the rest."""
+    """A block of a message: `text` and `code` have `text`, a table `columns` and `rows`, an image the rest.
+
+    With `choices`, the answer asks which of these documents is meant; `regenerate` with a `document_id` answers from it.
+    """
 
     id = serializers.CharField()
-    kind = serializers.ChoiceField(choices=["text", "table", "image", "code"])
+    kind = serializers.ChoiceField(choices=["text", "table", "image", "code", "choices"])
     text = serializers.CharField(required=False)
     language = serializers.CharField(required=False)
     columns = serializers.ListField(child=serializers.CharField(), required=False)
@@ -209,6 +219,7 @@ class BlockSerializer(serializers.Serializer[Any]):
     url = serializers.CharField(required=False)
     width = serializers.IntegerField(required=False, allow_null=True)
     height = serializers.IntegerField(required=False, allow_null=True)
+    choices = DocumentChoiceSerializer(many=True, required=False)
 
     def to_representation(self, instance: Any) -> Any:
         """Return the block as stored."""

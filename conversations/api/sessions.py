@@ -2,10 +2,11 @@
 
 import asyncio
 from collections.abc import Coroutine, Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 from django.db import transaction
 from django.db.models import QuerySet
+from django.db.models.functions import Lower
 from django.urls import reverse
 from django.utils.translation import get_language
 from django.utils.translation import gettext as _
@@ -72,11 +73,7 @@ class SessionList(generics.ListAPIView[ChatSession]):
     """The caller's sessions, by default pinned first, then by newest activity."""
 
     serializer_class = SessionSerializer
-    orderings = {
-        f"{sign}{name}": (f"{sign}{field}", f"{sign}id")
-        for name, field in (("chat_time", "last_activity_at"), ("created_at", "created_at"))
-        for sign in ("-", "")
-    }
+    orderings = {"chat_time": ("last_activity_at", "id"), "created_at": ("created_at", "id")}
     since = "last_activity_at"
 
     def get_queryset(self) -> QuerySet[ChatSession]:
@@ -174,13 +171,27 @@ def _choose(user: Any, session: ChatSession, given: Mapping[str, Any]) -> None:
         choice.set_model(session, given["model_id"] or "")
 
 
-class LabelList(APIView):
+class OfferedModel(NamedTuple):
+    """A model that users can choose."""
+
+    id: str
+    is_default: bool
+
+
+class LabelList(generics.ListAPIView[ChatLabel]):
     """The caller's labels of chats."""
 
-    @extend_schema(responses=LabelSerializer(many=True))
-    def get(self, request: Request) -> Response:
-        """List the labels by name."""
-        return Response(LabelSerializer(access.labels(request.user), many=True).data)
+    serializer_class = LabelSerializer
+    pagination_class = None
+    orderings = {"name": (Lower("name"), "id")}
+
+    def get_queryset(self) -> QuerySet[ChatLabel]:
+        """Return the labels by name."""
+        return access.labels(self.request.user)
+
+    def get(self, request: Request, *args: Any, **kwargs: Any) -> Response:
+        """List the labels, by default by name."""
+        return super().get(request, *args, **kwargs)
 
     @extend_schema(
         request=LabelSerializer, responses={201: LabelSerializer, 400: ApiErrorSerializer, 409: ApiErrorSerializer}
@@ -216,13 +227,20 @@ def _saved_label(request: Request, label: ChatLabel | None = None) -> Any:
         raise Conflict(str(refused), "label_exists") from None
 
 
-class AssistantList(APIView):
-    """The assistants that the caller can choose, with the default one first."""
+class AssistantList(generics.ListAPIView[Any]):
+    """The assistants that the caller can choose, by default with the site's default one first."""
 
-    @extend_schema(responses=AssistantSerializer(many=True))
-    def get(self, request: Request) -> Response:
+    serializer_class = AssistantSerializer
+    pagination_class = None
+    orderings = {"name": ("name",)}
+
+    def get_queryset(self) -> Any:
+        """Return the assistants, the default first."""
+        return choice.listed(self.request.user)
+
+    def get(self, request: Request, *args: Any, **kwargs: Any) -> Response:
         """List them."""
-        return Response(AssistantSerializer(choice.listed(request.user), many=True).data)
+        return super().get(request, *args, **kwargs)
 
 
 class AssistantDetail(APIView):
@@ -238,15 +256,22 @@ class AssistantDetail(APIView):
         return Response(AssistantDetailSerializer(body).data)
 
 
-class ModelList(APIView):
-    """The models that the caller can choose for answers, with the default one first."""
+class ModelList(generics.ListAPIView[Any]):
+    """The models that the caller can choose for answers, by default with the site's own one first."""
 
-    @extend_schema(responses=OfferedModelSerializer(many=True))
-    def get(self, request: Request) -> Response:
-        """List the models; empty if answers are quoted and there is no choice."""
+    serializer_class = OfferedModelSerializer
+    pagination_class = None
+    orderings = {"id": ("id",)}
+
+    def get_queryset(self) -> Any:
+        """Return the models, the default first; empty if answers are quoted and there is no choice."""
         setup = active.site_setup()
         own = choice.own_model(setup)
-        return Response([{"id": name, "is_default": name == own} for name in choice.offered_models(setup)])
+        return [OfferedModel(name, name == own) for name in choice.offered_models(setup)]
+
+    def get(self, request: Request, *args: Any, **kwargs: Any) -> Response:
+        """List the models; empty if answers are quoted and there is no choice."""
+        return super().get(request, *args, **kwargs)
 
 
 class MessageDetail(APIView):

@@ -29,6 +29,7 @@ from conversations.files import chat_files
 from conversations.models import ChatSession, ShareLink
 from conversations.sharing import export, links
 from knowledge import access as knowledge_access
+from knowledge.models import KnowledgeBase
 from ragsite.api.async_views import FirstRenderer
 from ragsite.api.base import ID, ApiErrorSerializer, Conflict, counted, validated
 from ragsite.audit.log import record
@@ -74,14 +75,22 @@ class LinkDetail(APIView):
         return Response(status=status.HTTP_204_NO_CONTENT)
 
 
-class QuotingLinks(APIView):
+class QuotingLinks(generics.ListAPIView[Any]):
     """The active links of all users that quote a knowledge base of the caller."""
 
-    @extend_schema(responses={200: QuotingLinkSerializer(many=True)})
-    def get(self, request: Request, pk: int) -> Response:
-        """Return the links, newest first."""
-        base = knowledge_access.get_owned_knowledge_base(request.user, pk)
-        return Response(QuotingLinkSerializer(links.links_quoting(base), many=True).data)
+    serializer_class = QuotingLinkSerializer
+    queryset = KnowledgeBase.objects.none()
+    pagination_class = None
+    orderings = {"created_at": ("link.created_at",), "quotations": ("quotations", "link.created_at")}
+    since = "link.created_at"
+
+    def get_queryset(self) -> Any:
+        """Return the links, newest first; 404 for someone else's base."""
+        return links.links_quoting(knowledge_access.get_owned_knowledge_base(self.request.user, self.kwargs["pk"]))
+
+    def get(self, request: Request, *args: Any, **kwargs: Any) -> Response:
+        """Return the links, by default newest first."""
+        return super().get(request, *args, **kwargs)
 
 
 class QuotingLinkDetail(APIView):

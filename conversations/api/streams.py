@@ -91,10 +91,7 @@ class SessionContent(AsyncAPIView, generics.GenericAPIView[Message]):
 
     serializer_class = MessageSerializer
     queryset = Message.objects.none()
-    orderings = {
-        "created_at": ("turn__created_at", "turn_id", "id"),
-        "-created_at": ("-turn__created_at", "-turn_id", "-id"),
-    }
+    orderings = {"created_at": ("turn__created_at", "turn_id", "id")}
     since = "created_at"
 
     @extend_schema(responses={200: MessageSerializer(many=True)})
@@ -120,7 +117,8 @@ class SessionContent(AsyncAPIView, generics.GenericAPIView[Message]):
     def _list(self, request: Request, pk: int) -> Response:
         session = access.get_session(request.user, pk)
         turn_store.interrupt_stale(session_id=session.pk)
-        page = self.paginate_queryset(queries.message_list(Message.objects.filter(turn__session=session)))
+        found = queries.message_list(Message.objects.filter(turn__session=session))
+        page = self.paginate_queryset(self.filter_queryset(found))
         return self.get_paginated_response(MessageSerializer(page, many=True).data)
 
 

@@ -1,10 +1,15 @@
 """The common parts of DRF endpoints: the format of errors and lists."""
 
+from collections.abc import Iterable
+from operator import attrgetter
 from typing import Any
 
+from django.db.models import F, QuerySet
+from django.db.models.expressions import OrderBy
 from django.utils.translation import gettext as _
 from rest_framework import serializers, status
 from rest_framework.exceptions import APIException, ValidationError
+from rest_framework.filters import BaseFilterBackend
 from rest_framework.pagination import PageNumberPagination
 from rest_framework.renderers import JSONRenderer
 from rest_framework.request import Request
@@ -75,32 +80,69 @@ def counted(request: Request, name: str) -> int | None:
     return int(given[:20])
 
 
-class Pagination(PageNumberPagination):
-    """Pagination with `?page=` and `?page_size=`, which is at most 200, and the list's `?ordering=` and `?since=`.
+class ListParameters(BaseFilterBackend):
+    """`?ordering=` and `?since=` of lists, with pages or without.
 
-    A view's `orderings` are the fields to order by for each name, its `since` the name of a field with a time. A list
-    without them refuses these parameters: ignoring them would return other objects than were asked for.
+    A view's `orderings` are the fields to order by for each name, its `since` the name of a field with a time. If its
+    list is no query set, they are attributes of its rows. A list without them refuses these parameters: ignoring them
+    would return other objects than were asked for.
     """
 
-    page_size_query_param = "page_size"
-    max_page_size = 200
-
-    def paginate_queryset(self, queryset: Any, request: Request, view: Any = None) -> Any:
-        """Return the page; raises `ValidationError` for an unknown order or an invalid time."""
+    def filter_queryset(self, request: Request, queryset: Any, view: Any) -> Any:
+        """Return the ordered and limited list; raises `ValidationError` for an unknown order or an invalid time."""
         orderings, since = getattr(view, "orderings", {}), getattr(view, "since", "")
+        stored = isinstance(queryset, QuerySet)
         if (order := request.query_params.get("ordering")) is not None:
-            if order not in orderings:
-                known = _("Must be one of: {values}.").format(values=", ".join(orderings))
+            if order not in _both_ways(orderings):
+                known = _("Must be one of: {values}.").format(values=", ".join(_both_ways(orderings)))
                 raise ValidationError({"ordering": [known if orderings else _("This list can't be ordered.")]})
-            queryset = queryset.order_by(*orderings[order])
+            fields, descending = orderings[order.removeprefix("-")], order.startswith("-")
+            if stored:
+                terms = (F(field) if isinstance(field, str) else field for field in fields)
+                queryset = queryset.order_by(*(OrderBy(term, descending=descending) for term in terms))
+            else:
+
+                def values(row: Any) -> list[Any]:
+                    found = (attrgetter(field)(row) for field in fields)
+                    return [value.casefold() if isinstance(value, str) else value for value in found]
+
+                queryset = sorted(queryset, key=values, reverse=descending)
         if (given := request.query_params.get("since")) is not None:
             if not since:
                 raise ValidationError({"since": [_("This list can't be limited to a time.")]})
             try:
-                queryset = queryset.filter(**{f"{since}__gte": serializers.DateTimeField().run_validation(given)})
+                time = serializers.DateTimeField().run_validation(given)
             except ValidationError as error:
                 raise ValidationError({"since": error.detail}) from None
-        return super().paginate_queryset(queryset, request, view)
+            if stored:
+                queryset = queryset.filter(**{f"{since}__gte": time})
+            else:
+                queryset = [row for row in queryset if attrgetter(since)(row) >= time]
+        return queryset
+
+    def get_schema_operation_parameters(self, view: Any) -> list[dict[str, Any]]:
+        """Describe those parameters that the list takes."""
+        described: dict[str, dict[str, Any]] = {}
+        if orderings := getattr(view, "orderings", {}):
+            described["ordering"] = {"type": "string", "enum": _both_ways(orderings)}
+        if getattr(view, "since", ""):
+            described["since"] = {"type": "string", "format": "date-time"}
+        texts = {"ordering": "The order of the list; `-` reverses it.", "since": "Only those with this time or later."}
+        return [
+            {"name": name, "required": False, "in": "query", "description": texts[name], "schema": schema}
+            for name, schema in described.items()
+        ]
+
+
+def _both_ways(orderings: Iterable[str]) -> list[str]:
+    return [f"{sign}{name}" for name in orderings for sign in ("-", "")]
+
+
+class Pagination(PageNumberPagination):
+    """Pagination with `?page=` and `?page_size=`, which is at most 200."""
+
+    page_size_query_param = "page_size"
+    max_page_size = 200
 
     def get_page_size(self, request: Request) -> int | None:
         """Return the page size; raises `ValidationError` if it isn't a number."""
@@ -118,16 +160,7 @@ class Pagination(PageNumberPagination):
         parameters = super().get_schema_operation_parameters(view)
         for parameter in parameters:
             parameter["schema"]["minimum"] = 1
-        described: dict[str, dict[str, Any]] = {}
-        if orderings := getattr(view, "orderings", {}):
-            described["ordering"] = {"type": "string", "enum": list(orderings)}
-        if getattr(view, "since", ""):
-            described["since"] = {"type": "string", "format": "date-time"}
-        texts = {"ordering": "The order of the list; `-` reverses it.", "since": "Only those with this time or later."}
-        return parameters + [
-            {"name": name, "required": False, "in": "query", "description": texts[name], "schema": schema}
-            for name, schema in described.items()
-        ]
+        return parameters
 
 
 def exception_handler(error: Exception, context: dict[str, Any]) -> Response | None:

@@ -35,7 +35,7 @@ _ERRORS = {
 
 
 class ApiSchema(AutoSchema):
-    """Declares the errors that every operation may return, and pagination only for reading lists."""
+    """Declares the errors that every operation may return, and the parameters of lists only for reading them."""
 
     def map_parsers(self) -> list[Any]:
         """Return the media types of bodies: JSON, unless the view sets its own; forms can't represent every value."""
@@ -43,6 +43,10 @@ class ApiSchema(AutoSchema):
         if parsers == api_settings.DEFAULT_PARSER_CLASSES:
             return [JSONParser.media_type]
         return [name for name in super().map_parsers() if name != FormParser.media_type]
+
+    def get_filter_backends(self) -> list[Any]:
+        """Return the view's filters when a list is read."""
+        return super().get_filter_backends() if self.method == "GET" else []
 
     def _get_paginator(self) -> Any:
         return super()._get_paginator() if self.method == "GET" else None  # type: ignore[no-untyped-call]

@@ -135,6 +135,8 @@ def test_what_only_the_site_sets_is_not_asked_of_clients(schema: Any) -> None:
         ("/api/knowledge-bases/{id}/documents", {"q", "status"}),
         ("/api/chat/sessions", {"q", "ordering", "since"}),
         ("/api/chat/sessions/{id}/content", {"ordering", "since"}),
+        ("/api/chat/sessions/{id}/files", {"ordering", "since"}),
+        ("/api/chat/labels", {"ordering"}),
         ("/api/chat/sessions/{id}/content/{message_id}/stream", {"Last-Event-ID"}),
         ("/api/evaluation-sets", {"knowledge_base"}),
     ],
