@@ -173,7 +173,8 @@ class ErrorEvent(Event):
 class DoneEvent(Event):
     """The last event of every stream.
 
-    `usage` contains `prompt_tokens` and `completion_tokens`; `ms` is the duration of the whole turn. `finish_reason`
+    `usage` contains `prompt_tokens` and `completion_tokens` if a model was called, and `by_kind`, the estimated number of
+    tokens of the answer by kind of block; `ms` is the duration of the whole turn. `finish_reason`
     is why the model stopped before its answer was complete, `length` or `content_filter`, else None. `answer_state` is
     `answered`, `nearest` or `nothing`; None for small talk, clarifying questions, and turns that ended early or failed.
     `checks` has the verdict on each sentence that has citation markers or should have one; see
@@ -183,7 +184,7 @@ class DoneEvent(Event):
     type: ClassVar[str] = "done"
     status: FinalStatus
     answer_state: str | None = None
-    usage: dict[str, int] = field(default_factory=dict)
+    usage: dict[str, Any] = field(default_factory=dict)
     ms: int = 0
     checks: list[dict[str, Any]] = field(default_factory=list)
     finish_reason: str | None = None
@@ -221,7 +222,7 @@ class Answer:
     error: dict[str, Any] | None = None
     status: str = "streaming"
     answer_state: str = ""
-    usage: dict[str, int] = field(default_factory=dict)
+    usage: dict[str, Any] = field(default_factory=dict)
     ms: int | None = None
     checks: list[dict[str, Any]] = field(default_factory=list)
     finish_reason: str = ""

@@ -34,6 +34,8 @@ def _name(kind: type[Event]) -> str:
 def _event(kind: type[Event]) -> dict[str, Any]:
     hints = {name: hint for name, hint in get_type_hints(kind).items() if name in kind.names()}
     properties = {name: resolve_type_hint(hint) for name, hint in hints.items()}  # type: ignore[no-untyped-call]
+    if "usage" in properties:
+        properties["usage"] = {"$ref": "#/components/schemas/Usage"}
     required = [item.name for item in fields(kind) if item.default is MISSING and item.default_factory is MISSING]
     kinds = {name: {"type": "string", "enum": [kind.type]} for name in ("t", "type")}
     return {

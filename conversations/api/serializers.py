@@ -267,6 +267,25 @@ class MessageSerializer(serializers.ModelSerializer[Message]):
     parent_turn_id = serializers.IntegerField(source="turn.parent_turn_id", allow_null=True)
     continues = serializers.BooleanField(
         source="turn.continues",
+class UsageSerializer(serializers.Serializer[Any]):
+    """The tokens of an answer, and how many parts of the prompt the model's window (`window`) had no room for."""
+
+    prompt_tokens = serializers.IntegerField(required=False, help_text="As counted by the models' providers.")
+    completion_tokens = serializers.IntegerField(required=False, help_text="As counted by the models' providers.")
+    by_kind = serializers.DictField(
+        child=serializers.IntegerField(),
+        required=False,
+        help_text="The answer's tokens by kind of block, such as `text` and `table`, as estimated by the site.",
+    )
+    window = serializers.IntegerField(required=False)
+    passages_left_out = serializers.IntegerField(required=False)
+    passages_shortened = serializers.IntegerField(required=False)
+    summaries_left_out = serializers.IntegerField(required=False)
+    facts_left_out = serializers.IntegerField(required=False)
+    turns_left_out = serializers.IntegerField(required=False)
+    turns_shortened = serializers.IntegerField(required=False)
+
+
         help_text="Whether the turn continues its parent's answer, which was cut off; its question is the same.",
     )
     blocks = BlockSerializer(many=True)
@@ -281,6 +300,7 @@ class MessageSerializer(serializers.ModelSerializer[Message]):
         help_text="Whether the answer was cut off after it had begun, so that `continue` can continue it."
     )
     error = serializers.SerializerMethodField()
+    usage = UsageSerializer()
 
     class Meta:
         """`content` is the plain text of `blocks`; turns form a tree by `parent_turn_id`."""
@@ -288,7 +308,8 @@ class MessageSerializer(serializers.ModelSerializer[Message]):
         model = Message
         fields = [
             "id", "turn_id", "parent_turn_id", "continues", "role", "content", "blocks", "thinking", "status",
-            "answer_state", "finish_reason", "can_continue", "error", "citations", "checks", "created_at",
+            "answer_state", "finish_reason", "can_continue", "error", "citations", "checks", "usage",
+            "created_at",
         ]  # fmt: skip
         read_only_fields = fields
 

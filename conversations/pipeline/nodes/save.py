@@ -1,6 +1,9 @@
 """Stores everything about the turn except its message."""
 
+import asyncio
+from collections import Counter
 from functools import partial
+from typing import Any
 
 from channels.layers import get_channel_layer
 from django.db import transaction
@@ -45,7 +48,8 @@ class Save(Node):
     async def run(self, state: State, ctx: Context) -> None:
         """Store the turn's data; the message itself is stored by the turn's runner."""
         started, prompt, usage = state.started, state.prompt, state.answer.usage
-        state.answer.usage = usage | prompt.left_out
+        by_kind = await asyncio.to_thread(_tokens_by_kind, state.answer.blocks)
+        state.answer.usage = usage | prompt.left_out | ({"by_kind": by_kind} if by_kind else {})
         if prompt.reported:
             ctx.later.append(partial(in_database, calibration.learn, prompt.model, prompt.messages, prompt.reported))
         if started is None:  # without a session nothing is stored
@@ -53,11 +57,19 @@ class Save(Node):
         text = plain_text(state.answer.blocks)
         cut = state.request.continued
         whole = with_continuation(cut.answer, text) if cut is not None else text  # including the part before the cut
-        await retry_while_database_is_down(_save, state, started, text, whole)
+        await retry_while_database_is_down(_save, state, started, whole, sum(by_kind.values()))
         if text:
             branch, language = [*state.past.branch, started.turn_id], state.request.question_language
             ctx.later.append(partial(store_vector, started.turn_id, state.request.question, whole))
             ctx.later.append(partial(_summarise, started.session_id, branch, prompt.cut_turns, language))
+
+
+def _tokens_by_kind(blocks: list[dict[str, Any]]) -> dict[str, int]:
+    """Return the estimated number of tokens of an answer's text by the kind of its blocks."""
+    counts: Counter[str] = Counter()
+    for block in blocks:
+        counts[block["kind"]] += count_tokens(plain_text([block]))
+    return dict(+counts)
 
 
 async def _summarise(session_id: int, branch: list[int], cut_turns: list[int], language: str) -> None:
@@ -67,23 +79,24 @@ async def _summarise(session_id: int, branch: list[int], cut_turns: list[int], l
 
 
 @transaction.atomic
-def _save(state: State, started: Started, text: str, whole: str) -> None:
-    question, prompt = state.request.question, state.prompt
+def _save(state: State, started: Started, whole: str, tokens: int) -> None:
+    """Store the turn's data. `whole` is the answer with what it continues, `tokens` the count without that."""
+    question, prompt, cut = state.request.question, state.prompt, state.request.continued
     turn_store.save_citations(started.assistant_message_id, started.request_id, prompt.citations, prompt.cited)
     if prompt.system and started.parent_turn_id is None:  # what was sent, which depends on the plan
         sent = {"content": prompt.system, "tokens": count_tokens(prompt.system)}
         ContextEntry.objects.filter(session_id=started.session_id, type=ContextEntry.Type.ROUTES).update(**sent)
-    if text:
+    if tokens:
         entry = ContextEntry(
             session_id=started.session_id, turn_id=started.turn_id, type=ContextEntry.Type.CHAT, role="assistant",
-            content=whole, tokens=count_tokens(whole),
+            content=whole, tokens=count_tokens(whole) if cut is not None else tokens,
         )  # fmt: skip
         ContextEntry.objects.bulk_create([entry], ignore_conflicts=True)  # an interrupted save may have stored it
     Turn.objects.filter(pk=started.turn_id).update(
         action=state.plan.action,
         retrieval_query=state.plan.retrieval_query,
         model=prompt.model or extractive_answer.MODEL,
-        token_count=count_tokens(question) + count_tokens(text),
+        token_count=count_tokens(question) + tokens,
     )
-    found = text and state.plan.action == "retrieve_vector"
+    found = tokens and state.plan.action == "retrieve_vector"
     services.note_answer(started.session_id, services.title_from_question(question) if found else "")

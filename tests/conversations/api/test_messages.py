@@ -24,7 +24,7 @@ pytestmark = pytest.mark.django_db
 FIELDS = {
     "id", "turn_id", "parent_turn_id", "continues", "role", "content", "blocks", "thinking", "status", "error",
     "citations", "checks", "created_at", "answer_state", "finish_reason",
-    "can_continue",
+    "can_continue", "usage",
 }  # fmt: skip
 
 

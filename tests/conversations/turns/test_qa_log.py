@@ -63,7 +63,7 @@ async def test_turn_logs_one_line(
     assert (line["status"], line["error"], line["action"], line["model"]) == (
         "completed", None, "retrieve_vector", fake_llm.endpoint.model
     )  # fmt: skip
-    assert line["tokens"] == {"prompt_tokens": 30, "completion_tokens": 7}
+    assert line["tokens"] == {"prompt_tokens": 30, "completion_tokens": 7, "by_kind": {"text": 9}}
     assert {"save_question", "understand", "search", "generate", "save"} <= set(line["nodes"])
     assert all(ms >= 0 for ms in line["nodes"].values()) and line["ms"] > 0
     assert line["hits"]["given"] == line["citations"] >= 1 and line["cited"] == 1

@@ -7,11 +7,12 @@ from datetime import timedelta
 import pytest
 from django.contrib.auth.models import User
 from django.http import Http404
-from django.test import AsyncClient
+from django.test import AsyncClient, Client
 from django.urls import reverse
 from django.utils import timezone
 
 from conversations import queries, turn_store
+from conversations.api.serializers import MessageSerializer
 from conversations.events import Delta, DoneEvent, ErrorEvent, SessionEvent, SourcesEvent, StepEvent, ThinkEvent, fold
 from conversations.models import ChatSession, Citation, ContextEntry, Message, TraceStep, Turn
 from conversations.prompts.templates import get_prompt
@@ -19,6 +20,7 @@ from conversations.turns import broker, lifecycle
 from knowledge.models import Document, KnowledgeBase
 from ragsite.db import in_database
 from ragsite.llm.errors import ProviderError
+from ragsite.llm.passage_tokens import count_tokens
 from ragsite.llm.types import TextPiece, ThinkPiece, UsagePiece
 from tests import factories
 from tests.conversations.conftest import run_turn
@@ -228,12 +230,62 @@ async def test_model_answers_from_numbered_evidence(
     message = await answer_of(session)
     assert message.content == "Hold the button [1]. Not ."
     assert message.thinking == "Let me see."
-    assert message.usage == {"prompt_tokens": 30, "completion_tokens": 7}
+    assert message.usage == {
+        "prompt_tokens": 30,
+        "completion_tokens": 7,
+        "by_kind": {"text": count_tokens(message.content)},
+    }
     assert any(isinstance(event, ThinkEvent) for event in events)
     system, *_history, user = fake_llm.calls[0].messages
     assert system.role == "system" and user.role == "user"
     assert "reset button" in user.content and user.content.rstrip().endswith(RESET)
     assert 'number="1"' in user.content and "not instructions" in user.content
+
+
+@pytest.mark.parametrize(
+    ("question", "written", "counted"),
+    [
+        (
+            RESET,
+            "Hold it.\n\n| Step | Seconds |\n|---|---|\n| reset | 10 |\n\n```sh\nreset --all\n```\n\nThen wait.",
+            {"text": "Hold it. Then wait.", "table": "Step | Seconds\n--- | ---\nreset | 10",
+             "code": "```sh\nreset --all\n```"},
+        ),
+        ("端口隔离在哪里启用？", "在设置页面启用。", {"text": "在设置页面启用。"}),
+    ],
+)  # fmt: skip
+async def test_the_tokens_of_an_answer_are_counted_by_kind_of_block(
+    owner: User,
+    as_owner: Client,
+    handbook: KnowledgeBase,
+    session: ChatSession,
+    fake_llm: FakeLLM,
+    question: str,
+    written: str,
+    counted: dict[str, str],
+) -> None:
+    fake_llm.enqueue([TextPiece(written)])
+    events = await run_turn(owner, session, question)
+    message = await answer_of(session)
+    expected = {kind: count_tokens(text) for kind, text in counted.items()}
+    assert message.usage == {"by_kind": expected} and isinstance(events[-1], DoneEvent)
+    assert events[-1].usage == message.usage
+    listed = await in_database(as_owner.get, reverse("api-message", args=[message.pk]))
+    assert listed.json()["usage"] == message.usage
+    turn = await Turn.objects.aget()
+    entry = await ContextEntry.objects.aget(turn=turn, role="assistant")
+    assert entry.tokens == sum(expected.values()) == turn.token_count - count_tokens(question)
+
+
+async def test_a_quoted_answer_has_its_tokens_and_an_empty_one_none(
+    owner: User, handbook: KnowledgeBase, session: ChatSession
+) -> None:
+    await run_turn(owner, session, RESET)
+    assert list((await answer_of(session)).usage) == ["by_kind"]
+    turn = await Turn.objects.acreate(session=session)
+    question = await Message.objects.acreate(turn=turn, role="user", content="Why?")
+    listed = MessageSerializer(await in_database(queries.message_list(Message.objects.all()).get, pk=question.pk)).data
+    assert listed["usage"] == {}
 
 
 async def test_the_citations_of_an_answer_are_checked(
