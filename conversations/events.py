@@ -9,10 +9,10 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field, fields, replace
 from functools import cache
-from typing import Any, ClassVar, Literal, Self
+from typing import Any, ClassVar, Literal, Self, TypedDict
 
 StepStatus = Literal["processing", "completed", "skipped", "error"]
-BlockKind = Literal["text", "table", "image", "code"]
+BlockKind = Literal["text", "table", "image", "code", "choices"]
 FinalStatus = Literal["completed", "stopped", "failed", "interrupted"]
 
 # Seconds between two text deltas of a block: at most 20 per second. The first is never delayed.
@@ -27,6 +27,13 @@ BRACKETS = (r"\[", r"\]"), ("【", "】"), ("［", "］")
 
 # The address of a picture on this site, not on another (`//`).
 OWN_ADDRESS = re.compile(r"/(?![/\\])")
+
+
+class Choice(TypedDict):
+    """A document that a question may mean: choosing it answers the question from it alone."""
+
+    document_id: int
+    name: str
 
 
 def in_brackets(numbers: str) -> tuple[str, ...]:
@@ -105,7 +112,7 @@ class ThinkEvent(Event):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BlockStart(Event):
-    """A block opens; its id is unique within the message."""
+    """A block opens; its id is unique within the message. A block of choices has all of them from the start."""
 
     type: ClassVar[str] = "block_start"
     id: str
@@ -113,6 +120,7 @@ class BlockStart(Event):
     columns: list[str] | None = None
     alt: str | None = None
     language: str | None = None
+    choices: list[Choice] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -208,8 +216,8 @@ class Answer:
     """The folded events of a message: exactly what is stored.
 
     `blocks` is a list of `{"id", "kind"}` with `text` (text, code), `columns` and `rows` (table), `alt`, `url`,
-    `width`, `height` (image), `language` (code); `open` contains the ids of blocks that have not ended. `answer_state`
-    and `finish_reason` are empty if no event has set them.
+    `width`, `height` (image), `language` (code), `choices` (documents to choose from); `open` contains the ids of blocks
+    that have not ended. `answer_state` and `finish_reason` are empty if no event has set them.
     """
 
     last_seq: int = 0
@@ -242,6 +250,8 @@ class Answer:
                         begun |= {"alt": event.alt or "", "url": "", "width": None, "height": None}
                     case "code":
                         begun |= {"language": event.language or "", "text": ""}
+                    case "choices":
+                        begun |= {"choices": list(event.choices or [])}
                     case _:
                         begun |= {"text": ""}
                 self.blocks.append(begun)
@@ -305,6 +315,8 @@ def plain_text(blocks: list[dict[str, Any]]) -> str:
                 parts.append(f"[{block['alt']}]" if block["alt"] else "")
             case "code":
                 parts.append(f"```{block['language']}\n{block['text'].rstrip()}\n```")
+            case "choices":
+                parts.append("\n".join(f"- {choice['name']}" for choice in block["choices"]))
             case _:
                 parts.append(str(block["text"]).strip())
     return "\n\n".join(filter(None, parts))

@@ -210,7 +210,8 @@ class Turn(models.Model):
     )
     # Whether the turn repeats its parent's question and continues its parent's answer, which was cut.
     continues = models.BooleanField(_("continues"), default=False)
-    # The scope of the question, as `services.scope_of` returns it; regenerated answers reuse it. None is unknown.
+    # The scope of the question, as `services.scope_of` returns it, and the `chosen_document` of several that the
+    # question may mean; regenerated answers reuse it. None is unknown.
     scope = models.JSONField(_("scope"), null=True, blank=True, editable=False)
     retrieval_query = models.TextField(_("retrieval query"), blank=True)
     embedding = HalfVectorField(null=True, blank=True)

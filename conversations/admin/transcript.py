@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 from django.http import HttpRequest
 from django.utils.html import format_html
@@ -25,6 +25,8 @@ _SEES_TRACES = "conversations.view_tracestep"
 @dataclass
 class ReadAnswer(AnswerPage):
     """An answer in the transcript: its sources are beside it, and images become their captions."""
+
+    offers_choices: ClassVar[bool] = False
 
     def citation_url(self, number: int) -> str:
         """Return the anchor of the source on the same page."""

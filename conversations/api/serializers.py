@@ -206,7 +206,8 @@ class DocumentChoiceSerializer(serializers.Serializer[Any]):
 class BlockSerializer(serializers.Serializer[Any]):
     """A block of a message: `text` and `code` have `text`, a table `columns` and `rows`, an image the rest.
 
-    With `choices`, the answer asks which of these documents is meant; `regenerate` with a `document_id` answers from it.
+    With `choices`, the answer asks which of these documents is meant; `regenerate` with a `document_id` answers from
+    that one.
     """
 
     id = serializers.CharField()
@@ -224,6 +225,12 @@ class BlockSerializer(serializers.Serializer[Any]):
     def to_representation(self, instance: Any) -> Any:
         """Return the block as stored."""
         return instance
+
+
+class RegenerateSerializer(serializers.Serializer[Any]):
+    """Which document to answer from, if the answer offers a choice."""
+
+    document_id = IntegerField(required=False, allow_null=True, min_value=1)
 
 
 class ProblemSerializer(serializers.Serializer[Any]):

@@ -27,6 +27,7 @@ from conversations.api.serializers import (
     ListedSerializer,
     MessageSerializer,
     OfferedModelSerializer,
+    RegenerateSerializer,
     SessionCreatedSerializer,
     SessionCreateSerializer,
     SessionDetailSerializer,
@@ -341,10 +342,14 @@ class MessageStop(AsyncAPIView):
 class MessageRegenerate(AsyncAPIView):
     """Answers the same question once more."""
 
-    @extend_schema(request=None, responses={202: StartedSerializer})
+    @extend_schema(request=RegenerateSerializer, responses={202: StartedSerializer})
     async def post(self, request: Request, pk: int) -> Response:
-        """Start a sibling turn with the same question; its answer streams at `stream`."""
-        started = await begun(lifecycle.regenerate(request.user, pk, language=language()))
+        """Start a sibling turn with the same question; its answer streams at `stream`.
+
+        If the answer asked which document is meant, `document_id` is one of its `choices`, to answer from.
+        """
+        chosen = validated(RegenerateSerializer(data=request.data)).get("document_id")
+        started = await begun(lifecycle.regenerate(request.user, pk, language=language(), document_id=chosen))
         return Response(started_body(started), status=status.HTTP_202_ACCEPTED)
 
 

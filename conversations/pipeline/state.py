@@ -11,8 +11,9 @@ from datetime import datetime
 from functools import partial
 from typing import Any
 
-from conversations.events import Answer
+from conversations.events import Answer, Choice
 from conversations.history import PastTurn
+from conversations.pipeline.understanding.named_documents import Named
 from conversations.pipeline.whole_documents.sections import Reading
 from conversations.turn_store import Started
 from knowledge.labels import LabelFilter
@@ -48,6 +49,8 @@ class Request:
     # The knowledge bases and documents that the session or the caller selected; empty means all.
     asked_knowledge_base_ids: tuple[int, ...] = ()
     asked_document_ids: tuple[int, ...] = ()
+    # The document that the user chose of several that the question may mean; searched alone if it still can be.
+    chosen_document_id: int | None = None
     # The labels that the searched documents must have; and the base of the chat's files, which is always searched.
     labels: LabelFilter = LabelFilter()  # noqa: RUF009 - it can't be changed
     files_id: int | None = None
@@ -174,6 +177,9 @@ class Found:
     answer_state: str = ""
     # The results for each part of a question that was searched part by part.
     parts: list[FoundPart] = field(default_factory=list)
+    # The documents that the question names as its source; and those that it may mean, for the user to choose one.
+    named: Named = field(default_factory=Named)
+    choices: list[Choice] = field(default_factory=list)
     # The answer's note on files of the chat that could not be searched; empty if all could.
     unread_files: str = ""
     # For an unanswered question: how many documents it can't search, by their language.

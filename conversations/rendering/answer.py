@@ -3,8 +3,9 @@
 import uuid
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
+from django.template.loader import render_to_string
 from django.urls import reverse
 from django.utils.html import format_html_join
 from django.utils.safestring import SafeString
@@ -98,6 +99,9 @@ class Chip:
 @dataclass
 class AnswerPage:
     """An answer, its place in the session and its state according to the events so far."""
+
+    # Whether its reader can choose one of the documents that it offers.
+    offers_choices: ClassVar[bool] = True
 
     session_id: int
     turn_id: int
@@ -386,7 +390,14 @@ class AnswerPage:
         return format_html_join("", "{}", ((self.block_html(block, context),) for block in self.answer.blocks))
 
     def block_html(self, block: dict[str, Any], context: markdown.Context) -> SafeString:
-        """Return one block in its current state."""
+        """Return one block in its current state; documents to choose from are buttons."""
+        if block["kind"] == "choices" and self.offers_choices:
+            choices = [
+                choice | {"request_id": self._derived_id(f"choose {choice['document_id']} {len(self.siblings)}")}
+                for choice in block["choices"]
+            ]
+            offered = {"page": self, "name": f"{self.id}-{block['id']}", "choices": choices}
+            return SafeString(render_to_string("conversations/_choices.html", offered))
         return block_html(f"{self.id}-{block['id']}", block, context, is_open=block["id"] in self.answer.open)
 
 

@@ -39,6 +39,9 @@ def block_html(name: str, block: dict[str, Any], context: markdown.Context, *, i
                 '<img src="{1}" alt="{2}" loading="lazy"{3}></a>{4}</figure>',
                 name, url, block["alt"], size, caption,
             )  # fmt: skip
+        case "choices":
+            names = format_html_join("", "<li>{}</li>", ((choice["name"],) for choice in block["choices"]))
+            return format_html('<ul class="block" id="{}">{}</ul>', name, names)
         case "code":
             return markdown.code_html(block["text"], block["language"] or "", whole=not is_open, name=name)
         case _:

@@ -1,7 +1,7 @@
 """Answers of a shared branch, as anonymous visitors see them."""
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
@@ -16,6 +16,8 @@ from conversations.sharing import withheld
 @dataclass
 class SharedAnswer(AnswerPage):
     """An answer on a shared page: its sources are the quotations below it, and images become their captions."""
+
+    offers_choices: ClassVar[bool] = False
 
     # The number of cited sources that are left out.
     withheld: int = 0

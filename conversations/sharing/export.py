@@ -156,6 +156,8 @@ def _block(block: dict[str, Any], numbers: Mapping[int, int], site: str) -> str:
             text = block["text"].rstrip("\n")
             fence = "`" * max([3, *(len(run) + 1 for run in re.findall(r"`+", text))])
             return f"{fence}{block['language']}\n{text}\n{fence}"
+        case "choices":
+            return "\n".join(f"- {_line(choice['name'])}" for choice in block["choices"])
         case _:
             # Answers of earlier versions may contain foreign pictures.
             return _renumbered(without_pictures(str(block["text"])), numbers).strip()

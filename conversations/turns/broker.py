@@ -213,7 +213,7 @@ def _replay(message: Message) -> list[Event]:
         events.append(SourcesEvent(citations=citations, answer_state=state))
     for block in message.blocks:
         name = block["id"]
-        kept = {key: block.get(key) for key in ("columns", "alt", "language")}
+        kept = {key: block.get(key) for key in ("columns", "alt", "language", "choices")}
         events.append(BlockStart(id=name, kind=block["kind"], **kept))
         if block.get("text"):
             events.append(Delta(id=name, text=block["text"]))

@@ -105,14 +105,27 @@ async def stop_turn(user: Any, message_id: int) -> bool:
     return await in_database(turn_store.request_stop, message_id)
 
 
-async def regenerate(user: Any, message_id: int, language: str = "en", request_id: uuid.UUID | None = None) -> Started:
+async def regenerate(
+    user: Any,
+    message_id: int,
+    language: str = "en",
+    request_id: uuid.UUID | None = None,
+    document_id: int | None = None,
+) -> Started:
     """Answer a question again in a sibling turn, with the same version of the assistant and the same scope.
 
-    Raises `Http404`, `TurnRefused`.
+    If the answer asked which document is meant, `document_id` is the one of its choices to answer from. Raises
+    `Http404`, `TurnRefused`.
     """
     message = await in_database(access.get_message, user, message_id)
     question = await in_database(_question_of, message.turn_id)
     turn = message.turn
+    scope = turn.scope
+    if document_id is not None:
+        offered = (choice for block in message.blocks for choice in block.get("choices", ()))
+        if all(choice["document_id"] != document_id for choice in offered):
+            raise Http404(_("This answer offers no such document."))
+        scope = (scope or await in_database(services.scope_of, turn.session)) | {"chosen_document": document_id}
     return await _sibling(
         user,
         turn,
@@ -121,7 +134,7 @@ async def regenerate(user: Any, message_id: int, language: str = "en", request_i
         request_id,
         continues=turn.continues,
         version_id=turn.assistant_version_id,
-        scope=turn.scope,
+        scope=scope,
     )
 
 
@@ -233,6 +246,7 @@ def _prepare(user: Any, ask: Ask) -> tuple[str, State]:
         knowledge_base_ids=chosen.configuration.knowledge_bases,
         asked_knowledge_base_ids=tuple(scope["knowledge_bases"]),
         asked_document_ids=tuple(scope["documents"]),
+        chosen_document_id=scope.get("chosen_document"),
         labels=labels,
         files_id=session.files_id,
         thinking=ask.choices.thinking,

@@ -195,7 +195,9 @@ class ChatConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
                     await lifecycle.stop_turn(self.user, message_id)
             case "regenerate":
                 message_id, request_id = _id(form["message_id"]), _uuid(form.get("request_id"))
-                await self._branch(await lifecycle.regenerate(self.user, message_id, self.language, request_id))
+                document_id = _optional_id(form.get("document_id"))
+                again = lifecycle.regenerate(self.user, message_id, self.language, request_id, document_id)
+                await self._branch(await again)
             case "continue":
                 message_id, request_id = _id(form["message_id"]), _uuid(form.get("request_id"))
                 await self._branch(await lifecycle.continue_answer(self.user, message_id, self.language, request_id))

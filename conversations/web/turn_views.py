@@ -48,10 +48,12 @@ async def ask(request: HttpRequest, pk: int) -> HttpResponse:
 @login_required
 @require_POST
 async def regenerate(request: HttpRequest, pk: int) -> HttpResponse:
-    """Answer a question again, without scripts."""
+    """Answer a question again, without scripts; with `document_id`, from one of the documents that it may mean."""
     user = await request.auser()
     session_id = (await in_database(access.get_message, user, pk)).turn.session_id
-    return await _begin(request, lifecycle.regenerate(user, pk, _language(), _request_id(request)), session_id)
+    document_id = number_in(request, "document_id")
+    again = lifecycle.regenerate(user, pk, _language(), _request_id(request), document_id)
+    return await _begin(request, again, session_id)
 
 
 @login_required

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping
 from contextlib import aclosing
 from typing import Any
 
+from django.utils import translation
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
@@ -14,6 +15,7 @@ from conversations.pipeline.graph import Context, Emit, Node
 from conversations.pipeline.node import NodeError
 from conversations.pipeline.nodes.compose_prompt import purpose_of
 from conversations.pipeline.state import State
+from conversations.pipeline.understanding.choices import which_of_several
 from conversations.pipeline.writing import extractive_answer, whole_answer
 from conversations.pipeline.writing.blocks import BlockWriter, PartWriter, escape_markdown
 from conversations.pipeline.writing.dialects import AnswerReader
@@ -39,7 +41,8 @@ class Generate(Node):
     may_read = (
         "plan.reply", "plan.ranking_query", "prompt.answer_tokens", "found.pictures", "found.knowledge_base_ids",
         "found.document_ids", "found.labels", "found.general_knowledge_allowed", "found.unsearched",
-        "found.frequencies", "found.key_passages", "found.reasons", "found.parts", "found.reading", "past.turns",
+        "found.frequencies", "found.key_passages", "found.reasons", "found.choices", "found.parts", "found.reading",
+        "past.turns",
     )  # fmt: skip
     writes = (
         "answer.blocks", "answer.usage", "answer.finish_reason", "prompt.cited", "prompt.evidence", "prompt.citations",
@@ -49,8 +52,11 @@ class Generate(Node):
     async def run(self, state: State, ctx: Context) -> None:
         """Emit the sources and the blocks; fill `cited`, `usage` and `answer`."""
         writer = BlockWriter(state, ctx.emit)
-        if state.plan.reply:
-            await writer.block(escape_markdown(state.plan.reply))
+        if state.plan.reply or state.found.choices:
+            with translation.override(extractive_answer.reply_language(state)):
+                await writer.block(escape_markdown(state.plan.reply or which_of_several()))
+            if state.found.choices:
+                await writer.choices(state.found.choices)
             return
         nothing_found = state.plan.action == "retrieve_vector" and not state.found.hits
         if nothing_found:

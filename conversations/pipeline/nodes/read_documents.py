@@ -16,6 +16,7 @@ from conversations.pipeline.description import Description, reason
 from conversations.pipeline.graph import Context, Node, elapsed
 from conversations.pipeline.node_run import step_event
 from conversations.pipeline.state import State
+from conversations.pipeline.understanding.choices import distinct_names
 from conversations.pipeline.understanding.scope import Scope
 from conversations.pipeline.whole_documents.comparison import Comparison, compare
 from conversations.pipeline.whole_documents.documents import Meant, meant, passages_of
@@ -69,7 +70,7 @@ class ReadDocuments(Node):
     may_read = ("past.turns", "plan.reply")
     writes = (
         "plan.whole", "plan.reply", "plan.action", "found.reading", "found.hits", "found.key_passages",
-        "found.answer_state",
+        "found.answer_state", "found.choices",
         "found.knowledge_base_ids", "found.document_ids", "found.general_knowledge_allowed", "answer.usage",
     )  # fmt: skip
 
@@ -79,7 +80,7 @@ class ReadDocuments(Node):
         return not replied and may_want_whole(state.request.question)
 
     async def run(self, state: State, ctx: Context) -> None:
-        """Fill `whole`, `reading` and `hits`, or `reply` if the documents can't be read."""
+        """Fill `whole`, `reading` and `hits`, or `reply`, perhaps with `choices`, if the documents can't be read."""
         began = time.perf_counter()
         in_language = translation.override(reply_language(state))(meant)
         found, scope = await in_database(in_language, state.request, state.past.turns)
@@ -87,7 +88,7 @@ class ReadDocuments(Node):
             return
         if found.reply:
             state.plan.action = "answer_chat" if found.request.kind == "documents" else "clarify"
-            state.plan.reply = found.reply
+            state.plan.reply, state.found.choices = found.reply, list(found.choices)
             ctx.note(kind=found.request.kind, documents=[document.pk for document in found.documents], refused=True)
             return
         step = replace(step_event(self, "processing"), step=3)
@@ -101,10 +102,7 @@ class ReadDocuments(Node):
         await ctx.emit(replace(step, status="completed", message=message, ms=elapsed(began)))
 
     async def _read(self, state: State, ctx: Context, meant: Meant, scope: Scope) -> None:
-        titles = {document.pk: document.name for document in meant.documents}
-        for distinct_name in (lambda each: each.path, lambda each: f"{each.path} ({each.created_at:%F})"):
-            if len(set(titles.values())) < len(titles):  # several have the same name
-                titles = {document.pk: distinct_name(document) for document in meant.documents}
+        titles = distinct_names(meant.documents)
         kind = meant.request.kind
         ctx.note(kind=kind, documents=list(titles), files=[document.path for document in meant.documents])
         read, rest = await in_database(passages_of, meant.documents, config.READ_MAX_TOKENS)

@@ -4,7 +4,8 @@ A search by meaning always finds something. And a model that would rather not se
 contain nothing on the question.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from django.utils.translation import gettext as _
@@ -13,8 +14,11 @@ from django.utils.translation import gettext_lazy
 from conversations.pipeline.description import Description
 from conversations.pipeline.graph import Context, Node
 from conversations.pipeline.state import State
+from conversations.pipeline.understanding.choices import choices_of
 from conversations.pipeline.understanding.plans import asks_for_facts
+from conversations.pipeline.understanding.scope import cited_by
 from conversations.prompts.endpoints import endpoint_for
+from knowledge.models import Document
 from knowledge.queries import languages_of
 from ragsite.db import in_database
 from ragsite.language.analysis import CHINESE_STOP_WORDS, STOP_WORDS, terms
@@ -24,7 +28,7 @@ from ragsite.language.detection import language_of
 from ragsite.language.questions import question_words
 from retrieval.answerability.gate import STATES, Judgement, judge, similarity
 from retrieval.engine.fulltext import Frequencies
-from retrieval.search import select_hits
+from retrieval.search import Hit, select_hits
 
 # The similarity from which a passage overrules a model that would rather not search. Chosen by hand.
 NEAR = 2.0
@@ -44,18 +48,28 @@ class RelevanceGate(Node):
     reads = ("plan.action", "found.rankings", "found.hits")
     may_read = (
         "plan.deferred_action", "plan.ranking_query", "plan.rewrite", "plan.translations", "found.search_request",
-        "found.frequencies", "found.knowledge_base_ids", "found.document_ids", "found.labels",
+        "found.frequencies", "found.knowledge_base_ids", "found.document_ids", "found.labels", "found.named",
+        "started",
     )  # fmt: skip
-    writes = ("plan.action", "found.hits", "found.answer_state", "found.unsearched")
+    writes = (
+        "plan.action", "found.hits", "found.answer_state", "found.unsearched", "found.choices",
+        "found.document_ids",
+    )  # fmt: skip
 
     def wanted(self, state: State) -> bool:
         """Return whether the documents were searched."""
         return state.plan.action == "retrieve_vector"
 
     async def run(self, state: State, ctx: Context) -> None:
-        """Fill `answer_state` and `unsearched`; empty `hits` about something else, or follow the model's plan."""
+        """Fill `answer_state` and `unsearched`; empty `hits` about something else, or follow the model's plan.
+
+        If several documents answer of which the question means one, fill `choices`, from which the user chooses.
+        """
         found, deferred, question = state.found, state.plan.deferred_action, state.request.question
-        judgement = _judged(state)
+        if found.named.one_is_meant and await _asks_which(state):
+            ctx.note(action=state.plan.action, choices=[choice["document_id"] for choice in found.choices])
+            return
+        judgement = _judged(state, found.hits)
         found.answer_state = judgement.state
         ctx.note(**judgement.to_dict(), deferred_action=deferred)
         proven = judgement.state == "answered" or (judgement.evidence.similarity or 0.0) >= NEAR
@@ -93,6 +107,8 @@ class RelevanceGate(Node):
             "nearest": _("only the closest passages, which may not answer it"),
             "nothing": _("nothing: the documents don't cover it"),
         }
+        if detail.get("choices"):
+            return Description([(_("Found"), _("an answer in several documents, of which one is meant"))])
         if detail.get("state") not in states:
             return Description()
         facts = [
@@ -114,8 +130,29 @@ def _is_in_words(question: str, frequencies: Frequencies) -> bool:
     )
 
 
-def _judged(state: State) -> Judgement:
-    """Return the best judgement among the wordings that were searched.
+async def _asks_which(state: State) -> bool:
+    """Return whether the user is asked which document is meant: several of those that fit the question answer it.
+
+    The document that the last answer cites is meant again: then the other hits are removed.
+    """
+    found = state.found
+    hits: dict[int, list[Hit]] = {}
+    for hit in found.hits:
+        hits.setdefault(hit.document_id, []).append(hit)
+    if sum(_judged(state, own).state == "answered" for own in hits.values()) < 2:
+        return False
+    last = await in_database(cited_by, state.parent_turn_id, found.named.document_ids)
+    if last is not None:
+        found.document_ids, found.hits = (last,), hits.get(last, [])
+        return False
+    documents = await in_database(lambda: list(Document.objects.filter(pk__in=found.named.document_ids)))
+    state.plan.action, found.choices = "clarify", choices_of(documents)
+    found.hits, found.answer_state = [], ""
+    return True
+
+
+def _judged(state: State, hits: Sequence[Hit]) -> Judgement:
+    """Return the best judgement of hits, all or those of one document, among the wordings that were searched.
 
     A follow-up question is judged by its expanded wording, any other by its own or its rewritten one, and each also by
     its translations. If the model planned not to search (`deferred_action`), only the question itself counts.
@@ -126,11 +163,14 @@ def _judged(state: State) -> Judgement:
     else:
         stands_alone = plan.ranking_query if dependence_on_context(question) else plan.rewrite
         wordings = [stands_alone or question, *plan.translations.values()]
-    hits = found.hits
+    rankings = found.rankings
+    if len(hits) < len(found.hits):
+        own = {chunk_id for hit in hits for chunk_id in (hit.chunk_id, *hit.merged)}
+        rankings = [replace(each, hits=[found for found in each.hits if found[0] in own]) for each in rankings]
     if found.search_request is not None:
         hits, _stages = select_hits(found.search_request, hits)
     judgements = []
     for text in wordings:
-        nearest = similarity(found.rankings, {text, question} if text == plan.rewrite else {text})
+        nearest = similarity(rankings, {text, question} if text == plan.rewrite else {text})
         judgements.append(judge(text, hits, found.frequencies, nearest))
     return min(judgements, key=lambda judgement: STATES.index(judgement.state))

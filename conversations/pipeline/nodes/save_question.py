@@ -32,6 +32,7 @@ class SaveQuestion(Node):
 def _open(request: Request, session_id: int) -> Started:
     # The owner was checked when the turn was prepared.
     session = ChatSession(pk=session_id, owner_id=request.user_id)
+    chosen = {} if request.chosen_document_id is None else {"chosen_document": request.chosen_document_id}
     return open_turn(
         session,
         request.question,
@@ -44,5 +45,6 @@ def _open(request: Request, session_id: int) -> Started:
             "knowledge_bases": list(request.asked_knowledge_base_ids),
             "documents": list(request.asked_document_ids),
             **request.labels.to_dict(),
+            **chosen,
         },
     )

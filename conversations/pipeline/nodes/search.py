@@ -45,7 +45,7 @@ class Search(Node):
     may_read = ("plan.ranking_query",)
     writes = (
         "found.search_request", "found.rankings", "found.frequencies", "found.knowledge_base_ids", "found.document_ids",
-        "found.labels", "found.general_knowledge_allowed",
+        "found.labels", "found.general_knowledge_allowed", "found.named",
     )  # fmt: skip
 
     async def run(self, state: State, ctx: Context) -> None:
@@ -59,7 +59,7 @@ class Search(Node):
         scope = await in_database(searchable, request)
         ids = found.knowledge_base_ids = scope.knowledge_base_ids
         found.document_ids, found.general_knowledge_allowed = scope.document_ids, scope.general_knowledge_allowed
-        found.labels = scope.labels
+        found.labels, found.named = scope.labels, scope.named
         cached = False
         if ids:
             ranking_query, top_n = plan.ranking_query or request.question, request.top_n

@@ -6,9 +6,10 @@ a source.
 """
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from conversations.pipeline.writing.editions import bare_name
 from ragsite.language.analysis import terms
 from ragsite.language.detection import HAN_BMP
 from ragsite.language.simplified import simplified
@@ -18,10 +19,11 @@ from ragsite.language.word_lists import alternatives
 MOST_FITTING = 5
 
 _NOUN, _NOUN_ZH = alternatives("title_nouns")
+_STANDING, _STANDING_ZH = alternatives("standing_nouns")
 _YEAR = re.compile(r"(?<!\d)(?:19|20)\d\d(?!\d)")
 _MENTION = re.compile(
     rf"\b(?:in|from|within|under|per|according\s+to|summari[sz]e|does|do)\s+(?:the|our|my)\s+"
-    rf"(?P<name>(?:[\w'’&-]+\s+){{0,5}}?(?:{_NOUN}))s?\b(?:\s+(?:of|for|from)\s+(?P<year>(?:19|20)\d\d))?",
+    rf"(?P<name>(?:[\w'’&-]+\s+){{0,5}}?(?:{_NOUN}))(?P<plural>s?)\b(?:\s+(?:(?:of|for|from)\s+)?(?P<year>(?:19|20)\d\d))?",
     re.IGNORECASE,
 )
 # "What does the handbook say": the document is asked for what it says.
@@ -32,14 +34,53 @@ _MENTION_ZH = re.compile(
     rf"|(?P<followed>[{HAN_BMP}\w]{{0,12}}?(?:{_NOUN_ZH}))(?:里|中|内|上|怎么说|怎么写|如何规定|规定|要求|提到|写明|写着))"
 )
 _ENDS_WITH_NOUN = re.compile(rf"(?:{_NOUN_ZH})$")
+_ENDS_WITH_STANDING = re.compile(rf"\b(?:{_STANDING})$|(?:{_STANDING_ZH})$", re.IGNORECASE)
+# Nouns whose plural is one document: "the minutes".
+_PLURAL_IS_ONE = re.compile(r"\b(?:minute|bylaw|regulation|specification)$", re.IGNORECASE)
+# What is asked of several documents at once: a comparison, or in which of them something is.
+_OF_SEVERAL = re.compile(
+    rf"\b(?:compar(?:e|ed|ison)|differ(?:s|ed|ences?|ent)?|versus|vs|between|across|over\s+the\s+years)\b"
+    rf"|\b(?:which|what)\s+(?:of\s+the\s+)?(?:\w+\s+){{0,2}}?(?:year|document|file|source|version|edition|{_NOUN})s?\b"
+    rf"|各|每|所有|全部|历年|多年|哪一?[份个本年版次]|[几两二三四五多][份个本年版]|这些|那些"
+    rf"|对比|比较|相比|区别|差异|不同|分别|之间|变化",
+    re.IGNORECASE,
+)
+_NEWEST = re.compile(r"\b(?:latest|newest|current|most\s+recent)\b\s*|最新|现行|当前", re.IGNORECASE)
+# Chinese nouns that alone are rules in general rather than a document: 按规定.
+_RULES_ZH = {"规定", "制度", "政策", "办法", "通知", "方案", "公告"}
 
 
 @dataclass(frozen=True, slots=True)
 class Titled:
-    """A document by its id, with its title and file name in one text."""
+    """A document by its id, its title and its file name, either of which may be empty."""
 
     pk: int
     title: str
+    filename: str = ""
+
+    @property
+    def names(self) -> list[str]:
+        """The title, and the file name without its ending."""
+        return [name for name in (self.title, re.sub(r"\.\w{1,5}$", "", self.filename)) if name]
+
+
+@dataclass(frozen=True, slots=True)
+class Named:
+    """The documents that a question names as its source, at most `MOST_FITTING`, and the words that name them.
+
+    With `one_is_meant`, the question is about one of them, and its words don't say which.
+    """
+
+    document_ids: tuple[int, ...] = ()
+    words: tuple[str, ...] = ()
+    one_is_meant: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class _Mention:
+    name: str
+    is_plural: bool = False
+    is_newest: bool = False
 
 
 def names_a_source(question: str) -> bool:
@@ -47,34 +88,89 @@ def names_a_source(question: str) -> bool:
     return bool(_mentions(simplified(question)))
 
 
-def documents_named(question: str, documents: Iterable[Titled]) -> list[int]:
-    """Return the ids of the documents that a question names as its source, at most `MOST_FITTING`, else none."""
-    titles = [(each.pk, simplified(each.title)) for each in documents]
-    named: dict[int, None] = {}
-    for mention in _mentions(simplified(question)):
-        fitting = [pk for pk, title in titles if _fits(mention, title)]
-        if len(fitting) <= MOST_FITTING:
-            named |= dict.fromkeys(fitting)
-    return list(named)
+def documents_named(question: str, documents: Iterable[Titled]) -> Named:
+    """Return the documents that a question names as its source; none if a name fits more than `MOST_FITTING`."""
+    question = simplified(question)
+    titled = [Titled(each.pk, simplified(each.title), simplified(each.filename)) for each in documents]
+    found: dict[str, list[Titled]] = {}
+    words: list[str] = []
+    mentions = _mentions(question)
+    for mention in mentions:
+        fitting = [each for each in titled if _fits(mention.name, " ".join((each.title, each.filename)))]
+        exact = [each for each in fitting if _is_name(mention.name, each)]
+        fitting = exact if exact and not mention.is_plural else fitting
+        if mention.is_newest:
+            fitting = _newest(fitting)
+        if 0 < len(fitting) <= MOST_FITTING:
+            found[mention.name] = fitting
+            words += _matched(mention.name, fitting)
+    ids = tuple(dict.fromkeys(each.pk for fitting in found.values() for each in fitting))
+    one_is_meant = (
+        len(found) == len(mentions) == 1
+        and len(ids) > 1
+        and not mentions[0].is_plural
+        and mentions[0].name not in _RULES_ZH
+        and not _OF_SEVERAL.search(question)
+        and not _are_versions_of_one(mentions[0].name, found[mentions[0].name])
+    )
+    return Named(ids, tuple(words), one_is_meant)
 
 
-def _mentions(text: str) -> list[str]:
-    found = [match[1] for match in _QUOTED.finditer(text)]
+def _mentions(text: str) -> list[_Mention]:
+    found = [(match[1], False) for match in _QUOTED.finditer(text)]
     for match in _MENTION.finditer(text):
         if match[0].lower().startswith("do") and not _SAYS.match(text[match.end() :]):
             continue
-        found.append(" ".join(filter(None, (match["name"], match["year"]))))
-    found += [match["led"] or match["followed"] for match in _MENTION_ZH.finditer(text)]
-    return found
+        is_plural = bool(match["plural"]) and not _PLURAL_IS_ONE.search(match["name"])
+        found.append((" ".join(filter(None, (match["name"], match["year"]))), is_plural))
+    found += [(match["led"] or match["followed"], False) for match in _MENTION_ZH.finditer(text)]
+    mentions = [_Mention(_NEWEST.sub("", name), is_plural, bool(_NEWEST.search(name))) for name, is_plural in found]
+    return list({mention.name: mention for mention in mentions}.values())
 
 
 def _fits(mention: str, title: str) -> bool:
     if not set(_YEAR.findall(mention)) <= set(_YEAR.findall(title)):
         return False
     if noun := _ENDS_WITH_NOUN.search(mention):
-        # The words before a Chinese name aren't separated from it: as many of the last characters as the title has.
-        bare = _YEAR.sub("", mention).removeprefix("年")
-        longest = next((bare[start:] for start in range(len(bare)) if bare[start:] in title), "")
-        return len(longest) >= len(noun[0])
+        return len(_longest_end(mention, title)) >= len(noun[0])
     asked = set(terms(mention))
     return bool(asked) and asked <= set(terms(re.sub(r"[_.]", " ", title)))
+
+
+def _newest(documents: Sequence[Titled]) -> list[Titled]:
+    """Return the document with the latest year in its names; all of them if that doesn't tell one from the others."""
+    years = {each.pk: max(map(int, _YEAR.findall(" ".join(each.names))), default=0) for each in documents}
+    newest = [each for each in documents if years[each.pk] == max(years.values())]
+    return newest if len(newest) == 1 and years[newest[0].pk] else list(documents)
+
+
+def _longest_end(mention: str, title: str) -> str:
+    """Return as many of the last characters of a Chinese name as a title has; may be empty.
+
+    The words before a Chinese name aren't separated from it.
+    """
+    bare = _YEAR.sub("", mention).removeprefix("年")
+    return next((bare[start:] for start in range(len(bare)) if bare[start:] in title), "")
+
+
+def _matched(mention: str, documents: Sequence[Titled]) -> list[str]:
+    """Return the words of a mention that are in the documents' names."""
+    if not _ENDS_WITH_NOUN.search(mention):
+        return [mention]
+    ends = (_longest_end(mention, name) for each in documents for name in each.names)
+    return [*_YEAR.findall(mention), max(ends, key=len)]
+
+
+def _is_name(mention: str, document: Titled) -> bool:
+    """Return whether a mention is all of a document's name, apart from dates and versions."""
+    for name in document.names:
+        said = _longest_end(mention, name) if _ENDS_WITH_NOUN.search(mention) else mention
+        if bare_name(said) == bare_name(re.sub(r"[_.]", " ", name)):
+            return True
+    return False
+
+
+def _are_versions_of_one(mention: str, documents: Sequence[Titled]) -> bool:
+    """Return whether documents are versions of one thing that is in force until the newest of them replaces it."""
+    shared = set.intersection(*({bare_name(name) for name in each.names} for each in documents))
+    return bool(shared) and bool(_ENDS_WITH_STANDING.search(mention))

@@ -1,15 +1,16 @@
 """The documents that a turn may search, and the frequency of the conversation's words in them."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 
 from django.contrib.auth.models import User
 from django.contrib.postgres.expressions import ArraySubquery
 from django.db.models import Exists, OuterRef, Q, QuerySet
 
+from conversations.models import Citation
 from conversations.pipeline.state import Request, State
 from conversations.pipeline.understanding.carry_over import Known
-from conversations.pipeline.understanding.named_documents import Titled, documents_named, names_a_source
+from conversations.pipeline.understanding.named_documents import Named, Titled, documents_named, names_a_source
 from conversations.pipeline.understanding.rules import context_probe_query, earlier_questions
 from knowledge import access
 from knowledge.labels import LabelFilter
@@ -56,7 +57,8 @@ TITLES = 3
 class Scope:
     """The scope of a turn's search: knowledge bases and, if `document_ids` are given, only these of their documents.
 
-    `labels` narrow it further, except in `files_id`, the base of the files that were added to the chat.
+    `labels` narrow it further, except in `files_id`, the base of the files that were added to the chat. `named` are the
+    documents that the question names as its source; nothing, if documents were selected.
     """
 
     knowledge_base_ids: tuple[int, ...]
@@ -64,6 +66,7 @@ class Scope:
     general_knowledge_allowed: bool  # by all of the knowledge bases
     labels: LabelFilter = LabelFilter()  # noqa: RUF009 - it can't be changed
     files_id: int | None = None
+    named: Named = Named()  # noqa: RUF009 - it can't be changed
 
     @property
     def documents(self) -> QuerySet[Document]:
@@ -76,7 +79,8 @@ def searchable(request: Request) -> Scope:
     """Return the requested scope, limited to what the user may read now and to the assistant's knowledge bases.
 
     Without a selection it is everything that the user may read; the files added to the chat are always included. If the
-    question names documents as its source ("in the 2022 report"), only they are searched.
+    question names documents as its source ("in the 2022 report"), only they are searched; if it was asked again within
+    one of several that fit, only that one.
     """
     person = User(pk=request.user_id)
     is_active = Exists(User.objects.filter(pk=request.user_id, is_active=True))
@@ -107,11 +111,31 @@ def searchable(request: Request) -> Scope:
         labels,
         files_id,
     )
-    if scope.document_ids or not names_a_source(request.question):
-        return scope
-    titles = scope.documents.filter(status__in=_SEARCHABLE).values_list("pk", "title", "original_filename")
-    documents = (Titled(pk, f"{title} {filename}") for pk, title, filename in titles[:_MOST_TITLES])
-    return replace(scope, document_ids=tuple(documents_named(request.question, documents)))
+    chosen = request.chosen_document_id
+    if (scope.document_ids and chosen is None) or not names_a_source(request.question):
+        return _only(scope, chosen)
+    readable = scope.documents.filter(status__in=_SEARCHABLE)
+    titles = readable.values_list("pk", "title", "original_filename", "knowledge_base_id")[:_MOST_TITLES]
+    of_chat = {pk for pk, *_names, base_id in titles if base_id == files_id}
+    named = documents_named(request.question, (Titled(*each[:3]) for each in titles))
+    if named.one_is_meant and (attached := tuple(pk for pk in named.document_ids if pk in of_chat)):
+        named = replace(named, document_ids=attached, one_is_meant=len(attached) > 1)
+    if chosen is not None:
+        return _only(replace(scope, named=replace(named, one_is_meant=False)), chosen)
+    return replace(scope, document_ids=named.document_ids, named=named)
+
+
+def _only(scope: Scope, document_id: int | None) -> Scope:
+    """Return a scope limited to one of its documents; unchanged if it hasn't got it, or without one."""
+    found = document_id is not None and scope.documents.filter(pk=document_id).exists()
+    return replace(scope, document_ids=(document_id,)) if document_id is not None and found else scope
+
+
+def cited_by(turn_id: int | None, among: Collection[int]) -> int | None:
+    """Return which of some documents the answer of a turn cites; None if it cites none or several of them."""
+    cited = Citation.objects.filter(message__turn_id=turn_id, cited=True, document_id__in=among)
+    ids = set(cited.values_list("document_id", flat=True))
+    return ids.pop() if len(ids) == 1 else None
 
 
 def _of_session(request: Request, earlier: Sequence[str]) -> Known:

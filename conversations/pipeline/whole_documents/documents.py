@@ -9,10 +9,13 @@ from django.db.models.functions import Coalesce, NullIf, Upper
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
+from conversations.events import Choice
 from conversations.history import PastTurn
 from conversations.models import Citation
 from conversations.pipeline.state import Request
-from conversations.pipeline.understanding.scope import Scope, searchable
+from conversations.pipeline.understanding.choices import choices_of, which_of_several
+from conversations.pipeline.understanding.named_documents import MOST_FITTING
+from conversations.pipeline.understanding.scope import Scope, cited_by, searchable
 from conversations.pipeline.whole_documents.requests import WholeRequest, names_in, whole_request
 from conversations.pipeline.whole_documents.sections import Passage
 from knowledge.models import Chunk, Document
@@ -26,11 +29,15 @@ _ENDING = re.compile(r"\.\w{1,5}$")
 
 @dataclass(frozen=True, slots=True)
 class Meant:
-    """The documents to read, the older first if two are compared; or a reply instead, such as a question back."""
+    """The documents to read, the older first if two are compared; or a reply instead, such as a question back.
+
+    `choices` are the documents from which the reply has the user choose one.
+    """
 
     request: WholeRequest
     documents: tuple[Document, ...] = ()
     reply: str = ""
+    choices: tuple[Choice, ...] = ()
 
 
 def meant(request: Request, past: Sequence[PastTurn]) -> tuple[Meant | None, Scope]:
@@ -43,14 +50,20 @@ def meant(request: Request, past: Sequence[PastTurn]) -> tuple[Meant | None, Sco
     scope = searchable(request)
     readable = scope.documents
     named = _named(request.question, readable)
-    wanted = whole_request(request.question, [name for name, _document in named])
+    wanted = whole_request(request.question, [*(name for name, _document in named), *scope.named.words])
     if wanted is None:
         return None, scope
     if wanted.kind == "documents":
         return Meant(wanted, reply=_listing(readable)), scope
     documents = _documents(wanted, request, named, readable, scope, past)
+    if scope.named.one_is_meant and len(documents) > 1:
+        return Meant(wanted, reply=which_of_several(), choices=tuple(choices_of(documents))), scope
     if not documents and wanted.kind == "summary" and wanted.means == "documents" and readable.exists():
-        return Meant(wanted, reply=_("Which document do you mean? Give its name, or select it below.")), scope
+        newest = list(readable.order_by("-created_at", "-pk")[: MOST_FITTING + 1])
+        reply = _("Which document do you mean?")
+        if len(newest) > MOST_FITTING:
+            reply = _("Which document do you mean? Choose one of the newest, or give the name of another one.")
+        return Meant(wanted, reply=reply, choices=tuple(choices_of(newest[:MOST_FITTING]))), scope
     if not documents:
         return None, scope
     return Meant(wanted, tuple(documents), _refusal(wanted, documents)), scope
@@ -148,12 +161,15 @@ def _documents(
     scope: Scope,
     past: Sequence[PastTurn],
 ) -> list[Document]:
-    if wanted.means == "names":
+    in_chat = bool(past) and request.session_id is not None
+    if in_chat and scope.named.one_is_meant and (last := cited_by(past[-1].turn_id, scope.document_ids)) is not None:
+        return list(readable.filter(pk=last))
+    if wanted.means == "names" and named:
         return [document for _name, document in named]
     if scope.document_ids:
         return list(readable.order_by("created_at", "pk"))
     pair = 2 if wanted.kind == "changes" else 1
-    if wanted.means == "documents" and past and request.session_id is not None:
+    if wanted.means == "documents" and in_chat:
         cited = Citation.objects.filter(message__turn_id=past[-1].turn_id, cited=True, document__isnull=False)
         ids = set(cited.values_list("document_id", flat=True)[:100])
         mentioned = list(readable.filter(pk__in=ids).order_by("created_at", "pk"))

@@ -11,6 +11,7 @@ from conversations.events import (
     BlockKind,
     BlockStart,
     BlockUpdate,
+    Choice,
     Delta,
     in_brackets,
 )
@@ -92,6 +93,14 @@ class BlockWriter:
         await self.start("image", alt=picture.alt)
         await self._emit(BlockUpdate(id=self._open, url=picture.url, width=picture.width, height=picture.height))
         await self.close()
+
+    async def choices(self, choices: list[Choice]) -> None:
+        """Write the documents to choose from."""
+        await self.close()
+        name = f"b{len(self._state.answer.blocks) + 1}"
+        told = [Choice(document_id=each["document_id"], name=whole(each["name"])) for each in choices]
+        await self._emit(BlockStart(id=name, kind="choices", choices=told))
+        await self._emit(BlockEnd(id=name))
 
     async def start(
         self, kind: BlockKind, columns: list[str] | None = None, alt: str | None = None, language: str | None = None

@@ -119,7 +119,7 @@ def _dated(beginning: Beginning) -> _Dated:
     stem = beginning.filename.rpartition(".")[0] or beginning.filename
     first = next((line.lstrip("# ") for line in beginning.text.splitlines() if line.strip()), "")
     heads = [beginning.title, stem, first if len(first) <= 80 else ""]
-    names = {bare for text in heads if (bare := _bare(text)) and _width(bare) >= _LEAST_LETTERS}
+    names = {bare for text in heads if (bare := bare_name(text)) and _width(bare) >= _LEAST_LETTERS}
     text = simplified(beginning.text[:600])
     own = _Dated(names, replaces=bool(_REPLACES.search(text)))
     others_left_out = _REPLACES.sub(" ", text)
@@ -157,8 +157,8 @@ def _version(text: str) -> str:
     return (match["a"] or match["b"]) if match else ""
 
 
-def _bare(text: str) -> str:
-    """Return a name without dates, versions and punctuation."""
+def bare_name(text: str) -> str:
+    """Return a document's name without dates, versions and punctuation."""
     text = _NOISE_ZH.sub("", _NOISE.sub("", _VERSION.sub("", _DATE.sub("", simplified(text)))))
     return re.sub(r"[\W_]+", "", text).casefold()
 

@@ -4,7 +4,7 @@ import pytest
 from django.contrib.auth.models import User
 
 from conversations.pipeline.state import Request
-from conversations.pipeline.understanding.named_documents import Titled, documents_named, names_a_source
+from conversations.pipeline.understanding.named_documents import Named, Titled, documents_named, names_a_source
 from conversations.pipeline.understanding.scope import searchable
 from tests.factories import make_document, make_knowledge_base
 
@@ -24,6 +24,7 @@ DOCUMENTS = [
     [
         ("What was the revenue in the 2022 annual report?", [2]),
         ("In the report of 2021, what was the revenue?", [1]),
+        ("Summarise the annual report 2022", [2]),
         ("What does the switch handbook say about fans?", [3]),
         ("Summarise the handbook", [3]),
         ("According to our price list, what does a fan cost?", [7]),
@@ -35,7 +36,7 @@ DOCUMENTS = [
     ],
 )
 def test_a_part_of_a_title_names_a_document(question: str, named: list[int]) -> None:
-    assert names_a_source(question) and documents_named(question, DOCUMENTS) == named
+    assert names_a_source(question) and list(documents_named(question, DOCUMENTS).document_ids) == named
 
 
 @pytest.mark.parametrize(
@@ -51,11 +52,70 @@ def test_a_part_of_a_title_names_a_document(question: str, named: list[int]) -> 
     ],
 )
 def test_other_questions_name_none(question: str) -> None:
-    assert documents_named(question, DOCUMENTS) == []
+    assert documents_named(question, DOCUMENTS) == Named()
 
 
 def test_a_name_that_fits_many_documents_names_none() -> None:
-    assert documents_named("What is in the report?", [Titled(number, f"Report {number}") for number in range(6)]) == []
+    reports = [Titled(number, f"Report {number}") for number in range(6)]
+    assert documents_named("What is in the report?", reports) == Named()
+
+
+SHELF = [
+    Titled(1, "Annual report", "Annual report 2021.md"),
+    Titled(2, "Annual report", "Annual report 2022.md"),
+    Titled(3, "Staff handbook"),
+    Titled(4, "Safety handbook"),
+    Titled(5, "Staff handbook for contractors"),
+    Titled(6, "Travel policy 2022"),
+    Titled(7, "Travel policy 2024"),
+    Titled(8, "华东区年度报告（2022）"),
+    Titled(9, "华东区年度报告（2023）"),
+    Titled(10, "租赁合同（一号楼）"),
+    Titled(11, "租赁合同（二号楼）"),
+    Titled(12, "差旅制度2021版"),
+    Titled(13, "差旅制度2023版"),
+    Titled(14, "Minutes of 3 May"),
+    Titled(15, "Minutes of 7 June"),
+]
+
+
+@pytest.mark.parametrize(
+    ("question", "named", "one_is_meant"),
+    [
+        ("What was the revenue in the annual report?", (1, 2), True),
+        ("Summarise the handbook", (3, 4, 5), True),
+        ("Who pays according to the 年度报告?", (), False),
+        ("年度报告里营收是多少", (8, 9), True),
+        ("《年度报告》中的营收是多少？", (8, 9), True),
+        ("根据租赁合同，押金是多少？", (10, 11), True),
+        ("What was decided in the minutes?", (14, 15), True),
+        # The whole name of one of them.
+        ("What does the staff handbook say about leave?", (3,), False),
+        # The newest.
+        ("What was the revenue in the latest annual report?", (2,), False),
+        ("最新的年度报告里营收是多少", (9,), False),
+        # Versions of one thing, of which the newer one is in force.
+        ("What does the travel policy say about trains?", (6, 7), False),
+        ("差旅制度里火车票怎么报销", (12, 13), False),
+        # Several at once.
+        ("What do the handbooks say about leave?", (3, 4, 5), False),
+        ("What is in the annual reports?", (1, 2), False),
+        ("In which year was revenue highest, according to the annual report?", (1, 2), False),
+        ("How does revenue differ in the annual report?", (1, 2), False),
+        ("两份租赁合同中的押金有什么区别", (10, 11), False),
+        ("哪份租赁合同里押金更高", (10, 11), False),
+    ],
+)
+def test_which_of_several_fitting_documents_is_meant_may_be_open(
+    question: str, named: tuple[int, ...], one_is_meant: bool
+) -> None:
+    found = documents_named(question, SHELF)
+    assert (found.document_ids, found.one_is_meant) == (named, one_is_meant)
+
+
+def test_rules_in_general_are_no_document() -> None:
+    shelf = [Titled(1, "请假规定"), Titled(2, "考勤规定")]
+    assert not documents_named("按规定年假有几天", shelf).one_is_meant
 
 
 @pytest.mark.django_db
