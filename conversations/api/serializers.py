@@ -267,13 +267,6 @@ class MessageErrorSerializer(serializers.Serializer[Any]):
     message = serializers.CharField()
 
 
-class MessageSerializer(serializers.ModelSerializer[Message]):
-    """A question or an answer in its current state."""
-
-    turn_id = serializers.IntegerField()
-    parent_turn_id = serializers.IntegerField(source="turn.parent_turn_id", allow_null=True)
-    continues = serializers.BooleanField(
-        source="turn.continues",
 class UsageSerializer(serializers.Serializer[Any]):
     """The tokens of an answer, and how many parts of the prompt the model's window (`window`) had no room for."""
 
@@ -293,6 +286,13 @@ class UsageSerializer(serializers.Serializer[Any]):
     turns_shortened = serializers.IntegerField(required=False)
 
 
+class MessageSerializer(serializers.ModelSerializer[Message]):
+    """A question or an answer in its current state."""
+
+    turn_id = serializers.IntegerField()
+    parent_turn_id = serializers.IntegerField(source="turn.parent_turn_id", allow_null=True)
+    continues = serializers.BooleanField(
+        source="turn.continues",
         help_text="Whether the turn continues its parent's answer, which was cut off; its question is the same.",
     )
     blocks = BlockSerializer(many=True)
@@ -300,6 +300,7 @@ class UsageSerializer(serializers.Serializer[Any]):
     status = serializers.CharField(help_text="streaming, completed, stopped, failed or interrupted")
     answer_state = AnswerStateField()
     checks = CheckSerializer(many=True)
+    usage = UsageSerializer()
     finish_reason = serializers.CharField(
         help_text="`length` or `content_filter` if the model stopped before the answer was complete; otherwise empty."
     )
@@ -307,7 +308,6 @@ class UsageSerializer(serializers.Serializer[Any]):
         help_text="Whether the answer was cut off after it had begun, so that `continue` can continue it."
     )
     error = serializers.SerializerMethodField()
-    usage = UsageSerializer()
 
     class Meta:
         """`content` is the plain text of `blocks`; turns form a tree by `parent_turn_id`."""
