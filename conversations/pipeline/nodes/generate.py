@@ -41,7 +41,7 @@ class Generate(Node):
     may_read = (
         "plan.reply", "plan.ranking_query", "prompt.answer_tokens", "found.pictures", "found.knowledge_base_ids",
         "found.document_ids", "found.labels", "found.general_knowledge_allowed", "found.unsearched",
-        "found.frequencies", "found.key_passages", "found.reasons", "found.choices", "found.parts", "found.reading",
+        "found.frequencies", "found.key_passages", "found.reasons", "found.choices", "found.named", "found.parts", "found.reading",
         "past.turns",
     )  # fmt: skip
     writes = (

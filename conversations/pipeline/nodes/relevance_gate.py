@@ -159,10 +159,10 @@ def _judged(state: State, hits: Sequence[Hit]) -> Judgement:
     """
     plan, found, question = state.plan, state.found, state.request.question
     if plan.deferred_action:
-        wordings = [question]
+        wordings = [found.named.without(question)]
     else:
         stands_alone = plan.ranking_query if dependence_on_context(question) else plan.rewrite
-        wordings = [stands_alone or question, *plan.translations.values()]
+        wordings = [found.named.without(stands_alone or question), *plan.translations.values()]
     rankings = found.rankings
     if len(hits) < len(found.hits):
         own = {chunk_id for hit in hits for chunk_id in (hit.chunk_id, *hit.merged)}
@@ -171,6 +171,7 @@ def _judged(state: State, hits: Sequence[Hit]) -> Judgement:
         hits, _stages = select_hits(found.search_request, hits)
     judgements = []
     for text in wordings:
-        nearest = similarity(rankings, {text, question} if text == plan.rewrite else {text})
+        rewritten = plan.rewrite and text == found.named.without(plan.rewrite)
+        nearest = similarity(rankings, {text, found.named.without(question)} if rewritten else {text})
         judgements.append(judge(text, hits, found.frequencies, nearest))
     return min(judgements, key=lambda judgement: STATES.index(judgement.state))

@@ -3,6 +3,7 @@
 import asyncio
 import time
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from django.utils.functional import Promise
@@ -45,7 +46,7 @@ class Search(Node):
     may_read = ("plan.ranking_query",)
     writes = (
         "found.search_request", "found.rankings", "found.frequencies", "found.knowledge_base_ids", "found.document_ids",
-        "found.labels", "found.general_knowledge_allowed", "found.named",
+        "found.labels", "found.general_knowledge_allowed", "found.named", "plan.queries", "plan.ranking_query",
     )  # fmt: skip
 
     async def run(self, state: State, ctx: Context) -> None:
@@ -60,6 +61,9 @@ class Search(Node):
         ids = found.knowledge_base_ids = scope.knowledge_base_ids
         found.document_ids, found.general_knowledge_allowed = scope.document_ids, scope.general_knowledge_allowed
         found.labels, found.named = scope.labels, scope.named
+        if scope.named.phrases:
+            plan.queries = [replace(query, text=scope.named.without(query.text)) for query in plan.queries]
+            plan.ranking_query = scope.named.without(plan.ranking_query or request.question)
         cached = False
         if ids:
             ranking_query, top_n = plan.ranking_query or request.question, request.top_n

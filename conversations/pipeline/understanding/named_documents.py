@@ -7,10 +7,11 @@ a source.
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from conversations.pipeline.writing.editions import bare_name
 from ragsite.language.analysis import terms
+from ragsite.language.content_words import content_terms
 from ragsite.language.detection import HAN_BMP
 from ragsite.language.simplified import simplified
 from ragsite.language.word_lists import alternatives
@@ -68,19 +69,38 @@ class Titled:
 class Named:
     """The documents that a question names as its source, at most `MOST_FITTING`, and the words that name them.
 
-    With `one_is_meant`, the question is about one of them, and its words don't say which.
+    `phrases` are these words with what makes a source of them, such as "in the"; both are in simplified Chinese. With
+    `one_is_meant`, the question is about one of them, and its words don't say which.
     """
 
     document_ids: tuple[int, ...] = ()
     words: tuple[str, ...] = ()
+    phrases: tuple[str, ...] = ()
     one_is_meant: bool = False
+
+    def without(self, text: str) -> str:
+        """Return a question without the phrases: they say where to search, and needn't be in a passage.
+
+        A question of which nothing else is left is returned unchanged.
+        """
+        rest = text
+        for phrase in self.phrases:
+            if (start := simplified(rest).find(phrase)) >= 0:
+                rest = rest[:start] + rest[start + len(phrase) :]
+        if rest == text or not content_terms(rest):
+            return text
+        rest = re.sub(r"\s+(?=[\s,.?!])", "", rest).strip(" ,，、:：")
+        return rest[:1].upper() + rest[1:]
 
 
 @dataclass(frozen=True, slots=True)
 class _Mention:
+    """The name of a source in a question; `phrase` is how English puts it there, empty if it can't be left out."""
+
     name: str
     is_plural: bool = False
     is_newest: bool = False
+    phrase: str | None = None
 
 
 def names_a_source(question: str) -> bool:
@@ -94,6 +114,7 @@ def documents_named(question: str, documents: Iterable[Titled]) -> Named:
     titled = [Titled(each.pk, simplified(each.title), simplified(each.filename)) for each in documents]
     found: dict[str, list[Titled]] = {}
     words: list[str] = []
+    phrases: list[str] = []
     mentions = _mentions(question)
     for mention in mentions:
         fitting = [each for each in titled if _fits(mention.name, " ".join((each.title, each.filename)))]
@@ -103,7 +124,9 @@ def documents_named(question: str, documents: Iterable[Titled]) -> Named:
             fitting = _newest(fitting)
         if 0 < len(fitting) <= MOST_FITTING:
             found[mention.name] = fitting
-            words += _matched(mention.name, fitting)
+            said = _matched(mention.name, fitting)
+            words += said
+            phrases += [match[0] for match in re.finditer(_phrase(mention, said), question) if match[0]]
     ids = tuple(dict.fromkeys(each.pk for fitting in found.values() for each in fitting))
     one_is_meant = (
         len(found) == len(mentions) == 1
@@ -113,18 +136,23 @@ def documents_named(question: str, documents: Iterable[Titled]) -> Named:
         and not _OF_SEVERAL.search(question)
         and not _are_versions_of_one(mentions[0].name, found[mentions[0].name])
     )
-    return Named(ids, tuple(words), one_is_meant)
+    return Named(ids, tuple(words), tuple(phrases), one_is_meant)
 
 
 def _mentions(text: str) -> list[_Mention]:
-    found = [(match[1], False) for match in _QUOTED.finditer(text)]
+    found = [_Mention(match[1]) for match in _QUOTED.finditer(text)]
     for match in _MENTION.finditer(text):
-        if match[0].lower().startswith("do") and not _SAYS.match(text[match.end() :]):
+        verb = match[0].split()[0].lower()
+        if verb in ("do", "does") and not _SAYS.match(text[match.end() :]):
             continue
         is_plural = bool(match["plural"]) and not _PLURAL_IS_ONE.search(match["name"])
-        found.append((" ".join(filter(None, (match["name"], match["year"]))), is_plural))
-    found += [(match["led"] or match["followed"], False) for match in _MENTION_ZH.finditer(text)]
-    mentions = [_Mention(_NEWEST.sub("", name), is_plural, bool(_NEWEST.search(name))) for name, is_plural in found]
+        name = " ".join(filter(None, (match["name"], match["year"])))
+        can_be_left_out = verb not in ("do", "does", "summarise", "summarize")
+        found.append(_Mention(name, is_plural, phrase=match[0] if can_be_left_out else ""))
+    found += [_Mention(match["led"] or match["followed"]) for match in _MENTION_ZH.finditer(text)]
+    mentions = [
+        replace(each, name=_NEWEST.sub("", each.name), is_newest=bool(_NEWEST.search(each.name))) for each in found
+    ]
     return list({mention.name: mention for mention in mentions}.values())
 
 
@@ -159,6 +187,15 @@ def _matched(mention: str, documents: Sequence[Titled]) -> list[str]:
         return [mention]
     ends = (_longest_end(mention, name) for each in documents for name in each.names)
     return [*_YEAR.findall(mention), max(ends, key=len)]
+
+
+def _phrase(mention: _Mention, said: Sequence[str]) -> str:
+    """Return a pattern for the words of a mention that are no part of what is asked; it may match nothing."""
+    if mention.phrase is not None:
+        return re.escape(mention.phrase)
+    *years, name = said
+    before = rf"(?:{'|'.join(years)})?年?(?:{_NEWEST.pattern})?的?"
+    return rf"(?:根据|按照|依据|按|在|从)?{before}《?{before}{re.escape(name)}》?(?:里面?|中|内|上)?的?"
 
 
 def _is_name(mention: str, document: Titled) -> bool:

@@ -46,6 +46,15 @@ def nothing_found(state: State) -> str:
         if note := unsearched_note(state):
             nothing = _("The documents that this question can search contain nothing about this.")
             return join_sentences(nothing, note) + "\n\n"
+        if named := state.found.named.document_ids:
+            nothing = ngettext(
+                "The document named in your question contains nothing about this. To search all your documents, ask "
+                "without naming it.",
+                "The documents named in your question contain nothing about this. To search all your documents, ask "
+                "without naming them.",
+                len(named),
+            )
+            return nothing + "\n\n"
         if state.found.document_ids or state.found.labels:
             nothing = _(
                 "The selected documents contain nothing about this. To search all your documents, change the selection "

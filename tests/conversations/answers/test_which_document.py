@@ -7,7 +7,7 @@ from django.test import AsyncClient, Client
 from django.urls import reverse
 
 from conversations import services
-from conversations.models import ChatSession, Message
+from conversations.models import ChatSession, Message, TraceStep
 from conversations.sharing import export, links
 from conversations.turns import lifecycle
 from knowledge.models import KnowledgeBase
@@ -72,6 +72,31 @@ async def test_the_question_is_answered_from_the_document_that_is_chosen(
 
 
 @pytest.mark.parametrize(
+    ("question", "searched"),
+    [
+        ("What was the revenue in the 2022 annual report?", "What was the revenue?"),
+        ("2022年度报告中营业收入是多少？", "营业收入是多少？"),
+        ("2022年度報告中營業收入是多少？", "營業收入是多少？"),
+        ("What is in the 2022 annual report?", "What is in the 2022 annual report?"),
+    ],
+)
+async def test_the_name_of_the_source_is_not_searched_for(
+    owner: User, session: ChatSession, base: KnowledgeBase, question: str, searched: str
+) -> None:
+    message = await answer_to(owner, session, question)
+    step = await TraceStep.objects.aget(turn_id=message.turn_id, key="search")
+    assert {ranking["query"] for ranking in step.detail["rankings"]} == {searched}
+    assert len(step.detail["documents"]) == 1
+
+
+async def test_nothing_found_in_a_named_document_says_how_to_search_the_others(
+    owner: User, session: ChatSession, base: KnowledgeBase
+) -> None:
+    message = await answer_to(owner, session, "How many dogs bark at night in the 2022 annual report?")
+    assert message.answer_state == "nothing" and "ask without naming it" in message.content
+
+
+@pytest.mark.parametrize(
     "question",
     [
         "What was the revenue in the 2022 annual report?",
@@ -117,7 +142,7 @@ async def test_a_choice_among_attached_files_searches_no_other_file(owner: User,
     await session.asave()
     await in_database(index_document, own, ("The deposit is 900 euros.",), "Lease of May.md")
     await in_database(index_document, own, ("The deposit is 700 euros.",), "Lease of June.md")
-    message = await answer_to(owner, session, "How high is the deposit in the lease?")
+    message = await answer_to(owner, session, "What is the deposit in the lease?")
     assert names(message) == ["Lease of May.md", "Lease of June.md"]
     await lifecycle.regenerate(owner, message.pk, document_id=message.blocks[-1]["choices"][1]["document_id"])
     await wait_for_all()

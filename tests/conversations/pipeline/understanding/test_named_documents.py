@@ -113,6 +113,24 @@ def test_which_of_several_fitting_documents_is_meant_may_be_open(
     assert (found.document_ids, found.one_is_meant) == (named, one_is_meant)
 
 
+@pytest.mark.parametrize(
+    ("question", "rest"),
+    [
+        ("What was the revenue in the latest annual report, and the profit?", "What was the revenue, and the profit?"),
+        ("In the report of 2021, what was the revenue?", "What was the revenue?"),
+        ("According to our travel policy 2022, who pays?", "Who pays?"),
+        ("最新的年度报告里营收是多少？", "营收是多少？"),
+        ("《年度报告》里的营收是多少？", "营收是多少？"),
+        ("根据租赁合同，押金是多少？", "押金是多少？"),
+        # What it is asked for is no part of its name.
+        ("What does the staff handbook say about leave?", "What does the staff handbook say about leave?"),
+        ("What is in the staff handbook?", "What is in the staff handbook?"),
+    ],
+)
+def test_the_name_can_be_left_out_of_the_question(question: str, rest: str) -> None:
+    assert documents_named(question, SHELF).without(question) == rest
+
+
 def test_rules_in_general_are_no_document() -> None:
     shelf = [Titled(1, "请假规定"), Titled(2, "考勤规定")]
     assert not documents_named("按规定年假有几天", shelf).one_is_meant
