@@ -40,13 +40,14 @@ _BEGINS = re.compile(
     re.IGNORECASE,
 )
 _ANOTHER = re.compile(r"^\W*(?:and|but|so)?\s*(?:what|how)\s+about\b|^\W*(?:那么?|还有|而).{1,20}呢\W*$", re.IGNORECASE)
-# Words that look like references but aren't: an "it" that stands for the clause after it ("is it safe to …"), and
-# times that are known without a context.
+# Words that look like references but aren't: an "it" that stands for the clause after it ("is it safe to …"), "the
+# same" that compares ("the same as …") or means together, and times that are known without a context.
 _NO_REFERENCE = re.compile(
     r"\b(?:is|was|would|will)\s+(?:it|that)\s+(?:be\s+)?(?:(?:still|also|even|really|always|ever)\s+)?"
     r"(?:ok|okay|alright|fine|safe|possible|allowed|permitted|legal|true|necessary|mandatory|required|worth|better|best"
     r"|easy|hard|difficult|normal|common|enough)\b(?=\s+\w)"
     r"|\b(?:how\s+much|what)\s+(?:is|does)\s+it\s+(?:cost\s+)?to\b"
+    r"|\bat\s+the\s+same\s+time\b|\bthe\s+same\s+(?:\w+\s+){0,2}as\b(?!\s+(?:before|th(?:at|is|[eo]se|ey|em)|it)\b)"
     r"|\bthis\s+(?:week|weekend|month|quarter|year|morning|evening|afternoon)\b"
     r"|这(?:个月|周|星期|礼拜|季度|学期|年)",
     re.IGNORECASE,
@@ -94,7 +95,7 @@ def dependence_on_context(question: str) -> str:
     question = simplified(question)
     if _refers_back(question):
         return "pronoun"
-    named = {word.lower() for word in words(question) if not set(content_terms(word)) <= NAMES_NOTHING}
+    named = _named(question)
     if _BEGINS.search(question) and len(named) <= LONGEST_CONTINUATION:
         return "continuation"
     names = any(naming_likelihood(word) == 1.0 for word in named)
@@ -102,6 +103,15 @@ def dependence_on_context(question: str) -> str:
     if said > ENOUGH or (said == ENOUGH and names):
         return "" if said > ENOUGH or _ASKS.search(question) else "fragment"
     return "" if named and introduces(question) else "fragment"
+
+
+def names_more_than_enough(question: str) -> bool:
+    """Return whether a question names more than one that stands alone has to; a follow-up question seldom does."""
+    return sum(map(_weight, _named(simplified(question)))) > ENOUGH
+
+
+def _named(question: str) -> set[str]:
+    return {word.lower() for word in words(question) if not set(content_terms(word)) <= NAMES_NOTHING}
 
 
 def _weight(word: str) -> float:

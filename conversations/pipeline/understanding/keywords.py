@@ -7,6 +7,7 @@ from functools import lru_cache
 
 from ragsite.language.analysis import terms
 from ragsite.language.content_words import content_terms, naming_likelihood, words
+from ragsite.language.context_dependence import dependence_on_context, names_more_than_enough
 from ragsite.language.detection import HAN_CHARACTER
 from retrieval.engine.bm25 import inverse_document_frequency
 from retrieval.engine.fulltext import Frequencies
@@ -15,6 +16,9 @@ from retrieval.engine.fulltext import Frequencies
 DECAY = 0.5
 # A question returns to an earlier turn if the words they share are this specific; from .3 on results are the same.
 COMES_BACK = 0.5
+# How many turns older what was said before the topic counts, by whether the topic's question names more than it needs
+# to stand alone; one that names just enough may be a follow-up question (docs/decisions/followups.md).
+BEFORE_TOPIC = {False: 1, True: 2}
 # How often people carry over something that a turn names later, relative to what it names first
 # (docs/decisions/followups.md).
 LATER = 0.5
@@ -25,8 +29,9 @@ class Word:
     """A word of earlier questions that a question lacks, as it was written.
 
     `terms` are those that passages contain, or all if they contain none; `rarity` is the highest inverse document
-    frequency of these, and `age` the number of turns in between. `likely` is how likely a word of its kind and position
-    is needed, at most 1. Adjacent words that name something have the same `phrase`; others have none.
+    frequency of these, and `age` the number of turns in between that count, see `lacking`. `likely` is how likely a
+    word of its kind and position is needed, at most 1. Adjacent words that name something have the same `phrase`;
+    others have none.
     """
 
     text: str
@@ -40,16 +45,26 @@ class Word:
 def lacking(question: str, earlier: Sequence[str], frequencies: Frequencies) -> list[Word]:
     """Return the words of earlier questions (oldest first) that a question lacks, latest first, each once.
 
-    A number in the question replaces earlier ones with as many digits, such as another year. A turn to which the
-    question returns counts like the last one.
+    A number in the question replaces earlier ones with as many digits, such as another year. The last question that
+    stands alone, or else the first, begins the topic, so it counts as the last turn but one; those between it and the
+    last turn count as one turn older, and those before it by `BEFORE_TOPIC`. A turn to which the question returns
+    counts like the last one.
     """
     said = set(terms(question))
+    complete = (turns for turns, text in enumerate(reversed(earlier)) if not dependence_on_context(text))
+    topic = next(complete, len(earlier) - 1)
+    before_topic = BEFORE_TOPIC[bool(earlier) and names_more_than_enough(earlier[-1 - topic])]
     digits = {len(word) for word in words(question) if word.isdigit()}
     found: dict[frozenset[str], Word] = {}
     for turns, text in enumerate(reversed(earlier)):
         again = {*content_terms(question)} & {*content_terms(text)}
         narrowing = sum(map(frequencies.rarity, again)) / math.log(max(frequencies.size, 2))
-        age = 0 if narrowing >= COMES_BACK else turns
+        if not turns or narrowing >= COMES_BACK:
+            age = 0
+        elif turns < topic:
+            age = turns + 1
+        else:
+            age = min(topic, 1) + (turns - topic + before_topic if turns > topic else 0)
         for word, likely, phrase in _placed(text):
             if word.isdigit() and len(word) in digits:
                 continue
@@ -57,7 +72,8 @@ def lacking(question: str, earlier: Sequence[str], frequencies: Frequencies) -> 
             known = frozenset(term for term in named if frequencies.rarity(term))
             if key := known or named:
                 rarity = max(rarity_of(term, frequencies) for term in key)
-                found.setdefault(key, Word(word, key, rarity, age, likely, (turns, phrase) if phrase else None))
+                if key not in found or age < found[key].age:
+                    found[key] = Word(word, key, rarity, age, likely, (turns, phrase) if phrase else None)
     return list(found.values())
 
 

@@ -32,6 +32,45 @@ def test_words_of_older_turns_weigh_less() -> None:
     assert salient("Where?", ["router", "firmware"], frequencies(firmware=30, router=20))[0] == "firmware"
 
 
+TOPIC = "Does the clinic keep a hamster after surgery?"
+
+
+@pytest.mark.parametrize(
+    ("topic", "follow_ups"),
+    [
+        (TOPIC, ["Who pays?", "May I visit?", "What should I bring?"]),
+        ("借书证在哪里办理？", ["多少钱？", "谁来批？", "丢了怎么补"]),
+        ("押金什么时候退", ["多少钱？", "谁来批？", "需要什么材料？"]),  # the first question, though a fragment itself
+    ],
+)
+def test_the_topic_outlasts_the_questions_that_follow_it_up(topic: str, follow_ups: list[str]) -> None:
+    known = frequencies(**dict.fromkeys(words(" ".join([topic, *follow_ups])), 20))
+    carried = salient("And then?", [topic, *follow_ups], known, 12)
+    old = [carried.index(word) for word in words(topic) if word in carried]
+    between = [carried.index(word) for text in follow_ups[:-1] for word in words(text) if word in carried]
+    assert old and between and max(old) < min(between)
+
+
+@pytest.mark.parametrize(
+    ("before", "topic"),
+    [("Which bike locks are approved?", TOPIC), ("快递柜场地费收了多少", "除湿机屏幕上跳出的代码是什么意思？")],
+)
+def test_what_was_said_before_the_topic_weighs_less_than_all_after_it(before: str, topic: str) -> None:
+    known = frequencies(**dict.fromkeys(words(f"{before} {topic} pays"), 20))
+    carried = salient("And then?", [before, topic, "Who pays?"], known, 12)
+    old = [carried.index(word) for word in words(before) if word in carried]
+    new = [carried.index(word) for word in words(topic) if word in carried]
+    assert old and new and min(old) > max(new)
+    weights = {word.text: word.age for word in keywords.lacking("And then?", [before, topic, "Who pays?"], known)}
+    assert weights[carried[-1]] == 1 + 1 + keywords.BEFORE_TOPIC[True]
+
+
+def test_a_question_that_may_be_a_follow_up_ends_the_topic_less() -> None:
+    known = frequencies(**dict.fromkeys(words("hamster soap"), 20))
+    found = keywords.lacking("And then?", [TOPIC, "Is soap allowed?", "Who pays?"], known)
+    assert {word.text: word.age for word in found}["hamster"] == 1 + 1 + keywords.BEFORE_TOPIC[False]
+
+
 def test_a_repeated_word_weighs_as_in_its_last_turn() -> None:
     known = frequencies(firmware=20, router=15)
     assert salient("Where?", ["router firmware", "firmware"], known)[0] == "firmware"

@@ -113,6 +113,15 @@ def test_a_question_that_refers_back_is_searched_with_words_of_earlier_questions
     assert found.carried[0] == "TL-SE2109"
 
 
+@pytest.mark.parametrize(
+    ("first", "other"),
+    [("How many ports does the LS-2424 have?", "And the LS-2448P?"), ("LS-2424 有多少个端口？", "那 LS-2448P 呢？")],
+)
+def test_a_later_question_is_about_the_code_that_replaced_another(first: str, other: str) -> None:
+    carried = asked("How heavy is it?", first, other).carried
+    assert "LS-2448P" in carried and "LS-2424" not in carried
+
+
 def test_another_topic_carries_over_nothing_from_the_previous_one() -> None:
     assert asked("那病假呢？", "年假有多少天？", common="病假").queries == (("那病假呢？", 1.0),)
     assert "猫" in asked("它吃什么？", "猫的寿命多长？", common="吃").carried
