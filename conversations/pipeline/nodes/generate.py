@@ -41,8 +41,8 @@ class Generate(Node):
     may_read = (
         "plan.reply", "plan.ranking_query", "prompt.answer_tokens", "found.pictures", "found.knowledge_base_ids",
         "found.document_ids", "found.labels", "found.general_knowledge_allowed", "found.unsearched",
-        "found.frequencies", "found.key_passages", "found.reasons", "found.choices", "found.named", "found.parts", "found.reading",
-        "past.turns",
+        "found.frequencies", "found.key_passages", "found.reasons", "found.choices", "found.named", "found.parts",
+        "found.reading", "past.turns",
     )  # fmt: skip
     writes = (
         "answer.blocks", "answer.usage", "answer.finish_reason", "prompt.cited", "prompt.evidence", "prompt.citations",
