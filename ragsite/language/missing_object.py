@@ -21,6 +21,8 @@ _PARTICLES = frozenset(terms(" ".join(words_of("verb_particles"))))
 _NAMES_NOTHING_ZH = frozenset(words_of("names_nothing_zh"))
 # jieba's tags for words that don't name an object: pronouns, numbers, positions, adjectives and function words.
 _NO_OBJECT_TAGS = re.compile(r"[acdefmopqruyz]")
+# Nouns that it tags with "zg", like the verb 丢.
+_NOUNS_ZH = frozenset("车村刊泵炉桶糖奶")
 
 _ASKS = re.compile(
     rf"[?？]|\b({INTERROGATIVES_EN}|can|could|would|please|tell|explain|give)\b|{INTERROGATIVES_ZH}|几|多久|是否|吗|呢|请|再",
@@ -89,7 +91,7 @@ def _lacks_chinese(question: str, depends: bool) -> bool:
             has_pronoun = True
         elif not terms(word) or word in _NAMES_NOTHING_ZH or (depends and _YEAR.fullmatch(word)):
             continue
-        elif re.search(r"[0-9A-Za-z]", word):
+        elif word in _NOUNS_ZH or re.search(r"[0-9A-Za-z]", word):
             return False
         elif kind.startswith("v"):
             verbs += 1

@@ -17,6 +17,7 @@ from conversations.pipeline.writing.from_rows import (
     FromRows,
     count_rows,
     find_extreme,
+    find_within,
     holds_cell,
     is_one_row,
     named_cells,
@@ -30,6 +31,7 @@ from conversations.pipeline.writing.introductions import (
     beginning,
     ends_in_colon,
 )
+from conversations.pipeline.writing.limits import limit_in
 from conversations.pipeline.writing.similarity import Similarity
 from conversations.pipeline.writing.surroundings import Surroundings
 from knowledge.chunking.sections import MARK
@@ -311,11 +313,13 @@ def _compute(
     If no table holds the answer and the best sentence doesn't state it, the quotes are marked as partial.
     """
     best = ranked[0]
-    counted, extreme = counted_in(question), extreme_in(question)
-    if counted is None and extreme is None:
+    counted, extreme, limit = counted_in(question), extreme_in(question), limit_in(question)
+    if counted is None and extreme is None and limit is None:
         return False
     tables = tables_by_hit(hits[:FIRST_PASSAGES], around.tables)
     if best.hit not in tables:
+        if limit and not counted and not extreme:
+            return False
         if extreme and extreme.word.split()[0] in best.text.casefold():
             return False
         if counted and states_count(counted, unit_terms(counted.thing), best.text, best.terms):
@@ -323,18 +327,25 @@ def _compute(
     for position in sorted(tables, key=lambda position: (position != best.hit, position)):
         hit, rows = hits[position], tables[position]
         found = find_extreme(extreme, asked, question, hit, rows) if extreme else None
-        if found is None and counted:
+        if limit:
+            found = find_within(limit, asked, question, hit, rows)
+        elif found is None and counted:
             found = count_rows(counted, asked, question, hit, rows)
-        if found is not None:
+        # Of a table that doesn't answer best, words that it says nothing of show that it is about something else.
+        if found is not None and (found.is_certain or position == best.hit):
             most = MAX_LISTED_ROWS if len(found.rows) <= MAX_LISTED_ROWS else max(MAX_ROWS, found.answering)
-            result.computed, result.hits, result.sizes[position] = found, [position], len(found.rows)
+            result.computed, result.hits = found, [position]
+            result.sizes[position] = len(rows) if limit else len(found.rows)
             result.tables[position] = found.rows[: min(most, MAX_LISTED_ROWS)]
-            # The extreme of one table needn't be that of all.
-            result.is_partial = not found.is_certain or any(
-                extreme and other != position and find_extreme(extreme, asked, question, hits[other], held)
+            # The extreme of one table needn't be that of all that are about what the question names.
+            others = (
+                find_extreme(extreme, asked, question, hits[other], held) if extreme and other != position else None
                 for other, held in tables.items()
             )
+            result.is_partial = not found.is_certain or any(other and other.is_certain for other in others)
             return True
+    if counted is None and extreme is None:
+        return False
     above = unit_terms(f"{hits[best.hit].heading} {hits[best.hit].filename.rpartition('.')[0]}")
     if best.hit in tables:
         result.is_partial = not is_one_row(counted, question, hits[best.hit], tables[best.hit])

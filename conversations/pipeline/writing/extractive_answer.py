@@ -266,6 +266,14 @@ async def _write(state: State, section: _Section, numbers: dict[int, int], write
 def _said_by_rows(computed: FromRows) -> str:
     """Return the line above a table that says what its rows say together."""
     column = escape_markdown(computed.column)
+    if computed.limit:
+        within = ngettext(
+            "**%(count)d** entry with “%(column)s” %(limit)s:",
+            "**%(count)d** entries with “%(column)s” %(limit)s:",
+            computed.answering,
+        )
+        shown = {"count": computed.answering, "column": column, "limit": escape_markdown(computed.limit)}
+        return within % shown + "\n\n"
     if computed.count is not None:
         counted = ngettext(
             "**%(count)d** entry in the column “%(column)s”:",

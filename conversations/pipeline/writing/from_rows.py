@@ -1,11 +1,22 @@
-"""Answers questions that count or ask for the lowest or highest value, from all rows of one table. Pure."""
+"""Answers questions that count, or ask for the lowest or highest value or those within a limit, from a table. Pure."""
 
 import re
 from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
-from decimal import Decimal, InvalidOperation
 
+from conversations.pipeline.writing.columns import (
+    IN_BRACKETS,
+    LEAST_NAME,
+    dimensions_of,
+    holds_dimension,
+    is_price,
+    named_share,
+    number_in,
+    numeric_columns,
+    unit_of,
+)
 from conversations.pipeline.writing.extremes import Counted, Extreme
+from conversations.pipeline.writing.limits import Limit
 from ragsite.language.analysis import terms
 from ragsite.language.content_words import naming_likelihood
 from ragsite.language.detection import HAN_CHARACTER
@@ -17,23 +28,15 @@ from retrieval.search import Hit
 
 Rows = Sequence[Sequence[str]]
 
-# The share of a column's cells that must be numbers for it to be one of numbers.
-NUMERIC_SHARE = 0.8
-_NUMBER = re.compile(r"[^\d\w\s-]{0,2}\s*(-?\d[\d.,' \u00a0]*)\s*(?:%|[^\W\d_]{1,4}|[€$£¥])?")
-_DECIMAL_COMMA = re.compile(r"\d{1,3}(?:\.\d{3})*,\d{1,2}|\d+,\d{1,2}")
-_IN_BRACKETS = re.compile(r"\s*[(（\[].*?[)）\]]")
-_PRICE_WORDS = words_of("price_words")
-_SUMMARIES = words_of("summary_rows")
-_SUMMARY_ROWS = re.compile(rf"(?:{'|'.join(_SUMMARIES)})\b", re.IGNORECASE)
-# A name in a row's first column that a question must contain for it to be about that row.
-_LEAST_NAME = 2
+_SUMMARY_ROWS = re.compile(rf"(?:{'|'.join(words_of('summary_rows'))})\b", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
 class FromRows:
     """An answer from a table: the column that holds it, its value, and the rows, those that answer first.
 
-    `count` is None for an extreme. `is_certain` is False if the question has words that the table says nothing of.
+    `count` is None for an extreme; `limit` is the one that the rows are within, as "< 30". `is_certain` is False if the
+    question has words that the table says nothing of.
     """
 
     column: str
@@ -41,13 +44,14 @@ class FromRows:
     answering: int
     value: str = ""
     count: int | None = None
+    limit: str = ""
     is_certain: bool = True
 
 
 def count_rows(counted: Counted, asked: Sequence[QuestionWord], question: str, hit: Hit, rows: Rows) -> FromRows | None:
     """Count the things in a table's column, or return None if no column holds them or other words limit them."""
     columns, rows = [str(column) for column in hit.columns or ()], _entries(rows)
-    numeric = _numeric(columns, rows)
+    numeric = numeric_columns(columns, rows)
     if not rows or _named_row(question, rows, numeric):
         return None
     texts = [number for number in range(len(columns)) if number not in numeric]
@@ -77,7 +81,8 @@ def find_extreme(
     place = f"{hit.heading} {hit.filename.rpartition('.')[0]} {extreme.word}"
     kept, left = _filtered(asked, rows, columns, place)
     found: list[FromRows] = []
-    for column in _extreme_columns(extreme, asked, question, columns, _numeric(columns, rows)):
+    numeric = numeric_columns(columns, rows)
+    for column in _extreme_columns(extreme, asked, question, columns, numeric, is_about_it=not left):
         valued = [(value, row) for row in kept if (value := number_in(row[column])) is not None]
         if not valued:
             return None
@@ -90,10 +95,26 @@ def find_extreme(
     return found[0]
 
 
+def find_within(limit: Limit, asked: Sequence[QuestionWord], question: str, hit: Hit, rows: Rows) -> FromRows | None:
+    """Return the rows within a limit, or None if there are none or no column is sure to hold what is limited."""
+    columns, rows = [str(column) for column in hit.columns or ()], _entries(rows)
+    limited = _limited_columns(limit, asked, question, columns, numeric_columns(columns, rows))
+    if len(limited) != 1:
+        return None
+    (column,) = limited
+    kept, left = _filtered(asked, rows, columns, f"{hit.heading} {hit.filename.rpartition('.')[0]} {limit.words}")
+    each = unit_of(columns[column])[1] if limit.unit or limit.is_price else 1
+    within = [row for row in kept if (value := number_in(row[column])) is not None and limit.admits(value * each)]
+    if not within:
+        return None
+    shown = f"{limit.sign} {limit.text}"
+    return FromRows(columns[column], within, len(within), count=len(within), limit=shown, is_certain=not left)
+
+
 def is_one_row(counted: Counted | None, question: str, hit: Hit, rows: Rows) -> bool:
     """Return whether a question that counts is answered by a row's figure: it names the row, or the figure's column."""
     columns, rows = [str(column) for column in hit.columns or ()], _entries(rows)
-    numeric = _numeric(columns, rows)
+    numeric = numeric_columns(columns, rows)
     if counted is None:
         return False
     return _named_row(question, rows, numeric) or any(_is_named_by(columns[each], counted.thing) for each in numeric)
@@ -110,7 +131,7 @@ def holds_cell(question: str, columns: Sequence[str], row: Sequence[str]) -> boo
     folded, asked = _folded(question), unit_terms(question)
     named = named_cells(question, row)
     return any(
-        named - {at} and str(row[at]).strip() and _is_named(_IN_BRACKETS.sub("", str(column)), folded, asked)
+        named - {at} and str(row[at]).strip() and _is_named(IN_BRACKETS.sub("", str(column)), folded, asked)
         for at, column in enumerate(columns[: len(row)])
     )
 
@@ -118,7 +139,7 @@ def holds_cell(question: str, columns: Sequence[str], row: Sequence[str]) -> boo
 def _is_named(name: str, folded: str, asked: Set[str]) -> bool:
     """Return whether a question contains a name, or all of its words in some form."""
     name = _folded(name)
-    if len(name) < _LEAST_NAME:
+    if len(name) < LEAST_NAME:
         return False
     if HAN_CHARACTER.search(name):
         return name in folded
@@ -130,33 +151,11 @@ def _folded(text: str) -> str:
     return simplified(text).strip().casefold()
 
 
-def number_in(cell: str) -> Decimal | None:
-    """Return a cell's number without its unit, or None if it is something else."""
-    match = _NUMBER.fullmatch(cell.strip())
-    if match is None:
-        return None
-    digits = re.sub(r"[' \u00a0]", "", match[1])
-    digits = digits.replace(".", "").replace(",", ".") if _DECIMAL_COMMA.fullmatch(digits) else digits.replace(",", "")
-    try:
-        return Decimal(digits.rstrip("."))
-    except InvalidOperation:
-        return None
-
-
 def _entries(rows: Rows) -> list[list[str]]:
     """Return the rows without those that are empty or summarise others."""
     cells = ([str(cell) for cell in row] for row in rows)
     first = ((row, next((cell for cell in row if cell.strip()), "")) for row in cells)
     return [row for row, cell in first if cell and not _SUMMARY_ROWS.match(simplified(cell.strip()))]
-
-
-def _numeric(columns: Sequence[str], rows: Rows) -> list[int]:
-    found = []
-    for number in range(len(columns)):
-        cells = [row[number] for row in rows if number < len(row) and row[number].strip()]
-        if cells and sum(number_in(cell) is not None for cell in cells) >= NUMERIC_SHARE * len(cells):
-            found.append(number)
-    return found
 
 
 def _named_row(question: str, rows: Rows, numeric: Sequence[int]) -> bool:
@@ -170,44 +169,63 @@ def _is_named_by(name: str, thing: str) -> bool:
     """Return whether a column's name or a title contains the name of a thing; for Chinese, one may be in the other."""
     name = simplified(name)
     if HAN_CHARACTER.search(thing):
-        bare = _IN_BRACKETS.sub("", name)
-        return thing in name or (len(bare) >= _LEAST_NAME and bare in thing)
+        bare = IN_BRACKETS.sub("", name)
+        return thing in name or (len(bare) >= LEAST_NAME and bare in thing)
     wanted = set(terms(thing))
     return bool(wanted) and wanted <= unit_terms(name)
 
 
 def _extreme_columns(
-    extreme: Extreme, asked: Sequence[QuestionWord], question: str, columns: Sequence[str], numeric: Sequence[int]
+    extreme: Extreme,
+    asked: Sequence[QuestionWord],
+    question: str,
+    columns: Sequence[str],
+    numeric: Sequence[int],
+    *,
+    is_about_it: bool,
 ) -> list[int]:
-    """Return the columns that may hold what an extreme is of: those that are named, of prices, or the only one."""
-    folded = _folded(question)
-    named = {number: _named_share(columns[number], asked, folded) for number in numeric}
-    most = max(named.values(), default=0.0)
-    candidates = [number for number in numeric if most and named[number] == most]
+    """Return the columns that may hold what an extreme is of: those that are named, of prices or of its dimension.
+
+    The only column of numbers may too, if the table is about what the question names.
+    """
+    candidates = _named_most(asked, question, columns, numeric)
     if extreme.is_price:
-        prices = [number for number in numeric if _is_price(columns[number])]
+        prices = [number for number in numeric if is_price(columns[number])]
         return [number for number in candidates if number in prices] or prices
-    if not candidates and len(numeric) == 1:
+    if dimensions := dimensions_of(extreme.word):
+        held = [number for number in numeric if any(holds_dimension(columns[number], each) for each in dimensions)]
+        candidates = [number for number in candidates if number in held] or held
+    elif not candidates and len(numeric) == 1 and is_about_it:
         return list(numeric)
     return candidates if len(candidates) == 1 else []
 
 
-def _named_share(name: str, asked: Sequence[QuestionWord], folded: str) -> float:
-    """Return how far a question names a column: 2 if with its whole name, else the share of the name's terms."""
-    bare = _folded(_IN_BRACKETS.sub("", name))
-    if len(bare) >= _LEAST_NAME and bare in folded:
-        return 2.0
-    own = unit_terms(bare)
-    held = sum(word.held_by(own) > 0 or (bool(HAN_CHARACTER.match(word.text)) and word.text in bare) for word in asked)
-    return min(1.0, held / len(own)) if own else 0.0
+def _limited_columns(
+    limit: Limit, asked: Sequence[QuestionWord], question: str, columns: Sequence[str], numeric: Sequence[int]
+) -> list[int]:
+    """Return the columns that may hold what is limited: of prices, of a dimension, in its unit, or those named."""
+    units = {number: unit_of(columns[number])[0] for number in numeric}
+    fitting = [number for number in numeric if not limit.unit or units[number] in ("", limit.unit)]
+    if limit.is_price:
+        held = [number for number in fitting if is_price(columns[number])]
+    else:
+        fitting = [number for number in fitting if not is_price(columns[number])]
+        held = [
+            number for number in fitting if any(holds_dimension(columns[number], each) for each in limit.dimensions)
+        ]
+    same = [number for number in fitting if limit.unit and units[number] == limit.unit]
+    folded, own = _folded(question), unit_terms(question)
+    named = [number for number in fitting if _is_named(IN_BRACKETS.sub("", columns[number]), folded, own)]
+    held = [number for number in held if number in same] or held or same
+    return [number for number in named if number in held] or held or named
 
 
-def _is_price(name: str) -> bool:
-    name = simplified(name)
-    words = set(re.findall(r"[a-z]+", name.casefold()))
-    return any(word in words if word.isascii() else word in name for word in _PRICE_WORDS) or bool(
-        re.search("[€$£¥￥]", name)
-    )
+def _named_most(
+    asked: Sequence[QuestionWord], question: str, columns: Sequence[str], numeric: Sequence[int]
+) -> list[int]:
+    named = {number: named_share(columns[number], asked, _folded(question)) for number in numeric}
+    most = max(named.values(), default=0.0)
+    return [number for number in numeric if most and named[number] == most]
 
 
 def _filtered(

@@ -506,3 +506,30 @@ def test_the_cheapest_of_one_table_is_not_called_that_of_all() -> None:
     alone, both = extract(question, [fans]), extract(question, [fans, lamps])
     assert alone.computed is not None and alone.computed.rows[0][0] == "Fan B" and not alone.is_partial
     assert both.computed is not None and both.is_partial
+
+
+TOOLS = [["Hammer", "12", "0.8"], ["Saw", "31", "1.4"], ["Anvil", "95", "40"]]
+
+
+def tools(**fields: Any) -> Hit:
+    text = "\n".join(" | ".join(row) for row in TOOLS)
+    columns = ["Tool", "Price (EUR)", "Weight (kg)"]
+    return hit(text, kind="table", heading="Tools", columns=columns, rows=TOOLS, **fields)
+
+
+def test_the_rows_within_a_limit_answer() -> None:
+    chosen = extract("Which tools cost less than 40 euros?", [tools()], around=Surroundings(tables={1: TOOLS}))
+    assert chosen.tables == {0: TOOLS[:2]} and chosen.sizes == {0: 3} and not chosen.is_partial
+    assert extract("Which blue tools cost less than 40 euros?", [tools()]).is_partial
+
+
+def test_a_sentence_about_a_limit_is_quoted_instead_of_rows() -> None:
+    rule = hit("For tools of more than 50 euros, the manager signs an order.", chunk_id=2)
+    chosen = extract("Which order do tools of more than 50 euros need?", [rule, tools()])
+    assert chosen.computed is None and chosen.quotes[0].hit == 0 and not chosen.is_partial
+
+
+def test_a_table_about_something_else_has_no_extreme_for_a_question() -> None:
+    rooms = hit("Attic | 4", kind="table", heading="Rooms", columns=["Room", "Weight (kg)"], rows=[["Attic", "4"]])
+    chosen = extract("Which tool is the heaviest?", [tools(), replace(rooms, chunk_id=2)])
+    assert chosen.computed is not None and chosen.computed.rows[0][0] == "Anvil" and not chosen.is_partial

@@ -2,8 +2,10 @@
 
 import pytest
 
+from conversations.pipeline.writing.columns import number_in, unit_of
 from conversations.pipeline.writing.extremes import counted_in, extreme_in
-from conversations.pipeline.writing.from_rows import FromRows, count_rows, find_extreme, holds_cell, number_in
+from conversations.pipeline.writing.from_rows import FromRows, count_rows, find_extreme, find_within, holds_cell
+from conversations.pipeline.writing.limits import limit_in
 from retrieval.answerability.question_weights import weigh_words
 from retrieval.engine.fulltext import Frequencies
 from retrieval.search import Hit
@@ -137,3 +139,87 @@ def test_of_two_columns_of_prices_the_first_counts_if_they_agree(yuan: list[str]
 @pytest.mark.parametrize("question", ["一年能休多少天年假？", "要交多少元押金？", "保修幾年？", "几点开门？"])
 def test_what_has_a_unit_is_measured_not_counted(question: str) -> None:
     assert counted_in(question) is None
+
+
+CARS = [
+    ["Finch", "15.8", "4520", "1380", "180"],
+    ["Rook", "23.9", "4890", "1720", "210"],
+    ["Wren", "8", "3650", "980", ""],
+]
+CAR_COLUMNS = ["型号", "价格（万元）", "车长（mm）", "Weight (kg)", "Top speed (km/h)"]
+
+
+@pytest.mark.parametrize(
+    ("question", "first", "column"),
+    [
+        ("Which car is the lightest?", "Wren", "Weight (kg)"),
+        ("Which car is the fastest?", "Rook", "Top speed (km/h)"),
+        ("哪款车最长？", "Rook", "车长（mm）"),
+        ("哪款車最輕？", "Wren", "Weight (kg)"),
+    ],
+)
+def test_a_superlative_is_of_the_column_of_its_dimension(question: str, first: str, column: str) -> None:
+    extreme = extreme_in(question)
+    assert extreme is not None
+    asked = weigh_words(question, Frequencies(10, {}))
+    found = find_extreme(extreme, asked, question, table(CAR_COLUMNS, CARS, "Cars 车"), CARS)
+    assert found is not None and (found.rows[0][0], found.column) == (first, column)
+
+
+@pytest.mark.parametrize("question", ["Which car is the widest?", "Which bird is the largest?", "哪款车最宽？"])
+def test_the_only_column_of_numbers_is_not_of_another_dimension_or_thing(question: str) -> None:
+    extreme = extreme_in(question)
+    assert extreme is not None
+    asked = weigh_words(question, Frequencies(10, {}))
+    columns, rows = ["Car", "Power (W)"], [["Finch", "80"], ["Rook", "120"]]
+    assert find_extreme(extreme, asked, question, table(columns, rows, "Cars 车"), rows) is None
+
+
+def within(question: str) -> tuple[list[str], str] | None:
+    """Return the names of the cars within a question's limit, and the limit, or None."""
+    limit = limit_in(question)
+    if limit is None:
+        return None
+    asked = weigh_words(question, Frequencies(10, {}))
+    found = find_within(limit, asked, question, table(CAR_COLUMNS, CARS, "Cars 车"), CARS)
+    return found and ([row[0] for row in found.rows], f"{found.column} {found.limit}")
+
+
+@pytest.mark.parametrize(
+    ("question", "found"),
+    [
+        ("Which cars weigh more than 1,380 kg?", (["Rook"], "Weight (kg) > 1,380 kg")),
+        ("List the cars of at least 1380 kg.", (["Finch", "Rook"], "Weight (kg) ≥ 1380 kg")),
+        ("How many cars are lighter than 1500 kilos?", (["Finch", "Wren"], "Weight (kg) < 1500 kilos")),
+        ("Which cars have a top speed over 200 km/h?", (["Rook"], "Top speed (km/h) > 200 km/h")),
+        ("哪些车不超过15.8万元？", (["Finch", "Wren"], "价格（万元） ≤ 15.8万元")),
+        ("比 10 万元便宜的车有哪些？", (["Wren"], "价格（万元） < 10 万元")),
+        ("車長4520毫米以上的有哪些？", (["Finch", "Rook"], "车长（mm） ≥ 4520毫米")),
+    ],
+)
+def test_rows_within_a_limit_are_found(question: str, found: tuple[list[str], str]) -> None:
+    assert within(question) == found
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "Which cars cost less than 100 dollars?",  # no column of dollars
+        "Which cars are cheaper than 2 euros?",
+        "Which cars weigh more than 9000 kg?",  # none does
+        "Which cars take longer than 3 hours?",
+        "Is a car of more than 1500 kg allowed?",  # chooses nothing
+        "Which car is checked over a year?",
+        "哪些车能坐5人以上？",
+    ],
+)
+def test_without_a_column_for_the_limit_nothing_is_found(question: str) -> None:
+    assert within(question) is None
+
+
+@pytest.mark.parametrize(
+    ("name", "unit"),
+    [("Price (EUR)", "eur"), ("Price in dollars", "usd"), ("€", "eur"), ("Speed (km/h)", ""), ("Weight", "")],
+)
+def test_the_unit_of_a_column_is_in_its_name(name: str, unit: str) -> None:
+    assert unit_of(name) == (unit, 1)
