@@ -28,7 +28,8 @@ from retrieval.search import Hit
 
 Rows = Sequence[Sequence[str]]
 
-_SUMMARY_ROWS = re.compile(rf"(?:{'|'.join(words_of('summary_rows'))})\b", re.IGNORECASE)
+_SUMMARIES = words_of("summary_rows")
+_SUMMARY_ROWS = re.compile(rf"(?:{'|'.join(_SUMMARIES)})\b", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
