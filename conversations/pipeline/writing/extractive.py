@@ -318,8 +318,6 @@ def _compute(
         return False
     tables = tables_by_hit(hits[:FIRST_PASSAGES], around.tables)
     if best.hit not in tables:
-        if limit and not counted and not extreme:
-            return False
         if extreme and extreme.word.split()[0] in best.text.casefold():
             return False
         if counted and states_count(counted, unit_terms(counted.thing), best.text, best.terms):

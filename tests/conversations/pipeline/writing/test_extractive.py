@@ -533,3 +533,6 @@ def test_a_table_about_something_else_has_no_extreme_for_a_question() -> None:
     rooms = hit("Attic | 4", kind="table", heading="Rooms", columns=["Room", "Weight (kg)"], rows=[["Attic", "4"]])
     chosen = extract("Which tool is the heaviest?", [tools(), replace(rooms, chunk_id=2)])
     assert chosen.computed is not None and chosen.computed.rows[0][0] == "Anvil" and not chosen.is_partial
+    chairs = hit("Oslo", kind="table", heading="Tools", columns=["Tool", "Material"], rows=[["Oslo", "steel"]])
+    chosen = extract("Which tool is the heaviest?", [chairs, replace(rooms, chunk_id=2)])
+    assert chosen.computed is None and chosen.is_partial

@@ -217,6 +217,18 @@ def test_without_a_column_for_the_limit_nothing_is_found(question: str) -> None:
     assert within(question) is None
 
 
+def test_a_unit_of_time_is_no_limit() -> None:
+    assert limit_in("What is the price of two checks over each year?") is None
+
+
+def test_things_that_are_counted_have_no_unit() -> None:
+    limit, rows = limit_in("哪些房间的座位不少于10人？"), [["松厅", "12"], ["竹厅", "6"]]
+    assert limit is not None
+    asked = weigh_words("哪些房间的座位不少于10人？", Frequencies(10, {}))
+    found = find_within(limit, asked, "哪些房间的座位不少于10人？", table(["房间", "座位（个）"], rows, "房间"), rows)
+    assert found is not None and found.rows == rows[:1]
+
+
 @pytest.mark.parametrize(
     ("name", "unit"),
     [("Price (EUR)", "eur"), ("Price in dollars", "usd"), ("€", "eur"), ("Speed (km/h)", ""), ("Weight", "")],
