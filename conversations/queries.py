@@ -1,7 +1,7 @@
 """Queries for the list of sessions, for search, and for one branch of a session's turns as the page shows it."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Any, TypeVar
@@ -15,10 +15,13 @@ from django.utils.translation import gettext
 from conversations import access, turn_store
 from conversations.message_search import having_word
 from conversations.models import ChatLabel, ChatSession, Citation, ContextEntry, Feedback, Message, Turn
-from conversations.turn_tree import TurnTree
+from conversations.turn_tree import Stretch, TurnTree
 from knowledge.queries import contains
 
 T = TypeVar("T")
+
+# The characters of a question by which a branch is named.
+QUESTION_BEGINNING = 120
 
 
 @dataclass(slots=True)
@@ -195,12 +198,23 @@ def turn_view(session: ChatSession, turn_id: int) -> TurnView | None:
     return next(iter(views(session, turns, [turn_id])), None) if turn_id in turns.parent else None
 
 
-def views(session: ChatSession, turns: TurnTree, wanted: Sequence[int]) -> list[TurnView]:
-    """Return turns of the session as the page shows them, and mark answers whose process has died as interrupted."""
-    messages = _messages(wanted)
+def views(
+    session: ChatSession, turns: TurnTree, wanted: Sequence[int], outline: Sequence[Stretch] = ()
+) -> list[TurnView]:
+    """Return turns of the session as the page shows them, and mark answers whose process has died as interrupted.
+
+    The parts of an outline of its branches get their questions, without a further query.
+    """
+    stretches = {stretch.first: stretch for root in outline for stretch in root.walk()}
+    messages = _messages(wanted, stretches)
     if any(turn_store.is_stale(message) for pair in messages.values() for message in pair):
         turn_store.interrupt_stale(session_id=session.pk)
-        messages = _messages(wanted)
+        messages = _messages(wanted, stretches)
+    for turn_id, stretch in stretches.items():
+        for message in messages[turn_id]:
+            if message.role == Message.Role.USER:
+                asked = gettext("Please continue.") if message.turn.continues else message.content
+                stretch.question = " ".join(asked[:QUESTION_BEGINNING].split())
     citations = _grouped(Citation.objects.filter(message__turn_id__in=wanted).order_by("index"), "message_id")
     given = Feedback.objects.filter(message__turn_id__in=wanted, user_id=session.owner_id)
     feedback = {thumb.message_id: thumb for thumb in given}
@@ -218,8 +232,10 @@ def views(session: ChatSession, turns: TurnTree, wanted: Sequence[int]) -> list[
     return found
 
 
-def _messages(turn_ids: Sequence[int]) -> defaultdict[int, list[Message]]:
-    found = Message.objects.filter(turn_id__in=turn_ids).select_related("turn")
+def _messages(turn_ids: Sequence[int], asked: Collection[int]) -> defaultdict[int, list[Message]]:
+    """Return the messages of turns, and the questions of others (`asked`), by turn."""
+    found = Message.objects.filter(Q(turn_id__in=turn_ids) | Q(turn_id__in=asked, role=Message.Role.USER))
+    found = found.select_related("turn")
     return _grouped(found.defer("stream_log", "turn__embedding"), "turn_id")
 
 

@@ -51,6 +51,7 @@ class ChatConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
         self._shown: set[int] = set()  # turns that this connection put on the page
         self._leaf: int | None = None  # the last turn of the branch that the page shows
         self._newest: int | None = None  # the newest turn that the page knows of; None until it is sent
+        self._has_branches = False
         self._group = ""
         self._grant: stream_auth.Grant | None = None
         try:
@@ -309,6 +310,13 @@ class ChatConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
         for page in pages:
             await self._send(_replacing(answer_html(page)))
             await self._attend(page)
+        self._has_branches = True
+        await self._map_branches()
+
+    async def _map_branches(self) -> None:
+        """Update the map of the branches, if there are several, unless it is open."""
+        if self._has_branches:
+            await self._send(await in_database(contexts.branches_html, self.user, self.session_id, self._leaf))
 
     async def _catch_up(self) -> None:
         """Append newer turns to the branch that the page shows, and notify of turns in other branches."""
@@ -316,12 +324,14 @@ class ChatConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
         known, self._newest = self._newest or 0, max(turns.parent, default=0)
         if self._leaf is not None and self._leaf not in turns.parent:
             return  # its turns have expired
+        self._has_branches = len(turns.leaves()) > 1
         path = turns.branch(self._leaf) if self._leaf is not None or self._newest > known else []
         missing = path[path.index(self._leaf) + 1 :] if self._leaf is not None else path
         if missing:
             await self._append(session, turns, missing)
         if self._newest > known and self._newest not in path:
             await self._notice("elsewhere", turn_id=self._newest)
+            await self._map_branches()
 
     async def _append(self, session: ChatSession, turns: TurnTree, missing: list[int]) -> None:
         """Append turns to the page, and follow their answers."""
@@ -400,6 +410,7 @@ class ChatConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
             offered = await in_database(follow_ups, self.user, page)
             context = {"follow_ups": offered, "session": {"pk": self.session_id}, "oob": True}
             await self._send(render_to_string("conversations/_follow_ups.html", context))
+            await self._map_branches()
 
     async def _stop_listening(self) -> None:
         tasks = list(self._listeners.values())

@@ -31,6 +31,7 @@ from conversations.pipeline.writing import extractive_answer
 from conversations.prompts.endpoints import profile_endpoint
 from conversations.rendering.answer import AnswerPage
 from conversations.rendering.follow_ups import SECTION_NAMES
+from conversations.turn_tree import TurnTree
 from knowledge import access as knowledge_access
 from knowledge.chunking.sections import MARK
 from knowledge.labels import LabelFilter
@@ -43,6 +44,8 @@ LISTED_SESSIONS = 100
 MOST_LISTED = 1000
 # Turns on the page at first, and per request for earlier ones.
 SHOWN_TURNS = 20
+# Branches in the map of a session.
+MAPPED_BRANCHES = 20
 SUGGESTIONS = 4
 # Suggested questions about the sample documents, by file name (`ragsite.runtime.samples`).
 SAMPLE_QUESTIONS = {
@@ -191,7 +194,9 @@ def turns_context(session: ChatSession, turn_id: int | None, *, everything: bool
     turns = queries.tree(session)
     path = turns.branch(turn_id)
     hidden = 0 if everything or turn_id in path[:-SHOWN_TURNS] else max(0, len(path) - SHOWN_TURNS)
-    answers = [AnswerPage.of(view) for view in queries.views(session, turns, path[hidden:])]
+    mapped = branches_context(turns, path)
+    views = queries.views(session, turns, path[hidden:], mapped.get("branches", ()))
+    answers = [AnswerPage.of(view) for view in views]
     return {
         "session": session,
         "answers": answers,
@@ -200,7 +205,29 @@ def turns_context(session: ChatSession, turn_id: int | None, *, everything: bool
         "last_turn_id": path[-1] if path else None,
         "newest_turn_id": max(turns.parent, default=0),
         "streaming": any(page.streaming for page in answers),
+        **mapped,
     }
+
+
+def branches_context(turns: TurnTree, path: Sequence[int]) -> dict[str, Any]:
+    """Return the context of the map of a session's branches, of which `path` is shown; empty if there is only one.
+
+    Its stretches don't have their questions yet.
+    """
+    count = len(turns.leaves())
+    if count < 2:
+        return {}
+    left_out = max(0, count - MAPPED_BRANCHES)
+    return {"branches": turns.outline(path[-1], MAPPED_BRANCHES), "branch_count": count, "branches_left_out": left_out}
+
+
+def branches_html(user: Any, session_id: int, turn_id: int | None) -> str:
+    """Return the fragment of the map, with the branch through a turn as the one that is shown."""
+    session = access.get_session(user, session_id)
+    turns = queries.tree(session)
+    context = branches_context(turns, turns.branch(turn_id)) | {"session": session, "oob": True}
+    queries.views(session, turns, (), context.get("branches", ()))
+    return render_to_string("conversations/_branches.html", context)
 
 
 def earlier_context(session: ChatSession, turn_id: int | None, before: int) -> dict[str, Any]:

@@ -22,11 +22,17 @@ function nameBranch() {
 
 chat.addEventListener("htmx:wsAfterMessage", nameBranch);
 
-chat.addEventListener("htmx:beforeRequest", (event) => {
+document.addEventListener("htmx:beforeRequest", (event) => {
   const link = event.target.closest("[data-step]");
   if (!link) return;
   const top = link.closest(".turn")?.getBoundingClientRect().top;
   step = { to: link.dataset.step, turn: link.dataset.turn, top };
+  link.closest("details")?.removeAttribute("open");
+});
+
+// The map of the branches isn't replaced while someone reads it.
+document.addEventListener("htmx:oobBeforeSwap", ({ target, detail }) => {
+  if (target.id === "branches" && target.open) detail.shouldSwap = false;
 });
 
 document.addEventListener("htmx:afterSettle", () => {
@@ -56,3 +62,13 @@ chat.addEventListener("keydown", (event) => {
   event.preventDefault();
   links.querySelector(`[data-step="${to}"]`)?.click();
 });
+
+// The map of a long chat opens at the end of the branch that is shown.
+document.addEventListener(
+  "toggle",
+  ({ target }) => {
+    if (target.id !== "branches" || !target.open) return;
+    [...target.querySelectorAll("[aria-current]")].at(-1)?.scrollIntoView({ block: "nearest" });
+  },
+  true,
+);

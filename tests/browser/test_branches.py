@@ -73,6 +73,41 @@ def test_switching_and_sharing_versions(
     visitor.context.close()
 
 
+def test_the_map_of_branches_by_keyboard(page: Page, site_with_model: Site, provider: FakeProvider) -> None:
+    provider.reset()
+    sign_in(page, site_with_model, NEW_CHAT)
+    expect(page.locator("#branches")).to_be_hidden()
+    provider.reply("The first version [1].")
+    ask(page, "How long does a firmware update take?")
+    settled(page, 1)
+    provider.reply("The second version [1].")
+    page.get_by_role("button", name="Regenerate").click()
+    expect(page.locator(".prose")).to_have_text(re.compile("second version"))
+    settled(page, 1)
+
+    button = page.locator("#branches summary")
+    expect(button).to_have_accessible_name("2 branches")
+    button.press("Enter")
+    parts = page.get_by_role("navigation", name="Branches").get_by_role("link")
+    expect(parts).to_have_count(2)
+    expect(parts.last).to_have_attribute("aria-current", "true")
+    page.keyboard.press("Escape")
+    expect(parts.last).to_be_hidden()
+    expect(button).to_be_focused()
+
+    button.press("Enter")
+    page.keyboard.press("Tab")
+    page.keyboard.press("Enter")
+    expect(page.locator(".prose")).to_have_text(re.compile("first version"))
+    expect(page.locator(".turn")).to_be_focused()
+    expect(parts.first).to_be_hidden()
+    button.click()
+    expect(parts.first).to_have_attribute("aria-current", "true")
+    expect(parts.last).not_to_have_attribute("aria-current", "true")
+    page.reload()
+    expect(page.locator(".prose")).to_have_text(re.compile("first version"))
+
+
 @pytest.mark.nightly
 def test_a_title_from_the_model_appears(page: Page, site_with_model: Site, provider: FakeProvider) -> None:
     provider.reset()

@@ -209,7 +209,7 @@ def test_switching_versions_without_scripts(owner: User, session: ChatSession, a
     make_turn(session, "Deeper again", parent=second)
     address = reverse("session", args=[session.pk])
     page = as_owner.get(f"{address}?turn={second.pk}").content.decode()
-    assert "Deeper again" in page and "Version 1" not in page
+    assert "Deeper again" in page and 'bubble">Version 1<' not in page
     assert f'href="{address}?turn={first.pk}#turn-{first.pk}"' in page
     assert f'href="{address}?turn={third.pk}#turn-{third.pk}"' in page
     assert page.count('class="siblings"') == 2 and 'aria-label="Version 2 of 3"' in page
