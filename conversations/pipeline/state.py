@@ -177,6 +177,8 @@ class Found:
     answer_state: str = ""
     # The results for each part of a question that was searched part by part.
     parts: list[FoundPart] = field(default_factory=list)
+    # Misspelt words of the question that no passage contains, each with the word that is searched instead.
+    spelling: dict[str, str] = field(default_factory=dict)
     # The documents that the question names as its source; and those that it may mean, for the user to choose one.
     named: Named = field(default_factory=Named)
     choices: list[Choice] = field(default_factory=list)

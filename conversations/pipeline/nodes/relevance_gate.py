@@ -16,7 +16,7 @@ from conversations.pipeline.graph import Context, Node
 from conversations.pipeline.state import State
 from conversations.pipeline.understanding.choices import choices_of
 from conversations.pipeline.understanding.plans import asks_for_facts
-from conversations.pipeline.understanding.scope import cited_by
+from conversations.pipeline.understanding.scope import as_searched, cited_by
 from conversations.prompts.endpoints import endpoint_for
 from knowledge.models import Document
 from knowledge.queries import languages_of
@@ -49,7 +49,7 @@ class RelevanceGate(Node):
     may_read = (
         "plan.deferred_action", "plan.ranking_query", "plan.rewrite", "plan.translations", "found.search_request",
         "found.frequencies", "found.knowledge_base_ids", "found.document_ids", "found.labels", "found.named",
-        "started",
+        "found.spelling", "started",
     )  # fmt: skip
     writes = (
         "plan.action", "found.hits", "found.answer_state", "found.unsearched", "found.choices",
@@ -159,10 +159,10 @@ def _judged(state: State, hits: Sequence[Hit]) -> Judgement:
     """
     plan, found, question = state.plan, state.found, state.request.question
     if plan.deferred_action:
-        wordings = [found.named.without(question)]
+        wordings = [as_searched(question, found)]
     else:
         stands_alone = plan.ranking_query if dependence_on_context(question) else plan.rewrite
-        wordings = [found.named.without(stands_alone or question), *plan.translations.values()]
+        wordings = [as_searched(stands_alone or question, found), *plan.translations.values()]
     rankings = found.rankings
     if len(hits) < len(found.hits):
         own = {chunk_id for hit in hits for chunk_id in (hit.chunk_id, *hit.merged)}
@@ -171,7 +171,7 @@ def _judged(state: State, hits: Sequence[Hit]) -> Judgement:
         hits, _stages = select_hits(found.search_request, hits)
     judgements = []
     for text in wordings:
-        rewritten = plan.rewrite and text == found.named.without(plan.rewrite)
-        nearest = similarity(rankings, {text, found.named.without(question)} if rewritten else {text})
+        rewritten = plan.rewrite and text == as_searched(plan.rewrite, found)
+        nearest = similarity(rankings, {text, as_searched(question, found)} if rewritten else {text})
         judgements.append(judge(text, hits, found.frequencies, nearest))
     return min(judgements, key=lambda judgement: STATES.index(judgement.state))

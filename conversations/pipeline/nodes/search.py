@@ -15,12 +15,13 @@ from conversations.pipeline.conditions import searches
 from conversations.pipeline.description import Description, Passage, PassageList
 from conversations.pipeline.graph import PREVIOUS, Context, Node, When, elapsed
 from conversations.pipeline.state import State
-from conversations.pipeline.understanding.scope import searchable
+from conversations.pipeline.understanding.scope import as_searched, searchable
 from ragsite.db import in_database
 from ragsite.language.analysis import terms
 from ragsite.language.answer_types import is_broad
 from ragsite.site_settings.config import config
 from retrieval.engine.fulltext import frequencies
+from retrieval.engine.spelling import corrections
 from retrieval.ranking.rerank_options import RerankOptions
 from retrieval.ranking.retrievers import in_database_within_timeout
 from retrieval.search import Ranking, SearchRequest, rankings_of
@@ -46,27 +47,30 @@ class Search(Node):
     may_read = ("plan.ranking_query",)
     writes = (
         "found.search_request", "found.rankings", "found.frequencies", "found.knowledge_base_ids", "found.document_ids",
-        "found.labels", "found.general_knowledge_allowed", "found.named", "plan.queries", "plan.ranking_query",
+        "found.labels", "found.general_knowledge_allowed", "found.named", "found.spelling",
+        "plan.queries", "plan.ranking_query",
     )  # fmt: skip
 
     async def run(self, state: State, ctx: Context) -> None:
         """Fill `rankings` and the scope: `knowledge_base_ids`, `document_ids`, `general_knowledge_allowed`."""
         began = time.perf_counter()
         request, plan, found = state.request, state.plan, state.found
-        asked = retrievers_of(mode_in_force(), config.VECTOR_WEIGHT)
-        steps = [step for step in STEPS if step[2] in asked]
+        retrievers = retrievers_of(mode_in_force(), config.VECTOR_WEIGHT)
+        steps = [step for step in STEPS if step[2] in retrievers]
         for step in steps:
             await ctx.emit(_step(step, "processing"))
         scope = await in_database(searchable, request)
         ids = found.knowledge_base_ids = scope.knowledge_base_ids
         found.document_ids, found.general_knowledge_allowed = scope.document_ids, scope.general_knowledge_allowed
         found.labels, found.named = scope.labels, scope.named
-        if scope.named.phrases:
-            plan.queries = [replace(query, text=scope.named.without(query.text)) for query in plan.queries]
-            plan.ranking_query = scope.named.without(plan.ranking_query or request.question)
+        if ids:
+            text = plan.ranking_query or request.question
+            found.spelling = await in_database_within_timeout(corrections, text, ids)
+            plan.queries = [replace(query, text=as_searched(query.text, found)) for query in plan.queries]
+            plan.ranking_query = as_searched(text, found)
         cached = False
         if ids:
-            ranking_query, top_n = plan.ranking_query or request.question, request.top_n
+            ranking_query, top_n = plan.ranking_query, request.top_n
             many_documents = is_broad(ranking_query) and not scope.document_ids
             found.search_request = SearchRequest(
                 queries=tuple(plan.queries),
@@ -82,7 +86,8 @@ class Search(Node):
                 patient=request.session_id is None,
             )
             # The frequencies of the words, by which the hits are judged, are looked up during the search.
-            texts = {request.question, plan.ranking_query, *(query.text for query in plan.queries)}
+            asked = as_searched(request.question, found)
+            texts = {request.question, asked, plan.ranking_query, *(query.text for query in plan.queries)}
             wanted = {term for text in texts for term in terms(text)}
             searched, found.frequencies = await asyncio.gather(
                 rankings_of(found.search_request), in_database_within_timeout(frequencies, wanted, ids)
@@ -111,6 +116,7 @@ class Search(Node):
             tags=list(scope.labels.tags),
             fields=[str(condition) for condition in scope.labels.conditions],
             folder=scope.labels.folder,
+            spelling=found.spelling,
             cached=cached,
             rankings=rankings,
         )
@@ -128,6 +134,8 @@ class Search(Node):
             description.add(_("Tagged"), ", ".join(detail.get("tags", ())))
             description.add(_("Fields"), " · ".join(detail.get("fields", ())))
             description.add(_("Folder"), detail.get("folder"))
+            read_as = [f"{word} → {right}" for word, right in detail.get("spelling", {}).items()]
+            description.add(_("Spelling corrected"), " · ".join(read_as))
         titles = {"vector": _("By meaning"), "bm25": _("By words")}
         if detail.get("cached"):
             description.add(_("Note"), _("results and times of the same search a moment ago"))

@@ -8,7 +8,7 @@ from django.contrib.postgres.expressions import ArraySubquery
 from django.db.models import Exists, OuterRef, Q, QuerySet
 
 from conversations.models import Citation
-from conversations.pipeline.state import Request, State
+from conversations.pipeline.state import Found, Request, State
 from conversations.pipeline.understanding.carry_over import Known
 from conversations.pipeline.understanding.named_documents import Named, Titled, documents_named, names_a_source
 from conversations.pipeline.understanding.rules import context_probe_query, earlier_questions
@@ -20,6 +20,7 @@ from ragsite.language.content_words import content_terms
 from ragsite.site_settings.config import config
 from retrieval.engine import fulltext
 from retrieval.engine.fulltext import Frequencies
+from retrieval.engine.spelling import corrected
 from retrieval.ranking.cooccurrence import held_together
 from retrieval.ranking.retrievers import in_database_within_timeout
 
@@ -129,6 +130,11 @@ def _only(scope: Scope, document_id: int | None) -> Scope:
     """Return a scope limited to one of its documents; unchanged if it hasn't got it, or without one."""
     found = document_id is not None and scope.documents.filter(pk=document_id).exists()
     return replace(scope, document_ids=(document_id,)) if document_id is not None and found else scope
+
+
+def as_searched(text: str, found: Found) -> str:
+    """Return a wording of the question as it is searched: without the name of its source, and spelt correctly."""
+    return corrected(found.named.without(text), found.spelling)
 
 
 def cited_by(turn_id: int | None, among: Collection[int]) -> int | None:

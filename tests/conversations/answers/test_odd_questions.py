@@ -1,10 +1,12 @@
-"""Questions with odd characters: invisible ones are not a question, and lone surrogates don't end the turn."""
+"""Questions with odd characters and misspelt words."""
 
 import pytest
 from django.contrib.auth.models import User
 
-from conversations.models import ChatSession, Message, Turn
+from conversations.models import ChatSession, Message, TraceStep, Turn
+from conversations.pipeline.nodes.search import Search
 from conversations.turns import lifecycle
+from knowledge.models import KnowledgeBase
 from tests.conversations.conftest import run_turn
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -35,3 +37,17 @@ async def test_lone_surrogates_do_not_end_the_turn(
     asked, answer = [message async for message in Message.objects.order_by("pk")]
     assert asked.content == stored
     assert answer.status == Message.Status.COMPLETED
+
+
+@pytest.mark.parametrize(
+    ("question", "state"), [("How long is the warrenty?", "answered"), ("Who pinted the Mona Lisa?", "nothing")]
+)
+async def test_a_misspelt_question_is_judged_as_it_is_searched(
+    owner: User, session: ChatSession, handbook: KnowledgeBase, question: str, state: str
+) -> None:
+    await run_turn(owner, session, question)
+    answer = await Message.objects.aget(role="assistant")
+    assert answer.answer_state == state
+    step = await TraceStep.objects.aget(key="search")
+    facts = dict(Search().describe(step.detail).facts)
+    assert facts.get("Spelling corrected") == ("warrenty → warranty" if state == "answered" else None)
