@@ -125,7 +125,8 @@ async def regenerate(
         offered = (choice for block in message.blocks for choice in block.get("choices", ()))
         if all(choice["document_id"] != document_id for choice in offered):
             raise Http404(_("This answer offers no such document."))
-        scope = (scope or await in_database(services.scope_of, turn.session)) | {"chosen_document": document_id}
+        asked = scope or await in_database(services.scope_of, turn.session)
+        scope = {**asked, "chosen_document": document_id}
     return await _sibling(
         user,
         turn,

@@ -4,7 +4,7 @@ A search by meaning always finds something. And a model that would rather not se
 contain nothing on the question.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -151,7 +151,7 @@ async def _asks_which(state: State) -> bool:
     return True
 
 
-def _judged(state: State, hits: Sequence[Hit]) -> Judgement:
+def _judged(state: State, hits: list[Hit]) -> Judgement:
     """Return the best judgement of hits, all or those of one document, among the wordings that were searched.
 
     A follow-up question is judged by its expanded wording, any other by its own or its rewritten one, and each also by
@@ -166,7 +166,7 @@ def _judged(state: State, hits: Sequence[Hit]) -> Judgement:
     rankings = found.rankings
     if len(hits) < len(found.hits):
         own = {chunk_id for hit in hits for chunk_id in (hit.chunk_id, *hit.merged)}
-        rankings = [replace(each, hits=[found for found in each.hits if found[0] in own]) for each in rankings]
+        rankings = [replace(each, hits=[scored for scored in each.hits if scored[0] in own]) for each in rankings]
     if found.search_request is not None:
         hits, _stages = select_hits(found.search_request, hits)
     judgements = []

@@ -138,7 +138,9 @@ def as_searched(text: str, found: Found) -> str:
 
 
 def cited_by(turn_id: int | None, among: Collection[int]) -> int | None:
-    """Return which of some documents the answer of a turn cites; None if it cites none or several of them."""
+    """Return which of some documents the answer of a turn cites; None without a turn, or for none or several."""
+    if turn_id is None:
+        return None
     cited = Citation.objects.filter(message__turn_id=turn_id, cited=True, document_id__in=among)
     ids = set(cited.values_list("document_id", flat=True))
     return ids.pop() if len(ids) == 1 else None
