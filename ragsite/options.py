@@ -606,10 +606,10 @@ ANSWER_DIALECT = env.choice(
 )
 CITATION_VERIFIER = env.text(
     "CITATION_VERIFIER",
-    "conversations.citations.verifiers.rules.Rules",
+    "conversations.citations.verifiers.reader.Reader",
     _(
-        "Class that checks the citations of a complete answer: rules, `….entailment.Entailment`, `….judge.Judge` (the "
-        "chat model) or your own"
+        "Class that checks the citations of a complete answer: rules and the reader, `….rules.Rules`, "
+        "`….entailment.Entailment`, `….judge.Judge` (the chat model) or your own"
     ),
 )
 CITATION_ENTAILMENT_MODEL = env.text(

@@ -30,6 +30,7 @@ def label(status: str) -> str:
     """Return the label of a status."""
     names = {
         "supported": _("Supported"),
+        "unclear": _("Unclear"),
         "partly": _("Partly supported"),
         "not_found": _("Not found in the source"),
         "contradicted": _("Contradicted"),
@@ -39,7 +40,7 @@ def label(status: str) -> str:
 
 
 def doubts(checks: Iterable[dict[str, Any]]) -> list[Doubt]:
-    """Return the sentences that are not fully supported, in order."""
+    """Return the sentences that the check doubts, in order."""
     return [
         Doubt(
             item["text"],
@@ -49,7 +50,7 @@ def doubts(checks: Iterable[dict[str, Any]]) -> list[Doubt]:
             tuple(dict.fromkeys(item["sources"])),
         )
         for item in checks
-        if item["status"] != "supported"
+        if item["status"] not in ("supported", "unclear")
     ]
 
 
@@ -86,6 +87,8 @@ def reason(problem: Mapping[str, str], status: str = "") -> str:
             return _("A model did not find this in the source.")
         case "language":
             return _("The source is in another language and could not be compared.")
+        case "words" if status == "unclear":
+            return _("The source uses other words, so the two could not be compared.")
         case "source":
             return _("The source is no longer available.")
         case _:
@@ -113,6 +116,7 @@ def summary(checks: Sequence[dict[str, Any]]) -> str:
         return text % {"n": total}
     parts = (
         ("supported", _("%(n)d supported")),
+        ("unclear", _("%(n)d unclear")),
         ("partly", _("%(n)d partly supported")),
         ("not_found", _("%(n)d not found")),
         ("contradicted", _("%(n)d contradicted")),

@@ -116,13 +116,14 @@ class Source:
         languages = {language_of(clause.text) for clause in self.clauses} - {""}
         return bool(language and languages) and language not in languages
 
-    def coverage(self, wanted: Set[str], numbers: int) -> float:
-        """Return the share, from 0 to 1, of some terms that the source contains; `numbers` more count as found.
+    def lacking(self, wanted: Set[str]) -> list[str]:
+        """Return the terms, of some, that the source doesn't contain; a Chinese word may be part of another."""
+        return [term for term in wanted if term not in self.terms and not (is_han(term[0]) and term in self.text)]
 
-        A Chinese word may be part of another.
-        """
-        found = sum(term in self.terms or (is_han(term[0]) and term in self.text) for term in wanted)
-        return (found + numbers) / (len(wanted) + numbers) if wanted or numbers else 1.0
+    def coverage(self, wanted: Set[str], numbers: int) -> float:
+        """Return the share, from 0 to 1, of some terms that the source contains; `numbers` more count as found."""
+        count = len(wanted) + numbers
+        return 1 - len(self.lacking(wanted)) / count if count else 1.0
 
     def share(self, wanted: Set[str], clause: Clause) -> float:
         """Return the share of some terms that a clause contains, weighted by their rarity among the clauses."""

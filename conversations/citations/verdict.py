@@ -2,7 +2,9 @@
 
 A sentence is compared with all of its passages together. They must contain its quotations literally, and its numbers
 with their units, its names and its codes, and not only in clauses about something else. The clauses about its subject
-must have the same polarity and no other word in place of one of its words. Enough of its other words must occur.
+must have the same polarity and no other word in place of one of its words. If nearly all of the sentence's words occur,
+such a difference is an error, a missing number only if the passages have another one in its place. Otherwise it may be
+another wording or a calculated number, and the verdict is "unclear".
 """
 
 import re
@@ -12,7 +14,7 @@ from functools import lru_cache
 from typing import Any, Literal
 
 from conversations.citations.rules.attribution import counterpart, misplaced
-from conversations.citations.rules.derived import is_derived
+from conversations.citations.rules.derived import is_derived, may_be_calculated
 from conversations.citations.rules.polarity import contradicts, exceptions, read
 from conversations.citations.rules.substitutions import exchanged
 from conversations.citations.source import Source, split_clauses, terms_without_numbers
@@ -22,12 +24,14 @@ from ragsite.language.facts import is_named, is_quoted, names, quotations
 from ragsite.language.quantities import fold, is_rough, quantities
 from ragsite.language.simplified import as_written, simplified
 
-Status = Literal["supported", "partly", "not_found", "contradicted", "uncited"]
+Status = Literal["supported", "unclear", "partly", "not_found", "contradicted", "uncited"]
 Problem = Literal["quotation", "number", "name", "word", "polarity", "words", "language", "source", "model"]
 
-# The shares of a sentence's words that its passages must contain for "supported", and otherwise for "partly".
-# docs/decisions/citations.md.
-ENOUGH_COVERAGE, SOME_COVERAGE = 0.35, 0.25
+# The share of a sentence's words that its passages must contain for "supported". docs/decisions/citations.md.
+ENOUGH_COVERAGE = 0.35
+# The most words that the passages may lack so that a difference is an error and not another wording: this share of a
+# sentence's words, or one.
+OTHER_WORDS = 0.2
 # Sentences that say that something is unknown state no fact, and the number that announces a list counts its items.
 _NOT_KNOWN = re.compile(
     r"\b(?:do|does|did|is|are|can)(?:n['’]t| not)\b.{0,40}\b(?:say|know|tell|mention|state|specif|cover|found)|"
@@ -37,13 +41,17 @@ _NOT_KNOWN = re.compile(
 _ANNOUNCED = re.compile(
     r"\b\d{1,2}\s+(?:points|things|steps|ways|reasons|items)\b|\d{1,2}\s*(?:点|项|步|个方面|种方法)(?=[^\d钟]|$)"
 )
+_DIGIT = re.compile(r"\d")
 # The most characters of a sentence that are judged: the time grows with its length times that of the passages.
 LONGEST = 1_000
 
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """The verdict on a sentence; `uncited` means that it cites nothing and no given passage contains it.
+    """The verdict on a sentence.
+
+    `uncited` means that it cites nothing and no given passage contains it; `unclear` that it can't be compared, because
+    it is in other words or in another language than its passages.
 
     `problems` are pairs of a kind and the missing text, such as ("number", "45"). `says` maps missing texts to what the
     source says instead, if that is certain. `coverage` is the share of the sentence's words in the source, 0 to 1.
@@ -103,7 +111,8 @@ def _judge(statement: Statement, source: Source) -> Verdict:
     if source.is_foreign(language_of(text)):
         return _across_languages(statement, text, source)
     clauses = split_clauses(text)
-    problems = list(dict.fromkeys(_missing(text, source))) or list(dict.fromkeys(misplaced(text, source)))
+    missing = list(dict.fromkeys(_missing(text, source)))
+    problems = missing or list(dict.fromkeys(misplaced(text, source)))
     for clause in clauses if not problems else ():
         ways = exceptions(clause)
         about = [other.signs for other in source.about(terms_without_numbers(clause)) if exceptions(other.text) == ways]
@@ -115,14 +124,16 @@ def _judge(statement: Statement, source: Source) -> Verdict:
         problems += [("word", what) for what in dict.fromkeys(found)]
     mine = [quantity for quantity in quantities(text) if not quantity.spelled]  # number words may not be quantities
     found_numbers = sum(any(map(quantity.agrees, source.quantities)) for quantity in mine)
-    covered = source.coverage(terms_without_numbers(text), found_numbers)
-    if covered < ENOUGH_COVERAGE:
-        problems.append(("words", ""))
-    status: Status = "supported"
-    if problems:
-        status = "partly" if covered >= SOME_COVERAGE else "not_found"
+    words = terms_without_numbers(text)
+    covered = source.coverage(words, found_numbers)
+    kinds = {kind for kind, _what in problems}
+    wrong = [number for number in mine if ("number", text[number.start : number.end].strip()) in problems]
+    is_calculated = any(may_be_calculated(number, source) for number in wrong)
+    # A wrong code may be half of a short sentence, such as "The TL-SE2106 has nine ports."
+    codes = terms_without_numbers(" ".join(what for kind, what in problems if kind == "name" and _DIGIT.search(what)))
+    is_same_wording = len(source.lacking(words - codes)) <= max(1, round(OTHER_WORDS * (len(words) + found_numbers)))
     says = {}
-    if {kind for kind, _what in problems} == {"number"}:  # everything else is right
+    if kinds == {"number"} and is_same_wording and not is_calculated:
         says = {
             as_written(what, written): source.as_written(instead)
             for _kind, what in problems
@@ -130,8 +141,14 @@ def _judge(statement: Statement, source: Source) -> Verdict:
         }
         if len(set(says.values())) < len(says):
             says = {}
-    shown = _as_written(problems, written)
-    return Verdict(statement.text, statement.sources, "contradicted" if says else status, covered, shown, says)
+    is_error = kinds - {"number"} or says or (kinds and not missing and not is_calculated)
+    status: Status = "supported"
+    if "quotation" in kinds or (is_same_wording and is_error):
+        status = "contradicted" if says else "partly"
+    elif problems or covered < ENOUGH_COVERAGE:
+        status = "unclear"
+        problems += [("words", "")] * (covered < ENOUGH_COVERAGE)
+    return Verdict(statement.text, statement.sources, status, covered, _as_written(problems, written), says)
 
 
 def _as_written(problems: Iterable[tuple[Problem, str]], written: str) -> tuple[tuple[Problem, str], ...]:
@@ -147,18 +164,18 @@ def _beginning(text: str) -> str:
 def _across_languages(statement: Statement, text: str, source: Source) -> Verdict:
     """Judge a sentence in another language than its source, by the parts that are written alike in both.
 
-    If these are a small part of the sentence, the verdict is "partly", because the rest can't be compared.
+    The verdict is "unclear" if these are a small part of the sentence or if one of them is missing.
     """
     problems = [problem for problem in _missing(text, source) if problem[0] != "quotation"]
     if problems:
-        problems = [(kind, as_written(what, statement.text)) for kind, what in problems]
-        return Verdict(statement.text, statement.sources, "not_found", 0.0, tuple(problems))
+        shown = _as_written(problems, statement.text)
+        return Verdict(statement.text, statement.sources, "unclear", 0.0, shown)
     alike = names(text)
     rest = terms_without_numbers(text) - terms_without_numbers(" ".join(alike))
     comparable = len(quantities(text)) + len(alike) + len(rest & source.terms)
     covered = comparable / (comparable + len(rest - source.terms) or 1)
     if covered < ENOUGH_COVERAGE:
-        return Verdict(statement.text, statement.sources, "partly", covered, (("language", ""),))
+        return Verdict(statement.text, statement.sources, "unclear", covered, (("language", ""),))
     return Verdict(statement.text, statement.sources, "supported", covered)
 
 

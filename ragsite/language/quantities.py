@@ -204,7 +204,9 @@ def _all(text: str) -> Iterator[Quantity]:
         yield Quantity(Decimal(value), unit, start, end)
     if not text.isascii():
         for match in _PER_CENT.finditer(text):  # 百分之五
-            share = Decimal(match[2]) if match[2].replace(".", "").isdecimal() else Decimal(_han_value(match[2]))
+            whole, _point, decimals = match[2].replace("点", ".").partition(".")  # 零点五
+            digits = "".join(str(_HAN_DIGITS.get(digit, digit)) for digit in decimals if digit not in _HAN_PLACES)
+            share = Decimal(f"{whole if whole.isdecimal() else _han_value(whole)}.{digits or 0}")
             yield Quantity(share / _PARTS[match[1]], "%", *match.span())
         for match in _TENTHS.finditer(text):  # 五成
             yield Quantity(Decimal(_HAN_DIGITS.get(match[1]) or match[1]) * 10, "%", *match.span())

@@ -105,11 +105,16 @@ async def read_hits(
     worths = [hit.worth for hit in read if hit.worth is not None]
     before = _standard(worths if len(worths) == len(read) else [hit.score for hit in read])
     found = [hit.reading for hit in read if hit.reading is not None]
-    now = _standard([reading.rank + ANSWERS_WEIGHT * (reading.answers or 0.0) for reading in found])
+    now = _standard([value_of(reading) for reading in found])
     scores = {hit.chunk_id: worth + blend * value for hit, worth, value in zip(read, before, now, strict=True)}
     ordered = sorted(read, key=lambda hit: -scores[hit.chunk_id])
     rest = [hit for hit in hits if hit.chunk_id not in scores]
     return Reranked([*ordered, *rest], scores, round((time.perf_counter() - began) * 1000, 2), note)
+
+
+def value_of(reading: Reading) -> float:
+    """Return the value of a reading, by which passages are ordered: its rank plus twice its `answers`."""
+    return reading.rank + ANSWERS_WEIGHT * (reading.answers or 0.0)
 
 
 def _standard(values: Sequence[float]) -> list[float]:

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from django.conf import settings
 
-from conversations.citations.verdict import SOME_COVERAGE, Status
+from conversations.citations.verdict import Status
 from conversations.citations.verifiers import Verified, Written
 from conversations.citations.verifiers.rules import Rules
 from ragsite.language.sentences import split_sentences
@@ -17,6 +17,8 @@ from ragsite.site_settings.config import config
 
 # Tokens of a passage that are read with a sentence: most such models read 512 for both together.
 WINDOW = 320
+# The share of a sentence's words in its passages from which it is "partly" supported if nothing entails it.
+SOME_COVERAGE = 0.25
 
 
 class Entailment(Rules):

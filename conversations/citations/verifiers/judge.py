@@ -14,7 +14,7 @@ from ragsite.llm.stream.json_reply import line, objects
 from ragsite.site_settings.config import config
 
 # The verdicts that a model may give on a sentence with markers.
-_STATUSES = frozenset(get_args(Status)) - {"uncited"}
+_STATUSES = frozenset(get_args(Status)) - {"uncited", "unclear"}
 
 
 class Judge(Rules):

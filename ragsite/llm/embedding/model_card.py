@@ -46,11 +46,14 @@ class ReaderCalibration:
 
     `answers` is the slope and intercept of the line from its score to the log odds that a passage answers, None if
     unknown; the score of a reader that locates answers is the sum of the strengths of its best short answer and best
-    sentence. `blend` is the weight of its scores relative to the earlier ranking.
+    sentence. `blend` is the weight of its scores relative to the earlier ranking. `unsupported` is the value (rank plus
+    twice `answers`) below which a passage doesn't support a statement that is read in place of the question, None if
+    unknown.
     """
 
     answers: tuple[float, float] | None = None
     blend: float = 1.0
+    unsupported: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +79,7 @@ class ModelCard:
         ranges = {tuple(pair.split("-")): tuple(ends) for pair, ends in measured.get("similarity", {}).items()}
         otherwise = tuple(measured.get("otherwise", default.otherwise))
         reader = measured.get("reader", {})
-        line = reader.get("answers")
+        line, rank = reader.get("answers"), reader.get("unsupported")
         return cls(
             query_prefix=prompts.get("query"),
             document_prefix=prompts.get("document", prompts.get("passage")),
@@ -86,6 +89,7 @@ class ModelCard:
             reader=ReaderCalibration(
                 answers=(float(line[0]), float(line[1])) if line else None,
                 blend=float(reader.get("blend", 1.0)),
+                unsupported=None if rank is None else float(rank),
             ),
         )
 

@@ -1,4 +1,4 @@
-"""The accuracy of the citation check on labelled pairs of sentence and passage. Pure."""
+"""The accuracy of the citation check on labelled pairs of sentence and passage."""
 
 import json
 from collections import Counter
@@ -27,17 +27,17 @@ class Pair:
     language: str
     label: str
 
-    async def is_doubted(self, verifier: Verifier | None = None) -> bool:
-        """Return whether the rules, or another verifier, doubt the sentence."""
-        if verifier is None:
-            return check_statement(Statement(self.sentence, (1,)), [self.passage]).status != "supported"
+    async def is_doubted(self, verifier: Verifier) -> bool:
+        """Return whether a verifier doubts the sentence."""
         written = Written([f"{self.sentence} [1]"], {1: self.passage}, language=self.language)
-        return any(verdict.status != "supported" for verdict in (await verifier.verify(written)).verdicts)
+        return any(
+            verdict.status not in ("supported", "unclear") for verdict in (await verifier.verify(written)).verdicts
+        )
 
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """The number of correct verdicts on sentences of a kind in a language: true ones supported, others doubted."""
+    """The number of correct verdicts on sentences of a kind in a language: true ones not doubted, others doubted."""
 
     label: str
     language: str
@@ -47,10 +47,11 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Total:
-    """Precision: the share of doubted sentences that are false; recall: the share of false ones that are doubted."""
+    """The shares of doubted sentences that are false, of false ones that are doubted, and of true ones that are."""
 
     precision: float | None
     recall: float | None
+    false_alarms: float | None
 
 
 def read_pairs(lines: Iterable[str]) -> Iterator[Pair]:
@@ -61,7 +62,7 @@ def read_pairs(lines: Iterable[str]) -> Iterator[Pair]:
             yield Pair(pair["sentence"], pair["passage"], pair["language"], pair["label"])
 
 
-async def measure(pairs: Iterable[Pair], verifier: Verifier | None = None) -> list[Row]:
+async def measure(pairs: Iterable[Pair], verifier: Verifier) -> list[Row]:
     """Judge all pairs; return a row for each label and language, in order of occurrence."""
     right: Counter[tuple[str, str]] = Counter()
     of: Counter[tuple[str, str]] = Counter()
@@ -72,11 +73,14 @@ async def measure(pairs: Iterable[Pair], verifier: Verifier | None = None) -> li
 
 
 def total(rows: Sequence[Row]) -> Total:
-    """Return the precision and recall of doubt over some rows."""
-    false = [row for row in rows if row.label != TRUE]
-    found = sum(row.right for row in false)
-    doubted = found + sum(row.pairs - row.right for row in rows if row.label == TRUE)
-    return Total(_share(found, doubted) if false else None, _share(found, sum(row.pairs for row in false)))
+    """Return the precision, recall and false alarms of doubt over some rows."""
+    true, false = ([row for row in rows if (row.label == TRUE) == wanted] for wanted in (True, False))
+    found, alarms = sum(row.right for row in false), sum(row.pairs - row.right for row in true)
+    return Total(
+        _share(found, found + alarms) if false else None,
+        _share(found, sum(row.pairs for row in false)),
+        _share(alarms, sum(row.pairs for row in true)),
+    )
 
 
 def _share(part: int, whole: int) -> float | None:

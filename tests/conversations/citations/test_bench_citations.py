@@ -7,12 +7,13 @@ from pathlib import Path
 import pytest
 from django.core.management import CommandError, call_command
 
-from tests.benchmarks.conversations.citations import Row, measure, read_pairs, total
+from conversations.citations.verifiers.rules import Rules
+from tests.benchmarks.conversations.citations import Row, Total, measure, read_pairs, total
 
 PASSAGE = "The TL-SE2109 has nine ports. Paid leave is not carried over."
 PAIRS = [
     {"sentence": "The TL-SE2109 has nine ports.", "label": "true"},
-    {"sentence": "Bread is baked from flour.", "label": "true"},
+    {"sentence": "The TL-SE2109 has no ports, has it?", "label": "true"},
     {"sentence": "The TL-SE2109 has twelve ports.", "label": "number"},
     {"sentence": "Paid leave is carried over.", "label": "negated"},
     {"sentence": "It has ports, nine of them.", "label": "number"},
@@ -20,11 +21,11 @@ PAIRS = [
 LINES = [json.dumps({**pair, "passage": PASSAGE, "language": "en"}) for pair in PAIRS]
 
 
-async def test_true_sentences_must_be_supported_and_false_ones_doubted() -> None:
-    rows = await measure(read_pairs([*LINES, ""]))
+async def test_only_false_sentences_should_be_doubted() -> None:
+    rows = await measure(read_pairs([*LINES, ""]), Rules())
     assert rows == [Row("true", "en", 1, 2), Row("number", "en", 1, 2), Row("negated", "en", 1, 1)]
-    assert (total(rows).precision, total(rows).recall) == (2 / 3, 2 / 3)
-    assert (total(rows[:1]).precision, total(rows[:1]).recall) == (None, None)
+    assert total(rows) == Total(2 / 3, 2 / 3, 1 / 2)
+    assert total(rows[:1]) == Total(None, None, 1 / 2)
 
 
 def test_table_is_printed_for_each_file(tmp_path: Path) -> None:
@@ -35,8 +36,9 @@ def test_table_is_printed_for_each_file(tmp_path: Path) -> None:
     assert out.getvalue().count("| pairs.jsonl | en | all |") == 2
     for row in (
         "| true | 1/2 | 1/2 |",
-        "| precision of doubt | 0.667 | 0.667 |",
-        "| recall of doubt | 0.667 | 0.667 |",
+        "| precision | 0.667 | 0.667 |",
+        "| recall | 0.667 | 0.667 |",
+        "| true sentences doubted | 0.500 | 0.500 |",
     ):
         assert row in out.getvalue()
 

@@ -15,15 +15,17 @@ from conversations.citations.verdict import Verdict, check
 from conversations.citations.verifiers import Verified, Written, configured
 from conversations.citations.verifiers.entailment import Entailment
 from conversations.citations.verifiers.judge import Judge, read_judgement
+from conversations.citations.verifiers.reader import Reader
 from conversations.citations.verifiers.rules import Rules
 from conversations.models import ChatSession, Message, TraceStep
 from conversations.pipeline.nodes import check_citations as check_node
-from conversations.rendering.markdown import Context, render
+from conversations.rendering.markdown import Context, Marker, render
 from knowledge.models import KnowledgeBase
+from ragsite.llm.reranking.reader import forget_readings
 from tests.benchmarks.conversations.citations import check_statement
 from tests.conversations.conftest import run_turn
 from tests.fakes.llm import FakeLLM
-from tests.ragsite.llm import cross_encoder
+from tests.ragsite.llm import cross_encoder, reading_model
 
 VERIFIERS = "conversations.citations.verifiers"
 DATA = Path(__file__).parents[1] / "data"
@@ -62,13 +64,12 @@ class TestContradicted:
         [
             # Either of the two could be meant.
             ("The fan weighs 12 kg.", "The fan weighs 9 kg and the fan weighs 7 kg."),
-            ("The kitchen was painted by Okafor in 45 days.", WARRANTY),  # not only the number is wrong
-            ("The warranty of the fan lasts 24 months, says Lindqvist.", WARRANTY),
+            ("The warranty of the fan lasts 24 months, says Lindqvist.", WARRANTY),  # not only the number is wrong
         ],
     )
     def test_uncertain_counterparts_are_omitted(self, sentence: str, passage: str) -> None:
         verdict = check_statement(Statement(sentence, (1,)), [passage])
-        assert verdict.status in ("partly", "not_found") and not verdict.says
+        assert verdict.status == "unclear" and not verdict.says
 
     def test_old_checks_without_counterparts_are_read(self) -> None:
         assert labels.reason({"kind": "number", "what": "24"}) == "“24” is not in the source in this context."
@@ -142,18 +143,94 @@ async def test_an_answer_is_shown_with_what_is_uncited_and_contradicted(
 class TestSetting:
     """`CITATION_VERIFIER` names a class; an invalid one is reported when the site starts."""
 
-    def test_rules_are_the_default(self) -> None:
-        assert type(configured()).__name__ == "Rules"
+    def test_rules_and_the_reader_are_the_default(self) -> None:
+        assert type(configured()) is Reader
 
     @pytest.mark.parametrize("path", ["nowhere.Verifier", "conversations.citations.verdict.Verdict", "json"])
     def test_invalid_verifiers_are_refused(self, settings: Any, path: str) -> None:
         settings.CITATION_VERIFIER = path
         assert "conversations.E006" in [message.id for message in run_checks()]
 
-    @pytest.mark.parametrize("name", ["rules.Rules", "entailment.Entailment", "judge.Judge"])
+    @pytest.mark.parametrize("name", ["reader.Reader", "rules.Rules", "entailment.Entailment", "judge.Judge"])
     def test_bundled_verifiers_are_accepted(self, settings: Any, name: str) -> None:
         settings.CITATION_VERIFIER = f"{VERIFIERS}.{name}"
         assert run_checks() == []
+
+
+class TestReader:
+    """The reader judges sentences in other words than their passages."""
+
+    OTHER = "Bread of Corvane is baked from flour [1]."
+    REWORDED = "Corvane guarantees that a ventilator works for years [1]."
+
+    @pytest.fixture
+    def reader(self, tmp_path: Path, settings: Any) -> None:
+        """A reader for which a pair ranks the lower, the more it is about bread."""
+        weights = {"bread": -3.0, "flour": -3.0, "45": -3.0, "面包": -9.0}
+        settings.READER_MODEL = str(reading_model.write(tmp_path, weights, calibration={"unsupported": -4}))
+        settings.ENABLE_READER = True
+
+    @pytest.mark.usefixtures("reader")
+    @pytest.mark.parametrize(
+        ("sentence", "expected"),
+        [
+            (OTHER, "not_found"),
+            (REWORDED, "unclear"),
+            ("Corvane sells cakes [1].", "unclear"),
+            ("Corvane gives 45 people bread to eat at lunch [1].", "not_found"),  # a number is missing as well
+            ("The switch was made by Corvane, and bread of flour too [1].", "supported"),  # enough shared words
+            ("面包很好吃 [1]。", "unclear"),  # in another language than its passage
+            ("The switch has 45 ports [1].", "contradicted"),  # by the rules
+        ],
+    )
+    async def test_reader_judges_what_is_in_other_words(self, sentence: str, expected: str) -> None:
+        assert status(await Reader().verify(written(sentence))) == [expected]
+
+    @pytest.mark.usefixtures("reader")
+    async def test_one_passage_that_supports_is_enough(self) -> None:
+        passages = {1: "Nothing about the Corvane is known.", 2: "Bread, flour."}
+        text = "Ventilators work for years [1][2]."
+        assert status(await Reader().verify(Written([text], passages))) == ["unclear"]
+        passages[1] = "Bread and flour."
+        assert status(await Reader().verify(Written([text], passages))) == ["not_found"]
+
+    @pytest.mark.usefixtures("reader")
+    async def test_sentences_and_time_are_limited(self, settings: Any) -> None:
+        settings.CITATION_MODEL_CLAIMS = 1
+        verified = await Reader().verify(written(self.OTHER, self.OTHER))
+        assert status(verified) == ["not_found", "unclear"] and verified.facts == {"read": 1}
+        forget_readings()
+        settings.READER_TIMEOUT = 0.0
+        verified = await Reader().verify(written(self.OTHER))
+        assert status(verified) == ["unclear"] and verified.facts == {"read": 0, "note": "timed_out"}
+
+    @pytest.mark.usefixtures("reader")
+    @pytest.mark.parametrize(("name", "value"), [("READER_MODEL", "off"), ("ENABLE_READER", False)])
+    async def test_rules_are_kept_without_a_reader(self, settings: Any, name: str, value: Any) -> None:
+        setattr(settings, name, value)
+        assert status(await Reader().verify(written(self.OTHER))) == ["unclear"]
+
+    async def test_rules_are_kept_with_a_reader_that_fails_or_lacks_a_scale(
+        self, tmp_path: Path, settings: Any
+    ) -> None:
+        settings.ENABLE_READER = True
+        settings.READER_MODEL = str(reading_model.write(tmp_path / "other", {"bread": -9.0}))
+        assert status(await Reader().verify(written(self.OTHER))) == ["unclear"]
+        folder = reading_model.write(tmp_path / "broken", {"bread": -9.0}, calibration={"unsupported": 0})
+        (folder / "model.onnx").write_bytes(b"")
+        settings.READER_MODEL = str(folder)
+        verified = await Reader().verify(written(self.OTHER))
+        assert status(verified) == ["unclear"] and verified.facts["note"] == "local_model_not_found"
+
+    def test_unclear_sentences_are_counted_and_not_marked(self) -> None:
+        checks = [verdict.to_dict() for verdict in check("Nine ports [1]. Bread is baked [1].", {1: WARRANTY})]
+        assert labels.summary(checks) == "Citations checked: 1 supported · 1 unclear"
+        assert labels.doubts(checks) == []
+        marker = Marker("/1/", "Handbook", tuple(labels.by_marker(checks)[1]))
+        assert "doubt" not in render("Nine ports [1]. Bread is baked [1].", Context({1: marker}))
+        [_supported, (name, _text, markers, why)] = labels.rows(checks)
+        assert (name, markers) == ("Unclear", "[1]")
+        assert why == "The source uses other words, so the two could not be compared."
 
 
 class TestEntailment:

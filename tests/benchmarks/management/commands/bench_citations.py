@@ -22,12 +22,12 @@ class Command(BaseCommand):
     def add_arguments(self, parser: ArgumentParser) -> None:
         """Add the files of labelled pairs."""
         parser.add_argument("files", nargs="+", type=Path, metavar="PAIRS.jsonl")
-        parser.add_argument("--verifier", help="dotted path of another verifier (default: the rules)")
+        parser.add_argument("--verifier", help="dotted path of another verifier (default: that of the settings)")
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Measure each file; a file that can't be read is reported in one line."""
         try:
-            verifier = configured(options["verifier"]) if options["verifier"] else None
+            verifier = configured(options["verifier"])
         except (ImportError, TypeError) as error:
             raise CommandError(f"--verifier: {error}") from None
         for file in options["files"]:
@@ -47,10 +47,14 @@ class Command(BaseCommand):
             cells = [_rightly([row for row in kind if row.language == language]) for language in languages]
             self.stdout.write(f"| {label} | {' | '.join(cells)} | {_rightly(kind)} |")
         groups = [[row for row in rows if row.language == language] for language in languages] + [rows]
-        for what in ("precision", "recall"):
+        for name, what in (
+            ("precision", "precision"),
+            ("recall", "recall"),
+            ("true sentences doubted", "false_alarms"),
+        ):
             shares = (getattr(total(group), what) for group in groups)
             cells = ["–" if share is None else f"{share:.3f}" for share in shares]
-            self.stdout.write(f"| {what} of doubt | {' | '.join(cells)} |")
+            self.stdout.write(f"| {name} | {' | '.join(cells)} |")
 
 
 def _rightly(rows: list[Row]) -> str:
