@@ -120,13 +120,14 @@ async def regenerate(
     message = await in_database(access.get_message, user, message_id)
     question = await in_database(_question_of, message.turn_id)
     turn = message.turn
-    scope = turn.scope
+    scope: dict[str, Any] | None = turn.scope
     if document_id is not None:
         offered = (choice for block in message.blocks for choice in block.get("choices", ()))
         if all(choice["document_id"] != document_id for choice in offered):
             raise Http404(_("This answer offers no such document."))
-        asked = scope or await in_database(services.scope_of, turn.session)
-        scope = {**asked, "chosen_document": document_id}
+        if scope is None:
+            scope = await in_database(services.scope_of, turn.session)
+        scope = {**scope, "chosen_document": document_id}
     return await _sibling(
         user,
         turn,
