@@ -322,26 +322,29 @@ def _compute(
             return False
         if counted and states_count(counted, unit_terms(counted.thing), best.text, best.terms):
             return False
-    for position in sorted(tables, key=lambda position: (position != best.hit, position)):
-        hit, rows = hits[position], tables[position]
+    answers: dict[int, FromRows] = {}
+    for position, rows in tables.items():
+        hit = hits[position]
         found = find_extreme(extreme, asked, question, hit, rows) if extreme else None
         if limit:
             found = find_within(limit, asked, question, hit, rows)
         elif found is None and counted:
             found = count_rows(counted, asked, question, hit, rows)
-        # Of a table that doesn't answer best, words that it says nothing of show that it is about something else.
-        if found is not None and (found.is_certain or position == best.hit):
-            most = MAX_LISTED_ROWS if len(found.rows) <= MAX_LISTED_ROWS else max(MAX_ROWS, found.answering)
-            result.computed, result.hits = found, [position]
-            result.sizes[position] = len(rows) if limit else len(found.rows)
-            result.tables[position] = found.rows[: min(most, MAX_LISTED_ROWS)]
-            # The extreme of one table needn't be that of all that are about what the question names.
-            others = (
-                find_extreme(extreme, asked, question, hits[other], held) if extreme and other != position else None
-                for other, held in tables.items()
-            )
-            result.is_partial = not found.is_certain or any(other and other.is_certain for other in others)
-            return True
+        # Words that a table says nothing of show that it is about something else, unless it is in another language.
+        is_foreign = language_of(hit.content) not in ("", language_of(question))
+        if found is not None and (found.is_certain or position == best.hit or is_foreign):
+            answers[position] = found
+    if answers:
+        position = min(answers, key=lambda position: (not answers[position].is_certain, position != best.hit, position))
+        found = answers[position]
+        most = MAX_LISTED_ROWS if len(found.rows) <= MAX_LISTED_ROWS else max(MAX_ROWS, found.answering)
+        result.computed, result.hits = found, [position]
+        result.sizes[position] = len(tables[position]) if limit else len(found.rows)
+        result.tables[position] = found.rows[: min(most, MAX_LISTED_ROWS)]
+        # The extreme of one table needn't be that of all.
+        is_one_of_several = extreme and any(answers[other].is_certain for other in answers if other != position)
+        result.is_partial = not found.is_certain or bool(is_one_of_several)
+        return True
     if counted is None and extreme is None:
         return False
     above = unit_terms(f"{hits[best.hit].heading} {hits[best.hit].filename.rpartition('.')[0]}")
@@ -480,7 +483,9 @@ def _quote_rows(result: Extract, question: str, hit: Hit, rows: list[_Unit], bes
     exact = [unit for unit in rows if most and cells[unit.position] == most]
     named = exact or [unit for unit in rows if any(is_named(name, unit.text) for name in names(question))]
     listed = is_broad(question) or wants_list(question)
-    if not named and len(rows) <= MAX_LISTED_ROWS and not _is_one_meant(rows):
+    # A list is of all rows unless the question's words choose among them; what the reader prefers is only one of them.
+    is_of_all = wants_list(question) and len({unit.own for unit in rows}) == 1
+    if not named and len(rows) <= MAX_LISTED_ROWS and (is_of_all or not _is_one_meant(rows)):
         listed = True
     elif not exact:
         rows = [unit for unit in rows if best.score - unit.score <= ROW_MARGIN]

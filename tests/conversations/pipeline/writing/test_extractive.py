@@ -533,6 +533,36 @@ def test_a_table_about_something_else_has_no_extreme_for_a_question() -> None:
     rooms = hit("Attic | 4", kind="table", heading="Rooms", columns=["Room", "Weight (kg)"], rows=[["Attic", "4"]])
     chosen = extract("Which tool is the heaviest?", [tools(), replace(rooms, chunk_id=2)])
     assert chosen.computed is not None and chosen.computed.rows[0][0] == "Anvil" and not chosen.is_partial
+    read = replace(rooms, chunk_id=2, reading=Reading(3.0, 4.0, sentences=((0, 9.0),)))
+    chosen = extract("Which tool is the heaviest?", [read, tools()])
+    assert chosen.computed is not None and chosen.computed.rows[0][0] == "Anvil" and not chosen.is_partial
     chairs = hit("Oslo", kind="table", heading="Tools", columns=["Tool", "Material"], rows=[["Oslo", "steel"]])
     chosen = extract("Which tool is the heaviest?", [chairs, replace(rooms, chunk_id=2)])
     assert chosen.computed is None and chosen.is_partial
+
+
+def test_of_tables_in_another_language_one_with_the_dimension_comes_nearest() -> None:
+    costs = hit("锤子 | 12", kind="table", heading="报销", columns=["项目", "金额"], rows=[["住宿", "12"]], chunk_id=2)
+    chosen = extract("哪件工具最重？", [costs, tools(chunk_id=3)])
+    assert chosen.computed is not None and chosen.computed.rows[0][0] == "Anvil" and chosen.is_partial
+
+
+RELEASE = [["B-1", "The pump ran on"], ["B-2", "The clock lost an hour"], ["B-3", "Night mode ended early"]]
+
+
+@pytest.mark.parametrize(
+    ("question", "shown"),
+    [
+        ("List the bugs that were repaired.", RELEASE),
+        ("修复了哪些问题？", RELEASE),
+        ("List the bugs of the clock.", RELEASE[1:2]),  # a word chooses among the rows
+        ("What is the worst bug?", RELEASE[1:2]),  # no list
+    ],
+)
+def test_a_list_is_of_all_rows_unless_words_choose_among_them(question: str, shown: list[list[str]]) -> None:
+    text = "\n".join(" | ".join(row) for row in RELEASE)
+    reading = Reading(
+        3.0, 4.0, sentences=tuple((text.index(row[0]), 4.0 if row is RELEASE[1] else -2.0) for row in RELEASE)
+    )
+    table = hit(text, kind="table", heading="Corrected", columns=["Issue", "What happened"], rows=RELEASE)
+    assert extract(question, [replace(table, reading=reading)]).tables[0] == shown
