@@ -51,6 +51,8 @@ class Request:
     asked_document_ids: tuple[int, ...] = ()
     # The document that the user chose of several that the question may mean; searched alone if it still can be.
     chosen_document_id: int | None = None
+    # The question that this one completes, if it only says which document that one means ("The one of 2022").
+    completes: str = ""
     # The labels that the searched documents must have; and the base of the chat's files, which is always searched.
     labels: LabelFilter = LabelFilter()  # noqa: RUF009 - it can't be changed
     files_id: int | None = None
@@ -65,9 +67,15 @@ class Request:
     continued: PastTurn | None = None
 
     @property
+    def asked(self) -> str:
+        """What is to be answered: the question, or the one that it completes."""
+        return self.completes or self.question
+
+    @property
     def question_language(self) -> str:
         """The question's language, `"zh"` or `"en"`, or the interface's if the question has none."""
-        return language_of(self.question) or ("zh" if self.language.startswith("zh") else "en")
+        interface = "zh" if self.language.startswith("zh") else "en"
+        return language_of(self.question) or language_of(self.completes) or interface
 
 
 @dataclass(slots=True)

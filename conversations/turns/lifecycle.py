@@ -17,9 +17,10 @@ from conversations import access, services, turn_store
 from conversations.assistants import choice
 from conversations.assistants.choice import Choices
 from conversations.history import PastTurn, with_continuation, without_ending
-from conversations.models import Message, Turn
+from conversations.models import ChatSession, Message, Turn
 from conversations.pipeline.graph import Graph, Node
 from conversations.pipeline.state import Request, State
+from conversations.pipeline.understanding.choices import chosen_by
 from conversations.prompts import active
 from conversations.turn_store import Started, TurnRefused
 from conversations.turns import titles
@@ -235,10 +236,14 @@ def _prepare(user: Any, ask: Ask) -> tuple[str, State]:
     labels = ask.labels
     if labels is None:
         labels = LabelFilter.read(scope["tags"], scope["metadata"], scope["folder"])
+    question = validated_question(ask.question)
+    chosen_document_id, completes = scope.get("chosen_document"), ""
+    if chosen_document_id is None and not ask.as_root:
+        chosen_document_id, completes = _choice_by_name(session, parent, question)
     request = Request(
         user_id=user.pk,
         session_id=session.pk,
-        question=validated_question(ask.question),
+        question=question,
         parent_turn_id=parent,
         from_newest=ask.from_newest or (ask.parent_turn_id is None and not ask.as_root),
         request_id=ask.request_id,
@@ -248,7 +253,8 @@ def _prepare(user: Any, ask: Ask) -> tuple[str, State]:
         knowledge_base_ids=chosen.configuration.knowledge_bases,
         asked_knowledge_base_ids=tuple(scope["knowledge_bases"]),
         asked_document_ids=tuple(scope["documents"]),
-        chosen_document_id=scope.get("chosen_document"),
+        chosen_document_id=chosen_document_id,
+        completes=completes,
         labels=labels,
         files_id=session.files_id,
         thinking=ask.choices.thinking,
@@ -257,6 +263,18 @@ def _prepare(user: Any, ask: Ask) -> tuple[str, State]:
         continued=_continued(ask.parent_turn_id) if ask.continues and ask.parent_turn_id else None,
     )
     return chosen.configuration.pipeline or "default", State(request)
+
+
+def _choice_by_name(session: ChatSession, turn_id: int | None, question: str) -> tuple[int | None, str]:
+    """Return the document that a question chooses among those that the answer before it offered, and its question."""
+    before = turn_store.default_parent(session.pk) if turn_id is None else turn_id
+    if before is None:
+        return None, ""
+    asked_back = Message.objects.filter(turn_id=before, turn__action="clarify", role=Message.Role.ASSISTANT)
+    blocks = asked_back.values_list("blocks", flat=True).first() or []
+    offered = [choice for block in blocks for choice in block.get("choices", ())]
+    chosen = chosen_by(question, offered)
+    return (None, "") if chosen is None else (chosen, _question_of(before))
 
 
 def _continued(turn_id: int) -> PastTurn:

@@ -77,7 +77,7 @@ class ReadDocuments(Node):
     def wanted(self, state: State) -> bool:
         """Return whether the question may be a request about whole documents, judging by its words."""
         replied = bool(state.plan.reply) or config.ANSWER_MODE == "chat"
-        return not replied and may_want_whole(state.request.question)
+        return not replied and may_want_whole(state.request.asked)
 
     async def run(self, state: State, ctx: Context) -> None:
         """Fill `whole`, `reading` and `hits`, or `reply`, perhaps with `choices`, if the documents can't be read."""
@@ -169,7 +169,7 @@ class ReadDocuments(Node):
     ) -> list[tuple[Section, str]]:
         """Return the material for the model: the sections if they fit, else notes; fill `reason` if there are none."""
         request, language = state.request, state.request.question_language
-        room, fits = await in_database(_room, endpoint, request.question, language, bool(state.past.turns), groups)
+        room, fits = await in_database(_room, endpoint, request.asked, language, bool(state.past.turns), groups)
         if fits:
             reading.form = "changes" if reading.kind == "changes" else "sections"
             units = [unit for group in groups for unit in group]
@@ -185,7 +185,7 @@ class ReadDocuments(Node):
             await ctx.emit(replace(step_event(self, "processing", message), step=3))
 
         began = time.perf_counter()
-        reader = Reader(side_calls.quoted(request.question), language, hit_of, report)
+        reader = Reader(side_calls.quoted(request.asked), language, hit_of, report)
         notes = reader.notes
         try:
             await reader.read(groups, room)

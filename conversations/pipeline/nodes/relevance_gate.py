@@ -65,7 +65,7 @@ class RelevanceGate(Node):
 
         If several documents answer of which the question means one, fill `choices`, from which the user chooses.
         """
-        found, deferred, question = state.found, state.plan.deferred_action, state.request.question
+        found, deferred, question = state.found, state.plan.deferred_action, state.request.asked
         if found.named.one_is_meant and await _asks_which(state):
             ctx.note(action=state.plan.action, choices=[choice["document_id"] for choice in found.choices])
             return
@@ -157,7 +157,7 @@ def _judged(state: State, hits: list[Hit]) -> Judgement:
     A follow-up question is judged by its expanded wording, any other by its own or its rewritten one, and each also by
     its translations. If the model planned not to search (`deferred_action`), only the question itself counts.
     """
-    plan, found, question = state.plan, state.found, state.request.question
+    plan, found, question = state.plan, state.found, state.request.asked
     if plan.deferred_action:
         wordings = [as_searched(question, found)]
     else:

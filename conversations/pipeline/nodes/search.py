@@ -64,7 +64,7 @@ class Search(Node):
         found.document_ids, found.general_knowledge_allowed = scope.document_ids, scope.general_knowledge_allowed
         found.labels, found.named = scope.labels, scope.named
         if ids:
-            text = plan.ranking_query or request.question
+            text = plan.ranking_query or request.asked
             found.spelling = await in_database_within_timeout(corrections, text, ids)
             plan.queries = [replace(query, text=as_searched(query.text, found)) for query in plan.queries]
             plan.ranking_query = as_searched(text, found)
@@ -86,8 +86,8 @@ class Search(Node):
                 patient=request.session_id is None,
             )
             # The frequencies of the words, by which the hits are judged, are looked up during the search.
-            asked = as_searched(request.question, found)
-            texts = {request.question, asked, plan.ranking_query, *(query.text for query in plan.queries)}
+            asked = as_searched(request.asked, found)
+            texts = {request.asked, asked, plan.ranking_query, *(query.text for query in plan.queries)}
             wanted = {term for text in texts for term in terms(text)}
             searched, found.frequencies = await asyncio.gather(
                 rankings_of(found.search_request), in_database_within_timeout(frequencies, wanted, ids)

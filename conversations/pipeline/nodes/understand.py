@@ -85,18 +85,18 @@ class Understand(Node):
             ctx.note(action="answer_chat", reason="chat alone", by="rules")
             return
         known = await known_words(state)
-        ruled = rules.understand(request.question, conversation, known)
-        depends = bool(dependence_on_context(request.question))
+        ruled = rules.understand(request.asked, conversation, known)
+        depends = bool(dependence_on_context(request.asked))
         action, plan = ruled.action, None
         try:
             plan = await self._ask(state, ctx, ruled, known.languages - {request.question_language})
         except NoReply as none:
             if none.reason != "no model":
                 ctx.note(fallback=none.reason, fallback_detail=none.detail)
-            elif asks_to_translate(request.question):
+            elif asks_to_translate(request.asked):
                 action = "answer_chat"
         if plan is not None:
-            asks = may_ask_for_facts(request.question)
+            asks = may_ask_for_facts(request.asked)
             plan = reconcile(plan, ruled.action, asks=asks, depends=depends, alone=not conversation)
             chats = "answer_chat" in (plan.action, plan.deferred_action)
             if config.ANSWER_MODE == "documents" and chats and ruled.action != "answer_chat":
@@ -221,7 +221,7 @@ def query_facts(detail: Mapping[str, Any]) -> list[tuple[str, str]]:
 
 def _follow(state: State, model: ModelPlan, ruled: rules.Understanding, depends: bool) -> None:
     """Copy a model's plan to the state's."""
-    plan, question = state.plan, state.request.question
+    plan, question = state.plan, state.request.asked
     plan.action, plan.intent, plan.deferred_action = model.action, model.intent, model.deferred_action
     plan.confidence, plan.followup = model.confidence, bool(model.followup)
     if model.k is not None and model.k < USUAL_K:

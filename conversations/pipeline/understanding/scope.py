@@ -113,12 +113,12 @@ def searchable(request: Request) -> Scope:
         files_id,
     )
     chosen = request.chosen_document_id
-    if (scope.document_ids and chosen is None) or not names_a_source(request.question):
+    if (scope.document_ids and chosen is None) or not names_a_source(request.asked):
         return _only(scope, chosen)
     readable = scope.documents.filter(status__in=_SEARCHABLE)
     titles = readable.values_list("pk", "title", "original_filename", "knowledge_base_id")[:_MOST_TITLES]
     of_chat = {pk for pk, *_names, base_id in titles if base_id == files_id}
-    named = documents_named(request.question, (Titled(*each[:3]) for each in titles))
+    named = documents_named(request.asked, (Titled(*each[:3]) for each in titles))
     if named.one_is_meant and (attached := tuple(pk for pk in named.document_ids if pk in of_chat)):
         named = replace(named, document_ids=attached, one_is_meant=len(attached) > 1)
     if chosen is not None:
@@ -151,7 +151,7 @@ def _of_session(request: Request, earlier: Sequence[str]) -> Known:
     languages = languages_of(scope.knowledge_base_ids, scope.document_ids, scope.labels)
     asked = Document.objects.filter(pk__in=scope.document_ids[:TITLES]) if scope.document_ids else ()
     return replace(
-        look_up(request.question, earlier, scope.knowledge_base_ids),
+        look_up(request.asked, earlier, scope.knowledge_base_ids),
         languages=frozenset(languages),
         titles=tuple(document.name for document in asked),
     )

@@ -49,8 +49,8 @@ def meant(request: Request, past: Sequence[PastTurn]) -> tuple[Meant | None, Sco
     """
     scope = searchable(request)
     readable = scope.documents
-    named = _named(request.question, readable)
-    wanted = whole_request(request.question, [*(name for name, _document in named), *scope.named.words])
+    named = _named(request.asked, readable)
+    wanted = whole_request(request.asked, [*(name for name, _document in named), *scope.named.words])
     if wanted is None:
         return None, scope
     if wanted.kind == "documents":

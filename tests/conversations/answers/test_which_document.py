@@ -72,6 +72,29 @@ async def test_the_question_is_answered_from_the_document_that_is_chosen(
 
 
 @pytest.mark.parametrize(
+    ("question", "reply", "fact"),
+    [
+        (REVENUE, "The 2022 one", "53.7"),
+        (REVENUE, "the last one", "48.2"),
+        (REVENUE_ZH, "2021年的那份", "48.2"),
+        ("Summarise the annual report", "2023", "51.9"),
+    ],
+)
+async def test_the_document_can_be_named_in_words(
+    owner: User, session: ChatSession, base: KnowledgeBase, question: str, reply: str, fact: str
+) -> None:
+    assert names(await answer_to(owner, session, question))
+    answer = await answer_to(owner, session, reply)
+    million = {"48.2", "51.9", "53.7"}
+    assert {each for each in million if each in answer.content} == {fact}
+
+
+async def test_another_question_is_no_choice(owner: User, session: ChatSession, base: KnowledgeBase) -> None:
+    await answer_to(owner, session, REVENUE)
+    assert "month of delivery" in (await answer_to(owner, session, "When is the revenue counted?")).content
+
+
+@pytest.mark.parametrize(
     ("question", "searched"),
     [
         ("What was the revenue in the 2022 annual report?", "What was the revenue?"),
