@@ -5,14 +5,14 @@ inverses. `fold` is pure: folding the events of a message gives exactly the stor
 rendering all use it.
 """
 
-import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field, fields, replace
 from functools import cache
 from typing import Any, ClassVar, Literal, Self, TypedDict
 
+from conversations.blocks import OWN_ADDRESS, kind_of
+
 StepStatus = Literal["processing", "completed", "skipped", "error"]
-BlockKind = Literal["text", "table", "image", "code", "choices"]
 FinalStatus = Literal["completed", "stopped", "failed", "interrupted"]
 
 # Seconds between two text deltas of a block: at most 20 per second. The first is never delayed.
@@ -24,9 +24,6 @@ NUMBER = r"\d{1,3}"
 SEPARATOR = "[,，、;；]"
 NUMBERS = rf"{NUMBER}(?:\s*{SEPARATOR}\s*{NUMBER})*"
 BRACKETS = (r"\[", r"\]"), ("【", "】"), ("［", "］")
-
-# The address of a picture on this site, not on another (`//`).
-OWN_ADDRESS = re.compile(r"/(?![/\\])")
 
 
 class Choice(TypedDict):
@@ -116,7 +113,7 @@ class BlockStart(Event):
 
     type: ClassVar[str] = "block_start"
     id: str
-    kind: BlockKind
+    kind: str  # one of `conversations.blocks.KINDS`
     columns: list[str] | None = None
     alt: str | None = None
     language: str | None = None
@@ -181,9 +178,9 @@ class ErrorEvent(Event):
 class DoneEvent(Event):
     """The last event of every stream.
 
-    `usage` contains `prompt_tokens` and `completion_tokens` if a model was called, and `by_kind`, the estimated number of
-    tokens of the answer by kind of block; `ms` is the duration of the whole turn. `finish_reason`
-    is why the model stopped before its answer was complete, `length` or `content_filter`, else None. `answer_state` is
+    `usage` contains `prompt_tokens` and `completion_tokens` if a model was called, and `by_kind`, the estimated number
+    of tokens of the answer by kind of block. `ms` is the duration of the whole turn. `finish_reason` is why the model
+    stopped before its answer was complete, `length` or `content_filter`, else None. `answer_state` is
     `answered`, `nearest` or `nothing`; None for small talk, clarifying questions, and turns that ended early or failed.
     `checks` has the verdict on each sentence that has citation markers or should have one; see
     `citations.verdict.Verdict.to_dict`.
@@ -215,9 +212,8 @@ KINDS: dict[str, type[Event]] = {
 class Answer:
     """The folded events of a message: exactly what is stored.
 
-    `blocks` is a list of `{"id", "kind"}` with `text` (text, code), `columns` and `rows` (table), `alt`, `url`,
-    `width`, `height` (image), `language` (code), `choices` (documents to choose from); `open` contains the ids of blocks
-    that have not ended. `answer_state` and `finish_reason` are empty if no event has set them.
+    `blocks` are those of `conversations.blocks`; `open` contains the ids of those that have not ended. `answer_state`
+    and `finish_reason` are empty if no event has set them.
     """
 
     last_seq: int = 0
@@ -242,18 +238,8 @@ class Answer:
         self.last_seq = max(self.last_seq, event.seq)
         match event:
             case BlockStart():
-                begun: dict[str, Any] = {"id": event.id, "kind": event.kind}
-                match event.kind:
-                    case "table":
-                        begun |= {"columns": list(event.columns or []), "rows": []}
-                    case "image":
-                        begun |= {"alt": event.alt or "", "url": "", "width": None, "height": None}
-                    case "code":
-                        begun |= {"language": event.language or "", "text": ""}
-                    case "choices":
-                        begun |= {"choices": list(event.choices or [])}
-                    case _:
-                        begun |= {"text": ""}
+                given = event.to_dict()
+                begun = {"id": event.id, "kind": event.kind} | kind_of(given).begin(given)
                 self.blocks.append(begun)
                 self.open.add(event.id)
             case Delta():
@@ -303,20 +289,4 @@ def plain_text(blocks: list[dict[str, Any]]) -> str:
 
     Tables and pictures are written as Markdown, so that a reader can tell a header from a row.
     """
-    parts = []
-    for block in blocks:
-        match block["kind"]:
-            case "table":
-                header = [block["columns"], ["---"] * len(block["columns"])] if block["columns"] else []
-                parts.append("\n".join(" | ".join(map(str, line)) for line in [*header, *block["rows"]]))
-            case "image" if block["url"]:
-                parts.append(f"![{block['alt']}]({block['url']})")
-            case "image":
-                parts.append(f"[{block['alt']}]" if block["alt"] else "")
-            case "code":
-                parts.append(f"```{block['language']}\n{block['text'].rstrip()}\n```")
-            case "choices":
-                parts.append("\n".join(f"- {choice['name']}" for choice in block["choices"]))
-            case _:
-                parts.append(str(block["text"]).strip())
-    return "\n\n".join(filter(None, parts))
+    return "\n\n".join(filter(None, (kind_of(block).plain_text(block) for block in blocks)))

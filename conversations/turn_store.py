@@ -16,13 +16,13 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from conversations.events import Answer, DoneEvent, ErrorEvent, Event, SessionEvent, fold, plain_text
-from conversations.json_safe import json_safe
 from conversations.models import ChatSession, Citation, ContextEntry, Message, TraceStep, Turn
 from conversations.turn_tree import TurnTree
 from knowledge.models import Chunk, Document
 from ragsite.exceptions import Refused
 from ragsite.limits import use
 from ragsite.llm.passage_tokens import count_tokens
+from ragsite.llm.stream.json_safe import json_safe
 from ragsite.site_settings.config import config
 
 # A streaming answer with an older heartbeat is stale: the process that runs its turn has died.

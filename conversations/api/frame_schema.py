@@ -5,6 +5,7 @@ from typing import Any, get_type_hints
 
 from drf_spectacular.plumbing import resolve_type_hint
 
+from conversations.blocks import KINDS as KINDS_OF_BLOCKS
 from conversations.events import KINDS, Event
 
 _DATA = {"type": "string", "contentMediaType": "application/json"}
@@ -34,6 +35,8 @@ def _name(kind: type[Event]) -> str:
 def _event(kind: type[Event]) -> dict[str, Any]:
     hints = {name: hint for name, hint in get_type_hints(kind).items() if name in kind.names()}
     properties = {name: resolve_type_hint(hint) for name, hint in hints.items()}  # type: ignore[no-untyped-call]
+    if "kind" in properties:
+        properties["kind"]["enum"] = list(KINDS_OF_BLOCKS)
     if "usage" in properties:
         properties["usage"] = {"$ref": "#/components/schemas/Usage"}
     required = [item.name for item in fields(kind) if item.default is MISSING and item.default_factory is MISSING]

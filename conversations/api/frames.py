@@ -6,6 +6,7 @@ from typing import Any
 
 from django.utils.translation import gettext as _
 
+from conversations.blocks import kind_of, table_row
 from conversations.events import (
     BlockEnd,
     BlockStart,
@@ -19,7 +20,6 @@ from conversations.events import (
     StepEvent,
     ThinkEvent,
 )
-from conversations.sharing.export import table_row
 
 HEARTBEAT = ": heartbeat\n\n"
 
@@ -109,18 +109,15 @@ class PrefixFrames:
             case BlockStart():
                 self._blocks[event.id] = event
                 gap = "\n\n" if len(self._blocks) > 1 else ""
-                if event.kind == "table" and event.columns:
-                    return gap + table_row(event.columns) + table_row(["---"] * len(event.columns))
-                if event.kind == "choices":
-                    return gap + "\n".join(f"- {choice['name']}" for choice in event.choices or [])
-                return gap + (f"```{event.language or ''}\n" if event.kind == "code" else "")
+                given = event.to_dict()
+                return gap + kind_of(given).opening(given)
             case Delta() if event.row is not None:
                 return table_row(event.row)
             case Delta():
                 return event.text or ""
             case BlockUpdate() if event.id in self._blocks:
                 return f"![{self._blocks[event.id].alt or ''}]({event.url})"
-            case BlockEnd() if event.id in self._blocks and self._blocks[event.id].kind == "code":
-                return "\n```"
+            case BlockEnd() if event.id in self._blocks:
+                return kind_of(self._blocks[event.id].to_dict()).closing()
             case _:
                 return ""

@@ -10,6 +10,7 @@ from rest_framework import serializers
 
 from conversations import queries
 from conversations.assistants.choice import Choices
+from conversations.blocks import KINDS
 from conversations.models import ChatLabel, ChatSession, Citation, Feedback, Message, ShareLink, TraceStep, Turn
 from conversations.pipeline import failures
 from conversations.services import TITLE_LENGTH
@@ -211,7 +212,7 @@ class BlockSerializer(serializers.Serializer[Any]):
     """
 
     id = serializers.CharField()
-    kind = serializers.ChoiceField(choices=["text", "table", "image", "code", "choices"])
+    kind = serializers.ChoiceField(choices=list(KINDS))
     text = serializers.CharField(required=False)
     language = serializers.CharField(required=False)
     columns = serializers.ListField(child=serializers.CharField(), required=False)
@@ -255,7 +256,7 @@ class CheckSerializer(serializers.Serializer[Any]):
 
     text = serializers.CharField()
     sources = serializers.ListField(child=serializers.IntegerField())
-    status = serializers.ChoiceField(choices=["supported", "partly", "not_found", "contradicted", "uncited"])
+    status = serializers.ChoiceField(choices=["supported", "unclear", "partly", "not_found", "contradicted", "uncited"])
     coverage = serializers.FloatField()
     problems = ProblemSerializer(many=True)
 

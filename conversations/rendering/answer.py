@@ -12,6 +12,7 @@ from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
+from conversations.blocks import kind_of, texts
 from conversations.citations import labels
 from conversations.citations.statements import cited_statements
 from conversations.citations.supporting_sentences import quoted_lines
@@ -22,7 +23,6 @@ from conversations.pipeline.writing.extractive_answer import MODEL as QUOTING
 from conversations.prompts import truncation
 from conversations.queries import TurnView
 from conversations.rendering import markdown
-from conversations.rendering.blocks import block_html, texts
 from conversations.rendering.progress import duration, progress
 from conversations.rendering.quotations import marked
 from conversations.turn_store import Started, citation_dict
@@ -398,7 +398,7 @@ class AnswerPage:
             ]
             offered = {"page": self, "name": f"{self.id}-{block['id']}", "choices": choices}
             return SafeString(render_to_string("conversations/_choices.html", offered))
-        return block_html(f"{self.id}-{block['id']}", block, context, is_open=block["id"] in self.answer.open)
+        return kind_of(block).html(block, f"{self.id}-{block['id']}", context, is_open=block["id"] in self.answer.open)
 
 
 def may_change_models(user: Any) -> bool:

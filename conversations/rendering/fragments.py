@@ -10,6 +10,7 @@ from django.template.loader import render_to_string
 from django.utils.html import escape
 from django.utils.safestring import SafeString, mark_safe
 
+from conversations.blocks import kind_of
 from conversations.events import (
     BlockEnd,
     BlockStart,
@@ -24,7 +25,6 @@ from conversations.events import (
 )
 from conversations.rendering import markdown
 from conversations.rendering.answer import AnswerPage
-from conversations.rendering.blocks import row_html
 from conversations.rendering.text_frames import MARK, SEPARATOR, Records, Tail
 
 
@@ -56,7 +56,7 @@ class Stream:
         self._context = page.context()
         self._answer_state = page.answer_state
         for block in page.answer.blocks:
-            if block["id"] in page.answer.open and block["kind"] == "text":
+            if block["id"] in page.answer.open and kind_of(block).is_prose:
                 self._text(block["id"]).feed(block["text"])
 
     def feed(self, event: Event) -> list[str]:
@@ -99,15 +99,15 @@ class Stream:
                 block = self.page.answer.block(event.id)
                 if block is None:
                     return []
-                match block["kind"]:
-                    case "table" if event.row is not None:
-                        return [self._appended(event.id, row_html(event.row, self._context))]
-                    case "code" if event.text is not None:
-                        return [self._appended(event.id, escape(event.text))]
-                    case "text" if event.text is not None:
-                        change = self._text(event.id).feed(event.text)
-                        return [self._tail(event.id, change.finished + change.open, change.finished)]
-                return []
+                if (kind := kind_of(block)).is_prose:
+                    if event.text is None:
+                        return []
+                    change = self._text(event.id).feed(event.text)
+                    return [self._tail(event.id, change.finished + change.open, change.finished)]
+                added = kind.added_html(event.text, event.row, self._context)
+                if added is None:
+                    return [_oob(f"outerHTML:#{self.page.id}-{event.id}", self._block(event.id))]
+                return [self._appended(event.id, added)] if added else []
             case BlockUpdate():
                 known = self.page.answer.block(event.id) is not None
                 return [_oob(f"outerHTML:#{self.page.id}-{event.id}", self._block(event.id)) if known else ""]
@@ -136,10 +136,9 @@ class Stream:
     def _end(self, block_id: str) -> list[str]:
         text = self._open.pop(block_id, None)
         block = self.page.answer.block(block_id)
-        if block is not None and block["kind"] == "code":
-            # A complete block gets syntax highlighting.
+        if block is not None and kind_of(block).is_redrawn:
             return [_oob(f"outerHTML:#{self.page.id}-{block_id}", self._block(block_id))]
-        if block is None or block["kind"] != "text":
+        if block is None or not kind_of(block).is_prose:
             return []
         return [self._tail(block_id, text.close() if text is not None else "", None)]
 

@@ -92,6 +92,27 @@ class Context:
         verdicts = self.markers[number].verdicts
         return verdicts[place] if place < len(verdicts) else SentenceMark()
 
+    def text(self, text: str) -> SafeString:
+        """Return Markdown as HTML."""
+        return render(text, self)
+
+    def open_text(self, text: str) -> tuple[SafeString, SafeString]:
+        """Return unfinished Markdown as HTML: the part that is final, and its last part."""
+        change = Incremental(self).feed(text)
+        return change.finished, change.open
+
+    def inline(self, text: str) -> SafeString:
+        """Return one line as HTML."""
+        return render_inline(text, self)
+
+    def cell_class(self, text: str) -> str:
+        """Return the CSS class of a table cell; may be empty."""
+        return cell_class(text)
+
+    def code(self, text: str, language: str, *, whole: bool, name: str) -> SafeString:
+        """Return code as HTML, highlighted once it is `whole`."""
+        return code_html(text, language, whole=whole, name=name)
+
 
 def cited_numbers(text: str) -> list[int]:
     """Return the numbers of a text's citation markers, in order of first appearance."""

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterable, Mapping
-from typing import Any
+from functools import partial
 
 from django.http import HttpResponse
 from django.utils import timezone
@@ -12,6 +12,7 @@ from django.utils.text import slugify
 from django.utils.translation import gettext as _
 
 from conversations import queries, turn_store
+from conversations.blocks import kind_of
 from conversations.citations.markers import MARKER
 from conversations.files import chat_files
 from conversations.models import ChatSession, Citation, Message
@@ -74,7 +75,8 @@ def markdown(session: ChatSession, through: int | None = None, site: str = "") -
 
 def answer(view: TurnView, site: str, addresses: Mapping[int, str]) -> str:
     """Return an answer as Markdown, followed by the list of its cited sources with links to their addresses."""
-    parts = [_block(block, {}, site) for block in view.answer.blocks]
+    words = partial(_edited, numbers={})
+    parts = [kind_of(block).markdown(block, words, site) for block in view.answer.blocks]
     listed = []
     for source in sorted(view.citations, key=lambda source: source.index):
         if source.cited:
@@ -125,7 +127,8 @@ def _turn(views: list[TurnView], site: str) -> str:
             numbers[source.index] = known.get((source.chunk_id, source.snippet), free)
             sources.setdefault(numbers[source.index], source)
         known |= {(source.chunk_id, source.snippet): numbers[source.index] for source in cited}
-        parts += [_block(block, numbers, site) for block in view.answer.blocks]
+        words = partial(_edited, numbers=numbers)
+        parts += [kind_of(block).markdown(block, words, site) for block in view.answer.blocks]
     if views[-1].answer.status != Message.Status.COMPLETED:
         parts.append(f"*({views[-1].answer.get_status_display()})*")
     listed = []
@@ -141,42 +144,17 @@ def _turn(views: list[TurnView], site: str) -> str:
     return "\n\n".join(part for part in parts if part)
 
 
-def _block(block: dict[str, Any], numbers: Mapping[int, int], site: str) -> str:
-    match block["kind"]:
-        case "table":
-            rows = [[_renumbered(str(cell), numbers) for cell in row] for row in block["rows"]]
-            columns = block["columns"]
-            return "".join([table_row(columns), table_row(["---"] * len(columns)), *map(table_row, rows)]).rstrip()
-        case "image" if block["url"]:
-            address = f"{site}{block['url']}"
-            return f"[{_line(block['alt']) or address}]({address})"
-        case "image":
-            return f"*[{_line(block['alt'])}]*" if block["alt"] else ""
-        case "code":
-            text = block["text"].rstrip("\n")
-            fence = "`" * max([3, *(len(run) + 1 for run in re.findall(r"`+", text))])
-            return f"{fence}{block['language']}\n{text}\n{fence}"
-        case "choices":
-            return "\n".join(f"- {_line(choice['name'])}" for choice in block["choices"])
-        case _:
-            # Answers of earlier versions may contain foreign pictures.
-            return _renumbered(without_pictures(str(block["text"])), numbers).strip()
+def _edited(text: str, numbers: Mapping[int, int]) -> str:
+    """Return a text with renumbered citation markers, and without pictures; code is unchanged.
 
-
-def _renumbered(text: str, numbers: Mapping[int, int]) -> str:
-    """Return a text with renumbered citation markers; code is unchanged."""
+    Answers of earlier versions may have foreign pictures.
+    """
 
     def replaced(match: re.Match[str]) -> str:
         return match[1] or _NUMBER.sub(lambda number: str(numbers.get(int(number[0]), number[0])), match[0])
 
-    return _CODE_OR_MARKER.sub(replaced, text)
+    return _CODE_OR_MARKER.sub(replaced, without_pictures(text))
 
 
 def _line(text: str) -> str:
     return " ".join(text.split())
-
-
-def table_row(cells: Iterable[Any]) -> str:
-    """Return a row of a table in Markdown, with its line break."""
-    escaped = (str(cell).replace("|", "\\|").replace("\n", " ") for cell in cells)
-    return "| " + " | ".join(escaped) + " |\n"

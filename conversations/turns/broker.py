@@ -213,8 +213,7 @@ def _replay(message: Message) -> list[Event]:
         events.append(SourcesEvent(citations=citations, answer_state=state))
     for block in message.blocks:
         name = block["id"]
-        kept = {key: block.get(key) for key in ("columns", "alt", "language", "choices")}
-        events.append(BlockStart(id=name, kind=block["kind"], **kept))
+        events.append(BlockStart(**{key: block[key] for key in BlockStart.names() if key in block}))
         if block.get("text"):
             events.append(Delta(id=name, text=block["text"]))
         events += [Delta(id=name, row=row) for row in block.get("rows", [])]

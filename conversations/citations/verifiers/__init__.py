@@ -7,6 +7,7 @@ from typing import Any, Protocol
 from django.conf import settings
 from django.utils.module_loading import import_string
 
+from conversations.blocks import kind_of
 from conversations.citations.verdict import Verdict
 
 
@@ -51,8 +52,4 @@ def configured(path: str | None = None) -> Verifier:
 
 def texts_of(blocks: Sequence[Mapping[str, Any]]) -> Iterator[str]:
     """Yield the parts of an answer's blocks that can contain markers: text, and tables row by row."""
-    for block in blocks:
-        if block["kind"] == "table":
-            yield from (" | ".join(map(str, row)) for row in [block["columns"], *block["rows"]])
-        elif block["kind"] == "text":
-            yield block["text"]
+    return (" | ".join(map(str, line)) for block in blocks for line in kind_of(block).cited(block))

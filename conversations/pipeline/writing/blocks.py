@@ -8,7 +8,6 @@ from conversations.events import (
     NUMBERS,
     SEPARATOR,
     BlockEnd,
-    BlockKind,
     BlockStart,
     BlockUpdate,
     Choice,
@@ -56,7 +55,7 @@ class BlockWriter:
         self._state = state
         self._emit = emit
         self._open = ""
-        self._kind: BlockKind = "text"
+        self._kind = "text"
         self._mender = TextMender()
 
     async def text(self, text: str) -> None:
@@ -103,7 +102,7 @@ class BlockWriter:
         await self._emit(BlockEnd(id=name))
 
     async def start(
-        self, kind: BlockKind, columns: list[str] | None = None, alt: str | None = None, language: str | None = None
+        self, kind: str, columns: list[str] | None = None, alt: str | None = None, language: str | None = None
     ) -> None:
         """Open a block, ending the one before it."""
         await self.close()

@@ -12,13 +12,13 @@ from django.contrib.auth.models import User
 from django.utils.translation import gettext_lazy
 
 from conversations.events import StepEvent
-from conversations.json_safe import json_safe
 from conversations.models import ChatSession, Message, TraceStep
 from conversations.pipeline.graph import Context, Node, NodeError
 from conversations.pipeline.state import State
 from conversations.pipeline.writing.blocks import BlockWriter
 from conversations.turns import lifecycle
 from knowledge.models import KnowledgeBase
+from ragsite.llm.stream.json_safe import json_safe
 from tests.conversations.conftest import run_turn
 from tests.fakes.provider import FakeProvider
 
