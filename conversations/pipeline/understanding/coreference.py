@@ -4,7 +4,8 @@ import re
 from collections.abc import Sequence
 
 from conversations.pipeline.understanding.carry_over import Known, needed
-from ragsite.language.content_words import content_terms, words
+from ragsite.language.answer_types import superlative_in
+from ragsite.language.content_words import NAMES_NOTHING, content_terms, words
 from ragsite.language.simplified import simplified
 
 _ALONE = r"(?=\W|$|的|呢|怎|如|是|有)"
@@ -22,28 +23,35 @@ def with_carried_words(question: str, earlier: Sequence[str], known: Known) -> t
     """Return a question preceded by the words that it needs from earlier ones (oldest first), and these words.
 
     "The former" and "the latter" are replaced by one of two things that were named together; nothing else is carried
-    over from the question that names them, as that would bring in the other one. Nor is a code carried over to a
-    question that names only another code of its kind and asks the same about it: "and the LS-2424?"
+    over from the question that names them, as that would bring in the other one. A question that `asks_the_same` is
+    replaced by the one that it changes.
     """
-    if same := asked_of_another(question, earlier):
-        full, code = same
-        return full, tuple(word for word in words(full) if content_terms(word) and word not in code)
+    if full := asks_the_same(question, earlier):
+        own = set(words(question))
+        return full, tuple(word for word in words(full) if content_terms(word) and word not in own)
     resolved, replaced, left = resolve(question, earlier)
     carried = needed(resolved, left, known)
     return " ".join([*carried, resolved]), (*replaced, *carried)
 
 
-def asked_of_another(question: str, earlier: Sequence[str]) -> tuple[str, str] | None:
-    """Return an earlier question (oldest first) with the code that a question consists of, and the code; or None."""
+def asks_the_same(question: str, earlier: Sequence[str]) -> str:
+    """Return an earlier question (oldest first) with the code or superlative that a question consists of, or "".
+
+    "And the LS-2424?" asks the same of another thing, "and the cheapest?" for the other end.
+    """
     codes = {match[0]: match[1].lower() for match in _CODE.finditer(question)}
-    if len(codes) != 1 or content_terms(_CODE.sub(" ", question)):
-        return None
-    ((code, kind),) = codes.items()
-    for asked in reversed(earlier):
-        before = {match[0] for match in _CODE.finditer(asked) if match[1].lower() == kind}
-        if content_terms(_CODE.sub(" ", asked)):
-            return (asked.replace(before.pop(), code), code) if len(before) == 1 and code not in before else None
-    return None
+    if len(codes) == 1 and not content_terms(_CODE.sub(" ", question)):
+        ((code, kind),) = codes.items()
+        for asked in reversed(earlier):
+            before = {match[0] for match in _CODE.finditer(asked) if match[1].lower() == kind}
+            if content_terms(_CODE.sub(" ", asked)):
+                return asked.replace(before.pop(), code) if len(before) == 1 and code not in before else ""
+    end = superlative_in(question)
+    if end and set(content_terms(question[: end.start] + question[end.end :])) <= NAMES_NOTHING:
+        for asked in reversed(earlier):
+            if other := superlative_in(asked):
+                return asked[: other.start] + end.text + asked[other.end :]
+    return ""
 
 
 def resolve(question: str, earlier: Sequence[str]) -> tuple[str, tuple[str, ...], Sequence[str]]:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from conversations.history import PastTurn
 from conversations.pipeline.understanding.carry_over import Known, agreement, joint_query
-from conversations.pipeline.understanding.coreference import asked_of_another, resolve, with_carried_words
+from conversations.pipeline.understanding.coreference import asks_the_same, resolve, with_carried_words
 from ragsite.language.content_words import content_terms
 from ragsite.language.context_dependence import dependence_on_context, names_another
 from ragsite.language.detection import language_of
@@ -76,13 +76,12 @@ def understand(question: str, history: Sequence[PastTurn], known: Known) -> Unde
 def earlier_questions(history: Sequence[PastTurn]) -> list[str]:
     """Return the questions of a conversation (oldest first) that a later one may depend on, without greetings.
 
-    A question that asks the same about another code, such as "And the LS-2424?", is given in full.
+    A question that `asks_the_same`, such as "And the LS-2424?", is given in full.
     """
     found: list[str] = []
     for turn in history:
         if not is_small_talk(turn.question):
-            same = asked_of_another(turn.question, found)
-            found.append(same[0] if same else turn.question)
+            found.append(asks_the_same(turn.question, found) or turn.question)
     return found
 
 

@@ -4,7 +4,7 @@ import re
 from dataclasses import dataclass
 from typing import Literal
 
-from ragsite.language.answer_types import asks_which
+from ragsite.language.answer_types import asks_which, superlative_in
 from ragsite.language.quantities import is_unit, quantities
 from ragsite.language.simplified import simplified
 from ragsite.language.word_lists import lines_of, words_of
@@ -22,16 +22,10 @@ _HOW_MANY_ZH = re.compile(
 )
 # What 多少 and 几 measure, besides units.
 _AMOUNTS = frozenset({"钱", "点", "点钟", "时候", "次", "倍"})
-_LOWEST, _HIGHEST = lines_of("lowest"), lines_of("highest")
-_OF_PRICES = frozenset(f"{_LOWEST[0]} {_HIGHEST[0]} expensive".split())
-_LOW, _HIGH = frozenset(words_of("lowest")), frozenset(words_of("highest"))
-_EN = "|".join(sorted(filter(str.isascii, _LOW | _HIGH)))
-_ZH = "|".join(sorted((word for word in _LOW | _HIGH if not word.isascii()), key=len, reverse=True))
-# "At most" and 最多可借 are limits, not extremes.
-_EXTREME = re.compile(rf"(?<!\bat )(?<!\bat the )\b(?P<word>{_EN})(?:\s+(?P<adjective>expensive|costly))?\b", re.I)
-_EXTREME_ZH = re.compile(rf"最(?P<word>{_ZH})(?=的|是|[？?，,。\s]|$)")
+_OF_PRICES = frozenset(f"{lines_of('lowest')[0]} {lines_of('highest')[0]} expensive".split())
+_LOW = frozenset(words_of("lowest"))
 # "最便宜的是什么", "最便宜的配件叫什么" ask for one of all things without 哪.
-_OF_ALL = re.compile(rf"最(?:{_ZH})的.{{0,12}}?(?:什么|啥|多少)")
+_OF_ALL = re.compile(r"的.{0,12}?(?:什么|啥|多少)")
 _OTHER_ADJECTIVE = re.compile(r"\W*(?:\w+(?:able|ible|ful|ive|ant|ent|ous|al|ed|ing)|of|suit\w*|common\w*)\b", re.I)
 
 
@@ -72,19 +66,18 @@ def counted_in(question: str) -> Counted | None:
 def extreme_in(question: str) -> Extreme | None:
     """Return the superlative by which a question chooses among things, or None."""
     question = simplified(question)
-    if found := _EXTREME.search(question):
-        word, adjective = found["word"].lower(), found["adjective"]
-        if word in {"most", "least"} and not adjective and _OTHER_ADJECTIVE.match(question, found.end()):
-            return None
-        is_price = bool(adjective) or word in _OF_PRICES
-        if not (is_price or asks_which(question)):
-            return None
-        return Extreme(found[0].lower(), "lowest" if word in _LOW else "highest", is_price)
-    found = _EXTREME_ZH.search(question)
-    if found and (asks_which(question) or _OF_ALL.search(question)):
-        word = found["word"]
-        return Extreme(found[0], "lowest" if word in _LOW else "highest", word in _OF_PRICES)
-    return None
+    found = superlative_in(question)
+    if found is None:
+        return None
+    is_price = bool(found.adjective) or found.word in _OF_PRICES
+    if found.text.startswith("最"):
+        chooses = asks_which(question) or bool(_OF_ALL.match(question, found.end))
+    elif found.word in {"most", "least"} and not found.adjective and _OTHER_ADJECTIVE.match(question, found.end):
+        chooses = False
+    else:
+        chooses = is_price or asks_which(question)
+    end: Literal["lowest", "highest"] = "lowest" if found.word in _LOW else "highest"
+    return Extreme(found.text.lower(), end, is_price) if chooses else None
 
 
 def states_count(counted: Counted, terms: frozenset[str], text: str, sentence: frozenset[str]) -> bool:

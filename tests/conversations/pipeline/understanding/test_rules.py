@@ -15,7 +15,7 @@ from conversations.pipeline.understanding.rules import (
     queries_with_rewrite,
     understand,
 )
-from ragsite.language.content_words import content_terms
+from ragsite.language.content_words import content_terms, words
 from retrieval.engine.fulltext import Frequencies
 
 SWITCH = "How do I reset the TL-SE2109 switch?"
@@ -120,6 +120,32 @@ def test_a_question_that_refers_back_is_searched_with_words_of_earlier_questions
 def test_a_later_question_is_about_the_code_that_replaced_another(first: str, other: str) -> None:
     carried = asked("How heavy is it?", first, other).carried
     assert "LS-2448P" in carried and "LS-2424" not in carried
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "full"),
+    [
+        ("Which chair is the most expensive?", "And the cheapest?", "Which chair is the cheapest?"),
+        ("Which route has the highest fare?", "and the lowest one", "Which route has the lowest fare?"),
+        ("哪款车最贵？", "那最便宜的呢？", "哪款车最便宜？"),
+        ("哪個館的座位最多？", "最少的呢", "哪個館的座位最少？"),
+    ],
+)
+def test_a_superlative_alone_asks_the_same_for_the_other_end(first: str, second: str, full: str) -> None:
+    found = asked(second, first)
+    assert found.ranking_query == full and found.queries[-1] == (full, 1.0)
+    assert found.carried and not set(words(second)) & set(found.carried)
+    third = asked("And the heaviest?", first, second).ranking_query
+    assert third == asked("And the heaviest?", first).ranking_query
+
+
+def test_a_superlative_with_a_subject_of_its_own_changes_no_earlier_question() -> None:
+    found = asked("Which cable is the cheapest?", "Which chair is the most expensive?")
+    assert found.queries == (("Which cable is the cheapest?", 1.0),)
+    assert asked("And the cheapest cable?", "Which chair is the most expensive?").ranking_query.endswith(
+        "cheapest cable?"
+    )
+    assert "chair" in asked("And the cheapest?", "How heavy are the chairs?").ranking_query
 
 
 def test_another_topic_carries_over_nothing_from_the_previous_one() -> None:
