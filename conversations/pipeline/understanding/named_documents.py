@@ -2,7 +2,7 @@
 
 "In the 2022 report", "according to the switch handbook", 《年度报告》, 员工手册里: all words of the name must be in a
 document's title or file name. The name of a thing that is only asked about ("how do I export the annual report?") isn't
-a source.
+a source. docs/decisions/named-documents.md
 """
 
 import re
