@@ -77,7 +77,7 @@ def reason(problem: Mapping[str, str], status: str = "") -> str:
     match kind:
         case "quotation":
             return _("The source does not contain the quotation “%(what)s” word for word.") % {"what": what}
-        case "number" | "name" | "word":
+        case "number" | "name" | "word":  # checks of earlier versions have words
             return _("“%(what)s” is not in the source in this context.") % {"what": what}
         case "polarity":
             return _("The source seems to say the opposite.")

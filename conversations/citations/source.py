@@ -13,7 +13,7 @@ from ragsite.language.facts import names
 from ragsite.language.quantities import Quantity, quantities
 from ragsite.language.sentences import split_sentences
 from ragsite.language.simplified import as_written, simplified
-from ragsite.language.word_tokens import WordToken, is_han, word_tokens
+from ragsite.language.word_tokens import is_han
 from retrieval.engine.bm25 import inverse_document_frequency
 
 # Boundaries between the clauses of a sentence; commas within numbers don't count.
@@ -52,16 +52,6 @@ class Clause:
     terms: Set[str]
     sentence: str = ""
     subject: str = ""
-
-    @cached_property
-    def words(self) -> list[WordToken]:
-        """Its words in order."""
-        return word_tokens(self.text)
-
-    @cached_property
-    def terms_and_numbers(self) -> Set[str]:
-        """Its terms, including the numbers that `terms` omits."""
-        return frozenset(terms(self.text))
 
     @cached_property
     def signs(self) -> tuple[Word, ...]:
@@ -138,11 +128,6 @@ class Source:
     def units(self, whole: bool) -> list[Clause]:
         """Return the clauses, or the `whole` sentences."""
         return self.sentences if whole else self.clauses
-
-    def nearest(self, clause: str) -> Clause:
-        """Return the sentence that contains most of a clause's terms and numbers."""
-        wanted = set(terms(clause))
-        return max(self.sentences, key=lambda other: (len(wanted & other.terms_and_numbers), -len(other.text)))
 
     def about(self, wanted: Set[str]) -> list[Clause]:
         """Return the clauses of the sentences that share enough of some terms to be about the same subject."""

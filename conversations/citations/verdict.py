@@ -16,7 +16,6 @@ from typing import Any, Literal
 from conversations.citations.rules.attribution import counterpart, misplaced
 from conversations.citations.rules.derived import is_derived, may_be_calculated
 from conversations.citations.rules.polarity import contradicts, exceptions, read
-from conversations.citations.rules.substitutions import exchanged
 from conversations.citations.source import Source, split_clauses, terms_without_numbers
 from conversations.citations.statements import Statement, statements
 from ragsite.language.detection import language_of
@@ -25,7 +24,7 @@ from ragsite.language.quantities import fold, is_rough, quantities
 from ragsite.language.simplified import as_written, simplified
 
 Status = Literal["supported", "unclear", "partly", "not_found", "contradicted", "uncited"]
-Problem = Literal["quotation", "number", "name", "word", "polarity", "words", "language", "source", "model"]
+Problem = Literal["quotation", "number", "name", "polarity", "words", "language", "source", "model"]
 
 # The share of a sentence's words that its passages must contain for "supported". docs/decisions/citations.md.
 ENOUGH_COVERAGE = 0.35
@@ -119,9 +118,6 @@ def _judge(statement: Statement, source: Source) -> Verdict:
         if contradicts(read(clause), about, source.weight):
             problems.append(("polarity", ""))
             break
-    if not problems:
-        found = (what for clause in clauses for what in exchanged(clause, source.nearest(clause).words))
-        problems += [("word", what) for what in dict.fromkeys(found)]
     mine = [quantity for quantity in quantities(text) if not quantity.spelled]  # number words may not be quantities
     found_numbers = sum(any(map(quantity.agrees, source.quantities)) for quantity in mine)
     words = terms_without_numbers(text)

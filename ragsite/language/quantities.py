@@ -44,7 +44,8 @@ _MONTHS = {
     for name in (month, month[:3])
 }  # fmt: skip
 _WORDS = _SMALL | _TENS | {"once": 1, "twice": 2}
-_SCALES = {
+# The factors of scale words.
+SCALES = {
     "hundred": 100, "thousand": 1_000, "million": 1_000_000, "billion": 1_000_000_000, "bn": 1_000_000_000,
     "百": 100, "千": 1_000, "万": 10_000, "百万": 1_000_000, "千万": 10_000_000, "亿": 100_000_000,
 }  # fmt: skip
@@ -70,7 +71,7 @@ _MEASURES = {
 }  # fmt: skip
 _CURRENCY_SIGNS = {"¥": "yuan", "￥": "yuan", "€": "eur", "$": "usd", "£": "gbp"}
 _UNIT = "|".join(sorted(map(re.escape, _UNITS), key=len, reverse=True))
-_SCALE = "|".join(sorted(_SCALES, key=len, reverse=True))
+_SCALE = "|".join(sorted(SCALES, key=len, reverse=True))
 
 _DATE = re.compile(r"(?<![\w.-])(\d{4})[-/.](\d{1,2})[-/.](\d{1,2})(?![\w-])")
 _NAMED_MONTH = re.compile(
@@ -225,7 +226,7 @@ def _all(text: str) -> Iterator[Quantity]:
     for match in _ARABIC.finditer(text):
         amount = Decimal(match["digits"].replace(",", "")) * (-1 if match["minus"] else 1)
         if match["scale"]:
-            amount *= _SCALES[match["scale"].lower()]
+            amount *= SCALES[match["scale"].lower()]
         unit = _UNITS.get((match["unit"] or "").lower(), "")
         if match["sign"] and unit in ("", "m"):
             amount *= 1_000_000 if unit else 1  # £3m is three million
@@ -233,7 +234,7 @@ def _all(text: str) -> Iterator[Quantity]:
         yield Quantity(amount.normalize(), unit, match.start("digits"), match.end())
     for match in _HAN.finditer(text) if not text.isascii() else ():
         value, digits, unit, first = _han_value(match["digits"]), match["digits"], match["unit"] or "", match["first"]
-        if digits in _SCALES and not first:
+        if digits in SCALES and not first:
             continue  # part of 平方千米
         if first or unit or len(digits) > 1:
             is_next = bool(first) and digits == "二" and unit in ("年", "天", "日", "周")  # 第二年, 第二天
@@ -246,7 +247,7 @@ def _all(text: str) -> Iterator[Quantity]:
             yield Quantity(Decimal(_ORDINALS[match["ordinal"].lower()]), "", *match.span(), spelled=True)
         else:
             value = _WORDS[match["word"].lower()] + (_WORDS[match["tens"].lower()] if match["tens"] else 0)
-            value *= _SCALES[match["scale"].lower()] if match["scale"] else 1
+            value *= SCALES[match["scale"].lower()] if match["scale"] else 1
             often = "times" if match["word"].lower() in ("once", "twice") else ""
             unit = _UNITS.get((match["unit"] or "").lower(), often)
             counts_nothing = unit in ("", "times") and (value == 1 or _is_pointed_at(match))

@@ -14,8 +14,6 @@ _HAN = re.compile(f"[{HAN_BMP}]")
 _WORD = re.compile(rf"[{HAN_BMP}]+|[^\W{HAN_BMP}]+(?:[.,'’/-][^\W{HAN_BMP}]+)*")
 # Function words that paraphrases add or leave out. Most English ones are stop words already.
 PARTICLES = frozenset(words_of("chinese_particles")) | frozenset(words_of("english_particles"))
-# jieba's tags for people, places, organisations and other names.
-_NAMES = frozenset({"nr", "ns", "nt", "nz"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,40 +23,6 @@ class WordToken:
     text: str
     start: int
     key: str
-
-    @property
-    def end(self) -> int:
-        """The position after its last character."""
-        return self.start + len(self.text)
-
-    @property
-    def is_number(self) -> bool:
-        """Whether it begins with a digit."""
-        return self.text[0].isdecimal()
-
-    @property
-    def is_chinese(self) -> bool:
-        """Whether it consists of Chinese characters."""
-        return is_han(self.text[0])
-
-    @property
-    def is_name(self) -> bool:
-        """Whether it is capitalised (and not the first word), or a Chinese name of a person, a place or the like."""
-        if self.is_chinese:
-            return self._tag[:2] in _NAMES
-        return bool(self.start) and self.text[0].isupper()
-
-    @property
-    def is_noun(self) -> bool:
-        """Whether it is a Chinese noun."""
-        return self.is_chinese and self._tag.startswith("n")
-
-    @property
-    def _tag(self) -> str:
-        """Its part of speech according to jieba."""
-        import rjieba  # reads its dictionary when loaded
-
-        return str(rjieba.tag(simplified(self.text))[-1][1])
 
     @property
     def is_content_word(self) -> bool:

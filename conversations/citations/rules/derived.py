@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from itertools import combinations
 
 from conversations.citations.source import Source
-from ragsite.language.quantities import Quantity
+from ragsite.language.quantities import SCALES, Quantity
 
 _NEXT_YEAR = re.compile(r"\b(?:next|following) year\b|\b(?:a|one) year later\b|\byear after\b|[次翌]年|第二年", re.I)
 _BETWEEN_ITEMS = re.compile(r"\s*[,、]\s*(?:and\s+|or\s+)?|\s+(?:and|or)\s+|\s*(?:以及|和|与|及)\s*")
@@ -17,9 +17,12 @@ _COUNTED = range(2, 13)
 def is_derived(quantity: Quantity, text: str, mine: Sequence[Quantity], source: Source) -> bool:
     """Return whether a number of a sentence follows from other numbers in the sentence or its source.
 
-    It may count the items that the sentence lists, be the year after another, the number of years between two, or the
-    percentage of a factor.
+    It may count the items that the sentence lists, be the year after another, the number of years between two, the
+    percentage of a factor, or a table's number in the unit of its heading, such as "EUR million" or 单位：万元.
     """
+    for scale, factor in SCALES.items():
+        if scale in source.text and any(other.value * factor == quantity.value for other in source.quantities):
+            return True
     # "two parameters, a and b", "三种颜色：红、黄和蓝"
     if quantity.value in _COUNTED and quantity.kind in ("", "count"):
         rest = _END_OF_LIST.split(text[quantity.end :].rstrip(".。 "), maxsplit=1)[0]

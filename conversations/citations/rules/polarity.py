@@ -146,15 +146,11 @@ def exceptions(text: str) -> set[str | None]:
 def contradicts(claim: Sequence[Word], source: Sequence[Sequence[Word]], weight: Callable[[str], float]) -> bool:
     """Return whether enough words of a claim's clause have the other sign in a clause of the source.
 
-    Each is compared with the same word in the most similar context. A clause of the source that negates a word like the
-    claim agrees with it. `weight` returns the rarity of a term.
+    Each is compared with the same word in the most similar context. The claim's negated words aren't compared, since
+    they may say in other words what the source affirms. `weight` returns the rarity of a term.
     """
-
-    def negations(clause: Sequence[Word]) -> int:
-        return sum(word.first for word in clause)
-
     turned: Counter[int] = Counter()
-    for word in (word for word in claim if not word.unsure):
+    for word in (word for word in claim if not word.denied):
         alike, other = (_nearest(word, source, weight, sign) for sign in (True, False))
         if other.score > max(alike.score, 0.0) and not (
             _has_both(word, claim) and _has_both(word, source[other.clause])
@@ -165,9 +161,7 @@ def contradicts(claim: Sequence[Word], source: Sequence[Sequence[Word]], weight:
             if other.word.unsure or (word.opposite and crossed > straight):
                 continue
             # A different sign far from the negation is weaker evidence.
-            turned[other.clause] += ENOUGH_WORDS if word.opposite or word.first or other.word.first else 1
-        elif word.denied and alike.score > 0 and negations(claim) >= negations(source[alike.clause]):
-            turned[alike.clause] -= 2 * ENOUGH_WORDS
+            turned[other.clause] += ENOUGH_WORDS if word.opposite or other.word.first else 1
     return any(count >= ENOUGH_WORDS for count in turned.values())
 
 

@@ -13,7 +13,7 @@ from tests.benchmarks.conversations.citations import Row, Total, measure, read_p
 PASSAGE = "The TL-SE2109 has nine ports. Paid leave is not carried over."
 PAIRS = [
     {"sentence": "The TL-SE2109 has nine ports.", "label": "true"},
-    {"sentence": "The TL-SE2109 has no ports, has it?", "label": "true"},
+    {"sentence": "The TL-SE2109 has nine ports and eight lights, as TL-SE2110.", "label": "true"},
     {"sentence": "The TL-SE2109 has twelve ports.", "label": "number"},
     {"sentence": "Paid leave is carried over.", "label": "negated"},
     {"sentence": "It has ports, nine of them.", "label": "number"},
