@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.browser.conftest import NO_PAGE, ask, sign_in, upload
+from tests.browser.conftest import NEW_CHAT, NO_PAGE, ask, sign_in, upload
 from tests.site import Site
 
 pytestmark = pytest.mark.browser
@@ -49,3 +49,18 @@ def test_a_document_is_summarised_in_full_from_its_page(page: Page, site: Site, 
         expect(answer.get_by_text(f"Part {number} is about lamps.").first).to_be_visible()
     answer.locator(".prose a[data-citation]").last.click()
     expect(page.locator("#drawer .cited")).to_contain_text("Part 8 is about lamps.")
+
+
+def test_the_document_that_is_meant_can_be_chosen(page: Page, site: Site, tmp_path: Path) -> None:
+    sign_in(page, site, NO_PAGE)
+    for year in (2022, 2023):
+        (tmp_path / f"Velmara lease {year}.md").write_text(f"The yearly rent of the flat is {year} euros.\n")
+        upload(page, site, tmp_path / f"Velmara lease {year}.md")
+    sign_in(page, site, NEW_CHAT)
+    ask(page, "Summarise the Velmara lease")
+    choices = page.locator(".choices button")
+    expect(choices).to_have_text(["Velmara lease 2023.md", "Velmara lease 2022.md"])
+    choices.last.click()
+    expect(page.locator(".siblings .number")).to_have_text("2/2")
+    expect(page.locator(".prose")).to_contain_text("2022 euros")
+    expect(page.locator(".turn")).to_have_count(1)

@@ -29,6 +29,8 @@ from knowledge.models import KnowledgeBase
 from ragsite.accounts import stream_auth
 from ragsite.db import in_database
 from ragsite.llm.types import TextPiece
+from tests import factories
+from tests.conversations.conftest import index_document
 from tests.conversations.oob import Page, squeeze
 from tests.fakes.llm import FakeLLM
 from tests.turns import wait_for_all
@@ -226,6 +228,24 @@ async def test_regenerating_and_editing_create_versions(
         await here.until(lambda page: text(page, ".siblings") == "3/3")
         await here.until_ended()
         assert text(here.page, ".bubble") == "How many ports does the switch have?"
+        assert here.page.html("#turns") == await reloaded(session)
+
+
+async def test_a_choice_answers_again_from_one_document(owner: User, session: ChatSession) -> None:
+    base = await in_database(factories.make_knowledge_base, owner)
+    for year, million in ((2022, "53.7"), (2023, "51.9")):
+        passage = f"The revenue was {million} million euros."
+        await in_database(index_document, base, (passage,), f"Annual report {year}.md")
+    async with tab(owner, session) as here:
+        await here.ask("What was the revenue in the annual report?")
+        await here.until_ended()
+        assert here.page.html("#turns") == await reloaded(session)
+        chosen = here.page.soup.select(".choices button")[1]
+        assert text(here.page, ".choices li:last-child") == "Annual report 2022.md"
+        await here.send(**json.loads(str(chosen["hx-vals"])))
+        await here.until(lambda page: text(page, ".siblings") == "2/2")
+        await here.until_ended()
+        assert "53.7 million" in text(here.page, ".prose") and "51.9" not in text(here.page, ".prose")
         assert here.page.html("#turns") == await reloaded(session)
 
 
