@@ -82,15 +82,7 @@ class _Reader:
                 if token.content.strip():
                     yield Code(text=token.content.rstrip(), language=token.info.strip().split(" ")[0])
             elif kind == "table_open":
-                rows: list[list[str]] = []
-                while self.at < len(self.tokens) and self.tokens[self.at].type != "table_close":
-                    part = self.tokens[self.at]
-                    self.at += 1
-                    if part.type == "tr_open":
-                        rows.append([])
-                    elif part.type == "inline":
-                        rows[-1].append(inline_text(part))
-                table = make_table(rows, header_rows=1)
+                table = make_table(self._rows(), header_rows=1)
                 if table is not None:
                     yield table
             elif kind == "html_block":
@@ -98,14 +90,7 @@ class _Reader:
                 if ("<" in source and _TAG.sub("", source).strip()) or "data:image" in source:
                     yield from elements_of(source, self.pictures)
             elif kind == "front_matter":
-                values = front_matter(token.content)
-                title = next((value for key, value in values.items() if key.lower() == "title"), "")
-                self.title = title
-                if title and not any(token.type == "heading_open" and token.tag == "h1" for token in self.tokens):
-                    yield Heading(text=title, level=1)
-                    values = {key: value for key, value in values.items() if value != title}
-                if values:
-                    yield Paragraph(text="\n".join(f"{key}: {value}" for key, value in values.items()))
+                yield from self._metadata(front_matter(token.content))
             elif kind == "ordered_list_open":
                 self.lists.append(int(token.attrGet("start") or 1))
             elif kind == "bullet_list_open":
@@ -123,6 +108,27 @@ class _Reader:
             yield STRUCK_OUT
         if self.title:  # as the pages show it that are made from such files, even above another heading
             yield Title(text=self.title)
+
+    def _rows(self) -> list[list[str]]:
+        """Return the cells of the table that has been opened."""
+        rows: list[list[str]] = []
+        while self.at < len(self.tokens) and self.tokens[self.at].type != "table_close":
+            part = self.tokens[self.at]
+            self.at += 1
+            if part.type == "tr_open":
+                rows.append([])
+            elif part.type == "inline":
+                rows[-1].append(inline_text(part))
+        return rows
+
+    def _metadata(self, values: dict[str, str]) -> Iterator[Element]:
+        """Yield the title in the front matter as a heading if the text has none, and the other values."""
+        self.title = next((value for key, value in values.items() if key.lower() == "title"), "")
+        if self.title and not any(token.type == "heading_open" and token.tag == "h1" for token in self.tokens):
+            yield Heading(text=self.title, level=1)
+            values = {key: value for key, value in values.items() if value != self.title}
+        if values:
+            yield Paragraph(text="\n".join(f"{key}: {value}" for key, value in values.items()))
 
 
 def front_matter(source: str) -> dict[str, str]:

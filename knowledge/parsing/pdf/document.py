@@ -274,18 +274,7 @@ class _Reader:
             return None
 
     def _understand(self, page: _Page, around: Sequence[set[tuple[str, int]]]) -> list[Element]:
-        edges: set[int] = set()
-        rows: list[list[Line]] = []
-        for line in edge_lines(page.text.lines, page.text.height):
-            level = (other for other in page.text.lines if abs(other.middle - line.middle) < line.size / 2)
-            beside = [other for other in level if other is not line]
-            if is_running(line, page.number, around, (page.styles or self._styles).body, beside):
-                edges.add(id(line))
-            rows.append([line, *beside])
-        for row in rows:
-            # More parts than a head's left, middle and right, few of which repeat on other pages, are a table's cells.
-            if len(row) > HEAD_PIECES and 2 * sum(id(line) in edges for line in row) < len(row):
-                edges -= set(map(id, row))
+        edges, rows = self._running(page, around)
         contents = set(map(id, contents_lines(page.text.lines)))
         lines = [line for line in page.text.lines if id(line) not in contents]
         if self._is_only_contents:
@@ -338,6 +327,22 @@ class _Reader:
                     labels[drawing] = pictures.labels_of(inner)
                     lines = [line for line in lines if not any(line is label for label in inner)]
         return self._elements(page, lines, tables, figures, labels)
+
+    def _running(self, page: _Page, around: Sequence[set[tuple[str, int]]]) -> tuple[set[int], list[list[Line]]]:
+        """Return the ids of the lines that repeat on the pages around, and the rows of lines at the page's edges."""
+        edges: set[int] = set()
+        rows: list[list[Line]] = []
+        for line in edge_lines(page.text.lines, page.text.height):
+            level = (other for other in page.text.lines if abs(other.middle - line.middle) < line.size / 2)
+            beside = [other for other in level if other is not line]
+            if is_running(line, page.number, around, (page.styles or self._styles).body, beside):
+                edges.add(id(line))
+            rows.append([line, *beside])
+        for row in rows:
+            # More parts than a head's left, middle and right, few of which repeat on other pages, are a table's cells.
+            if len(row) > HEAD_PIECES and 2 * sum(id(line) in edges for line in row) < len(row):
+                edges -= set(map(id, row))
+        return edges, rows
 
     def _elements(
         self,
