@@ -1,6 +1,7 @@
 """Facts that an answer must repeat word for word from its source: quotations, names and codes. Pure."""
 
 import re
+from collections.abc import Iterable
 from functools import lru_cache
 from itertools import pairwise
 
@@ -20,6 +21,11 @@ _JOINED = re.compile(r"^(?!\d+(?:\.\d+)?-?[A-Za-z]+$|and/or$|[ei]\.[eg]$)(?=.*[A
 _OPTION = re.compile(r"(?<![\w-])--[A-Za-z][\w-]*\w")
 _CAMEL = re.compile(r"^[a-z]{2,}[A-Z]|^[a-z][A-Z]\w{2}")
 _VERSION = re.compile(r"^\d+(?:\.\d+){2,}$")
+# A code of a series: letters and a number, which others of the series have too; and a range of them.
+_SERIAL = re.compile(r"(?<![A-Za-z0-9_.-])([A-Za-z]{1,10})-?(\d{1,9})[A-Za-z]{0,3}(?![A-Za-z0-9_])")
+_RANGE = re.compile(
+    r"(?<![A-Za-z0-9])([A-Za-z]{1,10})-?(\d{1,9})\s*(?:to|through|until|[-–—~～至到])\s*(?:[A-Za-z]{1,10}-?)?(\d{1,9})(?!\d)"
+)
 _LATIN_NAME = re.compile(r"(?<![A-Za-z0-9])[A-Z][A-Za-zÀ-ɏ0-9'’-]*(?:\.[A-Z][A-Za-z]*)*")
 _STARTS = re.compile(r"[.!?:;。！？：；]\s*[\"“(（]?$")
 _TITLED = re.compile(r"\b(?:Dr|Mr|Mrs|Ms|Prof|St|[A-Z])\.\s*$")
@@ -42,6 +48,29 @@ _SURNAMES = frozenset(words_of("surnames"))
 _NO_NAMES = frozenset(words_of("everyday_words"))
 # 张 and other surnames are also measure words: 这张表.
 _COUNTED = re.compile(r"[这那该每某几两一二三四五六七八九十\d]$")
+
+
+def code_in_a_series(text: str, sources: Iterable[str]) -> str:
+    """Return a code in a text that sources lack though they have others of its series, or "".
+
+    LS-2412 isn't among LS-2408 and LS-2424; other spellings (`LS2408`), forms (`LS-2408P`) and a range with it are it.
+    """
+    asked = list(_SERIAL.finditer(text))
+    if not asked:
+        return ""
+    held, known, ranges = "", set[str](), list[tuple[str, int, int]]()
+    for source in sources:
+        held += f" {letters_and_digits(source)}"
+        known |= {letters_and_digits(match[0]) for match in _SERIAL.finditer(source)}
+        ranges += [(match[1].lower(), int(match[2]), int(match[3])) for match in _RANGE.finditer(source)]
+    for match in asked:
+        code, series, number = letters_and_digits(match[0]), match[1].lower(), match[2]
+        same = re.compile(rf"{series}\d{{{len(number)}}}(?!\d)")
+        is_known = code in held or any(code.startswith(each) for each in known)
+        is_within = any(kind == series and first <= int(number) <= last for kind, first, last in ranges)
+        if not (is_known or is_within) and any(map(same.match, known)):
+            return match[0]
+    return ""
 
 
 def quotations(text: str) -> list[str]:

@@ -24,6 +24,7 @@ from conversations.pipeline.writing.surroundings import Surroundings, around
 from conversations.prompts.passages import citations
 from ragsite.db import DATABASE_UNAVAILABLE, in_database
 from ragsite.language.detection import LANGUAGE_NAMES, UI_LANGUAGE
+from ragsite.language.facts import code_in_a_series
 from ragsite.language.sentences import join_sentences
 from ragsite.language.small_talk import asks_for_topics
 from ragsite.llm.errors import LLMError
@@ -177,8 +178,9 @@ async def _quote(state: State, writer: BlockWriter, emit: Emit, instead: str = "
     prompt.citations = citations(prompt.evidence, question, found.key_passages, found.reasons)
     if len(sections) == 1 and used:
         chosen = sections[0].chosen
-        # A part of a list doesn't answer, and what all rows of a table say does.
-        if chosen.is_partial:
+        # A part of a list doesn't answer, nor do others of a series, and what all rows of a table say does.
+        said = (f"{hit.heading} {hit.filename} {hit.content}" for hit in found.hits)
+        if chosen.is_partial or code_in_a_series(state.request.question, said):
             found.answer_state = "nearest"
         elif chosen.computed is not None or chosen.holds_cell:
             found.answer_state = "answered"

@@ -124,3 +124,15 @@ async def test_what_the_site_says_of_a_table_is_not_doubted(owner: User, session
     assert message.answer_state == "answered" and "**60** entries" in message.content
     assert "12 of 60 rows" in message.content
     assert [check for check in message.checks if check["status"] != "supported"] == []
+
+
+@pytest.mark.parametrize(("model", "state"), [("RX-100", "answered"), ("RX-200", "nearest")])
+async def test_other_models_of_a_series_are_only_nearest(
+    owner: User, session: ChatSession, model: str, state: str
+) -> None:
+    base = await in_database(factories.make_knowledge_base, owner, "Boilers")
+    await in_database(
+        index_document, base, "boilers.txt", "The RX-100 costs 1,900 euros, the RX-300 costs 3,400 euros."
+    )
+    await run_turn(owner, session, f"What does the {model} cost in euros?")
+    assert (await last(session)).answer_state == state
