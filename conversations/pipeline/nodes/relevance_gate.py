@@ -17,6 +17,7 @@ from conversations.pipeline.state import State
 from conversations.pipeline.understanding.choices import choices_of
 from conversations.pipeline.understanding.plans import asks_for_facts
 from conversations.pipeline.understanding.scope import as_searched, cited_by
+from conversations.pipeline.writing.editions import bare_name, concerns_versions
 from conversations.prompts.endpoints import endpoint_for
 from knowledge.models import Document
 from knowledge.queries import languages_of
@@ -69,6 +70,7 @@ class RelevanceGate(Node):
         if found.named.one_is_meant and await _asks_which(state):
             ctx.note(action=state.plan.action, choices=[choice["document_id"] for choice in found.choices])
             return
+        await _keep_to_version(state)
         judgement = _judged(state, found.hits)
         found.answer_state = judgement.state
         ctx.note(**judgement.to_dict(), deferred_action=deferred)
@@ -142,13 +144,36 @@ async def _asks_which(state: State) -> bool:
     if sum(_judged(state, own).state == "answered" for own in hits.values()) < 2:
         return False
     last = await in_database(cited_by, state.parent_turn_id, found.named.document_ids)
-    if last is not None:
-        found.document_ids, found.hits = (last,), hits.get(last, [])
+    if last in hits:
+        found.document_ids, found.hits = (last,), hits[last]
         return False
     documents = await in_database(lambda: list(Document.objects.filter(pk__in=found.named.document_ids)))
     state.plan.action, found.choices = "clarify", choices_of(documents)
     found.hits, found.answer_state = [], ""
     return True
+
+
+async def _keep_to_version(state: State) -> None:
+    """Remove the hits of other versions of the document that the last answer cites, if it answers a follow-up too.
+
+    "And the profit?", after the revenue of 2022, is not about 2023.
+    """
+    found, question = state.found, state.request.asked
+    documents = {hit.document_id for hit in found.hits}
+    follows = bool(dependence_on_context(question)) and not concerns_versions(question)
+    if len(documents) < 2 or found.named.document_ids or not follows:
+        return
+    last = await in_database(cited_by, state.parent_turn_id, documents)
+    own = [hit for hit in found.hits if hit.document_id == last]
+    if not own or _judged(state, own).state != "answered":
+        return
+    names = _names(own[0])
+    found.hits = [hit for hit in found.hits if hit.document_id == last or names.isdisjoint(_names(hit))]
+
+
+def _names(hit: Hit) -> set[str]:
+    stem = hit.filename.rpartition(".")[0] or hit.filename
+    return {name for name in map(bare_name, (hit.title, stem)) if name}
 
 
 def _judged(state: State, hits: list[Hit]) -> Judgement:

@@ -42,6 +42,11 @@ _REPLACES = re.compile(
 )
 _NOISE = re.compile(rf"\b(?:{'|'.join(filter(str.isascii, words_of('edition_words')))})\b", re.IGNORECASE)
 _NOISE_ZH = re.compile("|".join(word for word in words_of("edition_words") if not word.isascii()))
+_OTHERS = re.compile(
+    r"\b(?:other|another|all|each|every|both|previous|former|earlier|last|next|old|older|new|newer|latest|current"
+    r"|compar\w+|change[ds]?)\b|其他|其它|另|所有|各|每|以前|之前|上一|下一|旧|新|去年|今年|明年|现行|比|变化",
+    re.IGNORECASE,
+)
 _LEAST_LETTERS = 4  # of a name without its dates; Chinese characters count twice
 
 
@@ -107,6 +112,11 @@ def asked_for(question: str, found: Mapping[int, Edition]) -> set[int]:
         marks.add(f"v{version}")
     named = {key for key, edition in found.items() if edition.marks & marks}
     return named if len(named) < len(found) else set()
+
+
+def concerns_versions(question: str) -> bool:
+    """Return whether a question names a year or a version, or asks for others, all or a comparison of them."""
+    return bool(re.search(_YEAR, question) or _version(question) or _OTHERS.search(simplified(question)))
 
 
 def _are_versions(one: _Dated, other: _Dated) -> bool:

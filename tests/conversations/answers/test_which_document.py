@@ -151,6 +151,43 @@ async def test_the_document_of_the_last_answer_is_meant_again(
     assert "53.7" in (await answer_to(owner, session, "Summarise the annual report")).content
 
 
+def store_report(base: KnowledgeBase, year: int, title: str, *passages: str) -> None:
+    document = factories.make_document(base, f"{title}{year}.md", title=title)
+    factories.make_chunks(document, passages, heading_path=[title])
+    factories.index_document(document.pk)
+
+
+@pytest.mark.parametrize(
+    ("title", "figure", "asked", "follow_up", "others"),
+    [
+        (
+            "Annual report",
+            "Revenue was {0}.7 million euros. Profit was {0}.3 million euros.",
+            "What was the revenue in the 2022 annual report?",
+            "And the profit?",
+            "And its profit in the other years?",
+        ),
+        (
+            "年度报告",
+            "营业收入为{0}.7亿元。净利润为{0}.3亿元。",
+            "2022年度报告中营业收入是多少？",
+            "那净利润呢？",
+            "其他年度的净利润呢？",
+        ),
+    ],
+)
+async def test_a_follow_up_keeps_to_the_version_that_the_last_answer_cites(
+    owner: User, session: ChatSession, title: str, figure: str, asked: str, follow_up: str, others: str
+) -> None:
+    base = await in_database(factories.make_knowledge_base, owner)
+    for year in (2021, 2022, 2023):
+        await in_database(store_report, base, year, title, figure.format(year - 2000))
+    await answer_to(owner, session, asked)
+    profit = (await answer_to(owner, session, follow_up)).content
+    assert "22.3" in profit and "23." not in profit and "21." not in profit
+    assert "23." in (await answer_to(owner, session, others)).content
+
+
 async def test_a_summary_asks_before_it_reads(owner: User, session: ChatSession, base: KnowledgeBase) -> None:
     message = await answer_to(owner, session, "Summarise the annual report")
     assert len(names(message)) == 3
@@ -165,6 +202,8 @@ async def test_a_choice_among_attached_files_searches_no_other_file(owner: User,
     await session.asave()
     await in_database(index_document, own, ("The deposit is 900 euros.",), "Lease of May.md")
     await in_database(index_document, own, ("The deposit is 700 euros.",), "Lease of June.md")
+    other = await in_database(factories.make_knowledge_base, owner)
+    await in_database(index_document, other, ("The deposit is 500 euros.",), "Lease of July.md")
     message = await answer_to(owner, session, "What is the deposit in the lease?")
     assert names(message) == ["Lease of May.md", "Lease of June.md"]
     await lifecycle.regenerate(owner, message.pk, document_id=message.blocks[-1]["choices"][1]["document_id"])
