@@ -199,7 +199,7 @@ def extract(
     key of `MAX_SENTENCES`; `around` is what stands around the hits.
     """
     around = around or Surroundings()
-    ranked = _ranked(question, asked, hits[:FIRST_PASSAGES], similarity)
+    ranked = _with_cell_first(question, hits, _ranked(question, asked, hits[:FIRST_PASSAGES], similarity))
     result = Extract()
     if ranked and not _compute(result, question, asked, hits, ranked, around):
         found = editions(hits, around.beginnings)
@@ -258,6 +258,21 @@ def _ranked(
         if not is_quoted(hits[unit.hit].heading)
         or unit.score > own.get(hits[unit.hit].document_id, float("-inf")) + MARGIN
     ]
+
+
+def _with_cell_first(question: str, hits: Sequence[Hit], ranked: list[_Unit]) -> list[_Unit]:
+    """Return the sentences with the row first that has a cell for what the question names, its row and its column.
+
+    The reader underrates rows of short cells; a sentence in which it finds the answer stays first.
+    """
+    if not ranked or (ranked[0].strength is not None and ranked[0].strength >= 0):
+        return ranked
+    for unit in ranked:
+        hit = hits[unit.hit]
+        is_row = hit.kind == "table" and hit.rows and unit.own >= ALL_WORDS
+        if is_row and holds_cell(question, hit.columns or (), hit.rows[unit.position]):
+            return [unit, *(other for other in ranked if other is not unit)]
+    return ranked
 
 
 def _units_of(position: int, hit: Hit, asked: Sequence[QuestionWord], is_read: bool) -> list[_Unit]:

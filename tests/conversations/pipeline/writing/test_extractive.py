@@ -566,3 +566,35 @@ def test_a_list_is_of_all_rows_unless_words_choose_among_them(question: str, sho
     )
     table = hit(text, kind="table", heading="Corrected", columns=["Issue", "What happened"], rows=RELEASE)
     assert extract(question, [replace(table, reading=reading)]).tables[0] == shown
+
+
+@pytest.mark.parametrize(
+    ("question", "sentence", "columns", "rows", "shown"),
+    [
+        (
+            "What does an amber SYS light mean?",
+            "Hold the button until the SYS light is amber.",
+            ["Light", "Green", "Amber"],
+            [["PWR", "Supply good", "Second supply"], ["SYS", "Running", "Updating"]],
+            1,
+        ),
+        (
+            "松厅的座位有几个？",
+            "松厅的座位须提前一天预订。",
+            ["房间", "座位", "楼层"],
+            [["松厅", "12", "二楼"], ["竹厅", "6", "一楼"]],
+            0,
+        ),
+    ],
+)
+@pytest.mark.parametrize(("strength", "is_first"), [(-3.0, True), (0.5, False)])
+def test_the_cell_that_a_question_names_comes_before_a_sentence_that_the_reader_doubts(
+    question: str, sentence: str, columns: list[str], rows: list[list[str]], shown: int, strength: float, is_first: bool
+) -> None:
+    said = hit(sentence, reading=Reading(1.0, sentences=((0, strength),)))
+    text = "\n".join(" | ".join(row) for row in rows)
+    weak = Reading(1.0, sentences=tuple((text.index(row[0]), -9.0) for row in rows))
+    table = hit(text, kind="table", columns=columns, rows=rows, chunk_id=2, reading=weak)
+    chosen = extract(question, [said, table])
+    assert (chosen.hits[0] == 1, chosen.holds_cell) == (is_first, is_first)
+    assert not is_first or chosen.tables[1] == rows[shown : shown + 1]
