@@ -24,7 +24,7 @@ from django.utils.translation import gettext_lazy
 
 from ragsite.accounts import stream_auth
 from ragsite.accounts.lockout import address_of
-from ragsite.accounts.pauses import begun
+from ragsite.accounts.pauses import guess
 from ragsite.audit.log import explain
 from ragsite.audit.models import AuditEntry
 from ragsite.context import SITE_NAME
@@ -68,10 +68,10 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
         """Check a password at sign-in or reauthentication; raises `ValidationError` during a pause."""
         typed = credentials.get("username") or credentials.get("email") or ""
         account = get_user_by_username(typed) or next(iter(filter_users_by_email(typed, for_login=True)), None)
-        guess = begun(request, account.get_username() if account else typed)
-        user = super().authenticate(request, **credentials)
-        if user is not None:
-            guess.succeeded()
+        with guess(request, account.get_username() if account else typed) as attempt:
+            user = super().authenticate(request, **credentials)
+            if user is not None:
+                attempt.succeeded()
         return user
 
     def get_client_ip(self, request: HttpRequest) -> str:

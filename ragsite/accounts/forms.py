@@ -20,7 +20,7 @@ from django.contrib.auth.models import User
 from django.http import HttpRequest
 from django.utils.translation import gettext_lazy as _
 
-from ragsite.accounts.pauses import begun
+from ragsite.accounts.pauses import guess
 from ragsite.accounts.validators import HELP
 
 
@@ -107,9 +107,9 @@ class _Code(_Labelled):
     def clean_code(self) -> str:
         from allauth.core import context
 
-        guess = begun(context.request, self.user.get_username(), "code")
-        code = super().clean_code()  # type: ignore[misc]
-        guess.succeeded()
+        with guess(context.request, self.user.get_username(), "code") as attempt:
+            code = super().clean_code()  # type: ignore[misc]
+            attempt.succeeded()
         return str(code)
 
 
@@ -151,7 +151,7 @@ class ChangePasswordForm(PasswordChangeForm):
 
     def clean_old_password(self) -> str:
         """Check the old password; raises `ValidationError` during a pause."""
-        guess = begun(self.request, self.user.get_username())
-        password = super().clean_old_password()
-        guess.succeeded()
+        with guess(self.request, self.user.get_username()) as attempt:
+            password = super().clean_old_password()
+            attempt.succeeded()
         return str(password)

@@ -1,9 +1,9 @@
 """Limits on guessing passwords and tokens: growing pauses, counted in the cache that all processes share.
 
-Failed attempts are counted per account and address, per address over all accounts, and per account over all addresses.
-The pauses of the last count are short and don't apply to addresses from which the user has signed in before, so that
-an attacker elsewhere can't lock users out of their accounts. During a pause, attempts are rejected without being
-checked or counted, so that at most one attempt is checked per pause.
+Attempts are counted per account and address, per address over all accounts, and per account over all addresses. The
+last two don't apply to addresses from which the user has signed in before: attackers can lock users out neither from
+their usual places nor, behind an address that many share, from there. Counts decay, and a success clears those of the
+account. During a pause, attempts are rejected without being checked or counted.
 """
 
 import hashlib
@@ -19,8 +19,7 @@ from django.http import HttpRequest
 
 logger = logging.getLogger(__name__)
 
-# Seconds for which a count is kept after the last attempt, and for which an address is known after a sign-in.
-REMEMBERED = 24 * 3600
+# Seconds for which an address is known after a sign-in.
 KNOWN = 30 * 24 * 3600
 
 
@@ -34,20 +33,24 @@ class TooManyGuesses(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Limit:
-    """`free` attempts without a pause; then a pause in seconds, which doubles with each attempt up to `longest`."""
+    """`free` attempts without a pause; then a pause in seconds, which doubles with each attempt up to `longest`.
+
+    Attempts count in full for up to `window` seconds, and then ever less until they are forgotten after as long again.
+    """
 
     free: int
     pause: int
     longest: int
+    window: int
 
     def pause_after(self, tries: int) -> int:
-        """Return the pause after an attempt beyond the free ones."""
-        return int(min(self.longest, self.pause * 2 ** min(tries - self.free - 1, 30)))
+        """Return the pause after this many attempts, 0 for the free ones."""
+        return int(min(self.longest, self.pause * 2 ** min(tries - self.free - 1, 30))) if tries > self.free else 0
 
 
-BY_ACCOUNT_AND_ADDRESS = Limit(free=5, pause=5, longest=900)
-BY_ADDRESS = Limit(free=20, pause=5, longest=300)
-BY_ACCOUNT = Limit(free=50, pause=1, longest=10)
+BY_ACCOUNT_AND_ADDRESS = Limit(free=5, pause=5, longest=900, window=4 * 3600)
+BY_ADDRESS = Limit(free=20, pause=5, longest=300, window=900)
+BY_ACCOUNT = Limit(free=50, pause=1, longest=10, window=4 * 3600)
 
 
 class Guess:
@@ -55,39 +58,41 @@ class Guess:
 
     def __init__(self, kind: str, account: str, address: str) -> None:
         self.kind, self.account, self.address = kind, account.casefold(), _network(address)
-        here = _key(kind, "both", self.account, self.address)
         self._known = _key(kind, "known", self.account, self.address)
-        self._counts = {here: BY_ACCOUNT_AND_ADDRESS, _key(kind, "address", self.address): BY_ADDRESS}
-        if not cache.get(self._known):
-            self._counts[_key(kind, "account", self.account)] = BY_ACCOUNT
+        here = _Count(_key(kind, "both", self.account, self.address), BY_ACCOUNT_AND_ADDRESS)
+        everywhere = _Count(_key(kind, "account", self.account), BY_ACCOUNT)
+        is_known = bool(cache.get(self._known))
+        # Of simultaneous attempts at one account, only one is allowed, so they are counted before they are checked.
+        self._of_account = [here] if is_known else [here, everywhere]
+        # Sixty people who share an address may sign in at once, so only failures are counted.
+        self._of_address = None if is_known else _Count(_key(kind, "address", self.address), BY_ADDRESS)
+        self.is_right = False
 
     def begin(self) -> None:
-        """Count the attempt as a failure until it `succeeded`; raises `TooManyGuesses` during a pause."""
-        begun: list[str] = []
-        for key, limit in self._counts.items():
-            tries = _add(key, 1)
-            pause = limit.pause_after(tries) if tries > limit.free else 0
-            until = time.time() + pause
-            # Only one of several simultaneous attempts is allowed.
-            if pause and not cache.add(f"{key}:until", until, pause):
-                wait = max(1, round((cache.get(f"{key}:until") or until) - time.time()))
-                for counted in (*begun, key):
-                    _add(counted, -1)
-                raise TooManyGuesses(wait)
-            if pause:
-                logger.warning(
-                    "Wrong %s %d times, for %s from %s; next attempt in %d s",
-                    self.kind, tries - 1, self._who(), self.address, pause,
-                )  # fmt: skip
-            begun.append(key)
+        """Count the attempt at the account until it `succeeded`; raises `TooManyGuesses` during a pause."""
+        if self._of_address is not None and (wait := self._of_address.wait()):
+            raise TooManyGuesses(wait)
+        begun: list[_Count] = []
+        for count in self._of_account:
+            pause = count.limit.pause_after(count.add(1))
+            begun.append(count)
+            if pause and not count.pause(pause):
+                for counted in begun:
+                    counted.add(-1)
+                raise TooManyGuesses(count.wait() or 1)
+
+    def failed(self) -> None:
+        """Count the attempt for the address, and log it if there is a pause now."""
+        if self._of_address is not None and (pause := self._of_address.limit.pause_after(self._of_address.add(1))):
+            self._of_address.pause(pause)
+        if wait := max(count.wait() for count in (*self._of_account, self._of_address) if count is not None):
+            logger.warning("Wrong %s, for %s from %s; next attempt in %d s", self.kind, self._who(), self.address, wait)
 
     def succeeded(self) -> None:
-        """Clear the counts of the account, and subtract this attempt from the count of the address."""
-        for key, limit in self._counts.items():
-            if limit is BY_ADDRESS:
-                _add(key, -1)
-            else:
-                cache.delete_many([key, f"{key}:until"])
+        """Clear the counts of the account, and remember the address."""
+        self.is_right = True
+        for count in self._of_account:
+            count.clear()
         cache.set(self._known, 1, KNOWN)
 
     def _who(self) -> str:
@@ -119,12 +124,34 @@ def _key(*parts: str) -> str:
     return f"guesses.{hashlib.sha256(chr(0).join(parts).encode()).hexdigest()}"
 
 
-def _add(key: str, count: int) -> int:
-    """Change a counter and return it."""
-    cache.add(key, 0, REMEMBERED)
-    try:
-        tries = cache.incr(key, count)
-    except ValueError:  # it has expired in between
-        return max(count, 0)
-    cache.touch(key, REMEMBERED)
-    return tries
+class _Count:
+    """A number of attempts that decays, and its pause."""
+
+    def __init__(self, key: str, limit: Limit) -> None:
+        self.limit = limit
+        self._began = time.time()
+        window = int(self._began // limit.window)
+        self._now, self._before, self._until = f"{key}:{window}", f"{key}:{window - 1}", f"{key}:until"
+
+    def add(self, count: int) -> int:
+        """Change the number and return it."""
+        cache.add(self._now, 0, 2 * self.limit.window)
+        try:
+            tries = cache.incr(self._now, count)
+        except ValueError:  # it has expired in between
+            tries = max(count, 0)
+        passed = self._began % self.limit.window / self.limit.window
+        return int(tries + (cache.get(self._before) or 0) * (1 - passed))
+
+    def pause(self, seconds: int) -> bool:
+        """Begin a pause; return False if there is one."""
+        return bool(cache.add(self._until, time.time() + seconds, seconds))
+
+    def wait(self) -> int:
+        """Return the seconds that are left of the pause, rounded; 0 if there is none."""
+        until = cache.get(self._until)
+        return max(1, round(until - time.time())) if until else 0
+
+    def clear(self) -> None:
+        """Forget the attempts and end the pause."""
+        cache.delete_many([self._now, self._before, self._until])

@@ -1,6 +1,7 @@
 """Limits on guesses in requests: attempts during a pause are refused with status 429 and a message."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from django.core.exceptions import ValidationError
@@ -32,15 +33,20 @@ def pause_message(wait: int) -> str:
     return text % {"count": minutes}
 
 
-def begun(request: HttpRequest, username: str, kind: str = "password") -> Guess:
-    """Begin a guess and return it; raises `ValidationError` during a pause."""
-    guess = Guess(kind, username, address_of(request))
+@contextmanager
+def guess(request: HttpRequest, username: str, kind: str = "password") -> Iterator[Guess]:
+    """Count a guess, which failed unless it is marked as `succeeded`; raises `ValidationError` during a pause."""
+    begun = Guess(kind, username, address_of(request))
     try:
-        guess.begin()
+        begun.begin()
     except TooManyGuesses as refusal:
         setattr(request, _WAIT, refusal.wait)
         raise ValidationError(pause_message(refusal.wait), code="too_many_guesses") from None
-    return guess
+    try:
+        yield begun
+    finally:
+        if not begun.is_right:
+            begun.failed()
 
 
 def with_retry_after(view: Callable[..., HttpResponseBase]) -> Callable[..., HttpResponseBase]:

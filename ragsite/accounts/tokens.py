@@ -41,10 +41,12 @@ def token_for_header(header: bytes, address: str) -> ApiToken | None:
     digest = _digest(parts[1].decode("latin-1"))
     token = ApiToken.objects.select_related("user").filter(digest=digest).first()
     if token is None or not token.user.is_active:
+        guess = Guess("token", digest, address)
         try:
-            Guess("token", digest, address).begin()
+            guess.begin()
         except TooManyGuesses as refusal:
             raise Throttled(refusal.wait) from None
+        guess.failed()
         raise AuthenticationFailed(_("This token is not valid."), code="invalid_token")
     # Updated at most once a minute, so that not every request writes to the database.
     now = timezone.now()

@@ -5,6 +5,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
+from django.contrib.auth.hashers import make_password
 from django.contrib.auth.models import User
 from django.core.cache import cache
 from django.test import Client, RequestFactory
@@ -181,7 +182,52 @@ def test_behind_a_proxy_the_address_is_what_the_proxy_saw(settings: Any) -> None
 
 
 def test_no_pause_outgrows_its_limit() -> None:
-    assert [Limit(2, 5, 60).pause_after(tries) for tries in (3, 4, 5, 6, 7, 1000)] == [5, 10, 20, 40, 60, 60]
+    assert [Limit(2, 5, 60, 1).pause_after(tries) for tries in (2, 3, 4, 5, 6, 7, 1000)] == [0, 5, 10, 20, 40, 60, 60]
+
+
+class TestSharedAddress:
+    """Sixty people behind one address can sign in, whatever somebody else tries from there."""
+
+    def users(self, number: int) -> list[User]:
+        password = make_password("password")
+        return User.objects.bulk_create(User(username=f"person{n}", password=password) for n in range(number))
+
+    def guess(self, clock: Clock, number: int = 40) -> None:
+        for guessed in range(number):
+            sign_in(username=f"made up {guessed}")
+            clock.now += 1
+
+    def test_those_who_have_signed_in_before_do_not_wait(self, clock: Clock) -> None:
+        people = self.users(60)
+        for person in people:
+            Guess("password", person.username, "10.0.0.1").succeeded()
+        self.guess(clock)
+        assert sign_in(username="somebody new").status_code == 429
+        assert [sign_in(person.username, "password").status_code for person in people] == [302] * 60
+
+    def test_right_passwords_open_no_pause(self, clock: Clock) -> None:
+        people = self.users(60)
+        assert [sign_in(person.username, "password").status_code for person in people] == [302] * 60
+
+    def test_new_people_wait_until_the_guesses_are_forgotten(self, clock: Clock) -> None:
+        people = self.users(8)
+        self.guess(clock)
+        waited = int(sign_in(people[0].username, "password")["Retry-After"])
+        assert 0 < waited <= BY_ADDRESS.longest
+        clock.now += waited
+        assert [sign_in(person.username, "password").status_code for person in people] == [302] * 8
+        assert sign_in(username="made up").status_code == 200
+        assert sign_in(username="made up").status_code == 429
+        clock.now += 2 * BY_ADDRESS.window
+        assert [sign_in(username=f"typo {n}").status_code for n in range(BY_ADDRESS.free)] == [200] * BY_ADDRESS.free
+
+    def test_counts_decay(self, clock: Clock) -> None:
+        clock.now -= clock.now % BY_ADDRESS.window
+        for guessed in range(BY_ADDRESS.free):
+            sign_in(username=f"made up {guessed}")
+        clock.now += BY_ADDRESS.window * 1.5
+        half = BY_ADDRESS.free // 2
+        assert [sign_in(username=f"other {n}").status_code for n in range(half + 2)] == [200] * (half + 1) + [429]
 
 
 def test_many_names_do_not_displace_a_count(staff: User, clock: Clock) -> None:
