@@ -21,6 +21,9 @@ RESOLVE_TIMEOUT = 5.0
 _METADATA = (ipaddress.ip_network("169.254.0.0/16"), ipaddress.ip_network("fe80::/10"))
 _METADATA_HOSTS = (ipaddress.ip_address("fd00:ec2::254"), ipaddress.ip_address("100.100.100.200"))
 
+# Networks in which the last 32 bits are an IPv4 address: NAT64 (RFC 6052, RFC 8215), and IPv4-compatible addresses.
+_ENDS_WITH_IPV4 = tuple(map(ipaddress.ip_network, ("64:ff9b::/96", "64:ff9b:1::/48", "::/96")))
+
 
 class Reach(StrEnum):
     """The kind of network that an address is in; `UNKNOWN` if its name can't be resolved here, as behind a proxy."""
@@ -102,7 +105,9 @@ def _reach(text: str) -> Reach:
     address: ipaddress.IPv4Address | ipaddress.IPv6Address = ipaddress.ip_address(text.partition("%")[0])
     if isinstance(address, ipaddress.IPv6Address):
         # An embedded IPv4 address is the one that matters.
-        address = address.ipv4_mapped or address.sixtofour or address
+        last = ipaddress.IPv4Address(int(address) & 0xFFFFFFFF)
+        is_within = any(address in network for network in _ENDS_WITH_IPV4) and int(address) > 1  # :: and ::1 are IPv6's
+        address = address.ipv4_mapped or address.sixtofour or (last if is_within else address)
     inside = any(address in network for network in _METADATA if network.version == address.version)
     if inside or address in _METADATA_HOSTS or address.is_multicast or address.is_unspecified:
         return Reach.FORBIDDEN
