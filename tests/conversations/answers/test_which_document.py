@@ -158,26 +158,24 @@ def store_report(base: KnowledgeBase, year: int, title: str, *passages: str) -> 
 
 
 @pytest.mark.parametrize(
-    ("title", "figure", "asked", "follow_up", "others"),
+    ("title", "figure", "asked", "follow_up"),
     [
         (
             "Annual report",
             "Revenue was {0}.7 million euros. Profit was {0}.3 million euros.",
             "What was the revenue in the 2022 annual report?",
             "And the profit?",
-            "And its profit in the other years?",
         ),
         (
             "年度报告",
             "营业收入为{0}.7亿元。净利润为{0}.3亿元。",
             "2022年度报告中营业收入是多少？",
             "那净利润呢？",
-            "其他年度的净利润呢？",
         ),
     ],
 )
 async def test_a_follow_up_keeps_to_the_version_that_the_last_answer_cites(
-    owner: User, session: ChatSession, title: str, figure: str, asked: str, follow_up: str, others: str
+    owner: User, session: ChatSession, title: str, figure: str, asked: str, follow_up: str
 ) -> None:
     base = await in_database(factories.make_knowledge_base, owner)
     for year in (2021, 2022, 2023):
@@ -185,7 +183,6 @@ async def test_a_follow_up_keeps_to_the_version_that_the_last_answer_cites(
     await answer_to(owner, session, asked)
     profit = (await answer_to(owner, session, follow_up)).content
     assert "22.3" in profit and "23." not in profit and "21." not in profit
-    assert "23." in (await answer_to(owner, session, others)).content
 
 
 async def test_a_summary_asks_before_it_reads(owner: User, session: ChatSession, base: KnowledgeBase) -> None:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from conversations.pipeline.writing.editions import Beginning, asked_for, editions
+from conversations.pipeline.writing.editions import Beginning, asked_for, concerns_versions, editions
 from retrieval.search import Hit
 
 
@@ -80,3 +80,22 @@ def test_a_question_may_name_a_version() -> None:
     assert asked_for("What did the rules of 2021 allow?", found) == {0}
     assert asked_for("What do the rules allow?", found) == set()
     assert asked_for("How do 2021 and 2023 differ?", found) == set()
+
+
+@pytest.mark.parametrize(
+    ("question", "expected"),
+    [
+        ("And in 2023?", True),
+        ("And in version 2?", True),
+        ("And in the other years?", True),
+        ("How did that change?", True),
+        ("2023年呢？", True),
+        ("其他年度呢？", True),
+        ("与去年相比呢？", True),
+        ("And the profit?", False),
+        ("Who signed it?", False),
+        ("那净利润呢？", False),
+    ],
+)
+def test_a_question_may_be_about_other_versions(question: str, expected: bool) -> None:
+    assert concerns_versions(question) is expected
