@@ -42,7 +42,8 @@ PATIENCE = 60
 RESET = "How do I restore the factory settings of the switch?"
 SHELL = (
     '<div id="toasts"></div><div id="announcer"></div><template id="refused"></template>'
-    '<h1 id="session-title"></h1><div id="branches"></div><nav id="sessions"></nav><input id="parent-turn"><div id="notice"></div>{}'
+    '<h1 id="session-title"></h1><div id="branches"></div><nav id="sessions"></nav>'
+    '<input id="parent-turn"><div id="notice"></div>{}'
     '<div id="follow-ups"></div>'
 )
 
