@@ -17,7 +17,7 @@ from conversations import access, services, turn_store
 from conversations.assistants import choice
 from conversations.assistants.choice import Choices
 from conversations.history import PastTurn, with_continuation, without_ending
-from conversations.models import ChatSession, Message, Turn
+from conversations.models import Message, Turn
 from conversations.pipeline.graph import Graph, Node
 from conversations.pipeline.state import Request, State
 from conversations.pipeline.understanding.choices import chosen_by
@@ -230,7 +230,9 @@ def _prepare(user: Any, ask: Ask) -> tuple[str, State]:
     session = access.get_session(user, ask.session_id)
     chosen = choice.for_turn(user, session, ask.choices)
     parent = None if ask.as_root else ask.parent_turn_id
-    if parent is not None and not session.turns.filter(pk=parent).exists():
+    turns = session.turns.order_by("-created_at", "-id") if parent is None else session.turns.filter(pk=parent)
+    before = None if ask.as_root else turns.only("session", "action").first()
+    if parent is not None and before is None:
         raise TurnRefused("unknown_parent", _("The turn to continue from is not in this chat."))
     scope = services.scope_of(session) if ask.scope is None else ask.scope
     labels = ask.labels
@@ -238,8 +240,8 @@ def _prepare(user: Any, ask: Ask) -> tuple[str, State]:
         labels = LabelFilter.read(scope["tags"], scope["metadata"], scope["folder"])
     question = validated_question(ask.question)
     chosen_document_id, completes = scope.get("chosen_document"), ""
-    if chosen_document_id is None and not ask.as_root:
-        chosen_document_id, completes = _choice_by_name(session, parent, question)
+    if chosen_document_id is None and before is not None and before.action == "clarify":
+        chosen_document_id, completes = _choice_by_name(before, question)
     request = Request(
         user_id=user.pk,
         session_id=session.pk,
@@ -265,16 +267,11 @@ def _prepare(user: Any, ask: Ask) -> tuple[str, State]:
     return chosen.configuration.pipeline or "default", State(request)
 
 
-def _choice_by_name(session: ChatSession, turn_id: int | None, question: str) -> tuple[int | None, str]:
-    """Return the document that a question chooses among those that the answer before it offered, and its question."""
-    before = turn_store.default_parent(session.pk) if turn_id is None else turn_id
-    if before is None:
-        return None, ""
-    asked_back = Message.objects.filter(turn_id=before, turn__action="clarify", role=Message.Role.ASSISTANT)
-    blocks = asked_back.values_list("blocks", flat=True).first() or []
-    offered = [choice for block in blocks for choice in block.get("choices", ())]
-    chosen = chosen_by(question, offered)
-    return (None, "") if chosen is None else (chosen, _question_of(before))
+def _choice_by_name(asked_back: Turn, question: str) -> tuple[int | None, str]:
+    """Return the document that a question chooses among those that a turn offered, and that turn's question."""
+    blocks = asked_back.messages.filter(role=Message.Role.ASSISTANT).values_list("blocks", flat=True).first() or []
+    chosen = chosen_by(question, [choice for block in blocks for choice in block.get("choices", ())])
+    return (None, "") if chosen is None else (chosen, _question_of(asked_back.pk))
 
 
 def _continued(turn_id: int) -> PastTurn:

@@ -44,20 +44,22 @@ JOIN knowledge_chunk ON knowledge_chunk.id = chunk_id JOIN knowledge_document ON
 def corrections(text: str, knowledge_base_ids: Sequence[int]) -> dict[str, str]:
     """Return the misspelt words of a text as they are written there, each with the word of the documents it stands for.
 
-    Makes a database query if there is a word that may be misspelt, and some more if there is one that is. If more
+    Makes a database query if a word is not in the dictionary, and some more if no passage contains it. If more
     than two words and more than half of them are missing, the documents are about something else or in another
     language, and nothing is corrected.
     """
     asked = {match[0]: content_terms(match[0]) for match in _WORD.finditer(text)}
     asked = {word: found for word, found in asked.items() if found and len(word) >= SHORTEST}
+    unusual = [word for word in asked if not _is_a_word(word.lower())]
+    if not unusual:
+        return {}
     known = frequencies({term for found in asked.values() for term in found}, knowledge_base_ids)
     missing = [word for word, found in asked.items() if not any(known.holding[term] for term in found)]
     if len(missing) > max(2, len(asked) // 2):
         return {}
-    misspelt = [word for word in missing if not _is_a_word(word.lower())]
     found = {}
-    for word in misspelt:
-        if right := _nearest(word.lower(), knowledge_base_ids):
+    for word in unusual:
+        if word in missing and (right := _nearest(word.lower(), knowledge_base_ids)):
             found[word] = right.capitalize() if word[0].isupper() else right
     return found
 
