@@ -99,6 +99,7 @@ ASGI_APPLICATION = "ragsite.asgi.application"
 WARM_UP = [
     "retrieval.engine.spaces.warm_up",
     "retrieval.answerability.reading.warm_up",
+    "retrieval.engine.spelling.warm_up",
     "conversations.prompts.endpoints.warm_up",
     "conversations.pipeline.whole_documents.requests.warm_up",
 ]

@@ -41,6 +41,11 @@ JOIN knowledge_chunk ON knowledge_chunk.id = chunk_id JOIN knowledge_document ON
 """
 
 
+def warm_up() -> None:
+    """Read the dictionary, so that the first question doesn't wait for it."""
+    _dictionary()
+
+
 def corrections(text: str, knowledge_base_ids: Sequence[int]) -> dict[str, str]:
     """Return the misspelt words of a text as they are written there, each with the word of the documents it stands for.
 
