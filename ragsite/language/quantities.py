@@ -141,6 +141,11 @@ class Quantity:
         return _MEASURES[self.unit][0] if self.unit in _MEASURES else self.unit
 
     @property
+    def size(self) -> Decimal:
+        """Its value in the common unit of its kind, such as grams."""
+        return self.value * Decimal(_MEASURES[self.unit][1]) if self.unit in _MEASURES else self.value
+
+    @property
     def may_be_a_year(self) -> bool:
         """Whether it may be a calendar year."""
         return self.unit in ("", "year") and _FIRST_YEAR <= self.value <= _LAST_YEAR

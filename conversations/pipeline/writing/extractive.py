@@ -21,6 +21,7 @@ from conversations.pipeline.writing.from_rows import (
     holds_cell,
     is_one_row,
     named_cells,
+    rows_with_range,
     tables_by_hit,
 )
 from conversations.pipeline.writing.introductions import (
@@ -496,6 +497,9 @@ def _quote_rows(result: Extract, question: str, hit: Hit, rows: list[_Unit], bes
     cells = {unit.position: len(named_cells(question, held[unit.position])) for unit in rows}
     most = max(cells.values())
     exact = [unit for unit in rows if most and cells[unit.position] == most]
+    if within := rows_with_range(question, held):
+        in_range = [unit for unit in rows if unit.position in within]
+        exact = [unit for unit in exact if unit in in_range] or [*exact, *in_range]
     named = exact or [unit for unit in rows if any(is_named(name, unit.text) for name in names(question))]
     listed = is_broad(question) or wants_list(question)
     # A list is of all rows unless the question's words choose among them; what the reader prefers is only one of them.

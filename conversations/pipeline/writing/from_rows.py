@@ -16,10 +16,11 @@ from conversations.pipeline.writing.columns import (
     unit_of,
 )
 from conversations.pipeline.writing.extremes import Counted, Extreme
-from conversations.pipeline.writing.limits import Limit
+from conversations.pipeline.writing.limits import Limit, bounds_in
 from ragsite.language.analysis import terms
 from ragsite.language.content_words import naming_likelihood
 from ragsite.language.detection import HAN_CHARACTER
+from ragsite.language.quantities import quantities
 from ragsite.language.simplified import simplified
 from ragsite.language.word_lists import words_of
 from retrieval.answerability.question_weights import QuestionWord
@@ -135,6 +136,21 @@ def holds_cell(question: str, columns: Sequence[str], row: Sequence[str]) -> boo
         named - {at} and str(row[at]).strip() and _is_named(IN_BRACKETS.sub("", str(column)), folded, asked)
         for at, column in enumerate(columns[: len(row)])
     )
+
+
+def rows_with_range(question: str, rows: Rows) -> set[int]:
+    """Return the positions of the rows in whose range a quantity of the question lies: 三年至六年 for five years.
+
+    They are empty if no column has ranges of such a quantity, or if the question has several of them.
+    """
+    asked = [quantity for quantity in quantities(question) if quantity.unit and not quantity.spelled]
+    for column in range(len(rows[0]) if asked and rows else 0):
+        ranges = {at: bounds for at, row in enumerate(rows) if (bounds := bounds_in(str(row[column])))}
+        kinds = {bounds.kind for bounds in ranges.values()}
+        meant = [quantity for quantity in asked if quantity.kind in kinds]
+        if len(ranges) > 1 and len(meant) == 1:
+            return {at for at, bounds in ranges.items() if bounds.hold(meant[0])}
+    return set()
 
 
 def _is_named(name: str, folded: str, asked: Set[str]) -> bool:

@@ -1,7 +1,7 @@
-"""Recognises questions for the things below or above a limit: "cheaper than 30 euros", 低于200元. Pure."""
+"""Recognises the limits that questions choose by ("cheaper than 30 euros", 低于200元), and ranges in tables. Pure."""
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import Literal
 
@@ -20,17 +20,18 @@ _BEFORE: tuple[tuple[Sign, re.Pattern[str]], ...] = tuple(
     for sign, english, chinese in (
         ("≤", rf"at most|up to|(?:no|not) (?:{_MORE}) than", "不超过|不高于|不多于|不大于|至多"),
         ("≥", rf"at least|(?:no|not) (?:{_LESS}) than", "不低于|不少于|不小于|至少"),
-        ("<", rf"(?P<word>{_LESS})(?:\s+expensive)? than|under|below", "低于|少于|小于|短于|轻于|不到|不足"),
+        ("<", rf"(?P<word>{_LESS})(?:\s+expensive)? than|under|below", "低于|少于|小于|短于|轻于|不到|不足|不满|未满"),
         (">", rf"(?P<word>{_MORE})(?:\s+expensive)? than|over|above|exceed(?:s|ing)?", "[高多大长重]于|超过|超出"),
     )
 )  # fmt: skip
 # What follows it; after 比, an adjective.
 _AFTER: tuple[tuple[Sign, re.Pattern[str]], ...] = (
-    ("≤", re.compile(r"\s*(?:以下|以内|之内|及以下|或以下|or (?:less|fewer|below|cheaper)\b)", re.I)),
-    ("≥", re.compile(r"\s*(?:及以上|或以上|以上|or (?:more|above)\b)", re.I)),
+    ("≤", re.compile(r"\s*(?:以下|以内|之内|及以下|或以下|(?:or|and) (?:less|fewer|below|under|cheaper)\b)", re.I)),
+    ("≥", re.compile(r"\s*(?:及以上|或以上|以上|起|(?:or|and) (?:more|above|over)\b)", re.I)),
     ("<", re.compile(r"(?:还|更)?(?P<word>便宜|轻|短|慢|窄|少|低)(?=的|[？?]|$)")),
     (">", re.compile(r"(?:还|更)?(?P<word>贵|重|长|快|宽|多|高)(?=的|[？?]|$)")),
 )
+_TO = re.compile(r"\s*(?:to|and|until|[-–—~～至到])\s*")
 _THAN_ZH = re.compile(r"比\s*$")
 _HOW_MANY = re.compile(r"\bhow many\b|(?:多少|几)[个种款项件家台把辆条本位名]", re.I)
 _OF_PRICES = re.compile(r"\b(?:cheaper|costlier|pricier|dearer|expensive|costs?|prices?d?)\b|便宜|贵|价|费")
@@ -58,22 +59,61 @@ class Limit:
         return value > self.value or (self.sign == "≥" and value == self.value)
 
 
+@dataclass(frozen=True, slots=True)
+class Bounds:
+    """A range of a quantity, in the common unit of its kind; either end may be open (None) or included."""
+
+    kind: str
+    lowest: Decimal | None = None
+    highest: Decimal | None = None
+    includes_lowest: bool = True
+    includes_highest: bool = True
+
+    def hold(self, quantity: Quantity) -> bool:
+        """Return whether a quantity is within the range."""
+        size = quantity.size
+        above = self.lowest is None or size > self.lowest or (self.includes_lowest and size == self.lowest)
+        below = self.highest is None or size < self.highest or (self.includes_highest and size == self.highest)
+        return quantity.kind == self.kind and above and below
+
+
 def limit_in(question: str) -> Limit | None:
     """Return the limit by which a question chooses among things, or None; with several numbers, the one limited."""
     question = simplified(question)
     if not (asks_which(question) or wants_list(question) or _HOW_MANY.search(question)):
         return None
     for quantity in quantities(question):
-        if quantity.spelled:  # "over a year"
-            continue
-        before, after = question[: quantity.start].rstrip("€$£¥￥ "), question[quantity.end :]
-        for sign, pattern in _BEFORE:
-            if found := pattern.search(before):
-                return _limit(question, quantity, sign, found, question[found.start() : quantity.end])
-        for sign, pattern in _AFTER:
-            found = pattern.match(after)
-            if found and ("word" not in found.groupdict() or _THAN_ZH.search(before)):
-                return _limit(question, quantity, sign, found, question[quantity.start : quantity.end + found.end()])
+        if not quantity.spelled and (stated := _stated(question, quantity)):  # "over a year"
+            sign, found, words = stated
+            return _limit(question, quantity, sign, found, words)
+    return None
+
+
+def bounds_in(cell: str) -> Bounds | None:
+    """Return the range that a table's cell states, such as "500 g to 2 kg", 六年以上 or "up to 10", or None."""
+    cell = simplified(cell)
+    found = quantities(cell)
+    if len(found) == 2 and _TO.fullmatch(cell[found[0].end : found[1].start]):
+        first = found[0] if found[0].unit else replace(found[0], unit=found[1].unit)
+        return Bounds(found[1].kind, first.size, found[1].size) if first.kind == found[1].kind else None
+    if len(found) != 1 or (stated := _stated(cell, found[0])) is None:
+        return None
+    sign, size = stated[0], found[0].size
+    if sign in "<≤":
+        return Bounds(found[0].kind, highest=size, includes_highest=sign == "≤")
+    return Bounds(found[0].kind, lowest=size, includes_lowest=sign == "≥")
+
+
+def _stated(text: str, quantity: Quantity) -> tuple[Sign, re.Match[str], str] | None:
+    """Return the sign of the limit that a quantity is in a text, with what states it and its words, or None."""
+    before, after = text[: quantity.start].rstrip("€$£¥￥ "), text[quantity.end :]
+    for sign, pattern in _BEFORE:
+        if found := pattern.search(before):
+            return sign, found, text[found.start() : quantity.end]
+    for sign, pattern in _AFTER:
+        found = pattern.match(after)
+        if found and ("word" not in found.groupdict() or _THAN_ZH.search(before)):
+            return sign, found, text[quantity.start : quantity.end + found.end()]
     return None
 
 

@@ -598,3 +598,19 @@ def test_the_cell_that_a_question_names_comes_before_a_sentence_that_the_reader_
     chosen = extract(question, [said, table])
     assert (chosen.hits[0] == 1, chosen.holds_cell) == (is_first, is_first)
     assert not is_first or chosen.tables[1] == rows[shown : shown + 1]
+
+
+@pytest.mark.parametrize(
+    ("question", "shown"),
+    [
+        ("What is the notice after three years of employment?", [["2 to 5 years", "2 months"]]),
+        (
+            "What is the notice after 2 months of employment?",  # "2 months" is also a cell
+            [["less than 6 months", "2 weeks"], ["2 to 5 years", "2 months"]],
+        ),
+    ],
+)
+def test_only_the_row_with_the_quantity_in_its_range_is_shown(question: str, shown: list[list[str]]) -> None:
+    rows = [["less than 6 months", "2 weeks"], ["6 months to 2 years", "4 weeks"], ["2 to 5 years", "2 months"]]
+    table = hit("", kind="table", heading="Notice", columns=["Employment", "Notice"], rows=rows)
+    assert extract(question, [table]).tables == {0: shown}

@@ -4,7 +4,14 @@ import pytest
 
 from conversations.pipeline.writing.columns import number_in, unit_of
 from conversations.pipeline.writing.extremes import counted_in, extreme_in
-from conversations.pipeline.writing.from_rows import FromRows, count_rows, find_extreme, find_within, holds_cell
+from conversations.pipeline.writing.from_rows import (
+    FromRows,
+    count_rows,
+    find_extreme,
+    find_within,
+    holds_cell,
+    rows_with_range,
+)
 from conversations.pipeline.writing.limits import limit_in
 from retrieval.answerability.question_weights import weigh_words
 from retrieval.engine.fulltext import Frequencies
@@ -235,3 +242,30 @@ def test_things_that_are_counted_have_no_unit() -> None:
 )
 def test_the_unit_of_a_column_is_in_its_name(name: str, unit: str) -> None:
     assert unit_of(name) == (unit, 1)
+
+
+PARCELS = [["up to 500 g", "3.20"], ["500 g to 2 kg", "5.90"], ["2 to 10 kg", "9.40"], ["over 10 kg", "17.00"]]
+LEAVE = [["不满一年", "0"], ["一年至三年", "12 天"], ["三年至六年", "15 天"], ["六年以上", "20 天"]]
+AGES = [["6岁以下", "免费"], ["6–17岁", "30"], ["60岁及以上", "30"]]
+
+
+@pytest.mark.parametrize(
+    ("question", "rows", "found"),
+    [
+        ("What does a parcel of 3 kg cost?", PARCELS, {2}),
+        ("How much is a parcel of 300 grams?", PARCELS, {0}),
+        ("What is the price for 2 kg?", PARCELS, {1, 2}),
+        ("And for ten kilos?", PARCELS, {2}),
+        ("工作满五年有几天年假？", LEAVE, {2}),
+        ("入职半年有年假吗？", LEAVE, {0}),
+        ("How many days after eight years?", LEAVE, {3}),
+        ("8岁的孩子票价多少？", AGES, {1}),
+        ("60歲的老人買票多少錢？", AGES, {2}),
+        ("What does a parcel of 3 litres cost?", PARCELS, set()),  # of another kind
+        ("Do parcels of 1 kg and 3 kg cost the same?", PARCELS, set()),
+        ("What does a parcel cost?", PARCELS, set()),
+        ("What weighs 3 kg?", [["Hammer", "3 kg"], ["Saw", "over 2 kg"]], set()),  # no column of ranges
+    ],
+)
+def test_a_quantity_lies_in_the_range_of_rows(question: str, rows: list[list[str]], found: set[int]) -> None:
+    assert rows_with_range(question, rows) == found
