@@ -258,6 +258,8 @@ AGES = [["6岁以下", "免费"], ["6–17岁", "30"], ["60岁及以上", "30"]]
         ("And for ten kilos?", PARCELS, {2}),
         ("工作满五年有几天年假？", LEAVE, {2}),
         ("入职半年有年假吗？", LEAVE, {0}),
+        ("入职满12个月有几天年假？", LEAVE, {1}),
+        ("What about 3 years?", [["up to 500 g", "A"], ["over 1 year", "B"], ["over 5 years", "C"]], {1}),
         ("How many days after eight years?", LEAVE, {3}),
         ("8岁的孩子票价多少？", AGES, {1}),
         ("60歲的老人買票多少錢？", AGES, {2}),
