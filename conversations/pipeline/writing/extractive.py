@@ -270,8 +270,8 @@ def _with_cell_first(question: str, hits: Sequence[Hit], ranked: list[_Unit]) ->
         return ranked
     for unit in ranked:
         hit = hits[unit.hit]
-        is_row = hit.kind == "table" and hit.rows and unit.own >= ALL_WORDS
-        if is_row and holds_cell(question, hit.columns or (), hit.rows[unit.position]):
+        rows = hit.rows if hit.kind == "table" and unit.own >= ALL_WORDS else None
+        if rows and holds_cell(question, hit.columns or (), rows[unit.position]):
             return [unit, *(other for other in ranked if other is not unit)]
     return ranked
 

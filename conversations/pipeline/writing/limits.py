@@ -15,15 +15,15 @@ Sign = Literal["<", "≤", ">", "≥"]
 _MORE = r"more|higher|greater|larger|bigger|heavier|longer|taller|wider|faster|costlier|pricier|dearer"
 _LESS = r"less|lower|fewer|smaller|lighter|shorter|narrower|slower|cheaper"
 # What precedes the number; a word such as "cheaper" or "heavier" also says what is compared.
-_BEFORE: tuple[tuple[Sign, re.Pattern[str]], ...] = tuple(
-    (sign, re.compile(rf"(?:\b(?:{english})|{chinese})\s*$", re.IGNORECASE))
-    for sign, english, chinese in (
-        ("≤", rf"at most|up to|(?:no|not) (?:{_MORE}) than", "不超过|不高于|不多于|不大于|至多"),
-        ("≥", rf"at least|(?:no|not) (?:{_LESS}) than", "不低于|不少于|不小于|至少"),
-        ("<", rf"(?P<word>{_LESS})(?:\s+expensive)? than|under|below", "低于|少于|小于|短于|轻于|不到|不足|不满|未满"),
-        (">", rf"(?P<word>{_MORE})(?:\s+expensive)? than|over|above|exceed(?:s|ing)?", "[高多大长重]于|超过|超出"),
-    )
-)  # fmt: skip
+_STATED: tuple[tuple[Sign, str, str], ...] = (
+    ("≤", rf"at most|up to|(?:no|not) (?:{_MORE}) than", "不超过|不高于|不多于|不大于|至多"),
+    ("≥", rf"at least|(?:no|not) (?:{_LESS}) than", "不低于|不少于|不小于|至少"),
+    ("<", rf"(?P<word>{_LESS})(?:\s+expensive)? than|under|below", "低于|少于|小于|短于|轻于|不到|不足|不满|未满"),
+    (">", rf"(?P<word>{_MORE})(?:\s+expensive)? than|over|above|exceed(?:s|ing)?", "[高多大长重]于|超过|超出"),
+)
+_BEFORE = tuple(
+    (sign, re.compile(rf"(?:\b(?:{english})|{chinese})\s*$", re.IGNORECASE)) for sign, english, chinese in _STATED
+)
 # What follows it; after 比, an adjective.
 _AFTER: tuple[tuple[Sign, re.Pattern[str]], ...] = (
     ("≤", re.compile(r"\s*(?:以下|以内|之内|及以下|或以下|(?:or|and) (?:less|fewer|below|under|cheaper)\b)", re.I)),
