@@ -18,9 +18,10 @@ FULL, FULL_LINES = 0.85, 0.7  # share of a column's width that full lines have, 
 MAX_DEPTH = 6
 CELL_GAP = 1.8  # em; a wider gap in a row separates cells
 
+# "3.x" is a version at the beginning of a line.
 _MARKER = re.compile(
-    r"^(?:[•●▪■□◦○·‣➢✓✔☐☑☒§\uf0b7\uf0a7]|[-–—*](?=\s)|\(?\d{1,3}[.)](?=\s|\D)(?!\d)|\(?[a-zA-Z][.)](?=\s)|\[\d{1,3}\]"
-    r"|[(（]?[一二三四五六七八九十]{1,3}[、.)）]|[(（]\d{1,3}[)）]|\d{1,3}、|第[一二三四五六七八九十百\d]{1,4}[章节條条款])"
+    r"^(?:[•●▪■□◦○·‣➢✓✔☐☑☒§\uf0b7\uf0a7]|[-–—*](?=\s)|\(?\d{1,3}(?:\)(?=\D)|\.(?=[^\da-z]))"
+    r"|\(?[a-zA-Z][.)](?=\s)|\[\d{1,3}\]|[(（]?[一二三四五六七八九十]{1,3}[、.)）]|[(（]\d{1,3}[)）]|\d{1,3}、|第[一二三四五六七八九十百\d]{1,4}[章节條条款])"
 )
 _STOP = re.compile("[，。；、：！？]")
 _ENDED = re.compile(r"[.!?。！？；;：:]['\"”’」』)）\]]*$")

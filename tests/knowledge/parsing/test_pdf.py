@@ -73,6 +73,17 @@ def test_lines_become_paragraphs_and_hyphenated_words_are_joined(path: Path) -> 
     ]
 
 
+@pytest.mark.parametrize(
+    ("start", "is_item"), [("3.x erases the settings", False), ("3. Erase the settings", True), ("3.Erase them", True)]
+)
+def test_a_version_at_the_beginning_of_a_line_is_no_item(path: Path, start: str, is_item: bool) -> None:
+    def draw(canvas: Canvas) -> None:
+        text(canvas, 72, 100, "The new version reads all settings of the old one, but going back from version 4.x to")
+        text(canvas, 72, 112, f"{start} that were made since, so that they should be saved before.")
+
+    assert len(_texts(_parse(make_pdf(path, draw)))) == 1 + is_item
+
+
 def test_words_separated_by_a_gap_are_two(path: Path) -> None:
     def draw(canvas: Canvas) -> None:
         canvas._code.append("BT /F1 10 Tf 72 700 Td (Here the) Tj 2.5 Tc (ya) Tj 0 Tc [250 (re found)] TJ ET")
