@@ -215,6 +215,8 @@ class AnswerPage:
             return " · ".join((_("Nothing answers this directly"), words))
         elif self.answer_state == AnswerState.NOTHING:
             return _("Nothing found on this")
+        elif self.asks_back:
+            text = _("A question back")
         elif self.unfounded:
             text = _("Answered without a source")
         elif cited and self.model == QUOTING:
@@ -230,6 +232,8 @@ class AnswerPage:
     @property
     def mark(self) -> str:
         """The icon beside the line once it has ended."""
+        if self.answer.status == Message.Status.COMPLETED and self.asks_back:
+            return "message-circle-question-mark"
         if self.answer.status == Message.Status.COMPLETED and (self.answer_state in _STATE_MARKS or self.unfounded):
             return _STATE_MARKS.get(self.answer_state, "info")
         return _MARKS.get(self.answer.status, "triangle-alert")
@@ -240,6 +244,11 @@ class AnswerPage:
         if self.answer.answer_state or not self.unfounded or self.model != QUOTING:
             return self.answer.answer_state
         return AnswerState.NEAREST if self.answer.citations else AnswerState.NOTHING
+
+    @property
+    def asks_back(self) -> bool:
+        """Whether the answer is a question, such as which of several documents is meant."""
+        return self.action == "clarify" or any(block["kind"] == "choices" for block in self.answer.blocks)
 
     @property
     def unfounded(self) -> bool:

@@ -387,6 +387,7 @@ def test_the_status_line_shows_how_the_answer_ended(status: Any, text: str, line
         ({"action": "retrieve_vector", "model": "m"}, "An unknown source [9].", "Answered without a source", "info"),
         ({"action": "retrieve_vector", "model": "m"}, "30 days [1].", "Answered from 1 passage", "check"),
         ({"action": "answer_chat", "model": "extractive"}, "Hello!", "Answered", "check"),
+        ({"action": "clarify"}, "Which switch do you mean?", "A question back", "message-circle-question-mark"),
     ],
 )
 def test_an_answer_without_sources_has_no_tick(fields: dict[str, str], text: str, line: str, icon: str) -> None:
