@@ -17,6 +17,7 @@ from conversations.models import Assistant, AssistantVersion, ModelProfile, Prom
 from conversations.prompts import templates
 from knowledge import access
 from knowledge.models import KnowledgeBase
+from ragsite.llm.stream.json_safe import json_safe
 
 FORMAT = "ragsite-assistant/1"
 MOST_BYTES = 1024 * 1024
@@ -63,6 +64,10 @@ def read(text: str, user: Any) -> tuple[Assistant, list[str]]:
     if not isinstance(data, dict) or data.pop("format", None) != FORMAT:
         raise ConfigurationError(
             _("The file does not contain an assistant: “format” is not “%(format)s”.") % {"format": FORMAT}
+        )
+    if json_safe(data) != data:
+        raise ConfigurationError(
+            _("The file contains values that can't be stored, such as null characters or unpaired surrogates.")
         )
     name, description = data.pop("name", ""), data.pop("description", "")
     data.pop("version", None)

@@ -90,3 +90,13 @@ def test_invalid_file_stores_nothing(written: str, owner: User, change: dict[str
         with pytest.raises(ConfigurationError, match="not valid JSON"):
             transfer.read(text, owner)
     assert (Assistant.objects.count(), PromptTemplate.objects.count()) == before
+
+
+@pytest.mark.parametrize("text", ['"a\\u0000b"', '"a\\ud800b"', "NaN"])
+def test_values_that_cannot_be_stored_are_refused(written: str, owner: User, text: str) -> None:
+    before = Assistant.objects.count()
+    for field in ("name", "description", "greeting"):
+        data = json.dumps(json.loads(written) | {field: "x"}).replace('"x"', text)
+        with pytest.raises(ConfigurationError, match="can't be stored"):
+            transfer.read(data, owner)
+    assert Assistant.objects.count() == before
