@@ -22,6 +22,8 @@ CURRENCIES = frozenset({"yuan", "eur", "usd", "gbp"})
 IN_BRACKETS = re.compile(r"\s*[(（\[].*?[)）\]]")
 _NUMBER = re.compile(r"[^\d\w\s-]{0,2}\s*(-?\d[\d.,' \u00a0]*)\s*(?:%|[^\W\d_]{1,4}|[€$£¥])?")
 _DECIMAL_COMMA = re.compile(r"\d{1,3}(?:\.\d{3})*,\d{1,2}|\d+,\d{1,2}")
+# "How heavy", 多重; 多高 asks for a height, while 最高 may ask for a value of anything.
+_HOW = re.compile(r"\bhow\s+(heavy|long|tall|wide|fast)\b|多(重|长|高|宽|快)(?!时间|久|少)", re.IGNORECASE)
 _PRICE_WORDS = words_of("price_words")
 
 
@@ -43,6 +45,12 @@ def _dimensions() -> tuple[Dimension, ...]:
 def dimensions_of(word: str) -> list[Dimension]:
     """Return the dimensions that a word may ask for: one, several ("longest"), or none ("largest")."""
     return [each for each in _dimensions() if word.removeprefix("最") in each.asking]
+
+
+def measured_in(question: str) -> list[Dimension]:
+    """Return the dimensions of which a question asks a thing's value, such as "How heavy is …?"."""
+    found = _HOW.search(simplified(question))
+    return dimensions_of((found[1] or found[2]).lower().replace("高", "tall")) if found else []
 
 
 def number_in(cell: str) -> Decimal | None:

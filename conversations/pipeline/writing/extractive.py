@@ -19,6 +19,7 @@ from conversations.pipeline.writing.from_rows import (
     find_extreme,
     find_within,
     holds_cell,
+    holds_measure,
     is_one_row,
     named_cells,
     rows_with_range,
@@ -270,10 +271,15 @@ def _with_cell_first(question: str, hits: Sequence[Hit], ranked: list[_Unit]) ->
         return ranked
     for unit in ranked:
         hit = hits[unit.hit]
-        rows = hit.rows if hit.kind == "table" and unit.own >= ALL_WORDS else None
-        if rows and holds_cell(question, hit.columns or (), rows[unit.position]):
+        if hit.kind == "table" and hit.rows and _answers_by_cell(question, hit, unit.position, unit.own):
             return [unit, *(other for other in ranked if other is not unit)]
     return ranked
+
+
+def _answers_by_cell(question: str, hit: Hit, position: int, own: float) -> bool:
+    """Return whether a row, which covers a share of the question, has a cell for what it names or measures."""
+    columns, row = hit.columns or (), (hit.rows or [])[position]
+    return (own >= ALL_WORDS and holds_cell(question, columns, row)) or holds_measure(question, columns, row)
 
 
 def _units_of(position: int, hit: Hit, asked: Sequence[QuestionWord], is_read: bool) -> list[_Unit]:
@@ -514,8 +520,8 @@ def _quote_rows(result: Extract, question: str, hit: Hit, rows: list[_Unit], bes
     numbers = [unit.position for unit in rows]
     shown = sorted(numbers)[:MAX_LISTED_ROWS] if listed else numbers[:MAX_ROWS]
     result.tables[position] = [list(map(str, held[number])) for number in shown]
-    if position == best.hit and best.own >= ALL_WORDS:
-        result.holds_cell = holds_cell(question, hit.columns or (), result.tables[position][0])
+    if position == best.hit:
+        result.holds_cell = _answers_by_cell(question, hit, shown[0], best.own)
 
 
 def _follow(result: Extract, hits: Sequence[Hit], following: Hit | None) -> None:

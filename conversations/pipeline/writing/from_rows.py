@@ -10,6 +10,7 @@ from conversations.pipeline.writing.columns import (
     dimensions_of,
     holds_dimension,
     is_price,
+    measured_in,
     named_share,
     number_in,
     numeric_columns,
@@ -136,6 +137,13 @@ def holds_cell(question: str, columns: Sequence[str], row: Sequence[str]) -> boo
         named - {at} and str(row[at]).strip() and _is_named(IN_BRACKETS.sub("", str(column)), folded, asked)
         for at, column in enumerate(columns[: len(row)])
     )
+
+
+def holds_measure(question: str, columns: Sequence[str], row: Sequence[str]) -> bool:
+    """Return whether a question names a row and asks "how heavy" or the like, which one of its columns holds."""
+    dimensions = measured_in(question)
+    held = [at for at, name in enumerate(columns) if any(holds_dimension(str(name), each) for each in dimensions)]
+    return len(held) == 1 and bool(named_cells(question, row))
 
 
 def rows_with_range(question: str, rows: Rows) -> set[int]:

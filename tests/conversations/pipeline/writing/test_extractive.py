@@ -579,6 +579,13 @@ def test_a_list_is_of_all_rows_unless_words_choose_among_them(question: str, sho
             1,
         ),
         (
+            "How heavy is the Hammer?",
+            "The Hammer is used with heavy gloves.",
+            ["Tool", "Price", "Weight (kg)"],
+            [["Hammer", "12", "0.8"], ["Saw", "31", "1.4"]],
+            0,
+        ),
+        (
             "松厅的座位有几个？",
             "松厅的座位须提前一天预订。",
             ["房间", "座位", "楼层"],

@@ -10,6 +10,7 @@ from conversations.pipeline.writing.from_rows import (
     find_extreme,
     find_within,
     holds_cell,
+    holds_measure,
     rows_with_range,
 )
 from conversations.pipeline.writing.limits import limit_in
@@ -271,3 +272,23 @@ AGES = [["6岁以下", "免费"], ["6–17岁", "30"], ["60岁及以上", "30"]]
 )
 def test_a_quantity_lies_in_the_range_of_rows(question: str, rows: list[list[str]], found: set[int]) -> None:
     assert rows_with_range(question, rows) == found
+
+
+@pytest.mark.parametrize(
+    ("question", "is_held"),
+    [
+        ("How heavy is the Rook?", True),
+        ("How fast is a Rook?", True),
+        ("Rook 有多长？", True),
+        ("Rook 多重", True),
+        ("How heavy is the Finch?", False),  # another row
+        ("How wide is the Rook?", False),  # no column
+        ("How long may I keep the Rook?", False),  # columns of a length and of a time
+        ("Rook 多长时间保养一次？", False),
+        ("How heavy is it?", False),
+    ],
+)
+def test_a_measure_is_held_by_the_column_of_its_dimension(question: str, is_held: bool) -> None:
+    is_of_time = question.startswith("How long")
+    columns, row = [*CAR_COLUMNS, *["Time to charge"] * is_of_time], [*CARS[1], *["2"] * is_of_time]
+    assert holds_measure(question, columns, row) is is_held
