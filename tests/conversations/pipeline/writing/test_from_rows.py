@@ -2,7 +2,7 @@
 
 import pytest
 
-from conversations.pipeline.writing.columns import number_in, unit_of
+from conversations.pipeline.writing.columns import measured_in, number_in, unit_of
 from conversations.pipeline.writing.extremes import counted_in, extreme_in
 from conversations.pipeline.writing.from_rows import (
     FromRows,
@@ -292,3 +292,7 @@ def test_a_measure_is_held_by_the_column_of_its_dimension(question: str, is_held
     is_of_time = question.startswith("How long")
     columns, row = [*CAR_COLUMNS, *["Time to charge"] * is_of_time], [*CARS[1], *["2"] * is_of_time]
     assert holds_measure(question, columns, row) is is_held
+
+
+def test_how_high_in_chinese_asks_for_a_height() -> None:
+    assert ["height" in each.names for each in measured_in("这把椅子多高？")] == [True]
