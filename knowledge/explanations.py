@@ -23,6 +23,7 @@ TITLES: dict[str, Promise] = {
     "no_text": _("No text was found"),
     "timeout": _("Reading took too long"),
     "memory": _("Reading needs too much memory"),
+    "killed": _("Reading was interrupted"),
     "missing_tool": _("A program is missing on the server"),
     "missing": _("The stored file is missing"),
     "worker_lost": _("The worker was stopped too often"),
@@ -113,6 +114,10 @@ SENTENCES: dict[str, Promise] = {
     "timeout.conversion": _(
         "LibreOffice took longer than %(seconds)s seconds to open the file. Save it in a newer format in its own "
         "program."
+    ),
+    "killed": _(
+        "Twice, the system ended the process that reads this file (%(name)s), perhaps for lack of memory on the "
+        "server. Try again when it has less to do."
     ),
     "memory": _("Reading the file needs more than %(memory)s MB of memory. Split it into smaller files."),
     "missing_tool": _("The component that reads this kind of file is not installed (%(name)s)."),

@@ -7,7 +7,6 @@ to its uploader.
 """
 
 import logging
-import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -25,6 +24,7 @@ from knowledge.chunking.chunking import chunk
 from knowledge.indexer import indexer
 from knowledge.ingestion import attachments, claims, passages
 from knowledge.ingestion.claims import Claim, ClaimLost
+from knowledge.ingestion.working_folders import remove_leftovers, working_folder
 from knowledge.models import Document
 from knowledge.parsing.elements import (
     Attachment,
@@ -90,10 +90,16 @@ def parse_and_index_words(document_id: int, seconds: float = float("inf")) -> bo
     refresh(older_than=1.0)
     with fail_document_on_error(held), claims.heartbeat(held):
         document = Document.objects.select_related("knowledge_base").get(pk=document_id)
-        with tempfile.TemporaryDirectory(prefix="ragsite-ingest-") as folder:
-            if not _parse_and_store(document, held, Path(folder)):
-                held.read_scans()  # there is nothing else to read
-                return False
+        try:
+            has_text = _parse_and_store(document, held)
+        except ParseError as error:
+            if error.key != "killed":
+                raise
+            logger.warning("The parser of document %s was killed; the document is read again", document_id)
+            has_text = _parse_and_store(document, held)
+        if not has_text:
+            held.read_scans()  # there is nothing else to read
+            return False
         indexer().index_words(document_id, held.report)
         held.hand_on(progress=STORED)
         return True
@@ -166,13 +172,19 @@ def requeue_stalled() -> int:
 
 
 def requeue_stale_claims() -> int:
-    """Requeue documents whose worker is dead, or fail them after `MAX_ATTEMPTS`; return their number."""
+    """Requeue documents whose worker is dead, or fail them after `MAX_ATTEMPTS`; return their number.
+
+    What the worker left in temporary folders is removed.
+    """
     stalled = Document.objects.filter(status__in=Document.WORKING, heartbeat_at__lt=claims.stale_before())
     stalled = stalled.only("pk", "status", "attempt", "started_at")
-    return sum(services.requeue_or_fail_stale(document, MAX_ATTEMPTS) for document in stalled)
+    count = sum(services.requeue_or_fail_stale(document, MAX_ATTEMPTS) for document in stalled)
+    if count:
+        remove_leftovers()
+    return count
 
 
-def _parse_and_store(document: Document, held: Claim, folder: Path) -> bool:
+def _parse_and_store(document: Document, held: Claim) -> bool:
     """Read and store a document; return False if all its text is in pictures, which must be read next."""
     path = Path(document.file.path)
     limits = ParseLimits(
@@ -191,7 +203,7 @@ def _parse_and_store(document: Document, held: Claim, folder: Path) -> bool:
     knowledge_base = document.knowledge_base
     if not path.is_file():
         raise ParseError("missing")
-    with (folder / "chunks.jsonl").open("w+", encoding="utf-8") as spool:
+    with working_folder() as folder, (folder / "chunks.jsonl").open("w+", encoding="utf-8") as spool:
         elements = parse_file(
             path,
             document.original_filename,

@@ -38,6 +38,12 @@ def crash(path: Path, context: ParseContext) -> Iterator[Element]:
     os.kill(os.getpid(), signal.SIGSEGV)
 
 
+def killed(path: Path, context: ParseContext) -> Iterator[Element]:
+    """Be ended by the system, as for lack of memory."""
+    yield PageBreak(page=1, total=1)
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
 def vanish(path: Path, context: ParseContext) -> Iterator[Element]:
     yield PageBreak(page=1, total=1)
     os._exit(3)
@@ -78,7 +84,8 @@ def whoami(path: Path, context: ParseContext) -> Iterator[Element]:
     yield Paragraph(text=f"{os.getpid()} {os.getppid()}")
 
 
-for _parser in (hang, spin, devour, crash, vanish, fail, refuse, chatter, endless, large, environment, whoami):
+_PARSERS = (hang, spin, devour, crash, killed, vanish, fail, refuse, chatter, endless, large, environment, whoami)
+for _parser in _PARSERS:
     _name = _parser.__name__
     registry._BY_EXTENSION[_name] = Format(_name, (_name,), "", f"tests.knowledge.parsing_child.{_name}")
 

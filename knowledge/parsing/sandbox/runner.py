@@ -112,7 +112,7 @@ def _answers(
                 if answer.get("place"):
                     logger.warning("Parser failed: %s %s at %s", answer["key"], answer["params"], answer["place"])
                 if answer["key"] == "memory":
-                    raise _too_hungry(limits)
+                    raise ParseError("memory", memory=limits.memory_mb)
                 raise ParseError(answer["key"], **answer["params"])
             yield answer
         raise _died(process.wait(GRACE_S), limits)
@@ -164,8 +164,8 @@ def _died(code: int | None, limits: ParseLimits) -> ParseError:
     """Return the error for a child's exit code; negative ones are signals."""
     if code == -signal.SIGXCPU:
         return too_slow(limits.timeout_s)
-    if code == -signal.SIGKILL:
-        return _too_hungry(limits)
+    if code in (-signal.SIGKILL, -signal.SIGTERM, -signal.SIGINT, -signal.SIGHUP):  # not by anything in the file
+        return ParseError("killed", name=signal.Signals(-code).name)
     if code is not None and code < 0:
         return ParseError("broken.crashed", name=signal.Signals(-code).name, memory=limits.memory_mb)
     return ParseError("broken.ended", code=code)
@@ -174,7 +174,3 @@ def _died(code: int | None, limits: ParseLimits) -> ParseError:
 def too_slow(timeout_s: float) -> ParseError:
     """Return the error for exceeding the time limit."""
     return ParseError("timeout", seconds=round(timeout_s))
-
-
-def _too_hungry(limits: ParseLimits) -> ParseError:
-    return ParseError("memory", memory=limits.memory_mb)

@@ -1,5 +1,7 @@
 """Ingestion of stored files, and its failures."""
 
+import os
+import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator
@@ -20,6 +22,7 @@ from knowledge.chunking.chunking import ChunkDraft
 from knowledge.ingestion import claims, ingestion, passages, schedules
 from knowledge.ingestion.claims import Claim
 from knowledge.ingestion.fair_order import FairQueue
+from knowledge.ingestion.working_folders import working_folder
 from knowledge.models import Document, KnowledgeBase
 from knowledge.parsing.elements import Element, Notice, PageBreak, Paragraph, Scanned
 from knowledge.parsing.errors import ParseError
@@ -162,6 +165,46 @@ def test_a_scanned_document_is_read_at_once_in_a_stage_of_its_own(
     assert ingestion.ingest(document.pk)
     assert seen == [("parsing", "parsing", 0), ("parsing", "scans", 0)]
     assert document.chunks.count() == 1
+
+
+@pytest.mark.parametrize(("kills", "status", "chunks"), [(1, "ready", 1), (2, "failed", 0)])
+def test_a_document_whose_parser_is_killed_is_read_again_once(
+    base: KnowledgeBase, parse: Callable[[Parse], None], kills: int, status: str, chunks: int
+) -> None:
+    reads: list[str] = []
+
+    def killed(path: Any, *args: Any, **kwargs: Any) -> Iterator[Element]:
+        reads.append(str(path))
+        yield Paragraph(text="Green tea.")
+        if len(reads) <= kills:
+            raise ParseError("killed", name="SIGKILL")
+
+    parse(killed)
+    document = add(base)
+    ingestion.ingest(document.pk)
+    document.refresh_from_db()
+    assert (len(reads), document.status, document.chunks.count()) == (2, status, chunks)
+    assert document.error_code == ("killed" if status == "failed" else "")
+
+
+def test_folders_that_killed_workers_left_are_removed_and_those_in_use_kept(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, base: KnowledgeBase
+) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    left, other = tmp_path / "ragsite-ingest-left", tmp_path / "somebody-s"
+    for folder in (left, other):
+        folder.mkdir()
+        (folder / "chunks.jsonl").write_text("{}")
+    with working_folder() as used, working_folder() as new:
+        for folder in (left, other, used):
+            os.utime(folder, (0, 0))
+        document = add(base)
+        Document.objects.filter(pk=document.pk).update(
+            status="parsing", heartbeat_at=timezone.now() - timedelta(days=1), attempt=1
+        )
+        assert ingestion.requeue_stale_claims() == 1
+        assert not left.exists() and other.exists() and used.exists() and new.exists()
+    assert not used.exists()
 
 
 @pytest.mark.parametrize("ends", ["fails", "is cancelled"])

@@ -63,6 +63,12 @@ def test_memory_is_bounded(misbehaving: Path) -> None:
     assert "512 MB" in message_of(error)
 
 
+def test_a_killed_parser_is_not_called_the_fault_of_the_file(misbehaving: Path) -> None:
+    error = _failure(misbehaving, "killed")
+    assert error.code == "killed"
+    assert "SIGKILL" in message_of(error) and "damaged" not in message_of(error)
+
+
 def test_a_crash_names_the_signal(misbehaving: Path) -> None:
     error = _failure(misbehaving, "crash")
     assert error.code == "broken"
