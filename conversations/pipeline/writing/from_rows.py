@@ -17,7 +17,7 @@ from conversations.pipeline.writing.columns import (
     unit_of,
 )
 from conversations.pipeline.writing.extremes import Counted, Extreme
-from conversations.pipeline.writing.limits import Limit, bounds_in
+from conversations.pipeline.writing.limits import Limit, bounds_in, bounds_of
 from ragsite.language.analysis import terms
 from ragsite.language.content_words import naming_likelihood
 from ragsite.language.detection import HAN_CHARACTER
@@ -151,13 +151,16 @@ def rows_with_range(question: str, rows: Rows) -> set[int]:
 
     They are empty if no column has ranges of such a quantity, or if the question has several of them.
     """
-    asked = [quantity for quantity in quantities(question) if quantity.unit and not quantity.spelled]
+    text = simplified(question)
+    found = [quantity for quantity in quantities(text) if quantity.unit and not quantity.spelled]
+    asked = [bounds_of(text, quantity) for quantity in found]
     for column in range(len(rows[0]) if asked and rows else 0):
         ranges = {at: bounds for at, row in enumerate(rows) if (bounds := bounds_in(str(row[column])))}
         kinds = {bounds.kind for bounds in ranges.values()}
-        meant = [quantity for quantity in asked if quantity.kind in kinds]
+        meant = [bounds for bounds in asked if bounds.kind in kinds]
         if len(ranges) > 1 and len(meant) == 1:
-            return {at for at, bounds in ranges.items() if bounds.hold(meant[0])}
+            same = {at for at, bounds in ranges.items() if bounds == meant[0]}
+            return same or {at for at, bounds in ranges.items() if bounds.meets(meant[0])}
     return set()
 
 

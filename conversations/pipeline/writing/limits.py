@@ -69,12 +69,14 @@ class Bounds:
     includes_lowest: bool = True
     includes_highest: bool = True
 
-    def hold(self, quantity: Quantity) -> bool:
-        """Return whether a quantity is within the range."""
-        size = quantity.size
-        above = self.lowest is None or size > self.lowest or (self.includes_lowest and size == self.lowest)
-        below = self.highest is None or size < self.highest or (self.includes_highest and size == self.highest)
-        return quantity.kind == self.kind and above and below
+    def meets(self, other: "Bounds") -> bool:
+        """Return whether two ranges of the same kind have a value in common."""
+        return self.kind == other.kind and self._begins_within(other) and other._begins_within(self)
+
+    def _begins_within(self, other: "Bounds") -> bool:
+        if self.lowest is None or other.highest is None or self.lowest < other.highest:
+            return True
+        return self.lowest == other.highest and self.includes_lowest and other.includes_highest
 
 
 def limit_in(question: str) -> Limit | None:
@@ -96,12 +98,19 @@ def bounds_in(cell: str) -> Bounds | None:
     if len(found) == 2 and _TO.fullmatch(cell[found[0].end : found[1].start]):
         first = found[0] if found[0].unit else replace(found[0], unit=found[1].unit)
         return Bounds(found[1].kind, first.size, found[1].size) if first.kind == found[1].kind else None
-    if len(found) != 1 or (stated := _stated(cell, found[0])) is None:
+    if len(found) != 1 or _stated(cell, found[0]) is None:
         return None
-    sign, size = stated[0], found[0].size
+    return bounds_of(cell, found[0])
+
+
+def bounds_of(text: str, quantity: Quantity) -> Bounds:
+    """Return the range that a text in simplified Chinese or English limits its quantity to, or the quantity alone."""
+    sign, size = (_stated(text, quantity) or ("", None))[0], quantity.size
+    if not sign:
+        return Bounds(quantity.kind, size, size)
     if sign in "<≤":
-        return Bounds(found[0].kind, highest=size, includes_highest=sign == "≤")
-    return Bounds(found[0].kind, lowest=size, includes_lowest=sign == "≥")
+        return Bounds(quantity.kind, highest=size, includes_highest=sign == "≤")
+    return Bounds(quantity.kind, lowest=size, includes_lowest=sign == "≥")
 
 
 def _stated(text: str, quantity: Quantity) -> tuple[Sign, re.Match[str], str] | None:
