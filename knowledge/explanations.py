@@ -20,6 +20,7 @@ TITLES: dict[str, Promise] = {
     "too_many_rows": _("Too many rows"),
     "too_large": _("Too large"),
     "storage_full": _("Not enough storage"),
+    "disk_full": _("The server's disk is full"),
     "no_text": _("No text was found"),
     "timeout": _("Reading took too long"),
     "memory": _("Reading needs too much memory"),

@@ -34,6 +34,7 @@ from ragsite.audit.log import has_request, record
 from ragsite.exceptions import Refused
 from ragsite.limits import use
 from ragsite.models import AuditEntry
+from ragsite.runtime import disk
 from ragsite.site_settings.config import config, refresh
 
 _TASK = "knowledge.tasks.ingest_waiting"
@@ -51,7 +52,10 @@ _BIDI_CONTROLS = set("\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u20
 
 
 class UploadRefused(Refused):
-    """A file was refused. Codes: too_large, storage_full (413), unsupported, missing_tool (415), no_file."""
+    """A file was refused.
+
+    Codes: too_large, storage_full (413), unsupported, missing_tool (415), disk_full (507), no_file.
+    """
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,11 +200,13 @@ def add_document(
 
 
 def check_size(filename: str, size: int) -> None:
-    """Raise `UploadRefused("too_large")` for a file above the site's limit; `size` in bytes."""
+    """Raise `UploadRefused` for a file above the site's limit, or too large for the disk; `size` in bytes."""
     refresh(older_than=1.0)
     if size > config.MAX_UPLOAD_MB * 1024 * 1024:
         message = _("“{name}” is larger than the {limit} MB that this site accepts.")
         raise UploadRefused("too_large", message.format(name=clean_filename(filename), limit=config.MAX_UPLOAD_MB))
+    if not disk.has_room(size):
+        raise UploadRefused("disk_full", disk.full_message())
 
 
 def check_format(filename: str, file: "File[bytes] | None" = None) -> None:
@@ -510,10 +516,12 @@ class Room:
 
 
 def check_body(owner: int, length: int) -> None:
-    """Raise `UploadRefused("storage_full")` if the files in a request's body of `length` bytes can't fit.
+    """Raise `UploadRefused` if the files in a request's body of `length` bytes can't fit.
 
     A request is thus refused before its files are read. `owner` is the id of the base's owner.
     """
+    if not disk.has_room(length):
+        raise UploadRefused("disk_full", disk.full_message())
     left = room(owner)
     if left is not None and length - _MOST_AROUND_FILES > left.size:
         raise UploadRefused("storage_full", left.message.format(name=_("The upload")))

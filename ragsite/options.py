@@ -22,6 +22,15 @@ DATA_DIR = env.path(
     "Folder for the database, documents and secrets; same as `--data-dir`",
     "`.data`",
 )
+DISK_RESERVE_MB = env.integer(
+    "DISK_RESERVE_MB",
+    300,
+    (0, None),
+    _(
+        "Free space on the data folder's disk, in MB, that uploads and reading leave to everything else; the dashboard "
+        "warns when less than four times as much is left"
+    ),
+)
 STATIC_DIR = env.path(
     "RAGSITE_STATIC_DIR",
     DATA_DIR / "static",

@@ -41,7 +41,7 @@ from ragsite.db import DATABASE_UNAVAILABLE, database_unavailable_message
 from ragsite.exceptions import Refused
 from ragsite.models import ApiToken, AuditEntry
 from ragsite.requests import absolute, refusal
-from ragsite.runtime import samples
+from ragsite.runtime import disk, samples
 
 _FRAME_POLICY = {
     "default-src": [NONE],
@@ -257,9 +257,11 @@ def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
 
 
 def server_error(request: HttpRequest) -> HttpResponse:
-    """Handle an exception without using the database: 503 if the database is unavailable, else 500."""
+    """Handle an exception without the database: 507 if the disk is full, 503 if the database is away, else 500."""
     status, code, message = 500, "error", _("The error has been logged. Please try again.")
-    if isinstance(sys.exc_info()[1], DATABASE_UNAVAILABLE):
+    if disk.is_full(sys.exc_info()[1]):
+        status, code, message = 507, "disk_full", disk.full_message()
+    elif isinstance(sys.exc_info()[1], DATABASE_UNAVAILABLE):
         status, code, message = 503, "database_away", database_unavailable_message()
     page = HttpResponse(render_to_string("500.html", {"message": message}), status=status)
     response = _error_without_page(request, status, code, message) or page

@@ -45,6 +45,7 @@ from ragsite.db import is_away
 from ragsite.language.detection import language_of
 from ragsite.llm.errors import LLMError
 from ragsite.llm.passage_tokens import count_tokens
+from ragsite.runtime import disk
 from ragsite.site_settings.config import config, refresh
 
 logger = logging.getLogger(__name__)
@@ -137,7 +138,13 @@ def fail_document_on_error(held: Claim) -> Iterator[None]:
     No `Exception` is raised any further.
     """
     try:
-        yield
+        try:
+            yield
+        except Exception as error:
+            if not disk.is_full(error):
+                raise
+            held.put_back()  # until there is space again
+            logger.warning("The disk became full while document %s was read", held.document_id)
     except (ClaimLost, Document.DoesNotExist):
         held.lost.set()
         logger.info(

@@ -22,6 +22,7 @@ from knowledge.indexer import indexer
 from knowledge.ingestion import claims, ingestion
 from knowledge.ingestion.claims import Claim, HeartbeatThread
 from knowledge.ingestion.fair_order import FairQueue
+from ragsite.runtime import disk
 
 logger = logging.getLogger(__name__)
 
@@ -41,6 +42,9 @@ def work(seconds: float = ROUND_SECONDS) -> int:
     Documents in progress are finished, or put back if they take too long. Wakes a worker if some are left.
     """
     ingestion.requeue_stalled()
+    if not disk.has_room():
+        logger.warning("Reading documents waits for space on the disk: less than DISK_RESERVE_MB is free")
+        return 0
     if settings.INGEST_WORKERS > 1:
         _wake_for_the_rest()
     until = time.monotonic() + seconds

@@ -213,7 +213,7 @@ def upload(request: HttpRequest, pk: int) -> HttpResponse:
         try:
             added = services.add_document(base, request.user, file.name or "", file, request.POST.get("folder", ""))
         except services.UploadRefused as refusal:
-            code = 413 if refusal.code in ("too_large", "storage_full") else 415
+            code = {"too_large": 413, "storage_full": 413, "disk_full": 507}.get(refusal.code, 415)
             reason = explanations.TITLES.get(refusal.code, "") or refusal.message
             name = services.clean_filename(file.name or "")
             rows.append({"refused": refusal.message, "reason": reason, "filename": name})

@@ -26,6 +26,7 @@ _CODES = {
     "not_cut nothing_came assistant_unusable",
     413: "too_large storage_full",
     415: "unsupported missing_tool",
+    507: "disk_full",
     429: "too_many_turns questions_used_up tokens_used_up",
 }
 _STATUSES = {code: status for status, codes in _CODES.items() for code in codes.split()}

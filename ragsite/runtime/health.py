@@ -8,6 +8,8 @@ from django.http import HttpRequest, HttpResponse
 from django.middleware.common import CommonMiddleware
 from django.views.decorators.cache import never_cache
 
+from ragsite.runtime import disk
+
 PROBES = ("/healthz", "/readyz")
 
 
@@ -27,14 +29,17 @@ def healthz(request: HttpRequest) -> HttpResponse:
 
 @never_cache
 def readyz(request: HttpRequest) -> HttpResponse:
-    """Return 200 `ok` if the database and Redis respond, too.
+    """Return 200 `ok` if the database and Redis respond, too, and the disk has room.
 
-    Without the database the response is 503 `database`. Without Redis the site still works: 200 `degraded: redis`.
+    Without the database the response is 503 `database`. Without Redis, or with a full disk, the site still answers:
+    200 `degraded: redis, disk`.
     """
-    redis_away = getattr(cache, "is_away", lambda: False)()
+    found = ["redis"] if getattr(cache, "is_away", lambda: False)() else []
+    if not disk.has_room():
+        found.append("disk")
     try:
         with connection.cursor() as cursor:
             cursor.execute("SELECT 1")
     except DatabaseError:
-        return HttpResponse("database, redis" if redis_away else "database", status=503, content_type="text/plain")
-    return HttpResponse("degraded: redis" if redis_away else "ok", content_type="text/plain")
+        return HttpResponse(", ".join(["database", *found]), status=503, content_type="text/plain")
+    return HttpResponse(f"degraded: {', '.join(found)}" if found else "ok", content_type="text/plain")

@@ -62,7 +62,7 @@ class Upload {
   }
 
   arrive({ status, responseText }) {
-    if ([200, 413, 415].includes(status) && responseText.includes("<tr")) this.become(responseText);
+    if ([200, 413, 415, 507].includes(status) && responseText.includes("<tr")) this.become(responseText);
     else if (status === 413) this.refuse(this.words.large);
     else this.breakOff();
   }

@@ -1,6 +1,5 @@
 """The context of the admin's first page, according to the user's permissions."""
 
-import shutil
 from collections import Counter
 from collections.abc import Sequence
 from datetime import date, datetime, time, timedelta
@@ -19,6 +18,7 @@ from conversations.admin.dashboard import charts, figures, unanswered
 from conversations.admin.model_setup.views import may_set_up
 from conversations.models import ChatSession, Feedback, ModelProfile
 from knowledge import access
+from ragsite.runtime import disk
 from retrieval.types import AnswerState
 
 SPANS = (7, 30, 90)
@@ -57,9 +57,9 @@ def context(request: HttpRequest) -> dict[str, Any]:
             costs = [each.cost for each in models if each.cost is not None]
             found["total_cost"] = figures.money(sum(costs, Decimal(0)) if costs else None)
     if user.has_perm("knowledge.view_document"):
-        folder = next(folder for folder in (settings.DATA_DIR, *settings.DATA_DIR.parents) if folder.exists())
-        disk = shutil.disk_usage(folder)
-        found |= {"ingestion": figures.ingestion(), "sizes": figures.sizes(), "disk": disk}
+        free, total = disk.space()
+        found |= {"ingestion": figures.ingestion(), "sizes": figures.sizes()}
+        found["disk"] = {"free": free, "total": total, "is_low": disk.is_low()}
     if found and may_set_up(user):
         has_model = settings.LLM_BASE_URL or ModelProfile.objects.filter(enabled=True).exists()
         found["connect_model"] = not has_model

@@ -33,7 +33,7 @@ def attach(request: HttpRequest, pk: int) -> HttpResponse:
             added = chat_files.attach(request.user, session, file.name or "", file)
         except Refused as refused:
             if is_htmx(request):
-                code = {"too_large": 413, "storage_full": 413, "too_many": 409}.get(refused.code, 415)
+                code = {"too_large": 413, "storage_full": 413, "too_many": 409, "disk_full": 507}.get(refused.code, 415)
                 return refusal(refused.message, code)
             messages.error(request, refused.message)
         else:
