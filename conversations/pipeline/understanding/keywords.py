@@ -70,7 +70,8 @@ def lacking(question: str, earlier: Sequence[str], frequencies: Frequencies) -> 
                 continue
             named = _named(word) - said
             known = frozenset(term for term in named if frequencies.rarity(term))
-            if key := known or named:
+            # A word of no passage may be the subject, but not that of an earlier topic.
+            if key := known or (named if turns <= topic else known):
                 rarity = max(rarity_of(term, frequencies) for term in key)
                 if key not in found or age < found[key].age:
                     found[key] = Word(word, key, rarity, age, likely, (turns, phrase) if phrase else None)

@@ -71,6 +71,19 @@ def test_a_question_that_may_be_a_follow_up_ends_the_topic_less() -> None:
     assert {word.text: word.age for word in found}["hamster"] == 1 + 1 + keywords.BEFORE_TOPIC[False]
 
 
+@pytest.mark.parametrize(
+    ("before", "topic", "unknown"),
+    [
+        ("How high is Everest?", "How do I update the quux?", "quux"),
+        ("珠穆朗玛峰有多高？", "怎么升级量子固件？", "量子"),
+    ],
+)
+def test_a_word_of_no_passage_is_a_subject_only_in_the_topic(before: str, topic: str, unknown: str) -> None:
+    known = frequencies(update=20, 升级=20, 固件=20)
+    found = {word.text for word in keywords.lacking("And then?", [before, topic], known)}
+    assert unknown in found and not found & set(words(before))
+
+
 def test_a_repeated_word_weighs_as_in_its_last_turn() -> None:
     known = frequencies(firmware=20, router=15)
     assert salient("Where?", ["router firmware", "firmware"], known)[0] == "firmware"
