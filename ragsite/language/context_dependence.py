@@ -16,6 +16,8 @@ LONGEST_CONTINUATION = 4
 # How many words a question names that stands alone, see `_weight`.
 ENOUGH = 2
 
+# Verbs that jieba takes for words of their own, and that name nothing: 库存还有多少.
+_STILL_THERE = frozenset({"还有", "还剩"})
 _ENGLISH = re.compile(
     r"""
     \b(?:its?|they|them|theirs?|these|those|this|s?he|him|hers?|his|former|latter|above|previous|the\ same)\b
@@ -111,7 +113,8 @@ def names_more_than_enough(question: str) -> bool:
 
 
 def _named(question: str) -> set[str]:
-    return {word.lower() for word in words(question) if not set(content_terms(word)) <= NAMES_NOTHING}
+    found = {word.lower() for word in words(question) if not set(content_terms(word)) <= NAMES_NOTHING}
+    return found - _STILL_THERE
 
 
 def _weight(word: str) -> float:

@@ -37,6 +37,9 @@ from ragsite.language.context_dependence import dependence_on_context, introduce
         ("价格呢？", "continuation"),
         ("为什么", "fragment"),
         ("多久？", "fragment"),
+        ("库存还有多少？", "fragment"),
+        ("名额还剩几个？", "fragment"),
+        ("庫存還有多少？", "fragment"),
     ],
 )
 def test_dependent_questions(question: str, reason: str) -> None:
@@ -58,6 +61,7 @@ def test_dependent_questions(question: str, reason: str) -> None:
         "Is the deposit the same as the rent?",
         "What is the warranty period of the mounting kit?",
         "2023年土耳其地震的震级是多少？",
+        "维修资金账上还剩多少？",
         "《消失的她》的原型事件是什么？",
         "消失的她原型事件是什么？",
         "其他国家的货币政策有哪些？",
