@@ -37,11 +37,17 @@ async def has_model(purpose: str) -> bool:
 
 
 async def endpoint_for(purpose: str) -> Endpoint | None:
-    """Return the endpoint of a purpose, or None if no model is configured for it."""
+    """Return the endpoint of a purpose, or None if no model is configured for it.
+
+    Only the model that answers thinks by default: others are asked not to, since a person waits for each of them.
+    """
     setup = await active.asetup()
     profile = profile_in(setup, purpose)
     found = await default_endpoint_for(purpose) if profile is None else endpoint_of(profile)
-    return replace(found, think=setup.think) if found is not None and purpose in WRITING else found
+    if found is None:
+        return None
+    by_default = None if purpose == "answer" else False
+    return replace(found, think=setup.think if purpose in WRITING and setup.think is not None else by_default)
 
 
 async def default_endpoint_for(purpose: str) -> Endpoint | None:

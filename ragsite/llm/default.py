@@ -36,8 +36,19 @@ def default_endpoint() -> Endpoint | None:
         max_tokens=config.LLM_MAX_TOKENS,
         temperature=config.LLM_TEMPERATURE,
         concurrency=settings.LLM_CONCURRENCY,
-        thinking_field=settings.LLM_THINKING,
+        thinking_field=settings.LLM_THINKING or thinking_field_at(settings.LLM_BASE_URL),
     )
+
+
+def thinking_field_at(base_url: str) -> str:
+    """Return the request field that turns thinking on or off at a known provider; empty for others.
+
+    Ollama ignores it for models that don't think; a server that rejects it is asked again without it.
+    """
+    address = base_url.lower()
+    if any(name in address for name in ("deepseek", "bigmodel")):
+        return "thinking"
+    return "reasoning_effort" if "openai.com" in address or ":11434" in address else ""
 
 
 async def resolve_model(endpoint: Endpoint) -> Endpoint:

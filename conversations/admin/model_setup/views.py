@@ -31,6 +31,7 @@ from conversations.rendering.progress import duration
 from ragsite.admin_base import ModelAdmin
 from ragsite.db import in_database
 from ragsite.llm import secrets
+from ragsite.llm.default import thinking_field_at
 from ragsite.llm.errors import AddressRefused, LLMError
 
 # Common providers, with their usual addresses.
@@ -133,9 +134,8 @@ class SetUp:
         if draft is None or not draft.models:
             return redirect(ADDRESS if draft is None else CHOOSE)
         planned = plan.changes(draft)
-        form = SaveForm(
-            planned, request.POST if "save" in request.POST else None, initial={"thinking": _thinking_field(draft)}
-        )
+        initial = {"thinking": thinking_field_at(draft.base_url)}
+        form = SaveForm(planned, request.POST if "save" in request.POST else None, initial=initial)
         if request.method == "POST" and ("again" in request.POST or "now" in request.POST):
             from conversations.admin.model_setup import probe
 
@@ -264,13 +264,3 @@ def _facts(trial: Trial) -> list[tuple[str, str]]:
     facts += [(_("Whole answer"), trial.total_ms)]
     shown = [(name, duration(ms)) for name, ms in facts if ms is not None]
     return [*shown, (_("Tokens written"), f"{trial.tokens:,}")] if trial.tokens else shown
-
-
-def _thinking_field(draft: Draft) -> str:
-    """Return the request field that turns on thinking for a known provider; empty for others."""
-    address = draft.base_url.lower()
-    if any(name in address for name in ("deepseek", "bigmodel")):
-        return ModelProfile.Thinking.TYPE.value
-    if "openai.com" in address or ":11434" in address:
-        return ModelProfile.Thinking.EFFORT.value
-    return ""

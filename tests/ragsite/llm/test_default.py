@@ -30,6 +30,21 @@ def test_all_settings_arrive(settings: Settings) -> None:
     assert default.default_endpoint() == Endpoint("http://a/v1", "k", "m", 1.0, 2.0, 3.0, 4096, 100, 0.0, 7)
 
 
+@pytest.mark.parametrize(
+    ("url", "given", "field"),
+    [
+        ("http://127.0.0.1:11434/v1", "", "reasoning_effort"),
+        ("https://api.deepseek.com", "", "thinking"),
+        ("http://gpu:8000/v1", "", ""),
+        ("http://127.0.0.1:11434/v1", "enable_thinking", "enable_thinking"),
+    ],
+)
+def test_known_providers_can_be_asked_not_to_think(settings: Settings, url: str, given: str, field: str) -> None:
+    settings.LLM_BASE_URL, settings.LLM_THINKING = url, given
+    endpoint = default_endpoint()
+    assert endpoint is not None and endpoint.thinking_field == field
+
+
 async def test_a_given_model_stands() -> None:
     endpoint = Endpoint("http://nowhere.invalid/v1", model="mine")
     assert await default.resolve_model(endpoint) == endpoint
