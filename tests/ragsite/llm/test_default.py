@@ -41,7 +41,7 @@ def test_all_settings_arrive(settings: Settings) -> None:
 )
 def test_known_providers_can_be_asked_not_to_think(settings: Settings, url: str, given: str, field: str) -> None:
     settings.LLM_BASE_URL, settings.LLM_THINKING = url, given
-    endpoint = default_endpoint()
+    endpoint = default.default_endpoint()
     assert endpoint is not None and endpoint.thinking_field == field
 
 
