@@ -32,9 +32,8 @@ from knowledge.parsing.errors import ParseError
 from knowledge.parsing.registry import OLE, check_name, format_of
 from ragsite.audit.log import has_request, record
 from ragsite.exceptions import Refused
-from ragsite.limits import use
+from ragsite.limits import disk, use
 from ragsite.models import AuditEntry
-from ragsite.runtime import disk
 from ragsite.site_settings.config import config, refresh
 
 _TASK = "knowledge.tasks.ingest_waiting"

@@ -39,9 +39,10 @@ from ragsite.accounts.tokens import create_token
 from ragsite.audit.log import record
 from ragsite.db import DATABASE_UNAVAILABLE, database_unavailable_message
 from ragsite.exceptions import Refused
+from ragsite.limits import disk
 from ragsite.models import ApiToken, AuditEntry
 from ragsite.requests import absolute, refusal
-from ragsite.runtime import disk, samples
+from ragsite.runtime import samples
 
 _FRAME_POLICY = {
     "default-src": [NONE],

@@ -43,9 +43,9 @@ from knowledge.parsing.errors import ParseError
 from knowledge.parsing.sandbox.runner import Ocr, ParseLimits, parse_file, too_slow
 from ragsite.db import is_away
 from ragsite.language.detection import language_of
+from ragsite.limits import disk
 from ragsite.llm.errors import LLMError
 from ragsite.llm.passage_tokens import count_tokens
-from ragsite.runtime import disk
 from ragsite.site_settings.config import config, refresh
 
 logger = logging.getLogger(__name__)

@@ -22,7 +22,7 @@ from knowledge.indexer import indexer
 from knowledge.ingestion import claims, ingestion
 from knowledge.ingestion.claims import Claim, HeartbeatThread
 from knowledge.ingestion.fair_order import FairQueue
-from ragsite.runtime import disk
+from ragsite.limits import disk
 
 logger = logging.getLogger(__name__)
 

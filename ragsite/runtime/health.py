@@ -8,7 +8,7 @@ from django.http import HttpRequest, HttpResponse
 from django.middleware.common import CommonMiddleware
 from django.views.decorators.cache import never_cache
 
-from ragsite.runtime import disk
+from ragsite.limits import disk
 
 PROBES = ("/healthz", "/readyz")
 

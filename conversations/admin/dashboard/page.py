@@ -18,7 +18,7 @@ from conversations.admin.dashboard import charts, figures, unanswered
 from conversations.admin.model_setup.views import may_set_up
 from conversations.models import ChatSession, Feedback, ModelProfile
 from knowledge import access
-from ragsite.runtime import disk
+from ragsite.limits import disk
 from retrieval.types import AnswerState
 
 SPANS = (7, 30, 90)

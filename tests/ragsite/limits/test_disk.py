@@ -15,9 +15,9 @@ from django.urls import reverse
 
 from knowledge import services
 from knowledge.ingestion import ingestion, worker
-from knowledge.models import Document, KnowledgeBase
+from knowledge.models import KnowledgeBase
 from knowledge.parsing.elements import Element, Paragraph
-from ragsite.runtime import disk
+from ragsite.limits import disk
 from tests import factories
 
 pytestmark = pytest.mark.django_db
