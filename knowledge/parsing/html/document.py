@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator
+from itertools import islice
 from pathlib import Path
 
 from lxml import etree
@@ -24,6 +25,11 @@ _CHARSETS_READ |= dict.fromkeys(("shift_jis", "shift-jis", "x-sjis", "sjis"), "c
 _CHARSETS_READ |= dict.fromkeys(("iso-8859-1", "latin1", "us-ascii", "ascii"), "")
 _XML_DECLARATION = re.compile(r"^\s*<\?xml[^>]*\?>")
 _ENTITY_DECLARATIONS = re.compile(r"<!DOCTYPE[^>\[]*\[.*?\]\s*>", re.S | re.I)
+# A tag, whose quoted values may contain ">"; and one of its attributes.
+_LONG_TAG = re.compile(r"""<([A-Za-z][\w:-]*)((?:[^>"']|"[^"]*"|'[^']*'){20000,}+)>""")
+_ATTRIBUTE = re.compile(r"""[^\s"'>/=]+(?:\s*=\s*(?:"[^"]*"|'[^']*'|[^\s"'>]+))?""")
+# The parser compares each attribute with all before it; no page has more than some dozens.
+_MOST_ATTRIBUTES = 500
 _DROPPED_TAGS = frozenset(
     {"script", "style", "noscript", "template", "nav", "svg", "iframe", "object", "embed", "applet", "audio"}
     | {"video", "canvas", "map", "button", "select", "input", "textarea", "datalist", "dialog", "link", "meta", "base"}
@@ -145,6 +151,7 @@ def _elements_in(
 def _tree(source: str) -> etree._Element | None:
     # Entities declared by a document could expand without limit; HTML has none.
     source = _ENTITY_DECLARATIONS.sub("", _XML_DECLARATION.sub("", source), count=1)
+    source = _LONG_TAG.sub(_with_few_attributes, source)
     parser = lxml_html.HTMLParser(encoding="utf-8", remove_comments=True, remove_pis=True, huge_tree=True)
     try:
         root = lxml_html.document_fromstring(source.encode("utf-8"), parser=parser)
@@ -153,6 +160,11 @@ def _tree(source: str) -> etree._Element | None:
     if any("depth" in entry.message for entry in parser.error_log):
         raise ParseError("broken.page_too_deep")
     return root
+
+
+def _with_few_attributes(tag: re.Match[str]) -> str:
+    first = islice(_ATTRIBUTE.finditer(tag[2]), _MOST_ATTRIBUTES)
+    return f"<{tag[1]} {' '.join(attribute[0] for attribute in first)}>"
 
 
 def _is_furniture(node: etree._Element) -> bool:

@@ -323,3 +323,16 @@ def test_omitted_columns_are_reported(tmp_path: Path) -> None:
     assert outline([notice]) == ["notice: A table has 1,200 columns; only the first 1,000 were read."]
     (table,) = read_bytes(tmp_path, "b.html", f"<table>{row(1000)}<td> {row(2)}</table>")
     assert isinstance(table, Table) and table.columns[-1] == "c999"  # the last one that is read
+
+
+@pytest.mark.parametrize("value", ["", '="1"', '=">"', "='a > b'", "=plain"])
+def test_a_tag_with_very_many_attributes_is_read_without_most_of_them(tmp_path: Path, value: str) -> None:
+    attributes = " ".join(f"a{number}{value}" for number in range(50_000))
+    body = f"<p {attributes}>Green tea.</p><p hidden {attributes}>Secret.</p><p>Black tea.</p>"
+    assert lines(tmp_path, body) == ["Green tea.", "Black tea."]
+
+
+def test_a_long_picture_is_no_tag_with_many_attributes(tmp_path: Path) -> None:
+    large = "data:image/png;base64," + base64.b64encode(png() + b"\0" * 50_000).decode()
+    found = read_bytes(tmp_path, "a.html", f"<html><body><p>Tea.</p><img alt='A cup' src='{large}'></body></html>")
+    assert [element.alt for element in found if isinstance(element, Picture)] == ["A cup"]
