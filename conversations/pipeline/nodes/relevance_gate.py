@@ -17,7 +17,7 @@ from conversations.pipeline.state import State
 from conversations.pipeline.understanding.choices import choices_of
 from conversations.pipeline.understanding.plans import asks_for_facts
 from conversations.pipeline.understanding.scope import as_searched, cited_by
-from conversations.pipeline.writing.editions import bare_name, concerns_versions
+from conversations.pipeline.writing.quoting.editions import bare_name, concerns_versions
 from conversations.prompts.endpoints import endpoint_for
 from knowledge.models import Document
 from knowledge.queries import languages_of

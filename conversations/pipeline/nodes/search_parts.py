@@ -17,7 +17,7 @@ from conversations.pipeline.nodes.load_passages import pictures_of
 from conversations.pipeline.state import FoundPart, State
 from conversations.pipeline.understanding.coreference import with_carried_words
 from conversations.pipeline.understanding.scope import look_up
-from conversations.pipeline.writing.extractive import extract
+from conversations.pipeline.writing.quoting.extractive import extract
 from conversations.prompts import side_calls
 from conversations.prompts.no_reply import NoReply
 from conversations.prompts.passages import fenced

@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from conversations.pipeline.writing.editions import bare_name
+from conversations.pipeline.writing.quoting.editions import bare_name
 from ragsite.language.analysis import terms
 from ragsite.language.content_words import content_terms
 from ragsite.language.detection import HAN_BMP

@@ -15,12 +15,14 @@ from conversations.history import ENDINGS
 from conversations.models import QUOTING
 from conversations.pipeline.graph import Emit
 from conversations.pipeline.state import State
-from conversations.pipeline.writing import small_talk, topics
+from conversations.pipeline.writing import small_talk
 from conversations.pipeline.writing.blocks import BlockWriter, escape_markdown
-from conversations.pipeline.writing.extractive import Extract, Quote, extract
-from conversations.pipeline.writing.from_rows import FromRows
-from conversations.pipeline.writing.similarity import similarity_to
-from conversations.pipeline.writing.surroundings import Surroundings, around
+from conversations.pipeline.writing.quoting import topics
+from conversations.pipeline.writing.quoting.extractive import Extract, extract
+from conversations.pipeline.writing.quoting.from_rows import FromRows
+from conversations.pipeline.writing.quoting.quotes import Quote
+from conversations.pipeline.writing.quoting.similarity import similarity_to
+from conversations.pipeline.writing.quoting.surroundings import Surroundings, around
 from conversations.prompts.passages import citations
 from ragsite.db import DATABASE_UNAVAILABLE, in_database
 from ragsite.language.detection import LANGUAGE_NAMES, UI_LANGUAGE

@@ -1,7 +1,7 @@
 """Tests of passages in prompts and citations."""
 
 from conversations.prompts.passages import citations, numbered_passage
-from tests.conversations.pipeline.writing.test_extractive import hit
+from tests.conversations.pipeline.writing.quoting.test_extractive import hit
 
 
 def test_passage_can_not_close_its_tag() -> None:

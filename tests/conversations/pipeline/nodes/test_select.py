@@ -13,7 +13,7 @@ from knowledge.models import KnowledgeBase
 from ragsite.db import in_database
 from tests.conversations.conftest import run_turn
 from tests.conversations.nodes import make_state
-from tests.conversations.pipeline.writing.test_extractive import hit
+from tests.conversations.pipeline.writing.quoting.test_extractive import hit
 
 pytestmark = pytest.mark.django_db(transaction=True)
 

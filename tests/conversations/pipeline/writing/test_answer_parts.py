@@ -24,7 +24,7 @@ from conversations.pipeline.writing.dialects.parts import (
 from knowledge.models import KnowledgeBase
 from tests.conversations.conftest import run_turn
 from tests.conversations.nodes import make_state
-from tests.conversations.pipeline.writing.test_extractive import hit
+from tests.conversations.pipeline.writing.quoting.test_extractive import hit
 from tests.fakes.llm import FakeLLM
 
 QUESTION = "How many ports does the TL-SE2109 have?"

@@ -5,8 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from conversations.pipeline.writing.blocks import MarkerFilter, escape_markdown
-from conversations.pipeline.writing.extractive import Quote
 from conversations.pipeline.writing.extractive_answer import _paragraph
+from conversations.pipeline.writing.quoting.quotes import Quote
 from conversations.rendering.markdown import render
 
 ANSWER = "One [1]. Two [2][7], an array a[0] and 【3】 and [12], ［1］, [ 2 ], [ ]; `b[9]`, ``c`[1]`` `x\n[8] open [1"

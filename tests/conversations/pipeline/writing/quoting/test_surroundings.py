@@ -4,8 +4,8 @@ import pytest
 from django.contrib.auth.models import User
 
 from conversations.pipeline.state import Request
-from conversations.pipeline.writing.surroundings import around
-from conversations.pipeline.writing.topics import as_markdown, topics_of
+from conversations.pipeline.writing.quoting.surroundings import around
+from conversations.pipeline.writing.quoting.topics import as_markdown, topics_of
 from knowledge.models import Chunk, Document
 from retrieval.search import Hit
 from tests import factories

@@ -2,9 +2,9 @@
 
 import pytest
 
-from conversations.pipeline.writing.columns import measured_in, number_in, unit_of
-from conversations.pipeline.writing.extremes import counted_in, extreme_in
-from conversations.pipeline.writing.from_rows import (
+from conversations.pipeline.writing.quoting.columns import measured_in, number_in, unit_of
+from conversations.pipeline.writing.quoting.extremes import counted_in, extreme_in
+from conversations.pipeline.writing.quoting.from_rows import (
     FromRows,
     count_rows,
     find_extreme,
@@ -13,7 +13,7 @@ from conversations.pipeline.writing.from_rows import (
     holds_measure,
     rows_with_range,
 )
-from conversations.pipeline.writing.limits import limit_in
+from conversations.pipeline.writing.quoting.limits import limit_in
 from retrieval.answerability.question_weights import weigh_words
 from retrieval.engine.fulltext import Frequencies
 from retrieval.search import Hit

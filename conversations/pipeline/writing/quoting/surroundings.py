@@ -6,8 +6,8 @@ from typing import Any
 
 from django.db.models import Q
 
-from conversations.pipeline.writing.editions import Beginning
-from conversations.pipeline.writing.introductions import introduces_what_follows
+from conversations.pipeline.writing.quoting.editions import Beginning
+from conversations.pipeline.writing.quoting.introductions import introduces_what_follows
 from knowledge.models import Chunk, Document
 from retrieval.search import Hit
 

@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from conversations.pipeline.writing.editions import Beginning
-from conversations.pipeline.writing.extractive import Extract
-from conversations.pipeline.writing.extractive import extract as extract_of
-from conversations.pipeline.writing.similarity import Similarity
-from conversations.pipeline.writing.surroundings import Surroundings
+from conversations.pipeline.writing.quoting.editions import Beginning
+from conversations.pipeline.writing.quoting.extractive import Extract
+from conversations.pipeline.writing.quoting.extractive import extract as extract_of
+from conversations.pipeline.writing.quoting.similarity import Similarity
+from conversations.pipeline.writing.quoting.surroundings import Surroundings
 from ragsite.language.analysis import terms
 from ragsite.llm.reranking.reader import Reading
 from retrieval.answerability.question_weights import weigh_words

@@ -2,7 +2,7 @@
 
 import pytest
 
-from conversations.pipeline.writing.editions import Beginning, asked_for, concerns_versions, editions
+from conversations.pipeline.writing.quoting.editions import Beginning, asked_for, concerns_versions, editions
 from retrieval.search import Hit
 
 

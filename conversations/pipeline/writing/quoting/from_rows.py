@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
 
-from conversations.pipeline.writing.columns import (
+from conversations.pipeline.writing.quoting.columns import (
     IN_BRACKETS,
     LEAST_NAME,
     dimensions_of,
@@ -16,8 +16,8 @@ from conversations.pipeline.writing.columns import (
     numeric_columns,
     unit_of,
 )
-from conversations.pipeline.writing.extremes import Counted, Extreme
-from conversations.pipeline.writing.limits import Limit, bounds_in, bounds_of
+from conversations.pipeline.writing.quoting.extremes import Counted, Extreme
+from conversations.pipeline.writing.quoting.limits import Limit, bounds_in, bounds_of
 from ragsite.language.analysis import terms
 from ragsite.language.content_words import naming_likelihood
 from ragsite.language.detection import HAN_CHARACTER

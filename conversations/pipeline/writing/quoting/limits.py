@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import Literal
 
-from conversations.pipeline.writing.columns import CURRENCIES, Dimension, dimensions_of
+from conversations.pipeline.writing.quoting.columns import CURRENCIES, Dimension, dimensions_of
 from ragsite.language.answer_types import asks_which, wants_list
 from ragsite.language.quantities import Quantity, quantities
 from ragsite.language.simplified import simplified

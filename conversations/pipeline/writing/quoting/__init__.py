@@ -1,0 +1,1 @@
+"""Quoting: choosing what to quote from passages, and what their tables say, without a model."""
