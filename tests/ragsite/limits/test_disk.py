@@ -67,10 +67,11 @@ def test_reading_waits_for_space(base: KnowledgeBase, owner: User, free: Callabl
 
 
 def test_a_document_during_whose_reading_the_disk_fills_waits(
-    base: KnowledgeBase, owner: User, monkeypatch: pytest.MonkeyPatch
+    base: KnowledgeBase, owner: User, free: Callable[[int], None], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def full(*args: Any, **kwargs: Any) -> Iterator[Element]:
         yield Paragraph(text="Green tea.")
+        free(10)
         raise OSError(errno.ENOSPC, "No space left on device")
 
     document = services.add_document(base, owner, "tea.txt", ContentFile(b"Green tea.", "tea.txt")).document

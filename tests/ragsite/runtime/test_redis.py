@@ -264,7 +264,7 @@ def test_guesses_are_counted_over_all_processes_and_in_each_while_redis_is_away(
 ) -> None:
     free = lockout.BY_ACCOUNT_AND_ADDRESS.free
     # A pause that outlasts the start of another process.
-    monkeypatch.setattr(lockout, "BY_ACCOUNT_AND_ADDRESS", lockout.Limit(free, pause=600, longest=600))
+    monkeypatch.setattr(lockout, "BY_ACCOUNT_AND_ADDRESS", lockout.Limit(free, pause=600, longest=600, window=3600))
     environment = os.environ | {
         "DJANGO_SETTINGS_MODULE": "ragsite.settings", "REDIS_URL": redis_server.url, "RAGSITE_DATA_DIR": str(tmp_path),
     }  # fmt: skip
