@@ -8,6 +8,7 @@ import sys
 import threading
 from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -264,7 +265,8 @@ def test_guesses_are_counted_over_all_processes_and_in_each_while_redis_is_away(
 ) -> None:
     free = lockout.BY_ACCOUNT_AND_ADDRESS.free
     # A pause that outlasts the start of another process.
-    monkeypatch.setattr(lockout, "BY_ACCOUNT_AND_ADDRESS", lockout.Limit(free, pause=600, longest=600, window=3600))
+    limit = replace(lockout.BY_ACCOUNT_AND_ADDRESS, pause=600, longest=600)
+    monkeypatch.setattr(lockout, "BY_ACCOUNT_AND_ADDRESS", limit)
     environment = os.environ | {
         "DJANGO_SETTINGS_MODULE": "ragsite.settings", "REDIS_URL": redis_server.url, "RAGSITE_DATA_DIR": str(tmp_path),
     }  # fmt: skip
