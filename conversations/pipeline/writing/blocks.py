@@ -5,6 +5,7 @@ from collections.abc import Iterable
 
 from conversations.events import (
     BRACKETS,
+    NUMBER,
     NUMBERS,
     SEPARATOR,
     BlockEnd,
@@ -31,16 +32,20 @@ from ragsite.llm.stream.unicode_repair import TextMender, whole
 from ragsite.markup.mathematics import split_formulas
 from ragsite.site_settings.config import config
 
+# Citation markers with the space before them, also as models write them that were trained on other grammars: [^3] and
+# 【2†source】, whose number is the first.
+_MARKERS = [*in_brackets(f" ?{NUMBERS} ?"), rf"\[\^{NUMBER}\]", rf"【{NUMBER}†[^】\n]{{0,40}}】"]
 # Delimiters of code and formulas, line breaks, and citation markers.
 _STEP = re.compile(
-    "|".join(["`+", "\n+", r"\\sqrt\[[^\]\n]{0,20}\]", r"\\[\\()\[\]$]", r"\$\$", *in_brackets(f" ?{NUMBERS} ?")])
+    "|".join(["`+", "\n+", r"\\sqrt\[[^\]\n]{0,20}\]", r"\\[\\()\[\]$]", r"\$\$", rf" ?(?:{'|'.join(_MARKERS)})"])
 )
 _FORMULAS = {"\\(": "\\)", "\\[": "\\]", "$$": "$$"}
 # The end of a piece that may be incomplete: a marker, backticks, or a delimiter of a formula.
 _OPENING = "".join(opening for opening, _ in BRACKETS)
 _OPEN_MARKER = re.compile(
     rf"(?:(?<!`)`++|(?<!\\)\\(?:s(?:q(?:r(?:t(?:\[[^\]\n]{{0,20}})?)?)?)?)?|(?<!\$)\$|\n+"
-    rf"|[{_OPENING}](?: ?| ?{NUMBERS}\s*(?:{SEPARATOR}\s*)?))\Z"
+    rf"| ?[{_OPENING}](?: ?| ?{NUMBERS}\s*(?:{SEPARATOR}\s*)?)| ?\[\^(?:{NUMBER})?"
+    rf"| ?【{NUMBER}†[^】\n]{{0,40}}|(?<! ) )\Z"
 )
 _SPECIAL = re.compile(r"([\\`*_\[\]<>|~$#])")
 _EMPTY_LINES = re.compile(r"\A(?:[ \t]*\r?\n)+")
@@ -195,7 +200,8 @@ class MarkerFilter:
     """Passes on citation markers with a source and drops the others.
 
     Works on pieces cut anywhere: the beginning of a marker is held back until its end arrives. `[1, 2]`, `【1】【2】`
-    and `［1］［2］` become `[1][2]`. Cited numbers are added to `cited`. Inline code and formulas keep their brackets.
+    and `［1］［2］` become `[1][2]`, and so do `[^1][^2]` and `【1†source】【2†L5】`. Cited numbers are added to `cited`. A
+    marker is dropped with the space before it. Inline code and formulas keep their brackets.
     """
 
     def __init__(self, known: set[int], cited: set[int] | None = None) -> None:
@@ -233,9 +239,11 @@ class MarkerFilter:
         elif text[0] in "\\$":
             self._formula = self._formula or _FORMULAS.get(text, "")
         elif not self._formula:
-            known = [number for number in map(int, re.findall(r"\d+", text)) if number in self._known]
+            numbers = map(int, re.findall(r"\d+", text.partition("†")[0]))
+            known = [number for number in numbers if number in self._known]
             self.cited.update(known)
-            return "".join(f"[{number}]" for number in known)
+            space = " " if text[0] == " " and known else ""
+            return space + "".join(f"[{number}]" for number in known)
         return text
 
 

@@ -64,8 +64,8 @@ async def test_markers_are_checked_in_text_and_cells_but_not_in_code() -> None:
         TableHead(("a [9]", "b [2]")), TableRow(("[1]", "x [8]")), End(),
         CodeHead("c"), CodeText("a[7] = b[1];\n"), End(),
     )  # fmt: skip
-    assert blocks[0]["text"] == "One [1], [1][2] and [2] not . [1"
-    assert (blocks[1]["columns"], blocks[1]["rows"]) == (["a ", "b [2]"], [["[1]", "x "]])
+    assert blocks[0]["text"] == "One [1], [1][2] and [2] not. [1"
+    assert (blocks[1]["columns"], blocks[1]["rows"]) == (["a", "b [2]"], [["[1]", "x"]])
     assert (blocks[2]["language"], blocks[2]["text"]) == ("c", "a[7] = b[1];\n")
 
 

@@ -21,11 +21,28 @@ def filtered(pieces: list[str]) -> tuple[str, set[int]]:
 @pytest.mark.parametrize("cut", range(len(ANSWER) + 1))
 def test_invalid_markers_are_removed_wherever_the_stream_is_cut(cut: int) -> None:
     text, cited = filtered([ANSWER[:cut], ANSWER[cut:]])
-    assert text == "One [1]. Two [2], an array a and [3] and , [1], [2], [ ]; `b[9]`, ``c`[1]`` `x\n open [1"
+    assert text == "One [1]. Two [2], an array a and [3] and, [1], [2], [ ]; `b[9]`, ``c`[1]`` `x\n open [1"
     assert cited == {1, 2, 3}
 
 
-@given(st.text(alphabet="[]【】［］0123456789ab,` \n", max_size=40))
+@pytest.mark.parametrize(
+    ("text", "written"),
+    [
+        ("It has nine ports [^2].", "It has nine ports [2]."),
+        ("有九个端口【2†source】。", "有九个端口[2]。"),
+        ("Nine ports 【1†L3-L7】【3†a b】.", "Nine ports [1][3]."),
+        ("Nine ports [7].", "Nine ports."),
+        ("Nine ports [7], 【8†source】 of 2.5 Gbit/s [1].", "Nine ports, of 2.5 Gbit/s [1]."),
+        ("2^3 [^x] 【note】 [a†b] x[^", "2^3 [^x] 【note】 [a†b] x[^"),
+        ("Code `[7]` and  two  spaces ", "Code `[7]` and  two  spaces "),
+    ],
+)
+def test_markers_of_other_grammars_and_without_a_source(text: str, written: str) -> None:
+    for cut in range(len(text) + 1):
+        assert filtered([text[:cut], text[cut:]])[0] == written
+
+
+@given(st.text(alphabet="[]【】［］^†0123456789ab,` \n", max_size=40))
 def test_one_character_at_a_time_gives_the_same_as_the_whole(text: str) -> None:
     assert filtered(list(text)) == filtered([text])
 
@@ -91,5 +108,5 @@ def test_formulas_keep_their_brackets(size: int) -> None:
     text = "\\(x[1]\\) [1], $\\sqrt[3]{b}$ [9].\n\\[\ny[2]\n\\] [2]\n\n$$z[9]$$ \\(open [9]\n[9] \\[3\\] [1]\n"
     reader = MarkerFilter({1, 2})
     passed = "".join(reader.feed(text[at : at + size]) for at in range(0, len(text), size)) + reader.close()
-    said = "\\(x[1]\\) [1], $\\sqrt[3]{b}$ .\n\\[\ny[2]\n\\] [2]\n\n$$z[9]$$ \\(open [9]\n \\[3\\] [1]\n"
+    said = "\\(x[1]\\) [1], $\\sqrt[3]{b}$.\n\\[\ny[2]\n\\] [2]\n\n$$z[9]$$ \\(open [9]\n \\[3\\] [1]\n"
     assert (passed, reader.cited) == (said, {1, 2})
