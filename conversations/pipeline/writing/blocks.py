@@ -199,9 +199,9 @@ class PartWriter:
 class MarkerFilter:
     """Passes on citation markers with a source and drops the others.
 
-    Works on pieces cut anywhere: the beginning of a marker is held back until its end arrives. `[1, 2]`, `【1】【2】`
-    and `［1］［2］` become `[1][2]`, and so do `[^1][^2]` and `【1†source】【2†L5】`. Cited numbers are added to `cited`. A
-    marker is dropped with the space before it. Inline code and formulas keep their brackets.
+    Works on pieces cut anywhere: the beginning of a marker is held back until its end arrives. `[1, 2]`, `【1】【2】`,
+    `［1］［2］`, `[^1][^2]` and `【1†source】【2†L5】` become `[1][2]`. Cited numbers are added to `cited`. A marker is
+    dropped with the space before it. Inline code and formulas keep their brackets.
     """
 
     def __init__(self, known: set[int], cited: set[int] | None = None) -> None:

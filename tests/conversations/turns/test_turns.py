@@ -228,7 +228,7 @@ async def test_model_answers_from_numbered_evidence(
     )
     events = await run_turn(owner, session, RESET)
     message = await answer_of(session)
-    assert message.content == "Hold the button [1]. Not ."
+    assert message.content == "Hold the button [1]. Not."
     assert message.thinking == "Let me see."
     assert message.usage == {
         "prompt_tokens": 30,
