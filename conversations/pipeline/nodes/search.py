@@ -63,28 +63,13 @@ class Search(Node):
         ids = found.knowledge_base_ids = scope.knowledge_base_ids
         found.document_ids, found.general_knowledge_allowed = scope.document_ids, scope.general_knowledge_allowed
         found.labels, found.named = scope.labels, scope.named
+        cached = False
         if ids:
             text = plan.ranking_query or request.asked
             found.spelling = await in_database_within_timeout(corrections, text, ids)
             plan.queries = [replace(query, text=as_searched(query.text, found)) for query in plan.queries]
             plan.ranking_query = as_searched(text, found)
-        cached = False
-        if ids:
-            ranking_query, top_n = plan.ranking_query, request.top_n
-            many_documents = is_broad(ranking_query) and not scope.document_ids
-            found.search_request = SearchRequest(
-                queries=tuple(plan.queries),
-                knowledge_base_ids=tuple(sorted(ids)),
-                k=top_n or config.FUSED_K,
-                rerank=RerankOptions.from_settings(top_k=top_n) if top_n else None,
-                merge_neighbours=config.MERGE_NEIGHBOURS,
-                per_document=(config.BROAD_MAX_HITS_PER_DOCUMENT or None) if many_documents else None,
-                document_ids=scope.document_ids,
-                labels=scope.labels,
-                ranking_query=ranking_query,
-                # An evaluation must not depend on the load of the machine; in a chat, a user is waiting.
-                patient=request.session_id is None,
-            )
+            found.search_request = _search_request(state)
             # The frequencies of the words, by which the hits are judged, are looked up during the search.
             asked = as_searched(request.asked, found)
             texts = {request.asked, asked, plan.ranking_query, *(query.text for query in plan.queries)}
@@ -157,6 +142,25 @@ def _finished(step: Step, searched: Sequence[Ranking], total_ms: float, cached: 
         notes.append(_("results from a moment ago"))
     ms = total_ms if cached else max((ranking.ms for ranking in rankings), default=total_ms)
     return _step(step, "completed" if rankings else "skipped", " · ".join([message, *notes]), ms)
+
+
+def _search_request(state: State) -> SearchRequest:
+    """Return the search for the plan's queries within the scope that was found."""
+    found, plan, top_n = state.found, state.plan, state.request.top_n
+    many_documents = is_broad(plan.ranking_query) and not found.document_ids
+    return SearchRequest(
+        queries=tuple(plan.queries),
+        knowledge_base_ids=tuple(sorted(found.knowledge_base_ids)),
+        k=top_n or config.FUSED_K,
+        rerank=RerankOptions.from_settings(top_k=top_n) if top_n else None,
+        merge_neighbours=config.MERGE_NEIGHBOURS,
+        per_document=(config.BROAD_MAX_HITS_PER_DOCUMENT or None) if many_documents else None,
+        document_ids=found.document_ids,
+        labels=found.labels,
+        ranking_query=plan.ranking_query,
+        # An evaluation must not depend on the load of the machine; in a chat, a user is waiting.
+        patient=state.request.session_id is None,
+    )
 
 
 def _step(step: Step, status: StepStatus, message: str = "", ms: float | None = None) -> StepEvent:
