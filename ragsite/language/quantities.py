@@ -86,6 +86,7 @@ _ARABIC = re.compile(
     (?P<unit>(?:{_UNIT})(?![A-Za-z]))?""",
     re.VERBOSE | re.IGNORECASE,
 )
+_BETWEEN_WORDS = re.compile(r"(?<=[A-Za-z])([：，；])(?=[A-Za-z])")
 _PER_CENT = re.compile(r"([百千万])分之([零〇一二两三四五六七八九十百点\d.]+)")
 _PARTS = {"百": 1, "千": 10, "万": 100}  # of a hundredth
 _HALF = re.compile("[Hh]alf|[Qq]uarter|[半刻]")
@@ -185,6 +186,7 @@ def is_unit(word: str) -> bool:
 
 def fold(text: str) -> str:
     """Return a text with full-width digits and signs in plain form; its length may change."""
+    text = _BETWEEN_WORDS.sub(r"\1 ", text)  # "Note：It" would become one word
     return unicodedata.normalize("NFKC", text).replace("per cent", "percent").replace("％", "%")
 
 

@@ -335,6 +335,11 @@ def test_numbers_of_a_table_are_in_the_unit_of_its_heading(sentence: str, is_rig
     assert (judged(sentence, tables)[1] == []) is is_right
 
 
+def test_a_full_width_sign_does_not_join_two_words() -> None:
+    assert judged("Ports：The TL-SE2109 has nine ports，it costs 1,600 EUR.") == ("supported", [])
+    assert judged("Ports：The TL-SE2109 has nine ports，it costs 1,700 EUR.")[0] == "contradicted"
+
+
 def test_a_negated_sentence_may_say_in_other_words_what_the_source_affirms() -> None:
     assert judged("Nobody needs to give a reason.", "Guests may cancel without giving a reason.")[1] == []
     assert judged("Ordinary glasses do not replace goggles.", "Goggles replace ordinary glasses.")[0] == "supported"
