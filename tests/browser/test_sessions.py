@@ -43,9 +43,11 @@ def test_an_answer_moves_only_the_row_of_its_chat(page: Page, site: Site) -> Non
     expect(page.locator("#sessions .session:not([data-here])")).to_have_count(1)  # the others weren't sent
     # Its new menu works.
     choose(page, "Which cable has", "Pin")
-    expect(page.locator("#sessions .sessions-head").first).to_have_text("Pinned")
+    pinned = page.locator("#sessions .sessions-head", has_text="Pinned").locator("+ ul > .session")
+    expect(pinned.filter(has_text="Which cable has")).to_have_count(1)
     choose(page, "Which cable has", "Unpin")
-    expect(page.locator("#sessions .sessions-head").first).to_have_text("Today")
+    expect(pinned.filter(has_text="Which cable has")).to_have_count(0)
+    expect(today.filter(has_text="Which cable has")).to_have_count(1)
 
 
 def test_chats_are_renamed_pinned_and_deleted_beside_the_open_one(page: Page, site: Site) -> None:

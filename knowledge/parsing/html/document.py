@@ -25,11 +25,12 @@ _CHARSETS_READ |= dict.fromkeys(("shift_jis", "shift-jis", "x-sjis", "sjis"), "c
 _CHARSETS_READ |= dict.fromkeys(("iso-8859-1", "latin1", "us-ascii", "ascii"), "")
 _XML_DECLARATION = re.compile(r"^\s*<\?xml[^>]*\?>")
 _ENTITY_DECLARATIONS = re.compile(r"<!DOCTYPE[^>\[]*\[.*?\]\s*>", re.S | re.I)
-# A tag, whose quoted values may contain ">"; and one of its attributes.
-_LONG_TAG = re.compile(r"""<([A-Za-z][\w:-]*)((?:[^>"']|"[^"]*"|'[^']*'){20000,}+)>""")
+# A tag, whose quoted values may contain ">", up to its end or to where it breaks off; and one of its attributes.
+_TAG = re.compile(r"""<([A-Za-z][\w:-]*)((?:[^>"']|"[^"]*"|'[^']*')*+)>?""")
 _ATTRIBUTE = re.compile(r"""[^\s"'>/=]+(?:\s*=\s*(?:"[^"]*"|'[^']*'|[^\s"'>]+))?""")
-# The parser compares each attribute with all before it; no page has more than some dozens.
-_MOST_ATTRIBUTES = 500
+# The parser compares each attribute with all before it; no page has more than some dozens. Shorter tags, in characters,
+# have few.
+_MOST_ATTRIBUTES, _LONG_TAG = 500, 20_000
 _DROPPED_TAGS = frozenset(
     {"script", "style", "noscript", "template", "nav", "svg", "iframe", "object", "embed", "applet", "audio"}
     | {"video", "canvas", "map", "button", "select", "input", "textarea", "datalist", "dialog", "link", "meta", "base"}
@@ -151,7 +152,7 @@ def _elements_in(
 def _tree(source: str) -> etree._Element | None:
     # Entities declared by a document could expand without limit; HTML has none.
     source = _ENTITY_DECLARATIONS.sub("", _XML_DECLARATION.sub("", source), count=1)
-    source = _LONG_TAG.sub(_with_few_attributes, source)
+    source = _TAG.sub(_with_few_attributes, source)
     parser = lxml_html.HTMLParser(encoding="utf-8", remove_comments=True, remove_pis=True, huge_tree=True)
     try:
         root = lxml_html.document_fromstring(source.encode("utf-8"), parser=parser)
@@ -163,6 +164,8 @@ def _tree(source: str) -> etree._Element | None:
 
 
 def _with_few_attributes(tag: re.Match[str]) -> str:
+    if len(tag[2]) < _LONG_TAG or not tag[0].endswith(">"):
+        return tag[0]
     first = islice(_ATTRIBUTE.finditer(tag[2]), _MOST_ATTRIBUTES)
     return f"<{tag[1]} {' '.join(attribute[0] for attribute in first)}>"
 

@@ -325,7 +325,7 @@ def test_omitted_columns_are_reported(tmp_path: Path) -> None:
     assert isinstance(table, Table) and table.columns[-1] == "c999"  # the last one that is read
 
 
-@pytest.mark.parametrize("value", ["", '="1"', '=">"', "='a > b'", "=plain"])
+@pytest.mark.parametrize("value", ["", '="1"', '=">"', "='a > b'", "=plain", "=x<b"])
 def test_a_tag_with_very_many_attributes_is_read_without_most_of_them(tmp_path: Path, value: str) -> None:
     attributes = " ".join(f"a{number}{value}" for number in range(50_000))
     body = f"<p {attributes}>Green tea.</p><p hidden {attributes}>Secret.</p><p>Black tea.</p>"
