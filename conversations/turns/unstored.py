@@ -9,7 +9,7 @@ from django.db import transaction
 
 from conversations.assistants import choice
 from conversations.assistants.choice import Choices
-from conversations.events import BlockEnd, DoneEvent, Event, FinalStatus
+from conversations.events import BlockEnd, DoneEvent, Event
 from conversations.history import PastTurn
 from conversations.pipeline.graph import Emit
 from conversations.pipeline.state import Request, State
@@ -66,19 +66,15 @@ async def answer(
         for block in sorted(state.answer.open):
             await send(BlockEnd(id=block))
         answer = state.answer
-        status: FinalStatus = "failed" if answer.error else "completed"
-        ms = round((time.perf_counter() - began) * 1000)
-        answer_state = None if status == "failed" else state.found.answer_state or None
-        await send(
-            DoneEvent(
-                status=status,
-                answer_state=answer_state,
-                usage=answer.usage,
-                ms=ms,
-                checks=answer.checks,
-                finish_reason=answer.finish_reason or None,
-            )
+        done = DoneEvent(
+            status="failed" if answer.error else "completed",
+            answer_state=None if answer.error else state.found.answer_state or None,
+            usage=answer.usage,
+            ms=round((time.perf_counter() - began) * 1000),
+            checks=answer.checks,
+            finish_reason=answer.finish_reason or None,
         )
+        await send(done)
         await in_database(use.add_tokens, user.pk, answer.usage)
         for work in state.later:
             await work()
