@@ -140,7 +140,7 @@ def fail_document_on_error(held: Claim) -> Iterator[None]:
     try:
         try:
             yield
-        except Exception as error:
+        except (OSError, DatabaseError) as error:
             if not disk.is_full(error) or disk.has_room():  # perhaps it is the disk of another server
                 raise
             held.put_back()  # until there is space again

@@ -71,8 +71,7 @@ class Upload {
     const holder = document.createElement("template");
     holder.innerHTML = html;
     const row = holder.content.querySelector("tr");
-    const older = row.id && document.getElementById(row.id);
-    older?.remove();
+    if (row.id) document.getElementById(row.id)?.remove(); // a refused file has no row of its own
     const { refused, id } = { refused: row.dataset.refused, id: row.id.replace("document-", "") };
     note(this.file, this.name, refused ? { reason: refused } : { document: id, there: row.matches(".noticed") });
     if (refused && isMany()) return this.row.remove();

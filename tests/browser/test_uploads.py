@@ -35,6 +35,23 @@ def test_unsupported_files_are_reported_before_sending(page: Page, any_site: Sit
     assert sent == []
 
 
+def test_a_file_that_only_the_server_refuses_is_reported(page: Page, any_site: Site, tmp_path: Path) -> None:
+    def refuse(route: Route) -> None:
+        sent = (route.request.post_data_buffer or b"").replace(b'filename="tea.txt"', b'filename="tea.exe"')
+        answer = route.fetch(post_data=sent)
+        assert answer.status == 415
+        route.fulfill(status=200, body=answer.text(), content_type="text/html")  # as for one of several files
+
+    sign_in(page, any_site, NO_PAGE)
+    _open_samples(page, any_site)
+    page.route("**/upload/", refuse)
+    (tmp_path / "tea.txt").write_text("Green tea.")
+    page.set_input_files("#upload-files", tmp_path / "tea.txt")
+    row = page.locator("#rows tr", has_text="tea.exe")
+    expect(row).to_contain_text("can't be read")
+    expect(page.locator("tr.uploading")).to_have_count(0)
+
+
 def test_files_selected_before_the_script_loaded_are_uploaded(page: Page, any_site: Site, tmp_path: Path) -> None:
     held: list[Route] = []
     sign_in(page, any_site)
