@@ -106,7 +106,7 @@ def _reach(text: str) -> Reach:
     if isinstance(address, ipaddress.IPv6Address):
         # An embedded IPv4 address is the one that matters.
         last = ipaddress.IPv4Address(int(address) & 0xFFFFFFFF)
-        is_within = any(address in network for network in _ENDS_WITH_IPV4) and int(address) > 1  # :: and ::1 are IPv6's
+        is_within = any(address in network for network in _ENDS_WITH_IPV4)
         address = address.ipv4_mapped or address.sixtofour or (last if is_within else address)
     inside = any(address in network for network in _METADATA if network.version == address.version)
     if inside or address in _METADATA_HOSTS or address.is_multicast or address.is_unspecified:

@@ -335,6 +335,17 @@ def test_numbers_of_a_table_are_in_the_unit_of_its_heading(sentence: str, is_rig
     assert (judged(sentence, tables)[1] == []) is is_right
 
 
+def test_a_sum_or_a_difference_of_two_numbers_is_not_doubted() -> None:
+    assert judged("Flights and the drive take 130 minutes.", LAW) == ("unclear", [("number", "130 minutes")])
+    assert judged("The drive takes 50 minutes longer than flights.", LAW) == ("unclear", [("number", "50 minutes")])
+    assert judged("Flights take 45 minutes.", "Flights take 40 minutes.")[0] == "contradicted"
+
+
+def test_a_number_that_the_source_states_of_something_else_is_doubted_whichever_is_right() -> None:
+    source = "The fan weighs 9 kg and the fan weighs 7 kg. The pump of the plant weighs 12 kg."
+    assert judged("The fan weighs 12 kg.", source) == ("partly", [("number", "12 kg")])
+
+
 def test_a_full_width_sign_does_not_join_two_words() -> None:
     assert judged("Ports：The TL-SE2109 has nine ports，it costs 1,600 EUR.") == ("supported", [])
     assert judged("Ports：The TL-SE2109 has nine ports，it costs 1,700 EUR.")[0] == "contradicted"

@@ -177,6 +177,7 @@ class TestReader:
             (OTHER, "not_found"),
             (REWORDED, "unclear"),
             ("Corvane sells cakes [1].", "unclear"),
+            ("Corvane made bread, flour and cakes [1].", "not_found"),  # few shared words, but enough for the rules
             ("Corvane gives 45 people bread to eat at lunch [1].", "not_found"),  # a number is missing as well
             ("The switch was made by Corvane, and bread of flour too [1].", "supported"),  # enough shared words
             ("面包很好吃 [1]。", "unclear"),  # in another language than its passage
