@@ -118,7 +118,8 @@ def reading_of(files_id: int, turn_id: int) -> Reading:
     for document in with_chunk_count(rows).order_by("created_at", "pk"):
         if document.status not in Document.UNFINISHED:
             failed.append(document)
-        elif not getattr(document, "chunk_count", 0):  # else only scanned pages are missing, and its text is searchable
+        # A document whose scanned pages are missing is searchable, except while its passages are being replaced.
+        elif not (document.reads_scans and getattr(document, "chunk_count", 0)) or document.stage == "words":
             unread.append((document.name, document.progress))
     if failed:
         session = Turn.objects.filter(pk=turn_id).values("session")

@@ -219,6 +219,20 @@ async def test_question_waits_for_a_file_being_processed(owner: User, session: C
     assert await cited(answer) == {"velm.md"}
 
 
+@pytest.mark.parametrize(
+    ("stage", "reads_scans", "waits"),
+    [("words", False, True), ("scans", True, False), ("words", True, True)],
+)
+def test_a_file_is_searchable_once_its_words_are_indexed(
+    stage: str, reads_scans: bool, waits: bool, owner: User, session: ChatSession
+) -> None:
+    document = chat_files.attach(owner, session, "velm.md", SimpleUploadedFile("velm.md", LAMP.encode())).document
+    factories.make_chunk(document, LAMP)  # which is stored before it is indexed
+    Document.objects.filter(pk=document.pk).update(status=Document.Status.PARSING, stage=stage, reads_scans=reads_scans)
+    reading = chat_files.reading_of(document.knowledge_base_id, 0)
+    assert bool(reading.unread) == waits
+
+
 async def test_answer_begins_with_a_note_on_unprocessed_files(
     owner: User, session: ChatSession, handbook: KnowledgeBase, settings: Any
 ) -> None:
