@@ -181,18 +181,25 @@ class TurnRunner:
             self._block_ended.set()
 
     async def _keep(self) -> None:
-        """Checkpoint at every block end and at least once a second while events arrive; keep the heartbeat."""
-        last = time.monotonic()
+        """Checkpoint at every block end and at least once a second while events arrive; keep the heartbeat.
+
+        An answer's first text is stored at the next tick, in case the process is killed before a second has passed.
+        """
+        last, pace = time.monotonic(), checkpoints.TICK_SECONDS
         while True:
             with suppress(TimeoutError):
-                async with asyncio.timeout(CHECKPOINT_INTERVAL - checkpoints.TICK_SECONDS):
+                async with asyncio.timeout(pace - checkpoints.TICK_SECONDS):
                     await self._block_ended.wait()
             await checkpoints.next_tick()
+            age = time.monotonic() - last
+            quiet = self._written == len(self._log.events) and age < HEARTBEAT_INTERVAL
+            is_due = self.state.answer.blocks or self._block_ended.is_set() or age >= CHECKPOINT_INTERVAL
             self._block_ended.clear()
-            quiet = self._written == len(self._log.events) and time.monotonic() - last < HEARTBEAT_INTERVAL
-            if not self._log.events or quiet:
+            if not self._log.events or quiet or not is_due:
                 continue
             last = time.monotonic()
+            if self.state.answer.blocks:
+                pace = min(2 * pace, CHECKPOINT_INTERVAL)
             try:
                 # A checkpoint that has begun is completed even if this task is cancelled; the end waits for it.
                 alive = await asyncio.shield(self._checkpoint())
