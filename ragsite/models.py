@@ -5,10 +5,11 @@ from django.db import models
 from django.utils.translation import gettext_lazy as _
 
 from ragsite.audit.models import AuditEntry
+from ragsite.backup.models import BackupRun
 from ragsite.limits.models import Limit, Usage
 from ragsite.site_settings.models import SettingChange, SiteSetting
 
-__all__ = ["ApiToken", "AuditEntry", "Limit", "SettingChange", "SiteSetting", "Usage"]
+__all__ = ["ApiToken", "AuditEntry", "BackupRun", "Limit", "SettingChange", "SiteSetting", "Usage"]
 
 
 class ApiToken(models.Model):

@@ -31,6 +31,26 @@ DISK_RESERVE_MB = env.integer(
         "warns when less than four times as much is left"
     ),
 )
+BACKUP_DIR = env.path(
+    "RAGSITE_BACKUP_DIR",
+    DATA_DIR / "backups",
+    "Folder for scheduled backups and those made in the administration; best on another disk",
+    "`backups` in the data folder",
+)
+BACKUP_EVERY_HOURS = env.optional_integer(
+    "BACKUP_EVERY_HOURS",
+    (1, 8760),
+    _("Hours between two scheduled backups of the whole site"),
+    pgettext_lazy("setting", "no scheduled backups"),
+    live="site",
+)
+BACKUP_KEEP = env.integer(
+    "BACKUP_KEEP",
+    7,
+    (1, 1000),
+    _("Backups to keep in that folder; older ones are deleted once a new one is complete"),
+    live="site",
+)
 STATIC_DIR = env.path(
     "RAGSITE_STATIC_DIR",
     DATA_DIR / "static",

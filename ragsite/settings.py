@@ -206,6 +206,9 @@ Q_CLUSTER = {
     "guard_cycle": 2,
 }
 
+# The dotted path of a function that runs a long task of a worker while it reads documents.
+LONG_TASKS = "knowledge.ingestion.worker.run_while_ingesting"
+
 # --- People ---------------------------------------------------------------------------------------
 
 LOGIN_URL = "login"

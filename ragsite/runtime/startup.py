@@ -89,9 +89,13 @@ def check_database() -> list[str]:
 def expect_database() -> list[str]:
     """Check the database, for a process that doesn't migrate it itself; return warnings.
 
-    An unavailable database is only a warning, since the site waits for it. Raises `CannotStart` for errors and
-    unapplied migrations.
+    An unavailable database is only a warning, since the site waits for it. Raises `CannotStart` for errors,
+    unapplied migrations and an unfinished restore.
     """
+    from ragsite.backup import switch  # imports models
+
+    if switch.is_pending():
+        raise CannotStart("A restore is running or was interrupted: wait until it ends, or run it again.")
     try:
         warnings = check_database()
         if migrations_wait():

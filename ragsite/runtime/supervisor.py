@@ -24,6 +24,7 @@ from django.core.management import call_command
 from django.core.management.base import OutputWrapper
 from django.db import DatabaseError, connection, connections, transaction
 
+from ragsite.backup import switch
 from ragsite.runtime import embedded, new_database
 from ragsite.runtime.children import Child, Guard
 from ragsite.runtime.guard import STOP_SIGNALS, end_groups, kill_group
@@ -99,6 +100,9 @@ class Supervisor:
         """Migrate, and on the first start create the demo account; return lines to show once ready."""
         try:
             connection.ensure_connection()
+            if switch.is_pending():
+                switch.recover()  # may have put another key in place than the one this process has read
+                raise CannotStart("A restore had been interrupted; what it left was cleaned up. Start the site again.")
             check_database()
             if migrations_wait():
                 self._say("Preparing the database …")
