@@ -4,26 +4,21 @@ import re
 from typing import Any
 
 from django.db.models import Q
-from django.utils.translation import gettext as _
-from django.utils.translation import override
 
 from conversations.models import Message
 from conversations.rendering.answer import AnswerPage
+from conversations.rendering.topics import SECTION_NAMES, as_question, without_number
 from knowledge import access as knowledge_access
 from knowledge.models import Chunk
 from ragsite.language.content_words import content_terms
-from ragsite.language.detection import HAN_BMP, UI_LANGUAGE
-from ragsite.language.word_lists import lines_of
+from ragsite.language.detection import HAN_BMP
 from retrieval.types import AnswerState
 
 OFFERED = 3
 # Passages to consider before and after a cited one.
 _BESIDE = 8
-_NUMBERING = re.compile(r"^(?:[\d.]+\s+|[\d.]+$|[一二三四五六七八九十]+、|第\S{1,3}[章节条]|[IVX]+\.\s)\s*")
 _HAN = re.compile(f"[{HAN_BMP}]")
 _WORD = re.compile(rf"[{HAN_BMP}]|[^\W\d_]{{2,}}")
-# Generic headings, which say nothing about the document.
-SECTION_NAMES = frozenset(lines_of("section_names"))
 
 
 def follow_ups(user: Any, page: AnswerPage) -> list[str]:
@@ -51,7 +46,7 @@ def follow_ups(user: Any, page: AnswerPage) -> list[str]:
     asked = set(_WORD.findall(page.question.casefold()))
     found: list[str] = []
     for chunk in sorted(beside, key=lambda chunk: (distance(chunk), chunk.ordinal)):
-        heading = _NUMBERING.sub("", chunk.heading_path[-1]).strip(" .:：。")
+        heading = without_number(chunk.heading_path[-1])
         words = set(_WORD.findall(heading.casefold()))
         known = " ".join(chunk.heading_path) in answered or words <= asked
         if known or not words or heading.casefold() in SECTION_NAMES or heading in found:
@@ -62,8 +57,4 @@ def follow_ups(user: Any, page: AnswerPage) -> list[str]:
             continue
         if bool(_HAN.search(heading)) == chinese and (2 if chinese else 4) <= len(heading) <= 60:
             found.append(heading)
-    with override(UI_LANGUAGE["zh" if chinese else "en"]):
-        return [
-            each if each[-1] in "?？" else _("What do the documents say about “%(heading)s”?") % {"heading": each}
-            for each in found[:OFFERED]
-        ]
+    return [as_question(heading) for heading in found[:OFFERED]]

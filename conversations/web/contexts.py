@@ -6,14 +6,13 @@ import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
-from itertools import zip_longest
 from typing import Any
 from urllib.parse import urlencode, urlsplit
 
 from asgiref.sync import async_to_sync
 from django.conf import settings
 from django.contrib.auth.models import User
-from django.db.models import Case, Exists, OuterRef, QuerySet, TextField, Value, When
+from django.db.models import Exists, OuterRef, QuerySet
 from django.template.loader import render_to_string
 from django.utils import timezone
 from django.utils.html import format_html
@@ -30,12 +29,11 @@ from conversations.models import ChatSession, ModelProfile, Turn
 from conversations.pipeline.writing import extractive_answer
 from conversations.prompts.endpoints import profile_endpoint
 from conversations.rendering.answer import AnswerPage
-from conversations.rendering.follow_ups import SECTION_NAMES
+from conversations.rendering.topics import as_question, suggested_topics
 from conversations.turn_tree import TurnTree
 from knowledge import access as knowledge_access
-from knowledge.chunking.sections import MARK
 from knowledge.labels import LabelFilter
-from knowledge.models import Chunk, Document, KnowledgeBase
+from knowledge.models import Document, KnowledgeBase
 from knowledge.web.files import upload_rules
 from ragsite.llm.default import default_endpoint, notice_ollama
 
@@ -52,11 +50,6 @@ SAMPLE_QUESTIONS = {
     "LS-2400 Switch Handbook.pdf": "How long does a firmware update take?",
     "云雀网络员工手册.docx": "年假有多少天？",
 }
-_NUMBERING = re.compile(
-    r"^(?:(?:chapter|section|part|appendix)\s+(?:\d[\d.]*|[A-Z]|[IVX]+)\b[.:)]?|\(?\d[\d.]*\)?|[A-Z]\.\d[\d.]*"
-    r"|[（(]?[一二三四五六七八九十]+[、）).]|第\S{1,3}[章节条部篇])[\s:：—–-]*",
-    re.IGNORECASE,
-)
 # Markdown that `plain`, which is for sentences, doesn't remove: rules, the second lines of tables, markers of nested
 # lists, and asterisks next to punctuation and Chinese; those in 2*3 and 2 * 3 aren't Markdown.
 _MARKS = re.compile(
@@ -64,8 +57,6 @@ _MARKS = re.compile(
     r"|(?<=[㐀-鿿])\*+|(?<!\\)\*+(?=[㐀-鿿])",
     re.MULTILINE,
 )
-# Signs of a sentence (its end, commas) or of an entry in a table of contents (dots before a number).
-_SENTENCE = re.compile(r"[.!?;,。！？；，…]\s*$|[。！？；，;]|[.!?,]\s|\.{3,}|…")
 
 
 @dataclass(frozen=True, slots=True)
@@ -387,11 +378,12 @@ def welcome_context(user: Any, asked: Sequence[Document] = ()) -> dict[str, Any]
     ready = documents.filter(status__in=searchable)
     samples = ready.filter(original_filename__in=SAMPLE_QUESTIONS)
     bases = dict(samples.values_list("original_filename", "knowledge_base_id"))
+    topics = suggested_topics(ready, SUGGESTIONS, besides=() if asked else bases.values())
     return {
         "document_count": (count := ready.count()),
         "is_reading": not count and documents.filter(status__in=Document.UNFINISHED).exists(),
         "sample_questions": [question for name, question in SAMPLE_QUESTIONS.items() if name in bases],
-        "suggestions": suggestions(ready, besides=() if asked else bases.values()),
+        "suggestions": [as_question(topic) for topic in topics],
         "ollama": local_models(user),
         "administrators": administrators(user),
     }
@@ -410,44 +402,3 @@ def administrators(user: Any) -> list[str]:
         return []
     found = User.objects.filter(is_superuser=True, is_staff=True, is_active=True).order_by("pk")
     return [each.get_full_name() or each.get_username() for each in found[:3]]
-
-
-def suggestions(documents: QuerySet[Document], besides: Collection[int] = ()) -> list[str]:
-    """Return headings of the newest documents as suggested topics, except from some bases.
-
-    Documents take turns in contributing their next heading that names a topic, until there are enough; so do bases.
-    """
-    newest = documents.exclude(knowledge_base__in=besides).order_by("-id").values_list("knowledge_base_id", "pk")[:300]
-    of_base: dict[int, list[int]] = {}
-    for base_id, document_id in newest:
-        of_base.setdefault(base_id, []).append(document_id)
-    chosen = [pk for turn in zip_longest(*of_base.values()) for pk in turn if pk is not None][:12]
-    # The text of a small section includes the headings below it.
-    inner = Case(When(content__contains=MARK, then="content"), default=Value("", TextField()))
-    rows = Chunk.objects.filter(document__in=chosen, kind=Chunk.Kind.TEXT).order_by("-document_id", "ordinal")
-    if len(chosen) > 1:
-        rows = rows.filter(ordinal__lt=60)  # the beginning of a document
-    topics: dict[int, dict[str, None]] = {pk: {} for pk in chosen}
-    outermost: dict[int, dict[str, None]] = {pk: {} for pk in chosen}
-    for document_id, path, content in rows.values_list("document_id", "heading_path", inner)[:800]:
-        below = [line.removeprefix(MARK) for line in content.splitlines() if line.startswith(MARK)]
-        for heading in [*path[1:][-1:], *below]:
-            topics[document_id][heading] = None
-        outermost[document_id] |= dict.fromkeys(path[:1])
-    for pk, headings in outermost.items():
-        if len(headings) > 1 and not topics[pk]:  # otherwise it is the title of the document
-            topics[pk] = headings
-    named = [[_NUMBERING.sub("", heading).strip() for heading in headings] for headings in topics.values()]
-    turns = zip_longest(*(filter(_is_topic, headings) for headings in named))
-    return list(dict.fromkeys(heading for turn in turns for heading in turn if heading))[:SUGGESTIONS]
-
-
-def _is_topic(heading: str) -> bool:
-    """Whether a heading names a topic, and isn't a sentence, a number or a part that most documents have."""
-    letters = [character for character in heading if character.isalpha()]
-    is_chinese = any("\u4e00" <= character <= "\u9fff" for character in letters)
-    if not (2 if is_chinese else 4) <= len(letters) or 2 * len(letters) < len(heading.replace(" ", "")):
-        return False
-    if len(heading) > (20 if is_chinese else 50) or len(heading.split()) > 7 or _SENTENCE.search(heading):
-        return False
-    return "".join(heading.casefold().split() if is_chinese else heading.casefold()).strip(" :：.") not in SECTION_NAMES

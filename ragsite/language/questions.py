@@ -1,4 +1,4 @@
-"""Question words, and whether a text is a question. Pure."""
+"""Question words, whether a text is a question, and what it asks about. Pure."""
 
 import re
 from functools import cache
@@ -24,6 +24,37 @@ _STATES = re.compile(
     r"|是|可以|能够|应当|应该|必须|已经|不能|不得|属于|导致|具有|了(?!解)",
     re.IGNORECASE,
 )
+# Requests for all that the documents say about a topic. Their other words aren't in any passage.
+_SOURCES_EN = (
+    r"(?:(?:any|all|most)\s+of\s+)?(?:(?:the|my|our|your|these|those|all|any)\s+)?"
+    r"(?:documents?|documentation|docs?|files?|sources?|papers?|texts?|knowledge\s+bases?)"
+)
+_SAY_EN = r"(?:say|says|saying|said|tell|mention|mentions|state|states|write|written|contain|contains|cover|covers)"
+_ANYTHING_EN = r"(?:anything|something|everything|any\s+(?:information|details)|what\s+(?:information|details))"
+_ABOUT_TOPIC_EN = re.compile(
+    r"^\W*(?:please\s+)?(?:(?:can|could)\s+you\s+)?(?:tell\s+me\s+|show\s+me\s+|find\s+(?:me\s+)?)?(?:"
+    rf"what(?:['’]s)?\s+(?:(?:is|was|are|do|does|did|has|have)\s+)?(?:(?:it|they|{_SOURCES_EN})\s+)?{_SAY_EN}\s+"
+    rf"(?:(?:me|us|in\s+{_SOURCES_EN})\s+)*(?:about|on|regarding|concerning)\s+(?P<said>.+?)(?:\s+in\s+{_SOURCES_EN})?"
+    rf"|(?:(?:is|are)\s+there\s+)?{_ANYTHING_EN}\s+(?:about|on)\s+(?P<held>.+?)\s+in\s+{_SOURCES_EN}"
+    rf"|{_ANYTHING_EN}\s+in\s+{_SOURCES_EN}\s+(?:about|on)\s+(?P<inside>.+?)"
+    rf"|(?:do|does|did)\s+{_SOURCES_EN}\s+{_SAY_EN}\s+{_ANYTHING_EN}\s+(?:about|on)\s+(?P<any>.+?)"
+    rf"|(?:do|does|did)\s+{_SOURCES_EN}\s+(?:mention|cover)\s+(?P<mentioned>.+?)"
+    r")[\s?.!]*$",
+    re.IGNORECASE,
+)
+_SOURCES_ZH = r"(?:这[些份个]|我的|我们的|所有)?(?:文档|资料|文件|材料|知识库)(?:里面?|中|内|上)?(?:都|是)*"
+_CONTENT_ZH = r"(?:内容|说明|规定|信息|介绍|描述|要求)"
+_SAYS_ZH = (
+    rf"(?:的{_CONTENT_ZH})?(?:都|又|是)*(?:(?:怎么|如何|怎样)(?:说|写|讲|规定|要求|描述|介绍)"
+    rf"|[有说写讲]了?些?(?:什么|哪些){_CONTENT_ZH}?)的?"
+)
+_ABOUT_TOPIC_ZH = re.compile(
+    r"^(?:请问|请)?(?:帮我)?(?:找找|查查|[查找]一?下?)?(?:"
+    rf"(?:{_SOURCES_ZH})?(?:关于|有关(?!部门|单位|人员))[“\"]?(?P<asked>.+?)[”\"]?[，,]?(?:{_SOURCES_ZH})?{_SAYS_ZH}"
+    rf"|{_SOURCES_ZH}(?:有没有|有|提到了?)?(?:什么|哪些)?(?:关于|有关)(?P<held>.+?)(?:的{_CONTENT_ZH}?)?"
+    rf"|{_SOURCES_ZH}(?:有没有|有|怎么|如何)?(?:提到|提及|讲到)(?P<mentioned>[^了过什哪].*?)"
+    r")[的吗呢？?。！\s]*$"
+)
 _LONG = 7  # words; a Chinese word has about two characters
 
 
@@ -38,3 +69,11 @@ def asks(text: str) -> bool:
     text = simplified(text)
     length = len(HAN_CHARACTER.findall(text)) / 2 + len(re.findall(r"[^\W\d_]+", HAN_CHARACTER.sub(" ", text)))
     return length < _LONG or bool(_ASKS.search(text)) or not _STATES.search(text)
+
+
+def topic_of(text: str) -> str:
+    """Return what a request for all that the documents say is about; other texts are returned unchanged."""
+    for pattern in (_ABOUT_TOPIC_EN, _ABOUT_TOPIC_ZH):
+        if match := pattern.match(text):
+            return next(filter(None, match.groups()))
+    return text

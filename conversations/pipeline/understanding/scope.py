@@ -17,6 +17,7 @@ from knowledge.labels import LabelFilter
 from knowledge.models import Document, KnowledgeBase
 from knowledge.queries import languages_of
 from ragsite.language.content_words import content_terms
+from ragsite.language.questions import topic_of
 from ragsite.site_settings.config import config
 from retrieval.engine import fulltext
 from retrieval.engine.fulltext import Frequencies
@@ -133,8 +134,11 @@ def _only(scope: Scope, document_id: int | None) -> Scope:
 
 
 def as_searched(text: str, found: Found) -> str:
-    """Return a wording of the question as it is searched: without the name of its source, and spelt correctly."""
-    return corrected(found.named.without(text), found.spelling)
+    """Return a wording of the question as it is searched: without the name of its source, and spelt correctly.
+
+    A request for all that the documents say about something is searched as that alone.
+    """
+    return corrected(topic_of(found.named.without(text)), found.spelling)
 
 
 def cited_by(turn_id: int | None, among: Collection[int]) -> int | None:

@@ -43,7 +43,7 @@ def asked(owner: User, question: str, state: str = "answered", cite: int = 1) ->
 
 def test_headings_beside_the_passage_become_questions(owner: User) -> None:
     assert follow_ups(owner, asked(owner, "How do I restore it?")) == [
-        "What do the documents say about “Updating the firmware”?",
+        "Tell me about updating the firmware.",
         "Is there a lamp?",
     ]
 
