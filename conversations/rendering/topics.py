@@ -27,7 +27,7 @@ LEAST_TEXT, MUCH_TEXT = 80, 4_000
 SECTION_NAMES = frozenset(lines_of("section_names"))
 
 _NUMBERING = re.compile(
-    r"^(?:(?:chapter|section|part|appendix)\s+(?:\d[\d.]*|[A-Z]|[IVX]+)\b[.:)]?|\(?\d[\d.]*\)?|[A-Z]\.\d[\d.]*"
+    r"^(?:(?:chapter|section|part|appendix)\s+(?:\d[\d.]*|[A-Z]|[IVX]+)\b[.:)]?|\(?\d[\d.]*\)?(?![\w%])|[A-Z]\.\d[\d.]*"
     r"|[（(]?[一二三四五六七八九十]+[、）).]|第\S{1,3}[章节条部篇])[\s:：—–-]*",
     re.IGNORECASE,
 )

@@ -55,6 +55,7 @@ _ABOUT_TOPIC_ZH = re.compile(
     rf"|{_SOURCES_ZH}(?:有没有|有|怎么|如何)?(?:提到|提及|讲到)(?P<mentioned>[^了过什哪].*?)"
     r")[的吗呢？?。！\s]*$"
 )
+_WHAT_IS_ZH = re.compile(r"^(?:请问)?什么是([^，。？?]+)[？?。\s]*$")
 _LONG = 7  # words; a Chinese word has about two characters
 
 
@@ -71,9 +72,12 @@ def asks(text: str) -> bool:
     return length < _LONG or bool(_ASKS.search(text)) or not _STATES.search(text)
 
 
-def topic_of(text: str) -> str:
-    """Return what a request for all that the documents say is about; other texts are returned unchanged."""
+def without_frame(text: str) -> str:
+    """Return what a request for all that the documents say is about; other texts are returned unchanged.
+
+    Of the two Chinese forms of "What is X?", the reader understands "X是什么" better.
+    """
     for pattern in (_ABOUT_TOPIC_EN, _ABOUT_TOPIC_ZH):
         if match := pattern.match(text):
             return next(filter(None, match.groups()))
-    return text
+    return _WHAT_IS_ZH.sub(r"\1是什么？", text)

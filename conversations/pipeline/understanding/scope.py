@@ -17,7 +17,7 @@ from knowledge.labels import LabelFilter
 from knowledge.models import Document, KnowledgeBase
 from knowledge.queries import languages_of
 from ragsite.language.content_words import content_terms
-from ragsite.language.questions import topic_of
+from ragsite.language.questions import without_frame
 from ragsite.site_settings.config import config
 from retrieval.engine import fulltext
 from retrieval.engine.fulltext import Frequencies
@@ -138,7 +138,7 @@ def as_searched(text: str, found: Found) -> str:
 
     A request for all that the documents say about something is searched as that alone.
     """
-    return corrected(topic_of(found.named.without(text)), found.spelling)
+    return corrected(without_frame(found.named.without(text)), found.spelling)
 
 
 def cited_by(turn_id: int | None, among: Collection[int]) -> int | None:
