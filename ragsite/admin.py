@@ -27,6 +27,7 @@ from django_q.models import Failure, OrmQ, Schedule, Success, Task
 
 from ragsite.admin_base import ModelAdmin, ReadOnly, RecordAdmin, column
 from ragsite.audit.log import record
+from ragsite.backup import admin as backups  # noqa: F401
 from ragsite.models import ApiToken, AuditEntry, Limit, SettingChange
 from ragsite.words.labels import VERBS
 
@@ -94,6 +95,7 @@ AUDIT_WORDS = {
     "used": pgettext_lazy("audit", "used"),
     "elsewhere": _("on another device"),
     "own data": _("own data"),
+    "backup": _("backup"),
     "second factor": _("second factor"),
     "people": _("people"),
     "groups": _("groups"),

@@ -13,6 +13,7 @@ from django.core.paginator import Paginator
 from django.db import connections
 from django.db.models import Model
 from django.http import HttpRequest, HttpResponse
+from django.http.response import HttpResponseBase
 from django.template.response import TemplateResponse
 from django.urls import path, reverse
 from django.utils.functional import cached_property
@@ -73,12 +74,12 @@ SECTIONS: tuple[tuple[str, Any, tuple[str, ...]], ...] = (
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """An admin page that isn't a model's change list; it is listed after the model `after`."""
+    """An admin page that isn't a model's change list, listed after the model `after`; if empty, in the last section."""
 
     name: str  # of its URL pattern
     title: Any
     route: str
-    view: Callable[[HttpRequest], HttpResponse]
+    view: Callable[[HttpRequest], HttpResponseBase]
     permission: str
     after: str
 
@@ -180,27 +181,23 @@ class AdminSite(admin.AdminSite):
         # Django's list isn't reused, since sorting it translates the names again for each comparison.
         apps = self._build_app_dict(request).values()
         rows = {row["model"]._meta.label: row for app in apps for row in app["models"]}
-        pages = [page for page in _pages if request.user.has_perm(page.permission)]
+        pages: dict[str, list[dict[str, Any]]] = {}
+        for page in _pages:
+            if request.user.has_perm(page.permission):
+                url = reverse(f"admin:{page.name}")
+                row = {"name": page.title, "object_name": page.name, "admin_url": url, "view_only": True}
+                pages.setdefault(page.after, []).append(row)
         found = []
         for key, name, labels in SECTIONS:
             models = []
             for label in labels:
                 if label in rows:
                     models.append(rows.pop(label))
-                models += [
-                    {
-                        "name": page.title,
-                        "object_name": page.name,
-                        "admin_url": reverse(f"admin:{page.name}"),
-                        "view_only": True,
-                    }
-                    for page in pages
-                    if page.after == label
-                ]
+                models += pages.get(label, [])
             if models:
                 found.append(_section(key, name, models))
-        if rows:
-            found.append(_section("works", _("System"), list(rows.values())))
+        if rest := [*rows.values(), *pages.get("", [])]:
+            found.append(_section("works", _("System"), rest))
         return found
 
 

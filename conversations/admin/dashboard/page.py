@@ -18,6 +18,7 @@ from conversations.admin.dashboard import charts, figures, unanswered
 from conversations.admin.model_setup.views import may_set_up
 from conversations.models import ChatSession, Feedback, ModelProfile
 from knowledge import access
+from ragsite.backup import runs
 from ragsite.limits import disk
 from retrieval.types import AnswerState
 
@@ -60,6 +61,8 @@ def context(request: HttpRequest) -> dict[str, Any]:
         free, total = disk.space()
         found |= {"ingestion": figures.ingestion(), "sizes": figures.sizes()}
         found["disk"] = {"free": free, "total": total, "is_low": disk.is_low()}
+    if user.is_superuser:
+        found["backup_problem"] = runs.problem()
     if found and may_set_up(user):
         has_model = settings.LLM_BASE_URL or ModelProfile.objects.filter(enabled=True).exists()
         found["connect_model"] = not has_model
