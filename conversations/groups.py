@@ -10,6 +10,11 @@ def session_group(session_id: int) -> str:
     return f"session.{session_id}"
 
 
+def owner_group(user_id: int) -> str:
+    """Return the group of the open pages of a user's sessions."""
+    return f"owner.{user_id}"
+
+
 def message_group(message_id: int) -> str:
     """Return the group of the processes that stream an answer."""
     return f"message.{message_id}"

@@ -16,6 +16,7 @@ from django.utils.translation import gettext_lazy as _
 from pgvector.django import HalfVectorField
 
 from conversations.assistants.models import Assistant, AssistantVersion, Rehearsal
+from conversations.inbox.models import Draft, UnseenAnswer
 from conversations.memory.models import MemoryFact, MemorySwitch
 from conversations.message_search import word_vector
 from conversations.prompts.models import ModelProfile, PromptTemplate, TokenCalibration
@@ -30,6 +31,7 @@ __all__ = [
     "ChatSession",
     "Citation",
     "ContextEntry",
+    "Draft",
     "Feedback",
     "MemoryFact",
     "MemorySwitch",
@@ -42,6 +44,7 @@ __all__ = [
     "TokenCalibration",
     "TraceStep",
     "Turn",
+    "UnseenAnswer",
 ]
 
 

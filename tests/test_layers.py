@@ -26,7 +26,7 @@ READS_ENVIRONMENT = {"manage.py", "ragsite/env.py", "ragsite/asgi.py"}
 # The packages of `conversations`, bottom to top. Modules beside them are below, except for those in `STARTED_LAST`.
 ROOMS = (
     ("prompts", "memory", "citations", "assistants", "files"),
-    ("pipeline",),
+    ("pipeline", "inbox"),
     ("turns",),
     ("sharing",),
     ("rendering",),
