@@ -31,6 +31,7 @@ from conversations.prompts.endpoints import profile_endpoint
 from conversations.rendering.answer import AnswerPage
 from conversations.rendering.topics import as_question, suggested_topics
 from conversations.turn_tree import TurnTree
+from conversations.turns.example import find_example
 from knowledge import access as knowledge_access
 from knowledge.labels import LabelFilter
 from knowledge.models import Document, KnowledgeBase
@@ -379,14 +380,24 @@ def welcome_context(user: Any, asked: Sequence[Document] = ()) -> dict[str, Any]
     samples = ready.filter(original_filename__in=SAMPLE_QUESTIONS)
     bases = dict(samples.values_list("original_filename", "knowledge_base_id"))
     topics = suggested_topics(ready, SUGGESTIONS, besides=() if asked else bases.values())
+    own = sample_base(user) if bases and not asked else None
+    example, can_be_made = find_example(own) if own is not None else (None, False)
     return {
         "document_count": (count := ready.count()),
         "is_reading": not count and documents.filter(status__in=Document.UNFINISHED).exists(),
         "sample_questions": [question for name, question in SAMPLE_QUESTIONS.items() if name in bases],
+        "example": example,
+        "makes_example": can_be_made,
         "suggestions": [as_question(topic) for topic in topics],
         "ollama": local_models(user),
         "administrators": administrators(user),
     }
+
+
+def sample_base(user: Any) -> int | None:
+    """Return the id of the user's newest knowledge base of samples, or None."""
+    samples = Document.objects.filter(original_filename__in=SAMPLE_QUESTIONS, knowledge_base__owner=user)
+    return samples.order_by("-knowledge_base_id").values_list("knowledge_base_id", flat=True).first()
 
 
 def local_models(user: Any) -> list[str]:

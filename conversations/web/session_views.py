@@ -7,14 +7,17 @@ from django.db.models import Count, Q
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
+from django.utils.translation import get_language
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from conversations import access, queries, services
 from conversations.models import ChatSession
 from conversations.rendering.follow_ups import follow_ups
+from conversations.turns.example import find_example, make_example
 from conversations.web import contexts
 from knowledge import access as knowledge_access
+from ragsite.db import in_database
 from ragsite.requests import ids, is_htmx, lead_to, number_in
 
 
@@ -54,6 +57,20 @@ def session(request: HttpRequest, pk: int) -> HttpResponse:
 def new_session(request: HttpRequest) -> HttpResponse:
     """Open a new session, reusing an empty one of the user."""
     return redirect("session", pk=services.empty_session(request.user).pk)
+
+
+@login_required
+@require_POST
+async def example(request: HttpRequest) -> HttpResponse:
+    """Make the example conversation on the user's samples, unless there is one; respond with a link to it."""
+    user = await request.auser()
+    base_id = await in_database(contexts.sample_base, user)
+    if base_id is None:
+        raise Http404
+    found, can_be_made = await in_database(find_example, base_id)
+    if found is None and can_be_made:
+        found = await make_example(user, base_id, get_language() or "en")
+    return await in_database(render, request, "conversations/_example.html", {"example": found})
 
 
 @login_required

@@ -17,6 +17,7 @@ from conversations.web.scope import file_views, scope_views
 urlpatterns = [
     path("", session_views.chat, name="chat"),
     path("c/new/", session_views.new_session, name="new-session"),
+    path("c/example/", session_views.example, name="example"),
     path("c/search/", session_views.search_sessions, name="search-sessions"),
     path("c/<int:pk>/", session_views.session, name="session"),
     path("c/<int:pk>/rename/", session_views.rename_session, name="rename-session"),
