@@ -27,13 +27,13 @@ QUESTIONS = {
         "How long does a firmware update take?",
         "年假有多少天？",
         "Can the LS-2408 be mounted on a wall outdoors?",
-        "Is there a discount for schools?",
+        "Who won the World Cup in 2018?",
     ),
     "zh": (
         "年假有多少天？",
         "How long does a firmware update take?",
         "员工可以带宠物上班吗？",
-        "学校购买有折扣吗？",
+        "2018 年世界杯谁夺冠？",
     ),
 }
 # It is made soon after the samples were added, or not at all: somebody may have deleted it since.
