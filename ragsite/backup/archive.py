@@ -207,8 +207,7 @@ def _manifest(path: Path, archive: zipfile.ZipFile) -> dict[str, Any]:
             _("%(path)s was made by a newer version of Ragsite (%(version)s). Update Ragsite first.")
             % {"path": path, "version": found.get("version", "?")}
         )
-    names = archive.namelist()
-    same = set(names) == {*found["members"], MANIFEST} and len(names) == len(set(names))
+    same = sorted(archive.namelist()) == sorted([*found.get("members", ()), MANIFEST])
     if archive.comment != hashlib.sha256(text).hexdigest().encode() or not same:
         raise _damaged(path, MANIFEST)
     return found

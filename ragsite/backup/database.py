@@ -33,11 +33,13 @@ SELECT relname, attname, format_type(atttypid, NULL) FROM pg_attribute JOIN pg_c
 WHERE relnamespace = {schema} AND relkind = 'r' AND attnum > 0 AND NOT attisdropped AND attgenerated = ''
 ORDER BY relname, attnum
 """
+# The statement that creates an index, without the schema. PostgreSQL's shorter form changes some expressions.
+_DEFINITION = r"regexp_replace(pg_get_indexdef(indexrelid), ' ON (ONLY )?\S+?\.', ' ON ')"
 _PARTITIONS = """
 SELECT c.relname, p.relname, pg_get_expr(c.relpartbound, c.oid),
-    ARRAY(SELECT format('CONSTRAINT %I %s', conname, pg_get_constraintdef(oid, true)) FROM pg_constraint
+    ARRAY(SELECT format('CONSTRAINT %I %s', conname, pg_get_constraintdef(oid)) FROM pg_constraint
         WHERE conrelid = c.oid AND contype = 'c' AND coninhcount = 0),
-    ARRAY(SELECT pg_get_indexdef(indexrelid, 0, true) FROM pg_index
+    ARRAY(SELECT {definition} FROM pg_index
         WHERE indrelid = c.oid AND indisvalid AND indexrelid NOT IN (SELECT inhrelid FROM pg_inherits))
 FROM pg_inherits JOIN pg_class c ON c.oid = inhrelid JOIN pg_class p ON p.oid = inhparent
 WHERE c.relispartition AND c.relkind = 'r' AND c.relnamespace = {schema} ORDER BY c.relname
@@ -48,14 +50,15 @@ FROM pg_attribute JOIN pg_class c ON c.oid = attrelid
 WHERE relnamespace = {schema} AND relkind = 'r' AND attnum > 0 AND NOT attisdropped
     AND pg_get_serial_sequence(quote_ident(relname), attname) IS NOT NULL
 """
+# Without conditional ones, whose conditions PostgreSQL would read differently from how it wrote them.
 _INDEXES = """
-SELECT c.relname, i.relname, pg_get_indexdef(indexrelid, 0, true)
+SELECT c.relname, i.relname, {definition}
 FROM pg_index JOIN pg_class i ON i.oid = indexrelid JOIN pg_class c ON c.oid = indrelid
-WHERE c.relnamespace = {schema} AND NOT c.relispartition
+WHERE c.relnamespace = {schema} AND NOT c.relispartition AND indpred IS NULL
     AND NOT EXISTS (SELECT 1 FROM pg_constraint WHERE conindid = indexrelid)
 """
 _FOREIGN_KEYS = """
-SELECT relname, conname, pg_get_constraintdef(k.oid, true) FROM pg_constraint k JOIN pg_class c ON c.oid = conrelid
+SELECT relname, conname, pg_get_constraintdef(k.oid) FROM pg_constraint k JOIN pg_class c ON c.oid = conrelid
 WHERE relnamespace = {schema} AND contype = 'f' AND conparentid = 0
 """
 _OTHERS = """
@@ -118,7 +121,7 @@ def dump(cursor: CursorWrapper, writer: Writer) -> dict[str, Any]:
         binary = any(kind in ("halfvec", "vector") for _name, kind in columns[table])
         statement = sql.SQL("COPY {} ({}) TO STDOUT (FORMAT {})")
         copied = statement.format(sql.Identifier(table), _names(names), sql.SQL("binary" if binary else "text"))
-        with cursor.copy(copied) as copy:
+        with connection.wrap_database_errors, cursor.copy(copied) as copy:
             writer.add(f"database/{table}", _gathered(copy), compress=not binary)
         tables[table] = {"columns": names, "rows": cursor.rowcount, "binary": binary}
     return {
@@ -242,7 +245,7 @@ def _drop_indexes_and_keys(cursor: CursorWrapper) -> tuple[list[str], list[str]]
         cursor.execute(sql.SQL("DROP INDEX {}").format(sql.Identifier(name)))
     adding = sql.SQL("ALTER TABLE {} ADD CONSTRAINT {} {}")
     return (
-        [definition.replace(" ON ONLY ", " ON ", 1) for _name, definition in indexes],
+        [definition for _name, definition in indexes],
         [
             adding.format(sql.Identifier(table), sql.Identifier(name), sql.SQL(definition)).as_string()
             for table, name, definition in keys
@@ -254,7 +257,7 @@ def _load_table(cursor: CursorWrapper, table: str, details: dict[str, Any], piec
     statement = sql.SQL("COPY {} ({}) FROM STDIN (FORMAT {})").format(
         sql.Identifier(table), _names(details["columns"]), sql.SQL("binary" if details["binary"] else "text")
     )
-    with cursor.copy(statement) as copy:
+    with connection.wrap_database_errors, cursor.copy(statement) as copy:
         for piece in pieces:
             copy.write(piece)
     if cursor.rowcount != details["rows"]:
@@ -295,7 +298,7 @@ def _columns(cursor: CursorWrapper) -> dict[str, list[tuple[str, str]]]:
 
 
 def _fetch(cursor: CursorWrapper, query: LiteralString | str) -> list[Any]:
-    cursor.execute(query.replace("{schema}", "current_schema()::regnamespace"))
+    cursor.execute(query.replace("{definition}", _DEFINITION).replace("{schema}", "current_schema()::regnamespace"))
     return [list(row) for row in cursor.fetchall()]
 
 

@@ -69,7 +69,7 @@ def recover() -> None:
         is_committed = database.marked() == known["token"]
         for item in ITEMS:
             is_staged = (staging() / item).exists()
-            if is_committed and is_staged:
+            if is_committed and (is_staged or item not in known["new"]):
                 _replace(item)
             elif not is_committed:
                 if item in known["new"] and not is_staged:
