@@ -10,6 +10,7 @@ from asgiref.sync import sync_to_async
 from django.conf import settings
 from django.contrib import admin, messages
 from django.core.exceptions import PermissionDenied
+from django.core.handlers.asgi import ASGIRequest
 from django.http import Http404, HttpRequest, HttpResponseRedirect, StreamingHttpResponse
 from django.http.response import HttpResponseBase
 from django.urls import reverse
@@ -67,7 +68,8 @@ def _download(request: HttpRequest, name: str) -> HttpResponseBase:
         raise Http404
     record(AuditEntry.Action.EXPORTED, name=name, what="backup")
     file = path.open("rb")
-    response = StreamingHttpResponse(_pieces(file), content_type="application/zip")
+    pieces = _pieces(file) if isinstance(request, ASGIRequest) else iter(lambda: file.read(PIECE), b"")
+    response = StreamingHttpResponse(pieces, content_type="application/zip")
     response.headers["Content-Length"] = str(path.stat().st_size)
     response.headers["Content-Disposition"] = content_disposition_header(True, name) or ""
     return response
