@@ -110,7 +110,7 @@ def _stamp(path: Path) -> Stamp:
 
 def _add_others(writer: Writer) -> dict[str, str]:
     """Write the key and the other files of the data folder that a restored site needs; return members by path."""
-    writer.add("others/secret-key", [f"{settings.SECRET_KEY}\n".encode()])
+    writer.add("others/secret-key", [settings.SECRET_KEY.encode()])
     found = {"secret-key": "others/secret-key"}
     for item in switch.ITEMS:
         top = Path(settings.DATA_DIR) / item
