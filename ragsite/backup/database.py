@@ -125,7 +125,7 @@ def dump(cursor: CursorWrapper, writer: Writer) -> dict[str, Any]:
             writer.add(f"database/{table}", _gathered(copy), compress=not binary)
         tables[table] = {"columns": names, "rows": cursor.rowcount, "binary": binary}
     return {
-        "server": connection.pg_version,
+        "server": _fetch(cursor, "SHOW server_version")[0][0],
         "migrations": _fetch(cursor, f"SELECT app, name FROM {MIGRATIONS} ORDER BY id"),
         "tables": tables,
         "partitions": _fetch(cursor, _PARTITIONS),

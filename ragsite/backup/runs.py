@@ -98,7 +98,7 @@ def make(path: Path, run: BackupRun | None = None, report: Callable[[int], None]
     # A site that isn't migrated yet, and is backed up first, may not have the table.
     if run is None and BackupRun._meta.db_table in connection.introspection.table_names():
         run = start()
-    mine = BackupRun.objects.filter(pk=run.pk if run else None, state=State.RUNNING)
+    mine = BackupRun.objects.filter(pk=run.pk if run else 0, state=State.RUNNING)
     if run is not None:
         mine.update(file=str(path))
     next_beat = 0.0
