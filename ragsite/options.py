@@ -48,7 +48,7 @@ BACKUP_KEEP = env.integer(
     "BACKUP_KEEP",
     7,
     (1, 1000),
-    _("Backups to keep in that folder; older ones are deleted once a new one is complete"),
+    _("Scheduled and other backups to keep in their folder; older ones are deleted once a new one is complete"),
     live="site",
 )
 STATIC_DIR = env.path(

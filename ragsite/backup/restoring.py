@@ -135,7 +135,7 @@ def _refuse_target(replace: bool) -> None:
     count = database.other_connections()
     if count:
         message = _(
-            "The database is in use: it has %(count)d other connections. Stop all processes of the site (`manage.py "
+            "The database is in use (other connections: %(count)d). Stop all processes of the site (`manage.py "
             "web`, `manage.py worker` and other commands), then restore. Nothing was changed."
         )
         raise BackupError(message % {"count": count})

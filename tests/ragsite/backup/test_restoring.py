@@ -173,7 +173,7 @@ def test_a_running_site_is_not_replaced(document: Document, backup: Path, elsewh
     parameters = connection.get_connection_params()
     where = {name: parameters[name] for name in ("host", "user", "dbname")}
     with psycopg.connect(**where):
-        assert "has 1 other connections" in _refusal(backup, replace=True)
+        assert "in use (other connections: 1)" in _refusal(backup, replace=True)
 
 
 def test_a_held_data_folder_is_not_touched(document: Document, backup: Path, monkeypatch: pytest.MonkeyPatch) -> None:
