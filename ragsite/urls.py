@@ -22,6 +22,7 @@ urlpatterns: list[URLPattern | URLResolver] = [
     path("account/", views.account, name="account"),
     path("account/password/", views.change_password, name="change-password"),
     path("account/data/", views.download_data, name="download-data"),
+    path("account/chats/", views.import_chats, name="import-chats"),
     path("account/delete/", views.delete_account, name="delete-account"),
     path("account/theme/", views.set_theme, name="set-theme"),
     path("account/tokens/", views.add_token, name="add-token"),

@@ -23,14 +23,15 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.template.loader import render_to_string
 from django.utils import timezone
 from django.utils.http import content_disposition_header, url_has_allowed_host_and_scheme
-from django.utils.translation import get_language, gettext_lazy
+from django.utils.translation import get_language, gettext_lazy, ngettext
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 from django.views.defaults import bad_request as default_bad_request
 from django.views.defaults import page_not_found
 
 from conversations.memory import facts
-from conversations.own_data import archive, deletion
+from conversations.own_data import archive, deletion, importing
+from knowledge.services import clean_filename
 from ragsite.accounts import stream_auth
 from ragsite.accounts.forms import ChangePasswordForm
 from ragsite.accounts.pauses import with_retry_after
@@ -39,6 +40,7 @@ from ragsite.accounts.tokens import create_token
 from ragsite.audit.log import record
 from ragsite.db import DATABASE_UNAVAILABLE, database_unavailable_message
 from ragsite.exceptions import Refused
+from ragsite.language.sentences import join_sentences
 from ragsite.limits import disk
 from ragsite.models import ApiToken, AuditEntry
 from ragsite.requests import absolute, refusal
@@ -146,6 +148,28 @@ def download_data(request: HttpRequest) -> HttpResponseBase:
     response["Content-Disposition"] = content_disposition_header(True, name) or "attachment"
     record(AuditEntry.Action.EXPORTED, user, what="own data")
     return response
+
+
+@login_required
+@require_POST
+def import_chats(request: HttpRequest) -> HttpResponse:
+    """Add the chats of another site's export file to the user's, and say how many there were."""
+    assert isinstance(request.user, User)
+    file = request.FILES.get("file")
+    if file is None:
+        messages.error(request, _("Choose a file first."))
+        return redirect("account")
+    try:
+        done = importing.import_chats(request.user, clean_filename(file.name or ""), file, file.size or 0)
+    except Refused as refusal:
+        messages.error(request, refusal.message)
+        return redirect("account")
+    added = ngettext("%(count)d chat was added.", "%(count)d chats were added.", done.added) % {"count": done.added}
+    known = ngettext(
+        "%(count)d had been added before.", "%(count)d had been added before.", done.known
+    ) % {"count": done.known}  # fmt: skip
+    messages.success(request, join_sentences(added, known if done.known else ""))
+    return redirect("account")
 
 
 async def _while_signed_in(user: User, session_key: str, pieces: AsyncGenerator[bytes]) -> AsyncIterator[bytes]:

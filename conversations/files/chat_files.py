@@ -119,7 +119,7 @@ def reading_of(files_id: int, turn_id: int) -> Reading:
         if document.status not in Document.UNFINISHED:
             failed.append(document)
         # A document whose scanned pages are missing is searchable, except while its passages are being replaced.
-        elif not (document.reads_scans and getattr(document, "chunk_count", 0)) or document.stage == "words":
+        elif not (document.reads_scans and bool(getattr(document, "chunk_count", 0))) or document.stage == "words":
             unread.append((document.name, document.progress))
     if failed:
         session = Turn.objects.filter(pk=turn_id).values("session")

@@ -79,5 +79,5 @@ def without_frame(text: str) -> str:
     """
     for pattern in (_ABOUT_TOPIC_EN, _ABOUT_TOPIC_ZH):
         if match := pattern.match(text):
-            return next(filter(None, match.groups()))
+            return str(next(filter(None, match.groups())))
     return _WHAT_IS_ZH.sub(r"\1是什么？", text)
