@@ -29,8 +29,7 @@ PARTIAL = ".ragsite-part"
 PIECE = 1024 * 1024
 _LOOK_AT_DISK = 64 * PIECE  # bytes written between two looks at the free space
 _DEFLATE_LEVEL = 1  # takes half the time of the default; the files are hardly larger
-# The first bytes of files that are compressed already: compressing them again would take time and save nothing.
-_COMPRESSED = (b"PK\x03\x04", b"%PDF", b"\x89PNG", b"\xff\xd8\xff", b"GIF8", b"RIFF", b"\x1f\x8b", b"7z\xbc\xaf")
+_SAMPLE = 64 * 1024  # bytes, from the middle of a file, that show whether compressing it saves anything
 # What reading a damaged ZIP file may raise.
 _UNREADABLE = (
     zipfile.BadZipFile, zlib.error, EOFError, KeyError, NotImplementedError, RuntimeError, ValueError, struct.error,
@@ -67,9 +66,11 @@ class Writer:
         self.members[name] = (size, digest.hexdigest())
 
     def add_file(self, name: str, path: Path) -> None:
-        """Write a file as a member, compressed unless it is already. Raises as `add`."""
+        """Write a file as a member, compressed if that saves anything, unlike for most documents. Raises as `add`."""
         with path.open("rb") as file:
-            compress = not file.read(8).startswith(_COMPRESSED)
+            file.seek(max(0, path.stat().st_size - _SAMPLE) // 2)
+            sample = file.read(_SAMPLE)
+            compress = len(zlib.compress(sample, _DEFLATE_LEVEL)) < 0.9 * len(sample)
             file.seek(0)
             self.add(name, iter(lambda: file.read(PIECE), b""), compress=compress)
 

@@ -57,6 +57,7 @@ def _write(writer: Writer) -> dict[str, Any]:
     for attempt in range(_SNAPSHOTS):
         try:
             with database.snapshot() as cursor:
+                made_at = timezone.now().isoformat(timespec="seconds")
                 wanted = database.referenced_files(cursor)
                 lost = files.add(wanted)
                 if lost and attempt < _TRIES_FOR_LOST:
@@ -69,7 +70,7 @@ def _write(writer: Writer) -> dict[str, Any]:
         raise BackupError(_("The database's tables are being changed. Try again in a few minutes."))
     return {
         "version": version(),
-        "made_at": timezone.now().isoformat(timespec="seconds"),
+        "made_at": made_at,
         "host": socket.gethostname(),
         "database": described,
         "files": {name: files.members[name] for name in sorted(wanted) if name in files.members},

@@ -165,9 +165,7 @@ def test_a_site_moves_to_an_external_database_and_back(original: Site, backup: P
         _command(external, "restore", str(backup), DATABASE_URL=url)
         assert not (external / "postgres").exists()
         with psycopg.connect(url):  # as a worker on another machine
-            assert "is in use (other connections: 1)" in _refusal(
-                external, str(backup), "--replace", DATABASE_URL=url
-            )
+            assert "is in use (other connections: 1)" in _refusal(external, str(backup), "--replace", DATABASE_URL=url)
         _command(external, "backup", str(again), DATABASE_URL=url)
         assert _rows(again) == _rows(backup)
         assert _manifest(again)["files"] == _manifest(backup)["files"]
