@@ -22,7 +22,8 @@ ABOUT = {"version": "0.1.0", "made_at": "2026-01-01", "database": {"tables": {}}
 
 @pytest.fixture
 def path(tmp_path: Path) -> Path:
-    return tmp_path / "site.zip"
+    (tmp_path / "backups").mkdir()
+    return tmp_path / "backups" / "site.zip"
 
 
 def _write(path: Path, contents: dict[str, bytes] = CONTENTS) -> None:
