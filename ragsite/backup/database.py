@@ -24,6 +24,7 @@ from ragsite.backup.archive import BackupError, Writer
 from ragsite.runtime import new_database
 
 MIGRATIONS = "django_migrations"
+_RESTORING = 7_246_783  # the number of an advisory lock, held from marking the database until the commit
 # How values are written, whatever the server's configuration.
 _FORMATS = "SET LOCAL datestyle = 'ISO, MDY'; SET LOCAL intervalstyle = postgres; SET LOCAL bytea_output = hex"
 _NO_LIMITS = "SET LOCAL statement_timeout = 0; SET LOCAL idle_in_transaction_session_timeout = 0"
@@ -211,12 +212,17 @@ def other_connections() -> int:
 def mark(token: str) -> None:
     """Note in the database, as part of the current transaction, which restore made it."""
     with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_advisory_xact_lock(%s)", [_RESTORING])
         cursor.execute(sql.SQL("COMMENT ON TABLE {} IS {}").format(sql.Identifier(MIGRATIONS), sql.Literal(token)))
 
 
 def marked() -> str:
-    """Return the token of the restore that made the database; empty if none did."""
-    with connection.cursor() as cursor:
+    """Return the token of the restore that made the database; empty if none did.
+
+    Waits for a transaction that was killed but may still be committed.
+    """
+    with transaction.atomic(), connection.cursor() as cursor:
+        cursor.execute("SELECT pg_advisory_xact_lock(%s)", [_RESTORING])
         cursor.execute("SELECT coalesce(obj_description(to_regclass(%s), 'pg_class'), '')", [MIGRATIONS])
         return str(cursor.fetchone()[0])
 

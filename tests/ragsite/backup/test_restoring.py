@@ -87,7 +87,7 @@ def test_a_site_of_an_older_version_is_migrated(owner: User, backup: Path, elsew
     executor.migrate([*({**leaves, "ragsite": "0005_plain_labels2"}).items()])
     with connection.cursor() as cursor:
         cursor.execute("INSERT INTO auth_group (name) VALUES ('kept')")
-    creation.create(backup)
+    call_command("backup", str(backup))  # as before an update, with the new version's code
     _restore(backup)
     assert not BackupRun.objects.exists()
     with connection.cursor() as cursor:

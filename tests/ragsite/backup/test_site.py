@@ -4,6 +4,7 @@ import hashlib
 import json
 import re
 import threading
+import time
 import zipfile
 from collections.abc import Iterator
 from itertools import count
@@ -111,6 +112,20 @@ def _expect_a_whole_site(restored: Site, backup: Path, token: str) -> None:
         assert client.get(f"/knowledge/pictures/{number}").headers["Content-Type"].startswith("image/")
 
 
+def _expect_a_backup_by_button(running: Site) -> None:
+    client = _signed_in(running.url)
+    form = {"csrfmiddlewaretoken": client.cookies["csrftoken"]}
+    client.post("/admin/ragsite/backups/", data=form, headers={"Referer": running.url})
+    with running.database() as database:
+        query, deadline = "SELECT state, error, file, size FROM ragsite_backuprun", time.monotonic() + PATIENCE
+        while (run := database.execute(query).fetchone()) is None or run[0] == "running":
+            assert time.monotonic() < deadline
+            time.sleep(0.2)
+    assert run[:2] == ("done", "")
+    assert Path(run[2]).stat().st_size == run[3]
+    assert Path(run[2]).parent == running.data_dir / "backups"
+
+
 @pytest.fixture(scope="module")
 def original() -> Iterator[Site]:
     with (
@@ -153,6 +168,7 @@ def test_a_site_that_was_backed_up_in_use_is_restored(original: Site, token: str
         assert (data_dir / "secret-key").read_text() == (original.data_dir / "secret-key").read_text()
         with Site(data_dir) as restored:
             _expect_a_whole_site(restored, backup, token)
+            _expect_a_backup_by_button(restored)
 
 
 def test_a_site_moves_to_an_external_database_and_back(original: Site, backup: Path, tmp_path: Path) -> None:
