@@ -19,7 +19,7 @@ from conversations.turn_store import TurnRefused
 from conversations.turns import broker
 from conversations.turns.lifecycle import Ask, start_turn
 from knowledge.models import Document, KnowledgeBase
-from ragsite.db import in_database
+from ragsite.db import context_of_its_own, in_database
 
 # By language: two questions that the samples answer, one that they only come close to, and one on something else.
 QUESTIONS = {
@@ -57,11 +57,24 @@ def find_example(base_id: int) -> tuple[int | None, bool]:
     return None, KnowledgeBase.objects.filter(pk=base_id, created_at__gte=since).exists()
 
 
+# Examples that this process is making, by base.
+_under_way: dict[int, asyncio.Task[int | None]] = {}
+
+
 async def make_example(user: Any, base_id: int, language: str) -> int | None:
     """Ask the example's questions in a new conversation about a base; return its id, or None if that isn't possible.
 
-    Waits until the base's documents are ready, and for the answers.
+    Waits until the base's documents are ready, and for the answers. It is completed even if the caller is cancelled,
+    as a view is when its page is left.
     """
+    task = _under_way.get(base_id)
+    if task is None:
+        task = _under_way[base_id] = asyncio.create_task(_made(user, base_id, language), context=context_of_its_own())
+        task.add_done_callback(lambda _done: _under_way.pop(base_id, None))
+    return await asyncio.shield(task)
+
+
+async def _made(user: Any, base_id: int, language: str) -> int | None:
     unfinished = Document.objects.filter(knowledge_base=base_id, status__in=Document.UNFINISHED)
     looks = round(PATIENCE / PACE)
     while looks and await unfinished.aexists():

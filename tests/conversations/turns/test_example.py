@@ -1,5 +1,6 @@
 """The example conversation on the samples: asked once, for real, and not again after it was deleted."""
 
+import asyncio
 from typing import Any
 
 import pytest
@@ -66,6 +67,17 @@ async def test_it_waits_for_the_samples(owner: User, samples: KnowledgeBase, mon
     await wait_for_all()
     first = await ChatSession.objects.aget(pk=found)
     assert await first.turns.filter(messages__answer_state="answered").aexists()
+
+
+async def test_it_is_completed_if_the_page_is_left(owner: User, samples: KnowledgeBase) -> None:
+    left = asyncio.create_task(example.make_example(owner, samples.pk, "en"))
+    while not await ChatSession.objects.filter(turns__isnull=False).aexists():
+        await asyncio.sleep(0)
+    left.cancel()
+    found = await example.make_example(owner, samples.pk, "en")  # on the next page
+    await wait_for_all()
+    session = await ChatSession.objects.aget(pk=found)
+    assert await session.turns.acount() == len(example.QUESTIONS["en"])
 
 
 async def test_a_second_attempt_leaves_nothing_behind(owner: User, samples: KnowledgeBase) -> None:
