@@ -26,12 +26,14 @@ from conversations.api.frames import HEARTBEAT, PrefixFrames, step_frame
 from conversations.api.serializers import AskSerializer, ConversationSerializer, MessageSerializer
 from conversations.api.sessions import begun, language
 from conversations.events import DoneEvent, ErrorEvent, Event
+from conversations.inbox import unseen
 from conversations.models import Message
 from conversations.turns import broker, lifecycle
 from conversations.turns.coalesce import join_deltas
 from ragsite.accounts import stream_auth
 from ragsite.api.async_views import AsyncAPIView
 from ragsite.api.base import ApiErrorSerializer, validated
+from ragsite.db import in_database
 
 # Seconds of silence before a comment is sent, so that proxies keep the connection open.
 HEARTBEAT_SECONDS = 15.0
@@ -58,6 +60,8 @@ def stream(request: Request, message_id: int, after_seq: int, frames: Frames) ->
             async for events in batches:
                 text = "".join(text for event in join_deltas(events) for text in frames(event)) if events else HEARTBEAT
                 seq = events[-1].seq if events else seq
+                if events and isinstance(events[-1], DoneEvent):
+                    await in_database(unseen.clear_for_answer, message_id)
                 if text:
                     yield text
                 if events and isinstance(events[-1], DoneEvent):

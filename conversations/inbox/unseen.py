@@ -14,9 +14,8 @@ logger = logging.getLogger(__name__)
 
 
 def mark(session_id: int) -> None:
-    """Mark a session's newest answer as unseen; do nothing if the session has been removed."""
-    if ChatSession.objects.filter(pk=session_id).exists():
-        UnseenAnswer.objects.get_or_create(session_id=session_id)
+    """Mark a session's newest answer as unseen."""
+    UnseenAnswer.objects.bulk_create([UnseenAnswer(session_id=session_id)], ignore_conflicts=True)
 
 
 def clear(session_id: int) -> bool:

@@ -58,6 +58,8 @@ class Request:
     files_id: int | None = None
     # Whether the user wants to see the model's reasoning; None means yes, if the model reasons of its own accord.
     thinking: bool | None = None
+    # Whether the user waits for the answer, which is then marked as unseen until they see it.
+    awaited: bool = True
     # The version and the name of the assistant that answers; None if the site has no assistant.
     assistant_version_id: int | None = None
     assistant: str = ""

@@ -85,7 +85,7 @@ async def _made(user: Any, base_id: int, language: str) -> int | None:
     session = await in_database(services.create_session, user, title, [base_id])
     try:
         for number, question in enumerate(QUESTIONS["zh" if language.startswith("zh") else "en"]):
-            asked = Ask(session.pk, question, request_id=request_id(base_id, number), language=language)
+            asked = Ask(session.pk, question, request_id=request_id(base_id, number), language=language, awaited=False)
             started = await start_turn(user, asked)
             await _ended(started.assistant_message_id)
     except TurnRefused:  # another page has begun it, or too many answers are running

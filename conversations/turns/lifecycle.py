@@ -17,6 +17,7 @@ from conversations import access, services, turn_store
 from conversations.assistants import choice
 from conversations.assistants.choice import Choices
 from conversations.history import PastTurn, with_continuation, without_ending
+from conversations.inbox import unseen
 from conversations.models import Message, Turn
 from conversations.pipeline.graph import Graph, Node
 from conversations.pipeline.state import Request, State
@@ -40,7 +41,8 @@ class Ask:
     branch. The same `request_id` twice is one turn. With `continues`, the answer continues that of its parent, which
     was cut. `use_filter` switches the relevance filter on or off, and `top_n` is the most passages for the answer; None
     means the setting. `labels` are tags, metadata fields and folder of the documents to search, by default those of
-    `scope`, which is the scope of another turn and by default that of the session.
+    `scope`, which is the scope of another turn and by default that of the session. Only `awaited`
+    answers are marked as unseen.
     """
 
     session_id: int
@@ -56,6 +58,7 @@ class Ask:
     continues: bool = False
     labels: LabelFilter | None = None
     scope: Mapping[str, Any] | None = None
+    awaited: bool = True
 
 
 _runners: set[TurnRunner] = set()
@@ -215,6 +218,9 @@ async def _sibling(
 
 def _ended(runner: TurnRunner) -> None:
     async def after() -> None:
+        request = runner.state.request
+        if runner.state.started is not None and request.session_id is not None:
+            await unseen.announce(request.user_id, request.session_id, ended=True)
         await runner.do_later()
         if runner.completed:
             await titles.improve(runner.state)
@@ -260,6 +266,7 @@ def _prepare(user: Any, ask: Ask) -> tuple[str, State]:
         labels=labels,
         files_id=session.files_id,
         thinking=ask.choices.thinking,
+        awaited=ask.awaited,
         assistant_version_id=chosen.version.pk if chosen.version else None,
         assistant=str(chosen.version or ""),
         continued=_continued(ask.parent_turn_id) if ask.continues and ask.parent_turn_id else None,

@@ -16,6 +16,7 @@ from django.utils.translation import gettext as _
 
 from conversations import turn_store
 from conversations.events import BlockEnd, DoneEvent, ErrorEvent, Event, FinalStatus
+from conversations.inbox import unseen
 from conversations.pipeline import failures
 from conversations.pipeline.graph import Graph, NodeFailed
 from conversations.pipeline.state import State
@@ -279,4 +280,6 @@ class TurnRunner:
         new = [event.to_dict() for event in (*self._log.events[self._written :], done)]
         turn_store.save_trace(self.state.started.turn_id, [entry.to_dict() for entry in self.state.trace])
         turn_store.finish(self.message_id, self.state.answer, new)
+        if self.state.request.awaited and done.status != "stopped":
+            unseen.mark(self.state.started.session_id)
         use.add_tokens(self.state.request.user_id, self.state.answer.usage)

@@ -21,7 +21,7 @@ from conversations import access, queries
 from conversations.assistants.choice import Choices
 from conversations.events import DELTA_INTERVAL, Answer, Delta, DoneEvent, ThinkEvent
 from conversations.files import chat_files
-from conversations.groups import session_group
+from conversations.groups import owner_group, session_group
 from conversations.models import ChatSession
 from conversations.rendering.answer import AnswerPage, may_change_models
 from conversations.rendering.follow_ups import follow_ups
@@ -52,7 +52,7 @@ class ChatConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
         self._leaf: int | None = None  # the last turn of the branch that the page shows
         self._newest: int | None = None  # the newest turn that the page knows of; None until it is sent
         self._has_branches = False
-        self._group = ""
+        self._groups: list[str] = []
         self._grant: stream_auth.Grant | None = None
         try:
             await super().__call__(scope, receive, send)
@@ -78,8 +78,9 @@ class ChatConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
         except Http404:
             await self.close(NOT_FOUND)
         else:
-            self._group = session_group(self.session_id)
-            await self.channel_layer.group_add(self._group, self.channel_name)
+            self._groups = [session_group(self.session_id), owner_group(self.user.pk)]
+            for group in self._groups:
+                await self.channel_layer.group_add(group, self.channel_name)
             self._grant = stream_auth.Grant(self.user.pk, self.user.password, self.scope["session"].session_key or "")
             self._grant.when_lost = self._end
             stream_auth.watch.add(self._grant)
@@ -100,8 +101,8 @@ class ChatConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
 
     async def disconnect(self, code: int) -> None:
         """Stop listening; the turns continue."""
-        if self._group:
-            await self.channel_layer.group_discard(self._group, self.channel_name)
+        for group in self._groups:
+            await self.channel_layer.group_discard(group, self.channel_name)
         await self._stop_listening()
 
     async def signed_out(self, message: dict[str, Any]) -> None:
@@ -117,6 +118,17 @@ class ChatConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
         """Show the session's new title and its place in the list."""
         with override(self.language):
             await self._send(await in_database(contexts.row_of, self.user, self.session_id))
+
+    async def list_changed(self, message: dict[str, Any]) -> None:
+        """Show the row of a session in which an answer has ended, or has been seen.
+
+        A page that follows the answer is sent the row after it.
+        """
+        changed = message["session_id"]
+        if message["ended"] and changed == self.session_id:
+            return
+        with override(self.language), suppress(*DATABASE_UNAVAILABLE):
+            await self._send(await in_database(contexts.row_of, self.user, changed, self.session_id))
 
     async def session_deleted(self, message: dict[str, Any]) -> None:
         """Notify that the session was deleted; its text stays on the page, since there may be no other copy."""

@@ -23,6 +23,7 @@ from conversations import access, queries
 from conversations.assistants import choice
 from conversations.citations.statements import plain
 from conversations.files import chat_files
+from conversations.inbox import unseen
 from conversations.memory import summaries
 from conversations.message_search import passage_with
 from conversations.models import ChatSession, ModelProfile, Turn
@@ -120,7 +121,7 @@ def list_context(
     shown: int = 0,
 ) -> dict[str, Any]:
     """Return the context of the session list: its first `shown` sessions, or a page of those `after` a position."""
-    sessions = queries.with_labels(narrowing.sessions(user))
+    sessions = unseen.annotated(queries.with_labels(narrowing.sessions(user)))
     if after is not None:
         sessions = after.following(sessions)
     length = min(max(LISTED_SESSIONS, shown), MOST_LISTED)
@@ -166,13 +167,14 @@ def list_of(user: Any, session_id: int) -> str:
     return render_to_string("conversations/_sessions.html", context)
 
 
-def row_of(user: Any, session_id: int) -> str:
-    """Return fragments of one session: its title, and its row, which `static/js/sessions.js` moves to its place.
+def row_of(user: Any, session_id: int, current_id: int | None = None) -> str:
+    """Return fragments of one session: its row, which `static/js/sessions.js` moves to its place, and its title.
 
-    The whole list would be a hundred times as long as many an answer.
+    With `current_id`, they are for the page of another session. The whole list would be a hundred times as long as
+    many an answer.
     """
-    session = queries.with_labels(access.sessions(user)).filter(pk=session_id).first()
-    context: dict[str, Any] = {"session_id": session_id, "session": session, "current_id": session_id}
+    session = unseen.annotated(queries.with_labels(access.sessions(user))).filter(pk=session_id).first()
+    context: dict[str, Any] = {"session_id": session_id, "session": session, "current_id": current_id or session_id}
     if session is not None:
         context["group"] = age_of(queries.Place.of(session))
     return render_to_string("conversations/_session_news.html", context)

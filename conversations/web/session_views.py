@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from asgiref.sync import async_to_sync
 from django.contrib.auth.decorators import login_required
 from django.db.models import Count, Q
 from django.http import Http404, HttpRequest, HttpResponse
@@ -12,6 +13,7 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from conversations import access, queries, services
+from conversations.inbox import unseen
 from conversations.models import ChatSession
 from conversations.rendering.follow_ups import follow_ups
 from conversations.turns.example import find_example, make_example
@@ -40,6 +42,7 @@ def session(request: HttpRequest, pk: int) -> HttpResponse:
     turns = contexts.turns_context(chat_session, number_in(request, "turn"), everything="all" in request.GET)
     if is_htmx(request) and request.htmx.target == "turns":  # type: ignore[attr-defined]
         return render(request, "conversations/_turns.html", turns | {"oob_parent": True})
+    async_to_sync(unseen.see)(request.user.pk, pk)
     context = turns | contexts.rail_context(request.user, pk) | contexts.composer_context(request.user, chat_session)
     context["find"] = request.GET.get("find", "")[:200]
     if turns["answers"]:
@@ -50,6 +53,16 @@ def session(request: HttpRequest, pk: int) -> HttpResponse:
         gone = ChatSession.objects.filter(pk=deleted, owner=request.user.pk, status=ChatSession.Status.DELETED)
         context["deleted"] = gone.first()
     return render(request, "conversations/session.html", context)
+
+
+@login_required
+@require_POST
+async def see_answer(request: HttpRequest, pk: int) -> HttpResponse:
+    """Mark the answers of a session as seen: one ended on an open page."""
+    user = await request.auser()
+    session = await in_database(access.get_session, user, pk)
+    await unseen.see(user.pk, session.pk)
+    return HttpResponse(status=204)
 
 
 @login_required
@@ -99,7 +112,7 @@ def rename_session(request: HttpRequest, pk: int) -> HttpResponse:
         return render(request, template, context)
     services.rename_session(chat_session, request.POST.get("title", ""))
     if is_htmx(request):
-        context["session"] = queries.with_labels(access.sessions(request.user)).get(pk=pk)
+        context["session"] = unseen.annotated(queries.with_labels(access.sessions(request.user))).get(pk=pk)
         return render(request, "conversations/_session.html", context | {"renamed": True})
     return redirect("session", pk=pk)
 
