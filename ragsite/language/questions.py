@@ -19,6 +19,9 @@ _ASKS = re.compile(
     rf"|{INTERROGATIVES_ZH}|几|吗|呢|是否|[能可]否|有没有|是不是|请|想|告诉|介绍|说明|列出|列举|查|找|总结|概括|比较|解释",
     re.IGNORECASE,
 )
+_INTERROGATIVE = re.compile(
+    rf"[?？]|\b(?:{INTERROGATIVES_EN}|{AUXILIARIES})\b|{INTERROGATIVES_ZH}|吗|呢|是否|几", re.IGNORECASE
+)
 _STATES = re.compile(
     rf"\b(?:{AUXILIARIES}|cannot|might|\w+n['’]t)\b|[.。!！]\s*$"
     r"|是|可以|能够|应当|应该|必须|已经|不能|不得|属于|导致|具有|了(?!解)",
@@ -39,6 +42,7 @@ _ABOUT_TOPIC_EN = re.compile(
     rf"|{_ANYTHING_EN}\s+in\s+{_SOURCES_EN}\s+(?:about|on)\s+(?P<inside>.+?)"
     rf"|(?:do|does|did)\s+{_SOURCES_EN}\s+{_SAY_EN}\s+{_ANYTHING_EN}\s+(?:about|on)\s+(?P<any>.+?)"
     rf"|(?:do|does|did)\s+{_SOURCES_EN}\s+(?:mention|cover)\s+(?P<mentioned>.+?)"
+    r"|(?<=tell\sme\s)(?:more\s+)?about\s+(?P<told>.+?)"
     r")[\s?.!]*$",
     re.IGNORECASE,
 )
@@ -49,7 +53,7 @@ _SAYS_ZH = (
     rf"|[有说写讲]了?些?(?:什么|哪些){_CONTENT_ZH}?)的?"
 )
 _ABOUT_TOPIC_ZH = re.compile(
-    r"^(?:请问|请)?(?:帮我)?(?:找找|查查|[查找]一?下?)?(?:"
+    r"^(?:请问|请)?(?:帮我|给我)?(?:找找|查查|[查找]一?下?)?(?:介绍(?:一下|下)(?P<told>.+?)|"
     rf"(?:{_SOURCES_ZH})?(?:关于|有关(?!部门|单位|人员))[“\"]?(?P<asked>.+?)[”\"]?[，,]?(?:{_SOURCES_ZH})?{_SAYS_ZH}"
     rf"|{_SOURCES_ZH}(?:有没有|有|提到了?)?(?:什么|哪些)?(?:关于|有关)(?P<held>.+?)(?:的{_CONTENT_ZH}?)?"
     rf"|{_SOURCES_ZH}(?:有没有|有|怎么|如何)?(?:提到|提及|讲到)(?P<mentioned>[^了过什哪].*?)"
@@ -70,6 +74,11 @@ def asks(text: str) -> bool:
     text = simplified(text)
     length = len(HAN_CHARACTER.findall(text)) / 2 + len(re.findall(r"[^\W\d_]+", HAN_CHARACTER.sub(" ", text)))
     return length < _LONG or bool(_ASKS.search(text)) or not _STATES.search(text)
+
+
+def names_topic(text: str) -> bool:
+    """Return whether a text only names what it is about, as keywords do, and asks for nothing about it."""
+    return not _INTERROGATIVE.search(simplified(text))
 
 
 def without_frame(text: str) -> str:

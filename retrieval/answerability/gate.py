@@ -11,7 +11,9 @@ from dataclasses import asdict, dataclass
 
 from ragsite.db import in_database
 from ragsite.language.analysis import terms
+from ragsite.language.content_words import content_terms
 from ragsite.language.detection import language_of
+from ragsite.language.questions import names_topic
 from ragsite.site_settings.config import config
 from retrieval.answerability.question_weights import coverage, weigh_words
 from retrieval.engine import fulltext
@@ -135,7 +137,11 @@ def judge(question: str, hits: Sequence[Hit], frequencies: Frequencies, nearest:
     )
     if not hits or evidence.relevance < config.RELEVANCE_THRESHOLD:
         return Judgement("nothing", evidence)
-    return Judgement("answered" if evidence.answering >= config.ANSWER_THRESHOLD else "nearest", evidence)
+    # A section named like the topic answers a request for it, however few of its sentences do by themselves.
+    topic = {*content_terms(question)} if names_topic(question) else set()
+    is_section = bool(topic) and any(topic <= {*terms(hit.heading)} for hit in hits[:FIRST_PASSAGES])
+    answers = is_section or evidence.answering >= config.ANSWER_THRESHOLD
+    return Judgement("answered" if answers else "nearest", evidence)
 
 
 def similarity(rankings: Sequence[Ranking], wordings: Collection[str]) -> float | None:

@@ -50,6 +50,20 @@ def test_reader_scores_decide() -> None:
     assert judged(question, [read(-4.5, -4.5)], None).state == "nothing"
 
 
+@pytest.mark.parametrize(
+    ("question", "each", "state"),
+    [
+        ("the factory settings", RESET, "answered"),
+        ("出厂设置", ZH_RESET, "answered"),
+        ("factory lighting", RESET, "nearest"),  # not the section's name
+        ("Who changed the factory settings?", RESET, "nearest"),  # more than the topic
+        ("谁改了出厂设置", ZH_RESET, "nearest"),
+    ],
+)
+def test_a_section_named_like_the_topic_answers_a_request_for_it(question: str, each: Hit, state: str) -> None:
+    assert judged(question, [read(-4.0, each=each)], 2.0).state == state
+
+
 def test_only_the_ten_best_read_passages_count() -> None:
     question, others = "What must I press?", [replace(read(-4.0), worth=2.0)] * 10
     assert judged(question, [replace(read(1.0), worth=1.0), *others], 2.0).state == "nearest"
