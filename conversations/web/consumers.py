@@ -35,6 +35,8 @@ from ragsite.db import DATABASE_UNAVAILABLE, database_unavailable_message, in_da
 
 logger = logging.getLogger(__name__)
 
+# What a page sends to learn whether the connection is alive, and what it gets.
+PING, PONG = "ping", "."
 ACTIONS = ("ask", "stop", "regenerate", "continue", "edit", "resume")
 MAX_MESSAGE_CHARACTERS = 200_000
 SIGNED_OUT = 4401
@@ -182,6 +184,8 @@ class ChatConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
                 form = json.loads(text_data)
         if not isinstance(form, dict):
             form = {}
+        if form.get("action") == PING:
+            return await self._send(PONG)
         with override(self.language):
             if form.get("action") not in ACTIONS:
                 return await self._toast(_("This page is out of date. Please reload it."))

@@ -1,6 +1,6 @@
 // The connection: shows when it is lost, reconnects with increasing delays, and catches up where it left off.
 
-import { pendingMessages } from "./composer.js";
+import { isBusy, pendingMessages } from "./composer.js";
 
 const chat = document.getElementById("chat");
 const bar = document.getElementById("connection");
@@ -10,7 +10,21 @@ const SIGNED_OUT = 4401;
 
 const GONE = 4404;
 
+// Milliseconds. A connection that is lost silently is noticed because pings get no answer: within three seconds while
+// somebody uses the page, otherwise with their next movement.
+const PACE = 250;
+const QUIET = 800;
+const QUIET_UNUSED = 15_000;
+const UNUSED_AFTER = 60_000;
+const PATIENCE = 1500;
+const GIVE_UP = 8000;
+const PONG = ".";
+
 let showing = 0;
+let socket = null;
+let heard = 0; // when the last message arrived
+let asked = 0; // since when a ping, or a new connection, has had no answer; 0 if there is none
+let used = Date.now();
 let opened = false;
 let leaving = false;
 
@@ -32,9 +46,81 @@ export function catchUp(again = "") {
   window.htmx.trigger(resume, "resume");
 }
 
-chat.addEventListener("htmx:wsOpen", (event) => {
+const { createWebSocket } = window.htmx;
+window.htmx.createWebSocket = (address) => {
+  asked = Date.now();
+  return (socket = createWebSocket(address));
+};
+
+function lost(delay) {
+  if (showing) return;
+  showing = setTimeout(() => (bar.hidden = false), delay);
+}
+
+function found() {
+  heard = Date.now();
+  asked = 0;
+  if (!navigator.onLine) return; // `offline` decides
   clearTimeout(showing);
+  showing = 0;
   bar.hidden = true;
+}
+
+function ping() {
+  if (socket?.readyState !== WebSocket.OPEN) return;
+  asked ||= Date.now();
+  socket.send('{"action": "ping"}');
+}
+
+// Without waiting for the end of a connection that doesn't end.
+function replace() {
+  asked = 0;
+  if (socket) socket.onclose = null;
+  socket?.close();
+  chat["htmx-internal-data"].webSocket.init();
+}
+
+setInterval(() => {
+  const now = Date.now();
+  if (document.hidden || leaving) return;
+  const waiting = asked ? now - asked : 0;
+  if (waiting > PATIENCE) lost(0);
+  if (waiting > GIVE_UP && socket.readyState <= WebSocket.OPEN) replace();
+  else if (!waiting && now - heard > (now - used > UNUSED_AFTER && !isBusy() ? QUIET_UNUSED : QUIET)) ping();
+}, PACE);
+
+for (const name of ["pointermove", "pointerdown", "keydown", "wheel", "touchmove"]) {
+  window.addEventListener(name, () => (used = Date.now()), { passive: true });
+}
+document.addEventListener("visibilitychange", () => {
+  asked = 0;
+  used = Date.now();
+  if (!document.hidden) ping();
+});
+
+// A browser without a network may still reach a site on the same machine.
+async function probe() {
+  if (navigator.onLine) return ping();
+  const response = await fetch("/healthz", { cache: "no-store", signal: AbortSignal.timeout(PATIENCE) }).catch(() => null);
+  if (navigator.onLine) return ping();
+  if (!response?.ok) lost(0);
+  else if (socket?.readyState === WebSocket.OPEN) {
+    clearTimeout(showing);
+    showing = 0;
+    bar.hidden = true;
+  }
+  setTimeout(probe, 2000);
+}
+window.addEventListener("offline", () => setTimeout(probe, 500));
+window.addEventListener("online", () => (socket?.readyState === WebSocket.OPEN ? ping() : replace()));
+
+chat.addEventListener("htmx:wsBeforeMessage", (event) => {
+  found();
+  if (event.detail.message === PONG) event.preventDefault();
+});
+
+chat.addEventListener("htmx:wsOpen", (event) => {
+  found();
   catchUp(opened ? "1" : "");
   opened = true;
   // Sent but not acknowledged: asked again with the same id, which the server handles only once.
@@ -53,8 +139,8 @@ chat.addEventListener("htmx:wsClose", (event) => {
     return;
   }
   if (code === GONE) return location.reload();
-  clearTimeout(showing);
-  showing = setTimeout(() => (bar.hidden = false), 300);
+  asked = 0;
+  lost(600);
   if (code >= 4000 || RETRIED_BY_HTMX.includes(code)) return;
   setTimeout(() => event.detail.socketWrapper.reconnect(), 1000);
 });

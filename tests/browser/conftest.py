@@ -95,8 +95,10 @@ def page(browser: Browser) -> Iterator[Page]:
     complaints: list[str] = []
 
     def listen(message: ConsoleMessage) -> None:
-        if message.type in ("error", "warning") and not message.text.startswith(_HARMLESS):
-            complaints.append(f"{message.text} ({message.location.get('url', '')})")
+        address = message.location.get("url", "")
+        is_probe = address.endswith("/healthz")  # which a page sends while it is offline
+        if message.type in ("error", "warning") and not message.text.startswith(_HARMLESS) and not is_probe:
+            complaints.append(f"{message.text} ({address})")
 
     page.on("console", listen)
     page.on("pageerror", lambda error: complaints.append(str(error)))

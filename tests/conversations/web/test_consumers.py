@@ -24,6 +24,7 @@ from conversations.models import ChatSession, Message
 from conversations.rendering.text_frames import MARK
 from conversations.turns import lifecycle
 from conversations.web import contexts
+from conversations.web.consumers import PING, PONG
 from conversations.web.routing import websocket_urlpatterns, websockets
 from knowledge.models import KnowledgeBase
 from ragsite.accounts import stream_auth
@@ -161,6 +162,12 @@ async def test_a_streamed_page_equals_a_reload(owner: User, session: ChatSession
         assert text(here.page, "#announcer").startswith("Quoted from 1 passage")
         assert "factory settings" in text(here.page, "#session-title")
         assert here.page.html("#turns") == await reloaded(session)
+
+
+async def test_a_ping_is_answered(owner: User, session: ChatSession) -> None:
+    async with tab(owner, session) as here:
+        await here.send(action=PING)
+        assert await here.socket.receive_from(timeout=PATIENCE) == PONG
 
 
 async def test_an_answer_sends_one_row_of_the_list(owner: User, session: ChatSession, handbook: KnowledgeBase) -> None:
