@@ -3,7 +3,7 @@
 import uuid
 from typing import Any
 
-from django.db.models import Q, QuerySet
+from django.db.models import F, Q, QuerySet
 from django.http import Http404
 from django.utils.translation import gettext as _
 
@@ -21,8 +21,8 @@ def sessions(user: Any) -> QuerySet[ChatSession]:
 
 
 def get_session(user: Any, pk: int) -> ChatSession:
-    """Return one of the user's sessions; raises `Http404`."""
-    session = sessions(user).filter(pk=pk).first()
+    """Return one of the user's sessions, with `own_instructions`, None if there are none; raises `Http404`."""
+    session = sessions(user).filter(pk=pk).annotate(own_instructions=F("owner__own_instructions__text")).first()
     if session is None:
         raise Http404(_("There is no such chat."))
     return session

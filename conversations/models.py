@@ -17,6 +17,7 @@ from pgvector.django import HalfVectorField
 
 from conversations.assistants.models import Assistant, AssistantVersion, Rehearsal
 from conversations.inbox.models import Draft, UnseenAnswer
+from conversations.instructions.models import OwnInstructions
 from conversations.memory.models import MemoryFact, MemorySwitch
 from conversations.message_search import word_vector
 from conversations.prompts.models import ModelProfile, PromptTemplate, TokenCalibration
@@ -37,6 +38,7 @@ __all__ = [
     "MemorySwitch",
     "Message",
     "ModelProfile",
+    "OwnInstructions",
     "PromptTemplate",
     "Rehearsal",
     "SavedPrompt",
@@ -123,6 +125,8 @@ class ChatSession(models.Model):
     model = models.ForeignKey(
         ModelProfile, on_delete=models.SET_NULL, null=True, blank=True, related_name="+", verbose_name=_("model")
     )
+    # How answers in this chat should be written.
+    instructions = models.TextField(_("instructions"), blank=True, default="", db_default="")
     last_activity_at = models.DateTimeField(_("last activity"))
     deleted_at = models.DateTimeField(_("deleted"), null=True, blank=True)
     created_at = models.DateTimeField(_("created"), auto_now_add=True)

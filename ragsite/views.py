@@ -29,6 +29,7 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 from django.views.defaults import bad_request as default_bad_request
 from django.views.defaults import page_not_found
 
+from conversations.instructions.texts import own_instructions
 from conversations.memory import facts
 from conversations.own_data import archive, deletion, importing
 from knowledge.services import clean_filename
@@ -82,6 +83,7 @@ def _page(
         "token_form": token_form or TokenForm(),
         "new_key": new_key,
         "tokens": request.user.api_tokens.all(),
+        "own_instructions": own_instructions(request.user.pk),
         "memory_on": facts.is_memory_on(request.user.pk),
         "theme": request.COOKIES.get("theme", "auto"),
         "themes": [("auto", _("Match the system")), ("light", _("Light")), ("dark", _("Dark"))],

@@ -25,7 +25,7 @@ TOP = (
 READS_ENVIRONMENT = {"manage.py", "ragsite/env.py", "ragsite/asgi.py"}
 # The packages of `conversations`, bottom to top. Modules beside them are below, except for those in `STARTED_LAST`.
 ROOMS = (
-    ("prompts", "memory", "citations", "assistants", "files"),
+    ("prompts", "instructions", "memory", "citations", "assistants", "files"),
     ("pipeline", "inbox"),
     ("turns",),
     ("sharing",),

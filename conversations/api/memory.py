@@ -14,6 +14,7 @@ from rest_framework.views import APIView
 from conversations import access, turn_store
 from conversations.api.memory_serializers import (
     FactSerializer,
+    InstructionsSerializer,
     MemorySerializer,
     MemorySwitchSerializer,
     RestoreSerializer,
@@ -21,6 +22,7 @@ from conversations.api.memory_serializers import (
     SummaryVersionSerializer,
 )
 from conversations.history import branch_of
+from conversations.instructions import texts
 from conversations.memory import facts, summaries
 from conversations.models import ChatSession, ContextEntry
 from knowledge.access import key
@@ -43,6 +45,21 @@ class Memory(APIView):
         given = validated(MemorySwitchSerializer(data=request.data))
         facts.switch(key(request.user), given["enabled"])
         return Response(_memory(request.user))
+
+
+class OwnInstructions(APIView):
+    """How the caller wants all their answers written."""
+
+    @extend_schema(responses=InstructionsSerializer)
+    def get(self, request: Request) -> Response:
+        """Return the instructions; empty for no wish."""
+        return Response({"instructions": texts.own_instructions(key(request.user))})
+
+    @extend_schema(request=InstructionsSerializer, responses=InstructionsSerializer)
+    def put(self, request: Request) -> Response:
+        """Replace the instructions."""
+        given = validated(InstructionsSerializer(data=request.data))["instructions"]
+        return Response({"instructions": texts.set_own_instructions(key(request.user), given)})
 
 
 class MemoryFacts(APIView):

@@ -5,9 +5,10 @@ from typing import Any
 from django.conf import settings
 from rest_framework import serializers
 
+from conversations.instructions.texts import LONGEST_INSTRUCTIONS
 from conversations.memory.summaries import LONGEST_EDIT
 from conversations.models import ContextEntry, MemoryFact
-from ragsite.api.fields import BooleanField, IntegerField, ModelSerializer
+from ragsite.api.fields import BooleanField, IntegerField, ModelSerializer, TextField
 
 
 class FactSerializer(ModelSerializer[MemoryFact]):
@@ -20,6 +21,12 @@ class FactSerializer(ModelSerializer[MemoryFact]):
         fields = ["id", "content", "created_at", "updated_at"]
         read_only_fields = ["id", "created_at", "updated_at"]
         extra_kwargs = {"content": {"max_length": settings.MEMORY_FACT_CHARACTERS}}
+
+
+class InstructionsSerializer(serializers.Serializer[Any]):
+    """How the caller wants all their answers written."""
+
+    instructions = TextField(allow_blank=True, max_length=LONGEST_INSTRUCTIONS)
 
 
 class MemorySerializer(serializers.Serializer[Any]):

@@ -11,6 +11,7 @@ from rest_framework import serializers
 from conversations import queries
 from conversations.assistants.choice import Choices
 from conversations.blocks import KINDS
+from conversations.instructions.texts import LONGEST_INSTRUCTIONS
 from conversations.models import ChatLabel, ChatSession, Citation, Feedback, Message, ShareLink, TraceStep, Turn
 from conversations.pipeline import failures
 from conversations.services import TITLE_LENGTH
@@ -58,7 +59,7 @@ class SessionSerializer(serializers.ModelSerializer[ChatSession]):
         model = ChatSession
         fields = [
             "id", "chat_title", "chat_time", "created_at", "pinned", "archived", "labels", "knowledge_bases",
-            "documents", "tags", "metadata", "folder", "assistant", "model_id",
+            "documents", "tags", "metadata", "folder", "assistant", "model_id", "instructions",
         ]  # fmt: skip
         read_only_fields = fields
 
@@ -102,6 +103,12 @@ class ScopeSerializer(serializers.Serializer[Any]):
     )
     model_id = TextField(
         required=False, allow_null=True, max_length=200, help_text="One of `/api/models`; null is the default."
+    )
+    instructions = TextField(
+        required=False,
+        allow_blank=True,
+        max_length=LONGEST_INSTRUCTIONS,
+        help_text="How answers in this session should be written; empty for no wish.",
     )
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
@@ -583,6 +590,7 @@ class InForceSerializer(serializers.Serializer[Any]):
     """The values with which an assistant answers now: its own, completed by the site's."""
 
     pipeline = serializers.CharField()
+    instructions = serializers.CharField(help_text="How it should answer; empty for no wish.")
     settings = serializers.DictField(child=serializers.JSONField(), help_text="Values by name.")
     own_settings = serializers.ListField(
         child=serializers.CharField(), help_text="The settings that the assistant itself sets; others are the site's."

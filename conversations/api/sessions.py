@@ -37,6 +37,7 @@ from conversations.api.serializers import (
     TraceSerializer,
 )
 from conversations.assistants import choice, in_force
+from conversations.instructions import texts
 from conversations.models import ChatLabel, ChatSession, Citation
 from conversations.prompts import active
 from conversations.turns import lifecycle, redaction
@@ -119,12 +120,12 @@ class SessionDetail(APIView):
 
     @extend_schema(request=SessionUpdateSerializer, responses={200: DoneSerializer})
     def put(self, request: Request, pk: int) -> Response:
-        """Change the title, sources, pin, labels or archived state; omitted fields stay unchanged."""
+        """Change the title, sources, instructions, pin, labels or archived state; omitted fields stay unchanged."""
         return self._update(request, pk)
 
     @extend_schema(request=SessionUpdateSerializer, responses={200: DoneSerializer})
     def patch(self, request: Request, pk: int) -> Response:
-        """Change the title, sources, pin, labels or archived state; omitted fields stay unchanged."""
+        """Change the title, sources, instructions, pin, labels or archived state; omitted fields stay unchanged."""
         return self._update(request, pk)
 
     @extend_schema(responses={204: None})
@@ -165,11 +166,13 @@ def _asked(user: Any, given: Mapping[str, Any]) -> tuple[list[int], list[int]]:
 
 
 def _choose(user: Any, session: ChatSession, given: Mapping[str, Any]) -> None:
-    """Save the assistant and model of a session, if given; raises `Http404`, `TurnRefused`."""
+    """Save the assistant, model and instructions of a session, if given; raises `Http404`, `TurnRefused`."""
     if "assistant" in given:
         choice.set_assistant(user, session, given["assistant"])
     if "model_id" in given:
         choice.set_model(session, given["model_id"] or "")
+    if "instructions" in given:
+        texts.set_chat_instructions(session, given["instructions"])
 
 
 class OfferedModel(NamedTuple):

@@ -43,6 +43,7 @@ urlpatterns = [
     path("chat/sessions/<int:pk>/summary", memory_api.SessionSummary.as_view(), name="api-summary"),
     path("chat/sessions/<int:pk>/summary/versions", memory_api.SummaryVersions.as_view(), name="api-summary-versions"),
     path("chat/sessions/<int:pk>/summary/restore", memory_api.SummaryRestore.as_view(), name="api-restore-summary"),
+    path("instructions", memory_api.OwnInstructions.as_view(), name="api-instructions"),
     path("memory", memory_api.Memory.as_view(), name="api-memory"),
     path("memory/facts", memory_api.MemoryFacts.as_view(), name="api-memory-facts"),
     path("memory/facts/<int:pk>", memory_api.MemoryFact.as_view(), name="api-memory-fact"),

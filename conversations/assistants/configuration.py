@@ -6,6 +6,7 @@
   "settings": {"ANSWER_TOP_K": 8, "ENABLE_RERANK": true},
   "prompts": {"answer.en": 12},
   "models": {"answer": 4},
+  "instructions": "Answer in at most two sentences.",
   "greeting": "Ask me about the handbook.",
   "questions": ["How many days off are there?"]
 }
@@ -19,6 +20,7 @@ from django.conf import settings
 from django.core.exceptions import ImproperlyConfigured
 from django.utils.translation import gettext as _
 
+from conversations.instructions.texts import LONGEST_INSTRUCTIONS
 from conversations.prompts.models import ModelProfile, PromptTemplate
 from ragsite import env
 
@@ -39,7 +41,7 @@ class Configuration:
 
     `knowledge_bases` are the ids of the bases it searches, empty for all that the user may read; `settings` are parsed
     values by name; `prompts` are ids of prompt versions by (purpose, language), and `models` ids of model profiles by
-    purpose.
+    purpose; `instructions` say how it should answer.
     """
 
     knowledge_bases: tuple[int, ...] = ()
@@ -47,6 +49,7 @@ class Configuration:
     settings: Mapping[str, Any] = field(default_factory=dict)
     prompts: Mapping[tuple[str, str], int] = field(default_factory=dict)
     models: Mapping[str, int] = field(default_factory=dict)
+    instructions: str = ""
     greeting: str = ""
     questions: tuple[str, ...] = ()
 
@@ -79,6 +82,7 @@ class Configuration:
             settings=read_settings(data.get("settings", {})),
             prompts=_prompts(data.get("prompts", {})),
             models=_models(data.get("models", {})),
+            instructions=_text(data, "instructions", LONGEST_INSTRUCTIONS),
             greeting=_text(data, "greeting", LONGEST_GREETING),
             questions=tuple(_text({"questions": each}, "questions", LONGEST_QUESTION) for each in questions),
         )
@@ -91,6 +95,7 @@ class Configuration:
             "settings": dict(self.settings),
             "prompts": {".".join(key): pk for key, pk in self.prompts.items()},
             "models": dict(self.models),
+            "instructions": self.instructions,
             "greeting": self.greeting,
             "questions": list(self.questions),
         }

@@ -11,6 +11,7 @@ from django.utils.translation import gettext_lazy
 from conversations.assistants import configuration
 from conversations.assistants.choice import save_version
 from conversations.assistants.configuration import Configuration, ConfigurationError
+from conversations.instructions.texts import LONGEST_INSTRUCTIONS
 from conversations.models import Assistant, AssistantVersion, ModelProfile, PromptTemplate
 from knowledge import access
 from knowledge.models import KnowledgeBase
@@ -43,6 +44,8 @@ _WORDS: dict[str, tuple[Any, dict[str, Any]]] = {
         },
     ),
 }
+# The fields that the form shows outside *Advanced*.
+_SIMPLE = ("name", "description", "instructions", "knowledge_bases")
 _FIRST = tuple(_OPTION + name for name in _WORDS)
 
 
@@ -59,6 +62,19 @@ class AssistantForm(forms.ModelForm[Assistant]):
         queryset=KnowledgeBase.objects.none(),
         required=False,
         help_text=gettext_lazy("Answers use those that the user may read. If none are chosen, all are used."),
+    )
+    instructions = forms.CharField(
+        label=gettext_lazy("How should it answer?"),
+        required=False,
+        max_length=LONGEST_INSTRUCTIONS,
+        widget=forms.Textarea(
+            attrs={"rows": 3, "placeholder": gettext_lazy("e.g. “In at most three sentences, for new colleagues.”")}
+        ),
+        help_text=gettext_lazy(
+            "Instructions for the language model. They don't change the rules on sources and citations. Without a "
+            "language model, only a wish for length or language is followed, such as “in at most two sentences” or "
+            "“answer in English”."
+        ),
     )
     pipeline = forms.ChoiceField(label=gettext_lazy("Pipeline"), required=False)
     prompts = forms.ModelMultipleChoiceField(
@@ -127,6 +143,7 @@ class AssistantForm(forms.ModelForm[Assistant]):
             knowledge_bases=list(now.knowledge_bases),
             pipeline=now.pipeline,
             prompts=list(now.prompts.values()),
+            instructions=now.instructions,
             greeting=now.greeting,
             questions="\n".join(now.questions),
         )
@@ -134,6 +151,14 @@ class AssistantForm(forms.ModelForm[Assistant]):
     def further_options(self) -> list[forms.BoundField]:
         """Return the fields of the other settings, in the order of the settings table."""
         return [self[name] for name in self.fields if name.startswith(_OPTION) and name not in _FIRST]
+
+    @property
+    def is_advanced(self) -> bool:
+        """Whether a field under *Advanced* has an error, or is set to another value than that of a new assistant."""
+        usual: dict[str, Any] = {"enabled": True, "everyone": True}
+        fields = [self[name] for name in self.fields if name not in _SIMPLE]
+        is_set = (field.value() not in ("", None, [], usual.get(field.name)) for field in fields)
+        return any(is_set) or any(field.errors for field in fields) or bool(self.non_field_errors())
 
     @property
     def models_used(self) -> bool:
@@ -172,6 +197,7 @@ class AssistantForm(forms.ModelForm[Assistant]):
                     "settings": chosen,
                     "prompts": prompts,
                     "models": {purpose: pk for purpose, pk in models.items() if pk is not None},
+                    "instructions": data.get("instructions", "").replace("\r\n", "\n"),
                     "greeting": data.get("greeting", ""),
                     "questions": [line.strip() for line in data.get("questions", "").splitlines() if line.strip()],
                 }

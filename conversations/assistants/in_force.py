@@ -59,6 +59,7 @@ def values_in_force(configuration: Configuration, setup: active.Setup) -> dict[s
     prompts = {f"{purpose}.{language}": templates.get_prompt(purpose, language) for purpose, language in DEFAULTS}
     return {
         "pipeline": configuration.pipeline or "default",
+        "instructions": configuration.instructions,
         "settings": {
             name: list(value) if isinstance(value, Iterable) and not isinstance(value, str | dict) else value
             for name, value in values.items()

@@ -24,6 +24,7 @@ from django.utils.translation import override
 
 from conversations import access
 from conversations.api.sharing import exported
+from conversations.instructions.texts import own_instructions
 from conversations.models import ChatSession, Feedback, MemoryFact
 from conversations.sharing import export
 from knowledge.access import memberships
@@ -181,6 +182,7 @@ def _account(user: User) -> dict[str, Any]:
         "signed_in": list(
             UserSession.objects.filter(user=user).values("ip", "user_agent", "created_at", "last_seen_at")
         ),
+        "instructions": own_instructions(user.pk),
         "tokens": list(user.api_tokens.values("name", "created_at", "last_used_at")),
         "knowledge_bases": list(
             user.knowledge_bases.filter(of_chat=False)

@@ -13,6 +13,8 @@ from typing import Any
 
 from conversations.events import Answer, Choice
 from conversations.history import PastTurn
+from conversations.instructions.texts import Instructions
+from conversations.instructions.wishes import Wishes, read_wishes
 from conversations.pipeline.understanding.named_documents import Named
 from conversations.pipeline.whole_documents.sections import Reading
 from conversations.turn_store import Started
@@ -63,6 +65,8 @@ class Request:
     # The version and the name of the assistant that answers; None if the site has no assistant.
     assistant_version_id: int | None = None
     assistant: str = ""
+    # How the answer should be written, as the assistant, the user and the session ask for it.
+    instructions: Instructions = Instructions()  # noqa: RUF009 - it can't be changed
     # Whether the user's remembered facts are used, and new ones may be stored.
     memory: bool = True
     # The turn whose cut answer this one continues, with the whole answer so far.
@@ -72,6 +76,11 @@ class Request:
     def asked(self) -> str:
         """What is to be answered: the question, or the one that it completes."""
         return self.completes or self.question
+
+    @property
+    def wishes(self) -> Wishes:
+        """The length and the language that the instructions ask for."""
+        return read_wishes(self.instructions.assistant, self.instructions.own, self.instructions.chat)
 
     @property
     def question_language(self) -> str:

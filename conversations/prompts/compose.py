@@ -1,8 +1,8 @@
 """Composing the messages of a prompt so that they fit the model's window. Pure.
 
-Their order is: the system prompt with the remembered facts and the summary, relevant history, recent history, and the
-evidence with the question. After the one system message, user and assistant messages alternate, as the chat templates
-of many models require.
+Their order is: the system prompt with the instructions, the remembered facts and the summary, relevant history, recent
+history, and the evidence with the question. After the one system message, user and assistant messages alternate, as
+the chat templates of many models require.
 """
 
 from collections.abc import Sequence
@@ -12,6 +12,7 @@ from typing import Any
 from django.utils.translation import gettext as _
 
 from conversations.history import PastTurn
+from conversations.instructions.texts import Instructions
 from conversations.prompts.budget import Fitted, Window, fit
 from conversations.prompts.passages import numbered_passage
 from conversations.prompts.templates import Prompt
@@ -95,6 +96,7 @@ class Material:
     prompt: Prompt
     question: str
     language: str = "en"
+    instructions: Instructions = Instructions()  # noqa: RUF009 - it can't be changed
     hits: Sequence[Hit] = ()
     summary: str = ""
     facts: Sequence[str] = ()
@@ -151,8 +153,15 @@ def compose(material: Material, window: Window) -> Composed:
             return composed
         if composed.is_bare:
             # Either the question is too long, or the window is too small even for the instructions.
-            instructions = sum(map(window.measure, material.prompt.fill(question="", evidence="")))
-            left = window.limit - instructions
+            wishes = window.measure(material.instructions.as_prompt(material.language)) if material.instructions else 0
+            left = window.limit - wishes - sum(map(window.measure, material.prompt.fill(question="", evidence="")))
+            if left < LEAST_PASSAGE <= left + wishes:
+                text = _(
+                    "The instructions on how to answer are about %(tokens)d tokens long, which leaves too little of "
+                    "the language model's context window of %(window)d tokens. Shorten yours, the chat's or the "
+                    "assistant's."
+                )
+                raise PromptTooLong("instructions_too_long", text % {"tokens": wishes, "window": window.size})
             if left < LEAST_PASSAGE:
                 text = _(
                     "The language model's context window of %(window)d tokens is too small for this site's "
@@ -169,8 +178,11 @@ def compose(material: Material, window: Window) -> Composed:
 
 
 def withheld(composed: Composed, material: Material) -> list[dict[str, str]]:
-    """Return the messages for the trace: without the user's facts, which others may not read."""
+    """Return the messages for the trace: without the user's own instructions and facts, which others may not read."""
     messages = [message.to_dict() for message in composed.messages]
+    if material.instructions.own:
+        sent, hidden = (material.instructions.as_prompt(material.language, withheld) for withheld in (False, True))
+        messages[0]["content"] = messages[0]["content"].replace(sent, hidden)
     if composed.fitted.facts:
         system = messages[0]["content"]
         facts = [f"- {material.facts[position]}" for position in composed.fitted.facts]
@@ -198,6 +210,8 @@ def _composed(material: Material, window: Window, limit: int) -> Composed:
     system, _user = material.prompt.fill(recent, question=question, evidence="")
     _system, user = material.prompt.fill(recent, question=question, evidence=passages)
     parts = [system]
+    if material.instructions:
+        parts.append(material.instructions.as_prompt(material.language))
     if fitted.facts:
         parts.append(_facts(material.language, [f"- {material.facts[position]}" for position in fitted.facts]))
     if fitted.summary:
@@ -217,6 +231,8 @@ def _composed(material: Material, window: Window, limit: int) -> Composed:
 
 def _fit(material: Material, window: Window, limit: int) -> Fitted:
     fixed = sum(map(window.measure, material.prompt.fill(question=material.asked, evidence="")))
+    if material.instructions:
+        fixed += window.measure(material.instructions.as_prompt(material.language))
     recent = [(turn.question, turn.answer) for turn in material.recent]
     newest = sum(map(window.measure, recent[-1])) if recent else 0
     share = int(NEWEST_SHARE * max(0, limit - fixed))

@@ -7,7 +7,9 @@ from typing import Any
 from django.conf import settings
 from django.utils.translation import gettext as _
 
+from conversations.assistants.configuration import Configuration, ConfigurationError
 from conversations.history import branch_of, past_turns, recent_turns
+from conversations.instructions.texts import Instructions, own_instructions
 from conversations.memory.summaries import summary_of
 from conversations.models import ROLES, Citation, Message, Turn
 from conversations.prompts import calibration, endpoints, side_calls
@@ -54,7 +56,7 @@ class Preview:
 def preview(purpose: str, prompt: Prompt, turn: Turn, language: str, reader: Any) -> Preview:
     """Return the messages of a prompt for a stored turn, without the remembered facts, which are the user's alone.
 
-    For another user's turn, passages that the reader may not read are left out.
+    For another user's turn, passages that the reader may not read and the user's own instructions are left out.
     """
     endpoint = endpoints.profile_endpoint("chat" if purpose == "general" else purpose) or default_endpoint()
     if endpoint is None:
@@ -81,6 +83,7 @@ def preview(purpose: str, prompt: Prompt, turn: Turn, language: str, reader: Any
         prompt=prompt,
         question=question,
         language=language,
+        instructions=_instructions(turn, reader),
         hits=_hits(turn, reader) if purpose == "answer" else (),
         summary=summary_of(turn.session_id, branch) if len(branch) > 1 else "",
         recent=recent_turns(turn.session_id, branch, config.MAX_RECENT_TURNS),
@@ -95,6 +98,16 @@ def preview(purpose: str, prompt: Prompt, turn: Turn, language: str, reader: Any
 def _shown(messages: Sequence[ChatMessage], window: Window, left_out: int = 0) -> Preview:
     shown = [Shown(message.role, message.content, window.measure(message.content)) for message in messages]
     return Preview(shown, sum(message.tokens for message in shown), window.limit, left_out)
+
+
+def _instructions(turn: Turn, reader: Any) -> Instructions:
+    """Return the instructions of the turn's assistant, its chat, and its user if that is the reader."""
+    try:
+        of_assistant = Configuration.from_dict(turn.assistant_version.configuration if turn.assistant_version else {})
+    except ConfigurationError:
+        of_assistant = Configuration()
+    own = own_instructions(turn.session.owner_id) if turn.session.owner_id == reader.pk else ""
+    return Instructions(of_assistant.instructions, own, turn.session.instructions)
 
 
 def _hits(turn: Turn, reader: Any) -> list[Hit]:

@@ -18,6 +18,7 @@ from conversations.assistants import choice
 from conversations.assistants.choice import Choices
 from conversations.history import PastTurn, with_continuation, without_ending
 from conversations.inbox import unseen
+from conversations.instructions import texts
 from conversations.models import Message, Turn
 from conversations.pipeline.graph import Graph, Node
 from conversations.pipeline.state import Request, State
@@ -269,6 +270,7 @@ def _prepare(user: Any, ask: Ask) -> tuple[str, State]:
         awaited=ask.awaited,
         assistant_version_id=chosen.version.pk if chosen.version else None,
         assistant=str(chosen.version or ""),
+        instructions=texts.for_turn(session, chosen.configuration.instructions),
         continued=_continued(ask.parent_turn_id) if ask.continues and ask.parent_turn_id else None,
     )
     return chosen.configuration.pipeline or "default", State(request)

@@ -11,6 +11,7 @@ from conversations.assistants import choice
 from conversations.assistants.choice import Choices
 from conversations.events import BlockEnd, DoneEvent, Event
 from conversations.history import PastTurn
+from conversations.instructions.texts import Instructions
 from conversations.pipeline.graph import Emit
 from conversations.pipeline.state import Request, State
 from conversations.prompts import active
@@ -95,4 +96,5 @@ def _prepared(user: Any, request: Request, choices: Choices) -> tuple[str, Reque
         thinking=choices.thinking,
         assistant_version_id=chosen.version.pk if chosen.version else None,
         assistant=str(chosen.version or ""),
+        instructions=Instructions(chosen.configuration.instructions),
     )

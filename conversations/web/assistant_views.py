@@ -13,9 +13,10 @@ from conversations import access, services
 from conversations.assistants import choice, transfer
 from conversations.assistants.configuration import Configuration, ConfigurationError
 from conversations.assistants.forms import AssistantForm
+from conversations.instructions import texts
 from conversations.models import Assistant, AssistantVersion
-from conversations.turn_store import TurnRefused
 from conversations.web import contexts, rehearsal_views
+from ragsite.exceptions import Refused
 from ragsite.requests import is_htmx, number_in, refusal
 
 
@@ -150,14 +151,16 @@ def ask_assistant(request: HttpRequest, pk: int) -> HttpResponse:
 @login_required
 @require_POST
 def choose_assistant(request: HttpRequest, pk: int) -> HttpResponse:
-    """Change the assistant or the model of a chat."""
+    """Change the assistant, the model or the instructions of a chat."""
     session = access.get_session(request.user, pk)
     try:
         if "assistant" in request.POST:
             choice.set_assistant(request.user, session, number_in(request, "assistant"))
         if "model" in request.POST:
             choice.set_model(session, request.POST["model"])
-    except TurnRefused as refused:
+        if "instructions" in request.POST:
+            texts.set_chat_instructions(session, request.POST["instructions"])
+    except Refused as refused:
         return refusal(refused.message)
     if not is_htmx(request):
         return redirect("session", pk=pk)

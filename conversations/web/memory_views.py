@@ -1,4 +1,4 @@
-"""Pages for remembered facts and for the summary of a chat."""
+"""Pages for remembered facts, for a user's own instructions, and for the summary of a chat."""
 
 from typing import Any
 
@@ -13,9 +13,11 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 
 from conversations import access
 from conversations.history import branch_of
+from conversations.instructions import texts
 from conversations.memory import facts, summaries
 from conversations.memory.facts import FactRefused
 from knowledge.access import key
+from ragsite.exceptions import Refused
 from ragsite.requests import is_htmx, number_in
 
 
@@ -32,6 +34,19 @@ def switch(request: HttpRequest) -> HttpResponse:
     """Switch the user's memory on or off, and redirect back."""
     facts.switch(key(request.user), request.POST.get("on") == "1")
     return redirect("account" if request.POST.get("from") == "account" else "memory")
+
+
+@login_required
+@require_POST
+def own_instructions(request: HttpRequest) -> HttpResponse:
+    """Save how the user wants all their answers written."""
+    try:
+        texts.set_own_instructions(key(request.user), request.POST.get("instructions", ""))
+    except Refused as refused:
+        messages.error(request, refused.message)
+    else:
+        messages.success(request, _("Saved. It applies from your next question."))
+    return redirect("account")
 
 
 @login_required

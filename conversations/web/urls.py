@@ -69,6 +69,7 @@ urlpatterns = [
     path("messages/<int:pk>/add-to-set/", turn_views.add_to_set, name="add-answer-to-set"),
     path("messages/<int:pk>/citations/<int:number>/", turn_views.citation, name="citation"),
     path("c/<int:pk>/summary/", memory_views.summary, name="summary"),
+    path("account/instructions/", memory_views.own_instructions, name="own-instructions"),
     path("account/memory/", memory_views.memory, name="memory"),
     path("account/memory/switch/", memory_views.switch, name="memory-switch"),
     path("account/memory/add/", memory_views.add, name="memory-add"),

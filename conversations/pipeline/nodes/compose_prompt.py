@@ -12,13 +12,13 @@ from conversations.history import PastTurn, strip_markers
 from conversations.pipeline.conditions import needs_no_search
 from conversations.pipeline.description import Description
 from conversations.pipeline.graph import PREVIOUS, Context, Node, NodeError, When
-from conversations.pipeline.state import State
+from conversations.pipeline.state import Request, State
 from conversations.prompts import calibration, truncation
 from conversations.prompts.budget import KINDS, Window
 from conversations.prompts.compose import Material, PromptTooLong, compose, withheld
 from conversations.prompts.endpoints import endpoint_for
 from conversations.prompts.passages import citations
-from conversations.prompts.templates import get_prompt
+from conversations.prompts.templates import Prompt, get_prompt
 from ragsite.db import in_database
 from ragsite.llm.types import Endpoint
 from ragsite.site_settings.config import config
@@ -93,6 +93,13 @@ def purpose_of(state: State) -> str:
     return PURPOSES.get(state.plan.action, "answer")
 
 
+def system_prompt(prompt: Prompt, request: Request, question: str = "") -> str:
+    """Return a system prompt with the instructions, as it is stored: without the text of the user's own ones."""
+    filled = prompt.fill(question=question, evidence="")[0] if question else prompt.system
+    instructions = request.instructions.as_prompt(request.question_language, withheld=True)
+    return "\n\n".join(filter(None, (filled, instructions)))
+
+
 def _compose(state: State, ctx: Context, purpose: str, endpoint: Endpoint) -> None:
     question, language = state.request.question, state.request.question_language
     reading = state.found.reading
@@ -108,6 +115,7 @@ def _compose(state: State, ctx: Context, purpose: str, endpoint: Endpoint) -> No
         prompt=get_prompt("general" if general else purpose, language),
         question=question,
         language=language,
+        instructions=state.request.instructions,
         hits=[replace(hit, content=given[hit.chunk_id]) if hit.chunk_id in given else hit for hit in hits],
         summary=state.past.summary,
         facts=state.past.memories,
@@ -127,7 +135,7 @@ def _compose(state: State, ctx: Context, purpose: str, endpoint: Endpoint) -> No
     state.prompt.evidence = [whole[hit.chunk_id] if hit.chunk_id in given else hit for hit in composed.evidence]
     state.prompt.citations = citations(state.prompt.evidence, question, state.found.key_passages, state.found.reasons)
     state.prompt.messages = composed.messages
-    state.prompt.system = material.prompt.fill(question=question, evidence="")[0]
+    state.prompt.system = system_prompt(material.prompt, state.request, question)
     state.prompt.answer_tokens = window.reserve
     state.prompt.left_out = truncation.left_out(composed, window.size)
     fitted = composed.fitted

@@ -4,7 +4,8 @@ from django.utils.translation import gettext_lazy
 
 from conversations.models import ContextEntry
 from conversations.pipeline.graph import Context, Node
-from conversations.pipeline.state import State
+from conversations.pipeline.nodes.compose_prompt import system_prompt
+from conversations.pipeline.state import Request, State
 from conversations.prompts.templates import get_prompt
 from ragsite.db import in_database
 from ragsite.llm.passage_tokens import count_tokens
@@ -28,12 +29,12 @@ class SystemContext(Node):
     async def run(self, state: State, ctx: Context) -> None:
         """Store the entry."""
         if state.started is not None:
-            await in_database(_store_entry, state.started.session_id, state.request.question_language)
+            await in_database(_store_entry, state.started.session_id, state.request)
 
 
-def _store_entry(session_id: int, language: str) -> None:
+def _store_entry(session_id: int, request: Request) -> None:
     """Store the session's system prompt, replacing one left by an earlier first turn."""
-    prompt = get_prompt("answer", language).system
+    prompt = system_prompt(get_prompt("answer", request.question_language), request)
     values = {"role": "system", "content": prompt, "tokens": count_tokens(prompt)}
     if not ContextEntry.objects.filter(session_id=session_id, type=ContextEntry.Type.ROUTES).update(**values):
         entry = ContextEntry(session_id=session_id, type=ContextEntry.Type.ROUTES, **values)

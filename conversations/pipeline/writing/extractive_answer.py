@@ -18,7 +18,7 @@ from conversations.pipeline.state import State
 from conversations.pipeline.writing import small_talk
 from conversations.pipeline.writing.blocks import BlockWriter, escape_markdown
 from conversations.pipeline.writing.quoting import topics
-from conversations.pipeline.writing.quoting.extractive import Extract, extract
+from conversations.pipeline.writing.quoting.extractive import Extract, Form, extract
 from conversations.pipeline.writing.quoting.from_rows import FromRows
 from conversations.pipeline.writing.quoting.quotes import Quote
 from conversations.pipeline.writing.quoting.similarity import similarity_to
@@ -118,6 +118,7 @@ def ended_early(state: State, reason: str) -> str:
 def reply_language(state: State) -> str:
     """Return the language code for the site's own words in an answer."""
     language = config.ANSWER_LANGUAGE if config.ANSWER_LANGUAGE != "question" else state.request.question_language
+    language = state.request.wishes.language or language
     return UI_LANGUAGE.get(language, "en")
 
 
@@ -230,14 +231,15 @@ def _as_title(part: str) -> str:
 async def _section(question: str, hits: list[Hit], surroundings: Surroundings, state: State) -> _Section:
     """Choose what to quote; by words alone if the embedding model fails or takes longer than a search may."""
     asked = weigh_words(question, state.found.frequencies)
-    length = config.ANSWER_LENGTH
+    wishes = state.request.wishes
+    form = Form(wishes.length or config.ANSWER_LENGTH, wishes.sentences, wishes.language)
     try:
         async with asyncio.timeout(settings.SEARCH_TIMEOUT):
             similarity = await similarity_to(question)
-            chosen = await spaces.with_model(extract, question, asked, hits, similarity, length, surroundings)
+            chosen = await spaces.with_model(extract, question, asked, hits, similarity, form, surroundings)
     except (LLMError, TimeoutError) as error:
         logger.warning("Choosing quotes by words alone: %s", type(error).__name__)
-        chosen = await asyncio.to_thread(extract, question, asked, hits, None, length, surroundings)
+        chosen = await asyncio.to_thread(extract, question, asked, hits, None, form, surroundings)
     return _Section(question, [*hits, *chosen.following], chosen)
 
 

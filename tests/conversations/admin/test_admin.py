@@ -17,13 +17,16 @@ from conversations.models import (
     ChatLabel,
     ChatSession,
     ContextEntry,
+    Draft,
     Feedback,
     MemoryFact,
     Message,
     ModelProfile,
+    OwnInstructions,
     PromptTemplate,
     ShareLink,
     Turn,
+    UnseenAnswer,
 )
 from conversations.prompts import templates
 from conversations.prompts.profiles import Outcome
@@ -61,7 +64,7 @@ def change(item: Any) -> str:
 def test_every_model_of_the_chat_is_registered() -> None:
     models = [*apps.get_app_config("conversations").get_models(), ApiToken]
     missing = [model for model in models if not admin.site.is_registered(model) and not model._meta.auto_created]
-    assert set(missing) == {ChatLabel, MemoryFact}, "remembered facts and labels are private"
+    assert set(missing) == {ChatLabel, Draft, MemoryFact, OwnInstructions, UnseenAnswer}, "these are private"
 
 
 def test_the_admin_shows_only_the_number_of_remembered_facts(owner: User, as_staff: Client) -> None:

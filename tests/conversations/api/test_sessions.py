@@ -47,6 +47,7 @@ def test_sessions_are_listed_newest_activity_first(owner: User, as_owner: Client
         "folder",
         "assistant",
         "model_id",
+        "instructions",
     }
 
 

@@ -29,6 +29,7 @@ def written(owner: User, make_assistant: Make) -> str:
         "settings": {"ANSWER_TOP_K": 8, "ENABLE_RERANK": True},
         "prompts": {"answer.en": prompt.pk},
         "models": {"answer": profile.pk},
+        "instructions": "用中文回答。",
         "greeting": "您好，请提问。",
     }
     return transfer.written(make_assistant("帮助台", message, description="For the desk").versions.get())
@@ -44,6 +45,7 @@ def test_export_is_readable_and_contains_no_keys_or_ids(written: str) -> None:
         "settings": {"ANSWER_TOP_K": 8, "ENABLE_RERANK": True},
         "prompts": [{"purpose": "answer", "language": "en", **TEXTS}],
         "models": {"answer": {"model": "large", "base_url": "http://models/v1"}},
+        "instructions": "用中文回答。",
         "greeting": "您好，请提问。",
     }
     assert "您好" in written and "\n  " in written

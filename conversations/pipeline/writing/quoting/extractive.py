@@ -78,6 +78,17 @@ SAME_SUBJECT = 0.35
 ALL_WORDS = 0.99
 
 
+@dataclass(frozen=True, slots=True)
+class Form:
+    """How the answer should be quoted: its length, a key of `MAX_SENTENCES`; the most sentences, None for the length's;
+    and the language of the passages to prefer, empty for any.
+    """
+
+    length: str = "normal"
+    sentences: int | None = None
+    language: str = ""
+
+
 @dataclass(slots=True)
 class Extract:
     """The sentences, table rows and pictures to quote, by the position of their hit, in display order.
@@ -106,16 +117,18 @@ def extract(
     asked: Sequence[QuestionWord],
     hits: Sequence[Hit],
     similarity: Similarity | None = None,
-    length: str = "normal",
+    form: Form = Form(),
     around: Surroundings | None = None,
 ) -> Extract:
     """Choose what to quote from hits (best first) for a question; `asked` contains its words.
 
-    `similarity` returns the similarity of texts to the question, and is None without a suitable model; `length` is a
-    key of `MAX_SENTENCES`; `around` is what stands around the hits.
+    `similarity` returns the similarity of texts to the question, and is None without a suitable model; `around`
+    is what stands around the hits.
     """
     around = around or Surroundings()
     ranked = _with_cell_first(question, hits, rank(question, asked, hits[:FIRST_PASSAGES], similarity))
+    if form.language:
+        ranked = _in_language(form.language, ranked, hits)
     result = Extract()
     if ranked and not _compute(result, question, asked, hits, ranked, around):
         found = editions(hits, around.beginnings)
@@ -130,8 +143,11 @@ def extract(
         explained = wants_procedure(question) or wants_explanation(question)
         if result.is_partial and not leading:
             leading = _one_of_each(ranked, hits)
-        taken = _taken(ranked, MAX_SENTENCES[length][explained], leading or ranked[:1])
+        most = MAX_SENTENCES[form.length][explained]
+        taken = _taken(ranked, min(most, form.sentences or most), leading or ranked[:1])
         _quote(result, question, asked, hits, taken, ranked, around)
+        if form.sentences is not None:
+            _shorten(result, form.sentences)
     # A picture is shown if the question asks for one, or if its caption covers most of the question.
     wanted = WANTED_PICTURE if wants_picture(question) else OTHER_PICTURE
     for position, hit in enumerate(hits):
@@ -141,6 +157,33 @@ def extract(
             result.pictures.append(position)
             result.hits.append(position)
     return result
+
+
+def _in_language(language: str, ranked: list[Candidate], hits: Sequence[Hit]) -> list[Candidate]:
+    """Return only the sentences in a language, if the best of them answers too; otherwise all."""
+    spoken = [unit for unit in ranked if language_of(hits[unit.hit].content) == language]
+    if not spoken:
+        return ranked
+    best = spoken[0]
+    answers = (best.strength is not None and best.strength >= 0) or ranked[0].score - best.score <= MARGIN
+    return spoken if answers else ranked
+
+
+def _shorten(result: Extract, most: int) -> None:
+    """Leave out what exceeds a number of sentences; a list or a procedure that comes first stays whole.
+
+    The first sentence of a quote is the one that answers.
+    """
+    left = most
+    for quote in [*result.quotes]:
+        if left <= 0 or (quote.in_order and quote is not result.quotes[0]):
+            result.quotes.remove(quote)
+            if quote.hit not in result.tables and quote.hit not in result.pictures:
+                result.hits.remove(quote.hit)
+        elif not quote.in_order:
+            quote.sentences = quote.sentences[:left]
+            quote.gaps = {index for index in quote.gaps if index < left}
+        left -= len(quote.sentences)
 
 
 def _with_cell_first(question: str, hits: Sequence[Hit], ranked: list[Candidate]) -> list[Candidate]:

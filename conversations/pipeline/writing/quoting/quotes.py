@@ -43,13 +43,14 @@ class Quote:
 
     Each keeps the whitespace after it. `hit` is the passage's position among the hits; `gaps` contains the indices of
     sentences before which something is left out. `label` is the heading, or the document, that says what the first one
-    is about; empty if it says so itself.
+    is about; empty if it says so itself. With `in_order`, it is a list or a procedure.
     """
 
     hit: int
     sentences: list[str] = field(default_factory=list)
     gaps: set[int] = field(default_factory=set)
     label: str = ""
+    in_order: bool = False
 
 
 def quote_of(
@@ -92,7 +93,7 @@ def quote_of(
             break
         order.pop()  # it only introduces the text after it
     gaps = {index for index in range(1, len(order)) if order[index] != order[index - 1] + 1}
-    return Quote(position, [texts[number] for number in order], gaps)
+    return Quote(position, [texts[number] for number in order], gaps, in_order=in_order)
 
 
 def _needed(unit: Candidate, texts: Sequence[str], ranked: Sequence[Candidate]) -> set[int]:

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from conversations.pipeline.writing.quoting.editions import Beginning
-from conversations.pipeline.writing.quoting.extractive import Extract
+from conversations.pipeline.writing.quoting.extractive import Extract, Form
 from conversations.pipeline.writing.quoting.extractive import extract as extract_of
 from conversations.pipeline.writing.quoting.similarity import Similarity
 from conversations.pipeline.writing.quoting.surroundings import Surroundings
@@ -18,18 +18,20 @@ from retrieval.answerability.units import units
 from retrieval.engine.fulltext import Frequencies
 from retrieval.search import Hit
 
+NORMAL = Form()
+
 
 def extract(
     question: str,
     hits: Sequence[Hit],
     similarity: Similarity | None = None,
-    length: str = "normal",
+    form: Form = NORMAL,
     around: Surroundings | None = None,
 ) -> Extract:
     """Quote hits from a base of fifty passages, none of which contains a word of the question except the hits."""
     held = [set(terms(f"{hit.filename} {hit.heading} {hit.content}")) for hit in hits]
     holding = {term: sum(term in passage for passage in held) for term in terms(question)}
-    return extract_of(question, weigh_words(question, Frequencies(50, holding)), hits, similarity, length, around)
+    return extract_of(question, weigh_words(question, Frequencies(50, holding)), hits, similarity, form, around)
 
 
 def hit(content: str, **fields: Any) -> Hit:
@@ -63,7 +65,7 @@ def test_a_short_answer_quotes_one_sentence_and_a_detailed_one_more_than_usual()
     passage = hit(" ".join(f"Button {number} {use}." for number, use in enumerate(uses, 1)))
     said = {
         length: sum(
-            len(quote.sentences) for quote in extract("Which factory settings?", [passage], None, length).quotes
+            len(quote.sentences) for quote in extract("Which factory settings?", [passage], None, Form(length)).quotes
         )
         for length in ("short", "normal", "detailed")
     }
@@ -621,3 +623,27 @@ def test_only_the_row_with_the_quantity_in_its_range_is_shown(question: str, sho
     rows = [["less than 6 months", "2 weeks"], ["6 months to 2 years", "4 weeks"], ["2 to 5 years", "2 months"]]
     table = hit("", kind="table", heading="Notice", columns=["Employment", "Notice"], rows=rows)
     assert extract(question, [table]).tables == {0: shown}
+
+
+def test_passages_in_the_wanted_language_are_quoted_if_they_answer_too() -> None:
+    english = hit("The warranty lasts three years.", reading=Reading(1.0, 1.0, sentences=((0, 9.0),)))
+    answers = hit("保修期为三年。", document_id=2, reading=Reading(1.0, 1.0, sentences=((0, 0.5),)))
+    other = replace(answers, content="风扇可以在运行时更换。", reading=Reading(-9.0, -9.0, sentences=((0, -12.0),)))
+    question = "How long does the warranty last?"
+    for held, language, quoted in (
+        ([english, answers], "", [0]),
+        ([english, answers], "zh", [1]),
+        ([english, answers], "en", [0]),
+        ([english, other], "zh", [0]),
+        ([english], "zh", [0]),
+    ):
+        assert [quote.hit for quote in extract(question, held, None, Form(language=language)).quotes] == quoted
+
+
+def test_a_limit_of_sentences_is_kept_except_in_steps() -> None:
+    facts = "The fan is quiet. The fan is made of steel. The fan can be replaced while the switch runs."
+    first, second = hit(facts), hit("The fan is cleaned once a year.", document_id=2)
+    chosen = extract("What about the fan?", [first, second], None, Form(sentences=2))
+    assert sum(len(quote.sentences) for quote in chosen.quotes) == 2
+    steps = hit("To replace the fan:\n1. Pull the plug.\n2. Remove the two screws.\n3. Push the new fan in.\n")
+    assert len(extract("How do I replace the fan?", [steps], None, Form(sentences=1)).quotes[0].sentences) == 4

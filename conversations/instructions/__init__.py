@@ -1,0 +1,1 @@
+"""How answers should be written, as assistants, users and chats ask for it."""
