@@ -1,6 +1,7 @@
 // File uploads: each file gets a row with its progress, which the server's row then replaces.
 
 import { refusal } from "./file-rules.js";
+import * as unfinished from "./unfinished.js";
 import { again, begin, isMany, note } from "./upload-summary.js";
 import { Transfer } from "./uploading.js";
 
@@ -38,6 +39,7 @@ class Upload {
   }
 
   queue() {
+    unfinished.begin(this.name);
     this.error.hidden = this.retry.hidden = true;
     this.transfer.queue(() => this.check());
   }
@@ -68,6 +70,7 @@ class Upload {
   }
 
   become(html) {
+    unfinished.end(this.name);
     const holder = document.createElement("template");
     holder.innerHTML = html;
     const row = holder.content.querySelector("tr");
@@ -87,6 +90,7 @@ class Upload {
 
   // `title` is the category in the summary of an upload of many files.
   refuse(text, again = false) {
+    if (!again) unfinished.end(this.name);
     note(this.file, this.name, { reason: this.title || text, again });
     if (isMany()) {
       if (again) broken.push(this);
@@ -104,6 +108,7 @@ class Upload {
   }
 
   cancel() {
+    unfinished.end(this.name);
     if (!this.transfer.cancelled && this.error.hidden) note(this.file, this.name, {});
     this.transfer.cancel();
     this.row.remove();
