@@ -160,13 +160,23 @@ def extract(
 
 
 def _in_language(language: str, ranked: list[Candidate], hits: Sequence[Hit]) -> list[Candidate]:
-    """Return only the sentences in a language, if the best of them answers too; otherwise all."""
+    """Return only the sentences in a language, if the best of them answers too; otherwise all.
+
+    A wrong answer in the right language is worse than the other way round, so it must be as similar to the question as
+    an answer is, and have the figures of the best sentence of all.
+    """
     spoken = [unit for unit in ranked if language_of(hits[unit.hit].content) == language]
     if not spoken:
         return ranked
-    best = spoken[0]
-    answers = (best.strength is not None and best.strength >= 0) or ranked[0].score - best.score <= MARGIN
-    return spoken if answers else ranked
+    best, reading = spoken[0], hits[spoken[0].hit].reading
+    if best is ranked[0] or (best.strength is not None and best.strength >= 0):
+        return spoken
+    # Across languages the reader is less sure of a sentence than of its passage.
+    answers = ranked[0].score - best.score <= MARGIN if reading is None else reading.answers > 0
+    # "A year" may be a word without a figure in the other language.
+    figures = [{q.value for q in quantities(unit.text) if q.value != 1} for unit in (best, ranked[0])]
+    is_same = (best.meaning or 0.0) >= ENOUGH_SIMILARITY and figures[0] == figures[1]
+    return spoken if answers and is_same else ranked
 
 
 def _shorten(result: Extract, most: int) -> None:

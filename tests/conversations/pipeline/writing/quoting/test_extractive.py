@@ -628,16 +628,21 @@ def test_only_the_row_with_the_quantity_in_its_range_is_shown(question: str, sho
 def test_passages_in_the_wanted_language_are_quoted_if_they_answer_too() -> None:
     english = hit("The warranty lasts three years.", reading=Reading(1.0, 1.0, sentences=((0, 9.0),)))
     answers = hit("保修期为三年。", document_id=2, reading=Reading(1.0, 1.0, sentences=((0, 0.5),)))
+    unsure = Reading(-3.0, 1.2, sentences=((0, -5.0),))  # as the reader is across languages
+    related = replace(answers, content="保修期内可在六个月后更换。", reading=unsure)
     other = replace(answers, content="风扇可以在运行时更换。", reading=Reading(-9.0, -9.0, sentences=((0, -12.0),)))
     question = "How long does the warranty last?"
     for held, language, quoted in (
         ([english, answers], "", [0]),
         ([english, answers], "zh", [1]),
         ([english, answers], "en", [0]),
+        ([english, replace(answers, reading=unsure)], "zh", [1]),
+        ([english, related], "zh", [0]),
         ([english, other], "zh", [0]),
         ([english], "zh", [0]),
     ):
-        assert [quote.hit for quote in extract(question, held, None, Form(language=language)).quotes] == quoted
+        chosen = extract(question, held, lambda texts: [2.0] * len(texts), Form(language=language))
+        assert [quote.hit for quote in chosen.quotes] == quoted
 
 
 def test_a_limit_of_sentences_is_kept_except_in_steps() -> None:
