@@ -164,6 +164,16 @@ def test_a_full_disk_leaves_no_file(path: Path) -> None:
     assert list(path.parent.iterdir()) == []
 
 
+def test_what_was_written_is_read_back(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fsync(descriptor: int) -> None:
+        os.pwrite(descriptor, b"a bad block", 200)
+
+    monkeypatch.setattr(os, "fsync", fsync)
+    with pytest.raises(BackupError, match="is damaged"):
+        _write(path)
+    assert list(path.parent.iterdir()) == []
+
+
 def test_a_folder_that_does_not_exist_is_named(path: Path) -> None:
     with pytest.raises(BackupError, match=r"can't be made: .*nowhere.*: No such file or directory"):
         _write(path.parent / "nowhere" / "site.zip")

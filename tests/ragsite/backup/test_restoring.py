@@ -1,5 +1,6 @@
 """A backup is consistent, and is restored completely or not at all."""
 
+import errno
 import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -119,6 +120,25 @@ def test_documents_are_those_of_the_snapshot(
     assert set(archive.check(backup)["files"]) == set(manifest["files"])
 
 
+def test_a_file_that_was_replaced_meanwhile_is_copied_again(
+    document: Document, backup: Path, elsewhere: Elsewhere, monkeypatch: pytest.MonkeyPatch, settings: Settings
+) -> None:
+    path = Path(settings.MEDIA_ROOT) / str(document.file.name)
+    add = creation._Files.add
+
+    def adding(files: creation._Files, wanted: set[str]) -> set[str]:
+        found = add(files, wanted)
+        path.unlink()
+        path.write_text("It opens at ten.")
+        return found
+
+    monkeypatch.setattr(creation._Files, "add", adding)
+    creation.create(backup)
+    elsewhere.go()
+    _restore(backup)
+    assert _files(settings.MEDIA_ROOT) == {str(document.file.name): b"It opens at ten."}
+
+
 def test_a_file_that_was_lost_before_is_named(document: Document, backup: Path, settings: Settings) -> None:
     (Path(settings.MEDIA_ROOT) / str(document.file.name)).unlink()
     assert creation.create(backup)["lost"] == [document.file.name]
@@ -214,6 +234,21 @@ def test_a_small_disk_is_refused(document: Document, backup: Path, elsewhere: El
     elsewhere.go()
     monkeypatch.setattr(restoring.shutil, "disk_usage", lambda folder: type("Usage", (), {"free": 100}))
     assert "restoring needs about" in _refusal(backup)
+
+
+def test_a_disk_that_fills_up_changes_nothing(
+    document: Document, backup: Path, elsewhere: Elsewhere, monkeypatch: pytest.MonkeyPatch, settings: Settings
+) -> None:
+    creation.create(backup)
+    elsewhere.go()
+
+    def touch(path: Path, **options: Any) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(Path, "touch", touch)
+    assert "disk is full" in _refusal(backup)
+    assert _files(settings.MEDIA_ROOT) == {}
+    assert connection.introspection.table_names() == []
 
 
 def test_a_damaged_backup_changes_nothing(document: Document, backup: Path) -> None:
