@@ -31,8 +31,6 @@ from ragsite.backup import admin as backups  # noqa: F401
 from ragsite.models import ApiToken, AuditEntry, Limit, SettingChange
 from ragsite.words.labels import VERBS
 
-admin.site.site_header = _("Ragsite administration")
-admin.site.site_title = _("Ragsite")
 admin.site.index_title = _("Overview")
 
 # Allauth has pages of its own for its models; the admin doesn't show secrets and sessions.

@@ -6,6 +6,7 @@ with the variable before, and a description of its default if that has no litera
 """
 
 import os
+import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
@@ -137,9 +138,29 @@ def given(*names: str) -> tuple[str, ...]:
     return tuple(name for name in names if os.environ.get(name, "").strip())
 
 
-def text(name: str, default: str = "", *texts: Words) -> str:
-    """Return the variable without surrounding white space, or `default` if it is unset or empty."""
-    return _read(name, default, texts, str)
+def text(name: str, default: str = "", *texts: Words, most: int | None = None, live: Live = "") -> str:
+    """Return the variable without surrounding white space, or `default` if it is unset or empty.
+
+    It is one line of at most `most` characters.
+    """
+
+    def parse(value: str) -> str:
+        if most is not None and (len(value) > most or not value.isprintable()):
+            raise ImproperlyConfigured(f"{name} must be one line of at most {most} characters.")
+        return value
+
+    return _read(name, default, texts, parse, live=live)
+
+
+def colour(name: str, default: str, *texts: Words, live: Live = "") -> str:
+    """Return a colour, written as in `#4f46e5`."""
+
+    def parse(value: str) -> str:
+        if not re.fullmatch(r"#[0-9a-fA-F]{6}", value):
+            raise ImproperlyConfigured(f"{name} is {value!r}; it must be a colour such as {default}.")
+        return value.lower()
+
+    return _read(name, default, texts, parse, live=live)
 
 
 def secret(name: str, *texts: Words) -> str:

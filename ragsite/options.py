@@ -22,6 +22,15 @@ DATA_DIR = env.path(
     "Folder for the database, documents and secrets; same as `--data-dir`",
     "`.data`",
 )
+SITE_NAME = env.text(
+    "RAGSITE_SITE_NAME", "Ragsite", _("Name of the site, on its pages and in its mails"), most=40, live="site"
+)
+SITE_COLOUR = env.colour(
+    "RAGSITE_SITE_COLOUR",
+    "#4f46e5",
+    _("Colour of buttons and links; it is darkened or lightened where text would be hard to read"),
+    live="site",
+)
 DISK_RESERVE_MB = env.integer(
     "DISK_RESERVE_MB",
     300,

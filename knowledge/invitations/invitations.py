@@ -34,7 +34,6 @@ from knowledge import access
 from knowledge.models import Invitation, KnowledgeBase, Membership
 from ragsite.accounts.roles import Role, assign
 from ragsite.audit.log import explain, record
-from ragsite.context import SITE_NAME
 from ragsite.exceptions import Refused
 from ragsite.models import AuditEntry
 from ragsite.requests import absolute
@@ -98,7 +97,7 @@ def send(request: HttpRequest, invitation: Invitation, link: str) -> bool:
     if not (settings.EMAIL_HOST and invitation.email):
         return False
     link = f"{link}?mailed={_mail_proof(invitation)}"
-    context = {"invitation": invitation, "link": link, "base": invitation.knowledge_base, "site_name": SITE_NAME}
+    context = {"invitation": invitation, "link": link, "base": invitation.knowledge_base, "site_name": config.SITE_NAME}
     return bool(get_adapter(request).send_mail("knowledge/email/invitation", invitation.email, context))
 
 

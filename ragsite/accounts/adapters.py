@@ -27,7 +27,6 @@ from ragsite.accounts.lockout import address_of
 from ragsite.accounts.pauses import guess
 from ragsite.audit.log import explain
 from ragsite.audit.models import AuditEntry
-from ragsite.context import SITE_NAME
 from ragsite.llm import secrets
 from ragsite.requests import absolute
 from ragsite.site_settings.config import config, refresh
@@ -84,7 +83,7 @@ class AccountAdapter(DefaultAccountAdapter):  # type: ignore[misc]
 
     def send_mail(self, template_prefix: str, email: str, context: dict[str, Any]) -> bool:
         """Send an e-mail and return whether that succeeded; a failure is logged and shown on the page."""
-        context = {"site_name": SITE_NAME, "site_url": absolute(self.request, "/")} | context
+        context = {"site_name": config.SITE_NAME, "site_url": absolute(self.request, "/")} | context
         try:
             super().send_mail(template_prefix, email, context)
         except (OSError, SMTPException):
@@ -134,7 +133,7 @@ class SecondFactorAdapter(DefaultMFAAdapter):  # type: ignore[misc]
         return secrets.decrypt(encrypted_text.encode())
 
     def _get_site_name(self) -> str:
-        return SITE_NAME
+        return config.SITE_NAME
 
     def _get_user_identifier(self, user: Any) -> str:
         return str(user.get_username())
