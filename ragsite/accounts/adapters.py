@@ -133,7 +133,7 @@ class SecondFactorAdapter(DefaultMFAAdapter):  # type: ignore[misc]
         return secrets.decrypt(encrypted_text.encode())
 
     def _get_site_name(self) -> str:
-        return config.SITE_NAME
+        return str(config.SITE_NAME)
 
     def _get_user_identifier(self, user: Any) -> str:
         return str(user.get_username())
