@@ -150,7 +150,7 @@ def scope_of(session: ChatSession) -> dict[str, Any]:
 
 def empty_session(user: Any, knowledge_base_ids: Iterable[int] = (), document_ids: Iterable[int] = ()) -> ChatSession:
     """Return a session without turns with this scope, see `set_scope`: an unused one of the user's, or a new one."""
-    unused = access.sessions(user).filter(turns=None, title_is_automatic=True, files=None, archived=False)
+    unused = access.sessions(user).filter(turns=None, title_is_automatic=True, files=None, draft=None, archived=False)
     session = unused.first() or create_session(user)
     set_scope(user, session, knowledge_base_ids, document_ids)
     return session

@@ -359,6 +359,8 @@ MATRIX: dict[str, Ids] = {
     "api-saved-prompt": prompt,
     "api-assistant": assistant,
     "pin-session": session,
+    "draft": session,
+    "see-answer": session,
     "delete-session": session,
     "restore-session": deleted_session,
     "choose-scope": session,

@@ -22,6 +22,7 @@ from conversations.assistants.choice import Choices
 from conversations.events import DELTA_INTERVAL, Answer, Delta, DoneEvent, ThinkEvent
 from conversations.files import chat_files
 from conversations.groups import owner_group, session_group
+from conversations.inbox import drafts
 from conversations.models import ChatSession
 from conversations.rendering.answer import AnswerPage, may_change_models
 from conversations.rendering.follow_ups import follow_ups
@@ -279,12 +280,14 @@ class ChatConsumer(AsyncWebsocketConsumer):  # type: ignore[misc]
             ),
         )
         started = await lifecycle.start_turn(self.user, ask)
+        await in_database(drafts.forget_sent, self.session_id, ask.question, request_id)
+        if started.turn_id in self._shown:  # another device has sent the same queued question
+            await self._send(f'<article id="pending-{request_id}" hx-swap-oob="delete"></article>')
+            return
         if started.parent_turn_id != shown:
             # Another page asked something in the meantime: missing turns appear above the question.
             await self._branch(started)
             await self._notice("continued_elsewhere")
-            return
-        if started.turn_id in self._shown:
             return
         if started.existing:
             page = await self._page(started.turn_id, started.assistant_message_id)

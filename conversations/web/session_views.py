@@ -1,11 +1,12 @@
 """The chat's pages for sessions."""
 
+import uuid
 from typing import Any
 
 from asgiref.sync import async_to_sync
 from django.contrib.auth.decorators import login_required
 from django.db.models import Count, Q
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils.translation import get_language
@@ -13,7 +14,7 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from conversations import access, queries, services
-from conversations.inbox import unseen
+from conversations.inbox import drafts, unseen
 from conversations.models import ChatSession
 from conversations.rendering.follow_ups import follow_ups
 from conversations.turns.example import find_example, make_example
@@ -44,6 +45,7 @@ def session(request: HttpRequest, pk: int) -> HttpResponse:
         return render(request, "conversations/_turns.html", turns | {"oob_parent": True})
     async_to_sync(unseen.see)(request.user.pk, pk)
     context = turns | contexts.rail_context(request.user, pk) | contexts.composer_context(request.user, chat_session)
+    context["draft"] = drafts.of(pk)
     context["find"] = request.GET.get("find", "")[:200]
     if turns["answers"]:
         context["follow_ups"] = follow_ups(request.user, turns["answers"][-1])
@@ -53,6 +55,23 @@ def session(request: HttpRequest, pk: int) -> HttpResponse:
         gone = ChatSession.objects.filter(pk=deleted, owner=request.user.pk, status=ChatSession.Status.DELETED)
         context["deleted"] = gone.first()
     return render(request, "conversations/session.html", context)
+
+
+@login_required
+@require_http_methods(["GET", "POST"])
+def draft(request: HttpRequest, pk: int) -> HttpResponse:
+    """Return the unsent text of a session's page, and the question that waits for an answer; or keep them."""
+    access.get_session(request.user, pk)
+    if request.method == "GET":
+        kept = drafts.of(pk)
+        return JsonResponse({"text": kept.text, "queued": kept.queued, "queued_id": str(kept.queued_id or "")})
+    given = request.POST
+    try:
+        queued_id = uuid.UUID(given.get("queued_id", ""))
+    except ValueError:
+        queued_id = None
+    drafts.keep(pk, given.get("text", ""), given.get("queued", ""), queued_id)
+    return HttpResponse(status=204)
 
 
 @login_required

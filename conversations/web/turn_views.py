@@ -18,6 +18,7 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 
 from conversations import access, queries, services
 from conversations.citations.supporting_sentences import grounds
+from conversations.inbox import drafts
 from conversations.models import Feedback, Message, Turn
 from conversations.rendering import markdown
 from conversations.rendering.answer import AnswerPage
@@ -42,7 +43,14 @@ async def ask(request: HttpRequest, pk: int) -> HttpResponse:
         from_newest=True,
         language=_language(),
     )
-    return await _begin(request, lifecycle.start_turn(await request.auser(), question), pk)
+    user = await request.auser()
+
+    async def asked() -> lifecycle.Started:
+        started = await lifecycle.start_turn(user, question)
+        await in_database(drafts.forget_sent, pk, question.question, question.request_id)
+        return started
+
+    return await _begin(request, asked(), pk)
 
 
 @login_required

@@ -61,6 +61,7 @@ urlpatterns = [
     path("turns/<int:pk>/edit/", turn_views.edit_question, name="edit-question"),
     path("turns/<int:pk>/question/", turn_views.question, name="question"),
     path("turns/<int:pk>/trace/", turn_views.trace, name="trace"),
+    path("c/<int:pk>/draft/", session_views.draft, name="draft"),
     path("c/<int:pk>/seen/", session_views.see_answer, name="see-answer"),
     path("messages/<int:pk>/regenerate/", turn_views.regenerate, name="regenerate"),
     path("messages/<int:pk>/continue/", turn_views.continue_answer, name="continue"),

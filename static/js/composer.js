@@ -25,7 +25,7 @@ function showPending(id, question) {
   chat.dispatchEvent(new CustomEvent("chat:asked"));
 }
 
-function newId() {
+export function newId() {
   if (crypto.randomUUID) return crypto.randomUUID();
   // Without TLS there is no randomUUID.
   const hex = [...crypto.getRandomValues(new Uint8Array(16))].map((byte) => byte.toString(16).padStart(2, "0")).join("");
@@ -39,7 +39,7 @@ form.addEventListener("htmx:wsConfigSend", (event) => {
     if (field.value.trim()) chat.dispatchEvent(new CustomEvent("chat:busy"));
     return;
   }
-  const id = newId();
+  const id = form.dataset.requestId || newId();
   Object.assign(event.detail.parameters, { request_id: id, pending: "1" });
   delete event.detail.parameters.csrfmiddlewaretoken;
   unanswered.set(id, { ...event.detail.parameters });
@@ -47,6 +47,8 @@ form.addEventListener("htmx:wsConfigSend", (event) => {
   field.value = "";
   grow(field);
 });
+
+grow(field); // it may have a draft
 
 // Without this, a prevented send would leave the form to submit itself as a page.
 form.addEventListener("submit", (event) => event.preventDefault());

@@ -1,20 +1,20 @@
 // A question asked while an answer is being written waits above the composer, and is sent when the answer ends.
 
-import { isBusy } from "./composer.js";
+import { isBusy, newId } from "./composer.js";
 
 const chat = document.getElementById("chat");
 const form = document.getElementById("composer");
 const field = document.getElementById("question");
 const line = document.getElementById("queued");
-const KEY = `queued ${location.pathname}`;
 let queued = "";
 
-function show(question) {
+// Its id is that of its request, so that it is asked once, even if it waits on two devices. See drafts.js.
+export function show(question, id = newId()) {
   queued = question;
   line.hidden = !question;
+  line.dataset.id = question ? id : "";
   line.querySelector("[data-queued-text]").textContent = question;
-  if (question) sessionStorage.setItem(KEY, question);
-  else sessionStorage.removeItem(KEY);
+  chat.dispatchEvent(new CustomEvent("chat:queued"));
 }
 
 function fill(text) {
@@ -34,9 +34,11 @@ function goOn() {
   if (!queued || isBusy()) return;
   if ([...chat.querySelectorAll("#turns [data-status]")].at(-1)?.dataset.status !== "completed") return takeBack();
   const [question, draft] = [queued, field.value];
+  form.dataset.requestId = line.dataset.id;
   show("");
   field.value = question;
   form.requestSubmit();
+  delete form.dataset.requestId;
   if (!field.value) fill(draft);
 }
 
@@ -63,6 +65,5 @@ field.addEventListener("keydown", (event) => {
   takeBack();
 });
 
-const kept = sessionStorage.getItem(KEY);
-if (kept) show(kept);
-if (kept && !isBusy()) takeBack();
+if (line.dataset.kept) show(line.dataset.kept, line.dataset.keptId);
+if (queued && !isBusy()) takeBack();

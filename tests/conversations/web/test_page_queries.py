@@ -15,7 +15,7 @@ from tests.conversations.records import make_session, make_turn
 
 pytestmark = pytest.mark.django_db
 
-MOST = 15
+MOST = 16
 
 
 @pytest.fixture
@@ -54,7 +54,7 @@ def test_stepping_to_another_version(
 ) -> None:
     first = long_session.turns.order_by("id")[0]
     headers = {"HX-Request": "true", "HX-Target": "turns"}
-    with django_assert_max_num_queries(MOST - 5):
+    with django_assert_max_num_queries(MOST - 6):
         as_owner.get(reverse("session", args=[long_session.pk]), {"turn": first.pk}, headers=headers)
 
 
