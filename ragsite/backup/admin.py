@@ -52,6 +52,7 @@ def backups_page(request: HttpRequest) -> HttpResponseBase:
         "runs": recent,
         "files": [_described(path) for path in runs.kept()],
         "folder": settings.BACKUP_DIR,
+        "data_dir": settings.DATA_DIR,
         "is_in_data_folder": Path(settings.BACKUP_DIR).is_relative_to(settings.DATA_DIR),
         "every": config.BACKUP_EVERY_HOURS,
         "keep": config.BACKUP_KEEP,

@@ -166,9 +166,18 @@ def fail_stalled() -> int:
 
 
 def problem() -> str:
-    """Return what administrators should know about the last backup: that it failed; empty if there is nothing."""
-    last = BackupRun.objects.exclude(state=State.RUNNING).first()
-    return last.error if last is not None and last.state == State.FAILED else ""
+    """Return what administrators should know about backups: that the last one failed or that scheduled ones stopped."""
+    ended = BackupRun.objects.exclude(state=State.RUNNING)
+    last = ended.first()
+    if last is None:
+        return ""
+    if last.state == State.FAILED:
+        return _("The last backup failed: %(error)s") % {"error": last.error}
+    refresh()
+    every = config.BACKUP_EVERY_HOURS
+    if every and last.started_at < timezone.now() - 2 * timedelta(hours=every):
+        return _("The last backup is older than the schedule allows. Is `manage.py worker` running?")
+    return ""
 
 
 def _end(runs: Any, *, state: str = State.FAILED, **fields: Any) -> int:

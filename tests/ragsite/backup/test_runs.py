@@ -147,13 +147,22 @@ def test_a_failed_backup_deletes_nothing(failing: None, settings: Settings) -> N
     old = _old_backups(settings, 3)
     assert not runs.make_queued(runs.queue().pk)
     assert sorted(runs.folder().iterdir()) == old
-    assert runs.problem() == BackupRun.objects.get().error == "The disk is full."
+    assert BackupRun.objects.get().error == "The disk is full."
+    assert runs.problem() == "The last backup failed: The disk is full."
 
 
 def test_a_later_success_ends_the_warning(made: list[Path]) -> None:
     _run(State.FAILED, 2, error="The disk is full.")
     runs.make(runs.new_path())
     assert runs.problem() == ""
+
+
+@pytest.mark.parametrize(("hours", "hours_ago", "warns"), [(24, 47, False), (24, 49, True), (None, 500, False)])
+def test_backups_that_stopped_are_reported(hours: int | None, hours_ago: int, warns: bool) -> None:
+    if hours:
+        _schedule(hours)
+    _run(State.DONE, hours_ago)
+    assert ("older than the schedule allows" in runs.problem()) is warns
 
 
 def test_unexpected_errors_are_recorded_and_raised(monkeypatch: pytest.MonkeyPatch) -> None:
