@@ -12,6 +12,7 @@ from typing import Any, ClassVar, Protocol
 
 from django.utils.html import escape, format_html, format_html_join
 from django.utils.safestring import SafeString
+from django.utils.translation import gettext as _
 
 # The address of a picture on this site, not on another (`//`).
 OWN_ADDRESS = re.compile(r"/(?![/\\])")
@@ -144,11 +145,12 @@ class Table(Kind):
         heads = format_html_join("", "<th>{}</th>", ((renderer.inline(str(head)),) for head in block["columns"]))
         rows = format_html_join("", "{}", ((self._row_html(row, renderer),) for row in block["rows"]))
         return format_html(
-            '<div class="block table-wrap" id="{0}" tabindex="0"><table class="table"><thead><tr>{1}</tr></thead>'
-            '<tbody id="{0}-rows">{2}</tbody></table></div>',
+            '<div class="block table-wrap" id="{0}" tabindex="0" role="group" aria-label="{3}"><table class="table">'
+            '<thead><tr>{1}</tr></thead><tbody id="{0}-rows">{2}</tbody></table></div>',
             name,
             heads,
             rows,
+            _("Table"),
         )
 
     def added_html(self, text: str | None, row: list[Any] | None, renderer: Renderer) -> SafeString | None:

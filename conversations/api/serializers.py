@@ -285,6 +285,12 @@ class UsageSerializer(serializers.Serializer[Any]):
         required=False,
         help_text="The answer's tokens by kind of block, such as `text` and `table`, as estimated by the site.",
     )
+    citations_removed = serializers.IntegerField(
+        required=False, help_text="Citations of sources that don't exist, which were removed."
+    )
+    pictures_removed = serializers.IntegerField(
+        required=False, help_text="Pictures from elsewhere, which were replaced by their descriptions."
+    )
     window = serializers.IntegerField(required=False)
     passages_left_out = serializers.IntegerField(required=False)
     passages_shortened = serializers.IntegerField(required=False)

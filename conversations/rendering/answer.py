@@ -27,6 +27,7 @@ from conversations.rendering.progress import duration, progress
 from conversations.rendering.quotations import marked
 from conversations.turn_store import Started, citation_dict
 from knowledge.locations import place_in_line, places_in_line
+from ragsite.language.sentences import join_sentences
 from retrieval.types import AnswerState
 
 _MARKS: dict[str, str] = {Message.Status.COMPLETED: "check", Message.Status.STOPPED: "circle-stop"}
@@ -246,6 +247,11 @@ class AnswerPage:
         return AnswerState.NEAREST if self.answer.citations else AnswerState.NOTHING
 
     @property
+    def shows_closest(self) -> bool:
+        """Whether the answer is a list of the closest passages; a model writes prose about them instead."""
+        return self.answer_state == AnswerState.NEAREST and not self.streaming and self.model == QUOTING
+
+    @property
     def asks_back(self) -> bool:
         """Whether the answer is a question, such as which of several documents is meant."""
         return self.action == "clarify" or any(block["kind"] == "choices" for block in self.answer.blocks)
@@ -328,6 +334,31 @@ class AnswerPage:
     def left_out(self) -> str:
         """A description of what did not fit into the prompt; empty if everything did."""
         return truncation.sentence(self.answer.usage)
+
+    @property
+    def removed(self) -> str:
+        """A description of what was removed from the model's answer; empty if nothing was."""
+        citations = int(self.answer.usage.get("citations_removed", 0))
+        pictures = int(self.answer.usage.get("pictures_removed", 0))
+        parts = [
+            ngettext(
+                "%(count)d citation of a source that doesn't exist was removed.",
+                "%(count)d citations of sources that don't exist were removed.",
+                citations,
+            )
+            % {"count": citations}
+            if citations
+            else "",
+            ngettext(
+                "%(count)d picture from elsewhere isn't shown.",
+                "%(count)d pictures from elsewhere aren't shown.",
+                pictures,
+            )
+            % {"count": pictures}
+            if pictures
+            else "",
+        ]
+        return join_sentences(*filter(None, parts)) if any(parts) else ""
 
     @property
     def doubts(self) -> list[labels.Doubt]:

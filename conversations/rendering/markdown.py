@@ -341,7 +341,7 @@ class _Renderer(RendererHTML):
         href = str(tokens[index].attrGet("href") or "")
         if not _trusted(href, env["context"]):
             return ""
-        return f'<a href="{escape(href)}" rel="noopener nofollow" target="_blank">'
+        return f'<a class="leaving" href="{escape(href)}" rel="noopener noreferrer nofollow" target="_blank">'
 
     def link_close(self, tokens: Sequence[Token], index: int, options: Any, env: Any) -> str:
         level = tokens[index].level
@@ -352,7 +352,8 @@ class _Renderer(RendererHTML):
         return "" if opening.info == "auto" else f" ({escape(href)})"
 
     def table_open(self, tokens: Sequence[Token], index: int, options: Any, env: Any) -> str:
-        return '<div class="table-wrap" tabindex="0"><table class="table">'
+        label = escape(_("Table"))
+        return f'<div class="table-wrap" tabindex="0" role="group" aria-label="{label}"><table class="table">'
 
     def table_close(self, tokens: Sequence[Token], index: int, options: Any, env: Any) -> str:
         return "</table></div>\n"
@@ -418,7 +419,8 @@ def code_html(text: str, language: str, *, whole: bool, name: str = "") -> SafeS
     return mark_safe(
         f'<figure class="{classes}"{block}><figcaption><span>{escape(language[:30])}</span>{switch}'
         f'<button type="button" class="button quiet small" data-copy-code>{escape(_("Copy"))}</button></figcaption>'
-        f"<pre><code{code}>{highlighted(text, language) if whole else escape(text)}</code></pre></figure>"
+        f'<pre tabindex="0" role="group" aria-label="{escape(_("Code"))}">'
+        f"<code{code}>{highlighted(text, language) if whole else escape(text)}</code></pre></figure>"
     )
 
 
@@ -460,12 +462,13 @@ _cleaner = nh3.Cleaner(
         "hr", "li", "ol", "p", "pre", "s", "span", "strong", "sup", "table", "tbody", "td", "th", "thead", "tr", "ul",
     },
     attributes={
-        "a": {"href", "rel", "target", "data-citation", "aria-label"},
+        "a": {"class", "href", "rel", "target", "data-citation", "aria-label"},
         "button": {"type", "class", "data-copy-code", "data-diagram-switch"},
-        "div": {"class", "tabindex"},
+        "div": {"class", "tabindex", "role", "aria-label"},
         "figure": {"class"},
         "li": {"class"},
         "ol": {"start"},
+        "pre": {"tabindex", "role", "aria-label"},
         "span": {"class", "title", "role", "aria-label"},
         "sup": {"class"},
         "table": {"class"},

@@ -7,6 +7,7 @@ from django.contrib.auth.decorators import login_required
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import redirect, render
 from django.urls import reverse
+from django.utils.text import Truncator
 from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET, require_http_methods, require_POST, require_safe
@@ -80,7 +81,10 @@ def revoke_quoting_link(request: HttpRequest, pk: int, uuid: uuid.UUID) -> HttpR
 def shared(request: HttpRequest, uuid: uuid.UUID) -> HttpResponse:
     """Show a shared branch to anyone who has its link; never to search engines."""
     link = access.get_shared(uuid)
-    context = {"session": link.session, "link": link, "answers": shared_answers(link)}
+    answers, session = shared_answers(link), link.session
+    # An automatic name, such as "New chat 3", says nothing.
+    title = Truncator(answers[0].asked).chars(80) if session.title_is_automatic and answers else session.name
+    context = {"session": session, "title": title, "link": link, "answers": answers}
     response = render(request, "conversations/shared.html", context)
     response["X-Robots-Tag"] = "noindex, nofollow"
     response["Referrer-Policy"] = "no-referrer"

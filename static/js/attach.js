@@ -114,6 +114,26 @@ document.getElementById("chat").addEventListener("htmx:wsBeforeMessage", (event)
   if (news.has(id) || (chip && (isNew || chip.matches(".htmx-request") || chip.querySelector(".htmx-request")))) event.preventDefault();
 });
 
+// Many files are one line, which opens.
+const summary = document.getElementById("files-summary");
+const chips = document.getElementById("chat-files");
+function summarise() {
+  const count = (kind) => chips.querySelectorAll(`:scope > ${kind}`).length;
+  const failed = count(".failed");
+  const figures = { files: count("li"), ready: count(".ready"), failed };
+  const words = failed ? summary.dataset.withFailed : summary.dataset.words;
+  const text = words.replace(/\{(\w+)\}/g, (_all, name) => figures[name]);
+  const line = summary.querySelector("span");
+  if (line.textContent !== text) line.textContent = text;
+  const many = figures.files > Number(summary.dataset.most);
+  if (summary.hidden !== many) return;
+  summary.hidden = !many;
+  summary.setAttribute("aria-expanded", String(!many));
+}
+summary.addEventListener("click", () => summary.setAttribute("aria-expanded", String(summary.ariaExpanded !== "true")));
+new MutationObserver(summarise).observe(chips, { childList: true, subtree: true, attributeFilter: ["class"] });
+summarise();
+
 function add(files) {
   [...files].forEach((file) => new Upload(file));
 }

@@ -123,6 +123,7 @@ class Generate(Node):
             raise
         await _write(reader.close(), parts)
         await parts.finish()
+        state.answer.usage = state.answer.usage | parts.removed
         if empty:
             raise NoAnswer
         if ending := extractive_answer.ended_early(state, reason):

@@ -131,13 +131,14 @@ class BlockWriter:
 class PartWriter:
     """Writes a model's answer without invalid citation markers, and only with the pictures of passages that it cites.
 
-    Fills the state's `cited` as markers arrive.
+    Fills the state's `cited` as markers arrive. `removed` counts what it leaves out.
     """
 
     def __init__(self, state: State, writer: BlockWriter) -> None:
         self._state = state
         self._writer = writer
         sources = state.prompt.citations if config.ENABLE_SOURCE_CITATION else []
+        self._is_cited = bool(sources)
         self._markers = MarkerFilter({citation["index"] for citation in sources}, state.prompt.cited)
         self._pictures = PictureFilter()
         self._shown: set[int] = set()
@@ -175,6 +176,13 @@ class PartWriter:
                 await self._writer.text(f"*{escape_markdown(image.alt)}*\n\n" if image.alt else "")
         await self._writer.close()
 
+    @property
+    def removed(self) -> dict[str, int]:
+        """What was left out: invalid citations and foreign pictures, as in the answer's usage; empty if nothing."""
+        foreign = self._pictures.dropped + sum(number not in self._shown for _image, number in self._waiting)
+        counts = {"citations_removed": self._markers.dropped if self._is_cited else 0, "pictures_removed": foreign}
+        return {name: count for name, count in counts.items() if count}
+
     async def _show(self, number: int) -> bool:
         """Write the picture of a cited passage once, and return whether it is in the answer now."""
         if number in self._state.prompt.cited and number not in self._shown:
@@ -206,6 +214,7 @@ class MarkerFilter:
 
     def __init__(self, known: set[int], cited: set[int] | None = None) -> None:
         self.cited: set[int] = set() if cited is None else cited
+        self.dropped = 0  # the number of citations without a source
         self._known = known
         self._held = ""
         self._code = ""  # the backticks that opened the current code
@@ -240,7 +249,9 @@ class MarkerFilter:
             self._formula = self._formula or _FORMULAS.get(text, "")
         elif not self._formula:
             numbers = map(int, re.findall(r"\d+", text.partition("†")[0]))
+            numbers = [*numbers]
             known = [number for number in numbers if number in self._known]
+            self.dropped += len(numbers) - len(known)
             self.cited.update(known)
             space = " " if text[0] == " " and known else ""
             return space + "".join(f"[{number}]" for number in known)

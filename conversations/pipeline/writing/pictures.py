@@ -41,6 +41,7 @@ class PictureFilter:
     """
 
     def __init__(self) -> None:
+        self.dropped = 0  # the number of pictures
         self._held = ""
         self._before = "\n"  # the character before what is held back
         self._ticks = ""  # the backticks that opened the current inline code
@@ -85,8 +86,10 @@ class PictureFilter:
         elif self._ticks:
             return text
         elif match["picture"]:
+            self.dropped += 1
             return match["alt"]
         elif match["tag"]:
+            self.dropped += 1
             alt = _ALT_OF_TAG.search(text)
             return (alt[1] or alt[2] or "") if alt else ""
         elif match["named"]:

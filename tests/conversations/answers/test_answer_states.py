@@ -96,7 +96,7 @@ def _seen_by_readers(as_owner: Client, anonymous: Client, session: ChatSession, 
     link = links.create_link(session)
     for page in (as_owner.get(f"/c/{session.pk}/"), anonymous.get(f"/shared/{link.pk}/")):
         html = page.content.decode()
-        assert ("The closest passages" in html) is (state == "nearest") and line in html
+        assert "The closest passages" not in html and line in html  # a model has written about them
     assert (line or "Answered from 1 passage") in as_owner.get(f"/turns/{message.turn_id}/trace/").content.decode()
 
 

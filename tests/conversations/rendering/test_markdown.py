@@ -67,7 +67,8 @@ def test_nothing_foreign_is_loaded_run_or_linked(text: str) -> None:
 
 def test_links_from_sources_open_in_a_new_tab() -> None:
     html = render("[the handbook](https://example.org/handbook)", CONTEXT)
-    assert 'href="https://example.org/handbook" rel="noopener nofollow" target="_blank"' in html
+    address = 'href="https://example.org/handbook" rel="noopener noreferrer nofollow" target="_blank"'
+    assert f'<a class="leaving" {address}>the handbook</a>' in html
 
 
 def test_an_untrusted_link_shows_its_url() -> None:
@@ -76,7 +77,7 @@ def test_an_untrusted_link_shows_its_url() -> None:
 
 def test_tables_scroll_and_align_by_class() -> None:
     html = render("| a | b |\n|---|--:|\n| 1 | 2 |", CONTEXT)
-    assert '<div class="table-wrap" tabindex="0"><table class="table">' in html
+    assert '<div class="table-wrap" tabindex="0" role="group" aria-label="Table"><table class="table">' in html
     assert '<td class="numeric">1</td>\n<td class="align-right">2</td>' in html
     assert "style=" not in html
 
@@ -252,11 +253,11 @@ def test_unclosed_formulas_stay_text_with_their_backslashes() -> None:
 
 def test_complete_code_is_highlighted() -> None:
     open_block = "```python\ndef f(): return '<b>'"
-    assert "<span" not in render(open_block).split("<pre>")[1] and "&lt;b&gt;" in render(open_block)
+    assert "<span" not in render(open_block).split("<pre")[1] and "&lt;b&gt;" in render(open_block)
     html = render(f"{open_block}\n```")
     assert '<span class="k">def </span><span class="nf">f</span>' in html and "&lt;b&gt;" in html
     assert "style=" not in html
-    assert render("```nonsense\ndef f\n```").endswith("<pre><code>def f\n</code></pre></figure>\n")
+    assert render("```nonsense\ndef f\n```").endswith("<code>def f\n</code></pre></figure>\n")
 
 
 def test_only_complete_diagrams_are_marked() -> None:

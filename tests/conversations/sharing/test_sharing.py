@@ -9,6 +9,7 @@ from django.contrib.auth.models import User
 from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
+from django.utils.html import escape
 
 from conversations import services
 from conversations.models import ChatSession, Message, ShareLink, Turn
@@ -56,6 +57,13 @@ def test_citation_links_to_its_quotation_on_the_page(anonymous: Client, link: Sh
     page = html(anonymous.get(url(link)))
     anchor = f"answer-{turn.messages.get(role='assistant').pk}-source-1"
     assert f'href="#{anchor}"' in page and f'id="{anchor}"' in page
+
+
+def test_the_title_says_what_is_shown(anonymous: Client, link: ShareLink, session: ChatSession) -> None:
+    for automatic, title in ((False, session.title), (True, link.last_turn.messages.get(role="user").content)):
+        ChatSession.objects.filter(pk=session.pk).update(title_is_automatic=automatic)
+        page, title = html(anonymous.get(url(link))), escape(title)
+        assert title in page.split("<title>")[1].split("</title>")[0] and f"<h1>{title}</h1>" in page
 
 
 def test_page_has_no_links_into_the_site(anonymous: Client, link: ShareLink, session: ChatSession) -> None:

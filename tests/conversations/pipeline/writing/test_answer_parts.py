@@ -69,6 +69,24 @@ async def test_markers_are_checked_in_text_and_cells_but_not_in_code() -> None:
     assert (blocks[2]["language"], blocks[2]["text"]) == ("c", "a[7] = b[1];\n")
 
 
+async def test_what_is_removed_is_counted() -> None:
+    state = make_state()
+    state.prompt.citations = [{"index": 1}]
+
+    async def emit(event: Event) -> None:
+        state.answer.apply(event)
+
+    for text, removed in (
+        ("One [1], [2, 9] and [1][7].", {"citations_removed": 3}),
+        ("![A cat](https://elsewhere/cat.png) `![x](y)` <img src='//elsewhere'>", {"pictures_removed": 2}),
+        ("Nothing [1]. `[7]`", {}),
+    ):
+        writer = PartWriter(state, BlockWriter(state, emit))
+        await writer.write(Words(text))
+        await writer.finish()
+        assert writer.removed == removed
+
+
 @pytest.mark.django_db(transaction=True)
 async def test_without_citations_the_sources_are_only_listed(
     owner: User, handbook: KnowledgeBase, session: ChatSession, fake_llm: FakeLLM, settings: Settings
