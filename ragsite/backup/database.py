@@ -1,8 +1,8 @@
 """The site's tables: copied out of one snapshot, and loaded into new tables in one transaction.
 
-`pg_dump` isn't used: it refuses servers newer than itself, which a site's may be. The new tables are made by the
-migrations that the backed-up site had applied; only partitions, which a site makes while it runs, are described in the
-backup.
+`pg_dump` isn't used, since a site may move to a server of another version (docs/decisions/backups.md). The new tables
+are made by the migrations that the backed-up site had applied; only partitions, which a site makes while it runs, are
+described in the backup.
 """
 
 from collections.abc import Callable, Iterable, Iterator
