@@ -242,11 +242,24 @@ MAX_DOCUMENT_PAGES = env.integer(
 MAX_TABLE_ROWS = env.integer(
     "RAGSITE_MAX_TABLE_ROWS", 200_000, (1, None), _("Maximum number of rows in a sheet or table file"), live="site"
 )
+MAX_DOCUMENT_PASSAGES = env.integer(
+    "RAGSITE_MAX_DOCUMENT_PASSAGES",
+    50_000,
+    (1, None),
+    _("Maximum number of passages of a document; the rest of a longer one is left out, with a notice"),
+    live="site",
+)
 INGEST_WORKERS = env.integer(
     "RAGSITE_INGEST_WORKERS",
     1,
     (1, 64),
     "Documents processed in parallel; each worker has one extra slot for small files",
+)
+INGEST_READERS = env.choice(
+    "RAGSITE_INGEST_READERS",
+    "auto",
+    ("auto", "1", "2"),
+    "Large files that a worker reads at the same time, of different people; `auto` is 2 with four cores per worker",
 )
 INGEST_TIMEOUT = env.integer(
     "RAGSITE_INGEST_TIMEOUT", 3600, (60, None), "Timeout for a document, including indexing, in seconds"

@@ -91,13 +91,16 @@ class Claim:
         if not handed:
             raise ClaimLost
 
-    def put_back(self) -> None:
-        """Put back a document that takes too long for the thread of small ones, as if it had never been started."""
+    def put_back(self, progress: int = 0) -> None:
+        """Put back a document that takes too long, as if it had never been started; others get their turn first.
+
+        A scan has `progress`, since its pages read so far are kept.
+        """
         now = timezone.now()
         self.rows().update(
             status=Document.Status.QUEUED,
             stage="",
-            progress=0,
+            progress=progress,
             is_slow=True,
             attempt=F("attempt") - 1,
             started_at=None,
@@ -169,6 +172,11 @@ def waiting_to_be_read() -> QuerySet[Document]:
 def small_waiting_to_be_read() -> QuerySet[Document]:
     """Return the small documents that wait to be read."""
     return waiting_to_be_read().filter(size__lte=SMALL_BYTES, is_slow=False)
+
+
+def waiting_for_scan(document: Document) -> QuerySet[Document]:
+    """Return the documents that wait to be read while a scan is: other people's, and its uploader's without scans."""
+    return waiting_to_be_read().filter(~Q(uploaded_by_id=document.uploaded_by_id) | Q(reads_scans=False))
 
 
 def waiting_to_be_indexed() -> QuerySet[Document]:

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from django.conf import settings
+from django.core.files.storage import default_storage
 from django.db import DatabaseError, close_old_connections, connection, transaction
 from django.utils import timezone
 
@@ -52,6 +53,8 @@ logger = logging.getLogger(__name__)
 
 MAX_ATTEMPTS = 3
 OCR_PAGE_SECONDS = 60  # time limit for a scanned page, on a slow machine
+# The length of a scan's turn while others wait, and of any turn, since a worker's other tasks wait for its end.
+SCAN_TURN_SECONDS, LONGEST_TURN_SECONDS = 15.0, 600.0
 # The progress at the end of each stage, in percent. Computing vectors takes the longest.
 PARSED, STORED = 30, 35
 _MOST_NOTICES = 5
@@ -79,10 +82,11 @@ def ingest(document_id: int) -> bool:
     )
 
 
-def parse_and_index_words(document_id: int, seconds: float = float("inf")) -> bool:
+def parse_and_index_words(document_id: int, seconds: float = float("inf"), takes_turns: bool = False) -> bool:
     """Make a waiting document searchable by its words; return whether this call did.
 
-    A document that can't be parsed within `seconds` is put back; see `Claim.put_back`.
+    A document that can't be parsed within `seconds` is put back; see `Claim.put_back`. With `takes_turns`, so is a scan
+    whose turn is over; its next turn goes on from there.
     """
     held = claims.claim(document_id)
     if held is None:
@@ -92,12 +96,12 @@ def parse_and_index_words(document_id: int, seconds: float = float("inf")) -> bo
     with fail_document_on_error(held), claims.heartbeat(held):
         document = Document.objects.select_related("knowledge_base").get(pk=document_id)
         try:
-            has_text = _parse_and_store(document, held)
+            has_text = _parse_and_store(document, held, takes_turns)
         except ParseError as error:
             if error.key != "killed":
                 raise
             logger.warning("The parser of document %s was killed; the document is read again", document_id)
-            has_text = _parse_and_store(document, held)
+            has_text = _parse_and_store(document, held, takes_turns)
         if not has_text:
             held.read_scans()  # there is nothing else to read
             return False
@@ -191,7 +195,7 @@ def requeue_stale_claims() -> int:
     return count
 
 
-def _parse_and_store(document: Document, held: Claim) -> bool:
+def _parse_and_store(document: Document, held: Claim, takes_turns: bool) -> bool:
     """Read and store a document; return False if all its text is in pictures, which must be read next."""
     path = Path(document.file.path)
     limits = ParseLimits(
@@ -207,6 +211,9 @@ def _parse_and_store(document: Document, held: Claim) -> bool:
     elif mode != "off":
         mode = "later"
     reading = _Reading(held, limits.timeout_s)
+    kept = Path(default_storage.path(passages.scans_folder(document.pk)))
+    if document.reads_scans and takes_turns:
+        reading.turn = _ScanTurn(document, kept)
     knowledge_base = document.knowledge_base
     if not path.is_file():
         raise ParseError("missing")
@@ -218,7 +225,7 @@ def _parse_and_store(document: Document, held: Claim) -> bool:
             limits,
             on_progress=reading.progress,
             should_stop=held.is_lost,
-            ocr=Ocr(mode, settings.OCR_ENGINE, tuple(settings.OCR_LANGUAGES)),
+            ocr=Ocr(mode, settings.OCR_ENGINE, tuple(settings.OCR_LANGUAGES), str(kept)),
         )
         drafts = chunk(
             reading.follow(elements),
@@ -226,7 +233,10 @@ def _parse_and_store(document: Document, held: Claim) -> bool:
             overlap=knowledge_base.chunk_overlap,
             count_tokens=count_tokens,
         )
-        spooled = passages.spool(drafts, spool)
+        spooled, is_cut = passages.spool(drafts, spool, config.MAX_DOCUMENT_PASSAGES)
+        if is_cut:
+            elements.close()
+            reading.notices[Notice(key="left_out.passages", params={"most": config.MAX_DOCUMENT_PASSAGES})] = None
         if reading.scanned > config.OCR_MAX_PAGES:
             reading.notices[Notice(key="left_out.scans", params={"most": config.OCR_MAX_PAGES})] = None
             reading.scanned = 0
@@ -236,6 +246,7 @@ def _parse_and_store(document: Document, held: Claim) -> bool:
         if not spooled:
             raise ParseError("no_text")
         _store(held, passages.Store(document, folder), spool, reading)
+    passages.forget_scans(document.pk)
     return True
 
 
@@ -265,6 +276,31 @@ def _store(held: Claim, store: passages.Store, rows: Iterator[str], reading: "_R
 
 
 @dataclass(slots=True)
+class _ScanTurn:
+    """The turn of a scan, which ends at a page if it has made some progress and others wait, or after too long."""
+
+    document: Document
+    kept: Path  # the folder of the pages recognised so far
+    began: float = field(default_factory=time.monotonic)
+    pages: int = -1  # recognised in earlier turns
+    _next_look: float = field(default_factory=lambda: time.monotonic() + SCAN_TURN_SECONDS)
+
+    def __post_init__(self) -> None:
+        self.pages = self._count()
+
+    def is_over(self) -> bool:
+        """Return whether the turn is over; call it at each page."""
+        now = time.monotonic()
+        if now < self._next_look or self._count() <= self.pages:
+            return False
+        self._next_look = now + SCAN_TURN_SECONDS / 10
+        return now - self.began > LONGEST_TURN_SECONDS or claims.waiting_for_scan(self.document).exists()
+
+    def _count(self) -> int:
+        return sum(1 for _ in self.kept.glob("*.json"))
+
+
+@dataclass(slots=True)
 class _Reading:
     """Collects the number of pages, title, notices, a sample of the text and more from the elements of a parse."""
 
@@ -274,6 +310,8 @@ class _Reading:
     pages: int | None = None
     title: str = ""
     media_type: str = ""  # if it differs from that of the file name
+    turn: _ScanTurn | None = None
+    percent: int = 0
     sample: str = ""
     scanned: int = 0  # pages whose text is in pictures that were not read
     recognised: dict[int, tuple[RecognisedLine, ...]] = field(default_factory=dict)  # by page
@@ -282,8 +320,11 @@ class _Reading:
 
     def progress(self, done: int, total: int | None) -> None:
         """Report `done` of `total` pages or rows as read; without a total progress stays 0. Raises `ClaimLost`."""
-        percent = round(PARSED * min(done, total) / total) if total else 0
-        self.held.report(progress=percent)
+        self.percent = round(PARSED * min(done, total) / total) if total else 0
+        if self.turn is not None and self.turn.is_over():
+            self.held.put_back(max(self.percent, 1))
+            raise ClaimLost
+        self.held.report(progress=self.percent)
 
     def follow(self, elements: Iterator[Element]) -> Iterator[Element]:
         """Yield the elements with text; raises `ClaimLost`, and `ParseError` if parsing and chunking take too long."""

@@ -19,10 +19,16 @@ from knowledge.parsing.elements import RecognisedLine
 _BATCH = 500
 
 
-def spool(drafts: Iterable[ChunkDraft], file: IO[str]) -> int:
-    """Write drafts as JSON lines, so that memory doesn't grow with the document's length; return their number."""
-    count = 0
+def spool(drafts: Iterable[ChunkDraft], file: IO[str], most: int) -> tuple[int, bool]:
+    """Write at most `most` drafts as JSON lines, so that memory doesn't grow with the document's length.
+
+    Return their number, and whether there were more.
+    """
+    count, is_cut = 0, False
     for draft in drafts:
+        if count == most:
+            is_cut = True
+            break
         picture = draft.picture
         row = {
             "kind": draft.kind,
@@ -42,7 +48,7 @@ def spool(drafts: Iterable[ChunkDraft], file: IO[str]) -> int:
         file.write("\n")
         count += 1
     file.seek(0)
-    return count
+    return count, is_cut
 
 
 def clean(text: str) -> str:
@@ -125,17 +131,31 @@ def delete_passages(document: Document) -> None:
             transaction.on_commit(partial(default_storage.delete, name))
 
 
+def scans_folder(document_id: int) -> str:
+    """Return the folder of the recognised pages of a document that is still being read, in the storage."""
+    return f"scans/{document_id}"
+
+
+def forget_scans(document_id: int) -> None:
+    """Delete the recognised pages of a document that has been read."""
+    _delete_folder(scans_folder(document_id))
+
+
 def delete_files(document_id: int, file_name: str) -> None:
-    """Delete a deleted document's file, pictures and rendered pages; a passage of a corpus has none of them."""
+    """Delete a deleted document's file, pictures and pages; a passage of a corpus has none of them."""
     if not file_name:
         return
     default_storage.delete(file_name)
-    for folder in (f"pictures/{document_id}", f"pages/{document_id}"):
-        # These folders have no subfolders.
-        try:
-            _, files = default_storage.listdir(folder)
-        except FileNotFoundError:
-            continue
-        for name in files:
-            default_storage.delete(f"{folder}/{name}")
-        default_storage.delete(folder)
+    for folder in (f"pictures/{document_id}", f"pages/{document_id}", scans_folder(document_id)):
+        _delete_folder(folder)
+
+
+def _delete_folder(folder: str) -> None:
+    """Delete a folder, which has no subfolders, and its files; there may be none."""
+    try:
+        _, files = default_storage.listdir(folder)
+    except FileNotFoundError:
+        return
+    for name in files:
+        default_storage.delete(f"{folder}/{name}")
+    default_storage.delete(folder)

@@ -3,16 +3,19 @@
 Reading uses the parser's process, the database and Python; indexing uses the embedding model. Running in parallel they
 keep all cores busy, and every document is searchable by its words long before the model has processed all. While a
 large document is read, another thread reads small ones, so that a single page doesn't wait for an archive. Nor does it
-wait for other long tasks, since rounds run beside them.
+wait for other long tasks, since rounds run beside them. With enough cores, a second thread reads documents of any size,
+but not of a person whose document is being read, so that nobody takes both; on a smaller machine, scans are read in
+turns of some seconds.
 """
 
 import logging
+import os
 import threading
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor, wait
 from types import TracebackType
-from typing import Self, TypeVar
+from typing import Any, Self, TypeVar
 
 from django.conf import settings
 from django.db import DatabaseError, close_old_connections, connection, transaction
@@ -21,7 +24,7 @@ from knowledge import services
 from knowledge.indexer import indexer
 from knowledge.ingestion import claims, ingestion
 from knowledge.ingestion.claims import Claim, HeartbeatThread
-from knowledge.ingestion.fair_order import FairQueue
+from knowledge.ingestion.fair_order import FairQueue, Turns
 from ragsite.limits import disk
 
 logger = logging.getLogger(__name__)
@@ -34,6 +37,9 @@ _PATIENCE_SECONDS = 1.0
 ROUND_SECONDS = 60.0
 _LOOK_SECONDS = 0.2
 _STALLED_SECONDS = 10.0  # between checks for documents of killed workers
+_CORES_FOR_TWO = 4  # cores of a worker with a second reader
+# The turns of the threads that read any files, and of the one that reads small ones, in this and in earlier rounds.
+_turns, _small_turns = Turns(), Turns()
 
 
 def work(seconds: float = ROUND_SECONDS) -> int:
@@ -50,7 +56,10 @@ def work(seconds: float = ROUND_SECONDS) -> int:
     until = time.monotonic() + seconds
     with _SmallFileThread() as small_files, _Indexing(until) as indexing:
         small_files.announce = indexing.wake
-        count = _read(until, indexing, small_files)
+        desk = _Desk()
+        with ThreadPoolExecutor(1, thread_name_prefix="reader") as second:
+            others = [second.submit(_read_beside, until, indexing, small_files, desk)] if readers() > 1 else []
+            count = _read(until, indexing, small_files, desk) + sum(other.result() for other in others)
         small_files.begin_work()  # also until the indexing is done
     if not indexing.failed:  # else the schedule retries, in a minute
         _wake_for_the_rest()
@@ -79,22 +88,69 @@ def run_while_ingesting(task: Callable[[], T]) -> T:
         return doing.result()
 
 
-def _read(until: float, indexing: "_Indexing", small_files: "_SmallFileThread") -> int:
+def readers() -> int:
+    """Return the number of threads that read documents of any size: `INGEST_READERS`, or by the worker's cores."""
+    if settings.INGEST_READERS != "auto":
+        return int(settings.INGEST_READERS)
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return 2 if cores >= _CORES_FOR_TWO * settings.INGEST_WORKERS else 1
+
+
+def _read(until: float, indexing: "_Indexing", small_files: "_SmallFileThread", desk: "_Desk") -> int:
+    """Read documents until `until`, and after it while another thread reads one that it began before."""
     count = 0
-    turns = FairQueue(claims.waiting_to_be_read)
-    while time.monotonic() < until:
-        number = turns.next()
+    while time.monotonic() < until or desk.is_another_busy(until):
+        number = desk.take()
         if number is not None:
             small_files.begin_work()
-            if ingestion.parse_and_index_words(number):
-                count += 1
-                indexing.wake()
-            small_files.end_work()
-        elif indexing.idle:
+            try:
+                if ingestion.parse_and_index_words(number, takes_turns=True):
+                    count += 1
+                    indexing.wake()
+            finally:
+                desk.put_down()
+                small_files.end_work()
+        elif indexing.idle and not desk.is_another_busy():
             break
         else:
             time.sleep(_LOOK_SECONDS)
     return count
+
+
+def _read_beside(*given: Any) -> int:
+    """Read documents in another thread."""
+    try:
+        return _read(*given)
+    finally:
+        connection.close()
+
+
+class _Desk:
+    """What the threads that read documents of any size have in common: the queue, and whose documents are read."""
+
+    def __init__(self) -> None:
+        self._queue = FairQueue(claims.waiting_to_be_read, _turns)
+        self._reading: dict[int, tuple[int | None, float]] = {}  # by thread: the uploader, and since when
+        self._lock = threading.Lock()
+
+    def take(self) -> int | None:
+        """Return the id of the next document to read, None if none waits of people whose documents aren't read."""
+        with self._lock:
+            number = self._queue.next({uploader for uploader, _ in self._reading.values()})
+            if number is not None and self._queue.line is not None:
+                self._reading[threading.get_ident()] = self._queue.line[0], time.monotonic()
+            return number
+
+    def put_down(self) -> None:
+        """Note that this thread's document has been read."""
+        with self._lock:
+            self._reading.pop(threading.get_ident(), None)
+
+    def is_another_busy(self, since: float = float("inf")) -> bool:
+        """Return whether another thread reads a document that it began before `since`."""
+        with self._lock:
+            own = threading.get_ident()
+            return any(begun < since for thread, (_, begun) in self._reading.items() if thread != own)
 
 
 def _wake_for_the_rest() -> None:
@@ -109,7 +165,7 @@ def _something_waits() -> bool:
 
 
 class _SmallFileThread:
-    """A thread that reads small files while the thread of the `with` block is busy with one document for long.
+    """A thread that reads small files while another is busy with one document for long.
 
     It also checks regularly for documents of killed workers.
     """
@@ -117,17 +173,17 @@ class _SmallFileThread:
     def __init__(self) -> None:
         self.count = 0  # files read
         self.announce: Callable[[], None] = lambda: None  # called after each file
-        self._busy_since = float("inf")
+        self._busy_since: dict[int, float] = {}  # by thread
         self._over = threading.Event()
         self._thread = threading.Thread(target=self._run, name="small-files")
 
     def begin_work(self) -> None:
-        """Note that the block's thread is starting work that may take long."""
-        self._busy_since = time.monotonic()
+        """Note that this thread is starting work that may take long."""
+        self._busy_since[threading.get_ident()] = time.monotonic()
 
     def end_work(self) -> None:
-        """Note that the block's thread is looking for documents again."""
-        self._busy_since = float("inf")
+        """Note that this thread is looking for documents again."""
+        self._busy_since.pop(threading.get_ident(), None)
 
     def __enter__(self) -> Self:
         self._thread.start()
@@ -138,7 +194,7 @@ class _SmallFileThread:
         self._thread.join()
 
     def _run(self) -> None:
-        turns = FairQueue(claims.small_waiting_to_be_read)
+        turns = FairQueue(claims.small_waiting_to_be_read, _small_turns)
         looked = time.monotonic()
         try:
             while not self._over.is_set():
@@ -147,7 +203,8 @@ class _SmallFileThread:
                         looked = time.monotonic()
                         services.tidy_queue()
                         ingestion.requeue_stale_claims()
-                    is_due = time.monotonic() - self._busy_since > _PATIENCE_SECONDS
+                    began = min([*self._busy_since.values()], default=float("inf"))
+                    is_due = time.monotonic() - began > _PATIENCE_SECONDS
                     number = turns.next() if is_due else None
                     if number is None:
                         self._over.wait(_LOOK_SECONDS)

@@ -26,6 +26,8 @@ class ParseContext:
     ocr: str = "off"
     ocr_engine: str = "rapidocr"
     ocr_languages: tuple[str, ...] = ("en", "zh")
+    # A folder for the words of each page, so that a file that is read in several turns isn't recognised anew.
+    ocr_kept: Path | None = None
 
 
 # A parser opens the file, yields elements as it reads them, and raises `ParseError` if it can't read it.

@@ -26,6 +26,7 @@ from knowledge.parsing.elements import (
     Title,
 )
 from knowledge.parsing.errors import ParseError
+from knowledge.parsing.images.kept import recognise
 from knowledge.parsing.limits import too_many_pictures
 from knowledge.parsing.pdf import pictures, scans
 from knowledge.parsing.pdf.layout import Block, Row, blocks_of, code_text, hyphenated, regions, rows_of
@@ -85,7 +86,7 @@ def parse(path: Path, context: ParseContext) -> Iterator[Element]:
 def read_picture(picture: Image.Image, number: int, context: ParseContext) -> list[Element]:
     """Return the elements of the words in a picture, page `number` of its file, laid out like a page."""
     scale = max(picture.size) / PICTURE_POINTS
-    text, shapes, styles = scans.read_picture(picture, scale, context)
+    text, shapes, styles = scans.laid_out(recognise(number, lambda: picture, context), scale)
     return _Reader((), context).read_scan(_Page(number, text, shapes, set(), 0, scanned=True, styles=styles))
 
 
@@ -258,7 +259,7 @@ class _Reader:
                 scanned = self._context.ocr == "always" or scans.is_scan(text, shapes)
                 styles = None
                 if scanned and read_scan:
-                    text, shapes, styles = scans.read(page, self._context)
+                    text, shapes, styles = scans.read(page, number, self._context)
                 elif not scanned and (columns := columns_of(text.lines)):
                     vertical = read_text(page, (text.quarters + QUARTERS) % 4)
                     vertical.lines = turned_lines(columns, vertical.lines, text.width)

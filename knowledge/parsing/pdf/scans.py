@@ -9,6 +9,7 @@ from PIL import Image
 
 from knowledge.parsing.elements import RecognisedLine
 from knowledge.parsing.images import ocr
+from knowledge.parsing.images.kept import Recognised, recognise
 from knowledge.parsing.pdf.shapes import Edge, Shapes
 from knowledge.parsing.pdf.style import Styles
 from knowledge.parsing.pdf.text import LINE_GAP, Line, PageText, Word, is_cjk_join
@@ -33,20 +34,23 @@ def is_scan(text: PageText, shapes: Shapes) -> bool:
     return covered >= PICTURED * area or len(shapes.drawn) >= DRAWN
 
 
-def read(page: pdfium.PdfPage, context: ParseContext) -> tuple[PageText, Shapes, Styles]:
-    """Return the words and ruling lines of a page's picture, in points, and its font sizes."""
-    width, height = page.get_size()
-    scale = ocr.LONGEST_SIDE / max(width, height)
-    bitmap = page.render(scale=scale)
-    try:
-        return read_picture(bitmap.to_pil(), scale, context)
-    finally:
-        bitmap.close()
+def read(page: pdfium.PdfPage, number: int, context: ParseContext) -> tuple[PageText, Shapes, Styles]:
+    """Return the words and ruling lines of the picture of page `number`, in points, and its font sizes."""
+    scale = ocr.LONGEST_SIDE / max(page.get_size())
+
+    def rendered() -> Image.Image:
+        bitmap = page.render(scale=scale)
+        try:
+            return bitmap.to_pil().copy()
+        finally:
+            bitmap.close()
+
+    return laid_out(recognise(number, rendered, context), scale)
 
 
-def read_picture(picture: Image.Image, scale: float, context: ParseContext) -> tuple[PageText, Shapes, Styles]:
+def laid_out(picture: Recognised, scale: float) -> tuple[PageText, Shapes, Styles]:
     """Return the same for any picture; `scale` is in pixels per point."""
-    found = ocr.read_words(picture, context.ocr_engine, context.ocr_languages)
+    found = picture.lines
     heights = [median(piece.box[3] - piece.box[1] for piece in line) for line in found]
     letters = [sum(len(piece.text) for piece in line) for line in found]
     usual = median(
@@ -61,9 +65,7 @@ def read_picture(picture: Image.Image, scale: float, context: ParseContext) -> t
     lines = [
         line for pieces, height in zip(found, heights, strict=True) for line in _lines(pieces, height, usual, scale)
     ]
-    edges = [
-        Edge(rule.horizontal, rule.at / scale, rule.start / scale, rule.end / scale) for rule in ocr.find_rules(picture)
-    ]
+    edges = [Edge(rule.horizontal, rule.at / scale, rule.start / scale, rule.end / scale) for rule in picture.rules]
     body = round(EM * usual / scale, 1)
     larger = sorted({line.size for line in lines if line.size > body}, reverse=True)
     width, height = picture.width / scale, picture.height / scale

@@ -110,7 +110,7 @@ def _send(out: BinaryIO, answer: Answer) -> None:
 
 def _parse(job: dict[str, Any]) -> Iterator[Answer]:
     path, filename = Path(job["path"]), str(job["filename"])
-    mode, engine, languages = job["ocr"]
+    mode, engine, languages, kept = job["ocr"]
     context = ParseContext(
         Path(job["output_dir"]),
         filename,
@@ -120,6 +120,7 @@ def _parse(job: dict[str, Any]) -> Iterator[Answer]:
         mode,
         engine,
         tuple(languages),
+        Path(kept) if kept else None,
     )
     named = extension_of(filename)
     found = identify(path, named)

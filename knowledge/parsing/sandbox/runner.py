@@ -42,6 +42,7 @@ class Ocr:
     mode: str = "off"
     engine: str = "rapidocr"
     languages: tuple[str, ...] = ("en", "zh")
+    kept: str = ""
 
 
 class ParseStopped(ParseError):
@@ -56,7 +57,7 @@ def parse_file(
     on_progress: Callable[[int, int | None], None] = lambda done, total: None,
     should_stop: Callable[[], bool] = lambda: False,
     ocr: Ocr = Ocr(),
-) -> Iterator[Element]:
+) -> Generator[Element, None, None]:
     """Yield the elements of the file at `path`, parsed by the format of `filename`'s extension.
 
     Pictures are written to `output_dir`. `on_progress(page, total)` is called at each page break; `should_stop` is
@@ -77,7 +78,7 @@ def parse_file(
         "max_pages": limits.max_pages,
         "max_rows": limits.max_rows,
         "hidden": limits.hidden,
-        "ocr": [ocr.mode, ocr.engine, ocr.languages],
+        "ocr": [ocr.mode, ocr.engine, ocr.languages, ocr.kept],
     }
     with closing(_answers(parser, job, limits, should_stop)) as answers:
         for answer in answers:

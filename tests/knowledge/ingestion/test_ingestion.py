@@ -6,6 +6,7 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Iterator
 from datetime import timedelta
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +25,7 @@ from knowledge.ingestion.claims import Claim
 from knowledge.ingestion.fair_order import FairQueue
 from knowledge.ingestion.working_folders import working_folder
 from knowledge.models import Document, KnowledgeBase
-from knowledge.parsing.elements import Element, Notice, PageBreak, Paragraph, Scanned
+from knowledge.parsing.elements import Element, Heading, Notice, PageBreak, Paragraph, Scanned
 from knowledge.parsing.errors import ParseError
 from knowledge.parsing.sandbox.runner import Ocr
 from ragsite.llm.errors import Unreachable
@@ -653,6 +654,37 @@ def test_a_document_that_takes_long_to_store_stays_claimed(
     assert (document.status, document.attempt, set(looks)) == ("ready", 1, {0})
 
 
+def test_the_rest_of_a_document_with_too_many_passages_is_left_out(
+    base: KnowledgeBase, parse: Callable[[Parse], None], settings: Any
+) -> None:
+    settings.MAX_DOCUMENT_PASSAGES = 3
+    read: list[int] = []
+
+    def endless(*args: Any, **kwargs: Any) -> Iterator[Element]:
+        for number in count():
+            read.append(number)
+            yield Heading(text=f"Part {number}", level=1)
+            yield Paragraph(text="Green tea is picked early in the year. " * 40)
+
+    parse(endless)
+    document = add(base)
+    assert ingestion.ingest(document.pk)
+    document.refresh_from_db()
+    assert document.chunks.count() == 3 and len(read) < 10
+    assert document.notices == [{"key": "left_out.passages", "most": 3}]
+    assert "more than 3 passages" in document.notice
+    settings.MAX_DOCUMENT_PASSAGES = 1000  # not more than it has
+    document = add(base, "few.md", b"# One\n\nText.")
+    parse(lambda *args, **kwargs: iter_of(Heading(text="One", level=1), Paragraph(text="Text.")))
+    ingestion.ingest(document.pk)
+    document.refresh_from_db()
+    assert document.notices == []
+
+
+def iter_of(*elements: Element) -> Iterator[Element]:
+    yield from elements
+
+
 def test_chunking_counts_as_reading(
     base: KnowledgeBase, parse: Callable[[Parse], None], settings: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -692,7 +724,7 @@ def test_chunks_are_stored_without_characters_that_the_database_rejects(base: Kn
     document = factories.make_document(base)
     draft = ChunkDraft("table", "a\x00b \ud800", columns=["x\x00"], rows=[["1", "\x002"]], heading_path=["\x00H"])
     with (tmp_path / "spool").open("w+", encoding="utf-8") as file:
-        assert passages.spool([draft], file) == 1
+        assert passages.spool([draft], file, 1) == (1, False)
         passages.Store(document, tmp_path, []).replace(file, {})
     chunk = document.chunks.get()
     assert (chunk.content, chunk.table_columns, chunk.table_rows) == ("ab ", ["x"], [["1", "2"]])

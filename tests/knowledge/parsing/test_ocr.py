@@ -4,12 +4,13 @@ import stat
 from pathlib import Path
 
 import pytest
-from PIL import Image
+from PIL import Image, ImageDraw
 from reportlab.pdfgen.canvas import Canvas
 
 from knowledge.parsing.elements import Element, Heading, PageBreak, Paragraph, Picture, Scanned, Table
 from knowledge.parsing.errors import ParseError
-from knowledge.parsing.images import ocr
+from knowledge.parsing.images import kept, ocr
+from knowledge.parsing.registry import ParseContext
 from knowledge.parsing.sandbox.runner import Ocr, ParseLimits, parse_file
 from tests.knowledge.pdf_files import WORDS, chinese, drawn, grid, prose, scan, text
 
@@ -120,3 +121,29 @@ def test_tesseract_can_be_used_if_installed(tmp_path: Path, monkeypatch: pytest.
     with pytest.raises(ParseError) as caught:
         ocr.read_words(Image.new("RGB", (600, 400)), "tesseract", ("xx",))
     assert caught.value.params["name"] == "tesseract-ocr (xx)"
+
+
+def test_a_page_is_recognised_once_if_its_words_are_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    lines = [[ocr.Piece("茶", (1.0, 2.0, 3.0, 4.5), False), ocr.Piece("tea", (4.0, 2.0, 9.0, 4.0), True)]]
+    read: list[str] = []
+
+    def words(picture: Image.Image, engine: str, languages: tuple[str, ...]) -> list[list[ocr.Piece]]:
+        read.append(engine)
+        return lines
+
+    def gone() -> Image.Image:
+        raise AssertionError("The page is not rendered again.")
+
+    monkeypatch.setattr(kept.ocr, "read_words", words)
+    paper = Image.new("RGB", (600, 400), "white")
+    ImageDraw.Draw(paper).line((50, 100, 550, 100), fill="black", width=3)
+    context = ParseContext(tmp_path, "scan.pdf", ocr_kept=tmp_path / "kept")
+    found = kept.recognise(1, lambda: paper, context)
+    assert found.lines == lines and len(found.rules) == 1
+    assert kept.recognise(1, gone, context) == found
+    (file,) = (tmp_path / "kept").iterdir()
+    file.write_text("{")  # damaged
+    assert kept.recognise(1, lambda: paper, context) == found
+    assert len(read) == 2
+    kept.recognise(2, lambda: paper, ParseContext(tmp_path, "scan.pdf"))
+    assert len(list((tmp_path / "kept").iterdir())) == 1

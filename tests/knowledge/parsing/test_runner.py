@@ -123,7 +123,7 @@ def test_closing_the_generator_ends_the_child(misbehaving: Path, monkeypatch: py
 
 def test_the_child_dies_with_its_parent(misbehaving: Path) -> None:
     job = {"task": "parse", "path": str(misbehaving), "filename": "x.hang", "output_dir": "", "timeout_s": 60}
-    job |= {"memory_mb": 1024, "max_pages": 1, "max_rows": 1, "hidden": False, "ocr": ["off", "", []]}
+    job |= {"memory_mb": 1024, "max_pages": 1, "max_rows": 1, "hidden": False, "ocr": ["off", "", [], ""]}
     child = processes.start("json", json.dumps(job).encode() + b"\n")
     assert b"before" in child.channel.recv(1000)
     child.channel.close()  # like the kernel when the parent is killed
