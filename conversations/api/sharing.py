@@ -16,6 +16,7 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from conversations import access
+from conversations.api.files import KeepSerializer
 from conversations.api.serializers import (
     MessageSerializer,
     QuotingLinkSerializer,
@@ -27,8 +28,10 @@ from conversations.api.serializers import (
 )
 from conversations.files import chat_files
 from conversations.models import ChatSession, ShareLink
-from conversations.sharing import export, links
+from conversations.sharing import export, links, notes
 from knowledge import access as knowledge_access
+from knowledge import queries
+from knowledge.api.serializers import AddedDocumentSerializer
 from knowledge.models import KnowledgeBase
 from ragsite.api.async_views import FirstRenderer
 from ragsite.api.base import ID, ApiErrorSerializer, Conflict, counted, validated
@@ -37,6 +40,26 @@ from ragsite.models import AuditEntry
 from ragsite.requests import absolute
 
 _MARKDOWN: dict[Any, Any] = {(200, "text/markdown"): OpenApiTypes.STR}
+
+
+class MessageNote(APIView):
+    """Saving an answer as a document."""
+
+    @extend_schema(
+        request=KeepSerializer,
+        responses={202: AddedDocumentSerializer, 403: ApiErrorSerializer, 409: ApiErrorSerializer},
+    )
+    def post(self, request: Request, pk: int) -> Response:
+        """Add the question, the answer and its sources to a knowledge base, as a Markdown document.
+
+        It is processed like an upload. 409 if the answer is empty or still being written.
+        """
+        message = access.get_message(request.user, pk)
+        given = validated(KeepSerializer(data=request.data))
+        base = knowledge_access.get_editable_knowledge_base(request.user, given["knowledge_base"])
+        added = notes.save_note(request.user, message, base, absolute(request, "/").rstrip("/"))
+        body = queries.status(added.document) | {"already_here": added.already_here}
+        return Response(body, status=status.HTTP_202_ACCEPTED)
 
 
 class SessionLinks(generics.ListAPIView[ShareLink]):

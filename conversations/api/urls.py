@@ -39,6 +39,7 @@ urlpatterns = [
     path("chat/messages/<int:pk>/stop", sessions.MessageStop.as_view(), name="api-stop"),
     path("chat/messages/<int:pk>/regenerate", sessions.MessageRegenerate.as_view(), name="api-regenerate"),
     path("chat/messages/<int:pk>/continue", sessions.MessageContinue.as_view(), name="api-continue"),
+    path("chat/messages/<int:pk>/note", sharing.MessageNote.as_view(), name="api-note"),
     path("chat/messages/<int:pk>/feedback", sessions.MessageFeedback.as_view(), name="api-feedback"),
     path("chat/sessions/<int:pk>/summary", memory_api.SessionSummary.as_view(), name="api-summary"),
     path("chat/sessions/<int:pk>/summary/versions", memory_api.SummaryVersions.as_view(), name="api-summary-versions"),

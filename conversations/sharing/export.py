@@ -74,13 +74,14 @@ def markdown(session: ChatSession, through: int | None = None, site: str = "") -
 
 
 def answer(view: TurnView, site: str, addresses: Mapping[int, str]) -> str:
-    """Return an answer as Markdown, followed by the list of its cited sources with links to their addresses."""
+    """Return an answer as Markdown, followed by the list of its cited sources with links to those with an address."""
     words = partial(_edited, numbers={})
     parts = [kind_of(block).markdown(block, words, site) for block in view.answer.blocks]
     listed = []
     for source in sorted(view.citations, key=lambda source: source.index):
         if source.cited:
-            named = f"[{escape_markdown(_line(source.title or source.filename))}]({addresses[source.index]})"
+            named, address = escape_markdown(_line(source.title or source.filename)), addresses.get(source.index)
+            named = f"[{named}]({address})" if address else named
             file = source.filename if source.title and source.title != source.filename else ""
             where = [file, place(source.filename, source.page, source.heading)]
             details = [escape_markdown(_line(part)) for part in where if part]

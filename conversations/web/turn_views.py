@@ -11,7 +11,10 @@ from django.contrib import messages
 from django.contrib.auth.decorators import login_required
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import get_object_or_404, redirect, render
+from django.template.loader import render_to_string
 from django.urls import reverse
+from django.utils.html import format_html
+from django.utils.safestring import mark_safe
 from django.utils.translation import get_language
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
@@ -23,12 +26,13 @@ from conversations.models import Feedback, Message, Turn
 from conversations.rendering import markdown
 from conversations.rendering.answer import AnswerPage
 from conversations.rendering.trace import steps
-from conversations.sharing import export
+from conversations.sharing import export, notes
 from conversations.turns import broker, lifecycle
 from knowledge import access as knowledge_access
 from knowledge.highlights import Marks, sentences_of
 from ragsite.db import in_database
-from ragsite.requests import absolute, is_htmx, number_in
+from ragsite.exceptions import Refused
+from ragsite.requests import absolute, is_htmx, number_in, refusal
 from retrieval.web.question_views import offer, render_offer
 
 
@@ -178,6 +182,32 @@ def copied_answer(request: HttpRequest, pk: int) -> HttpResponse:
     # Only links from the sources are kept, as on the page.
     trusted = "\n".join([view.question.content, *addresses.values(), *(source.snippet for source in view.citations)])
     return JsonResponse({"text": text, "html": markdown.render(text, markdown.Context(trusted_text=trusted))})
+
+
+@login_required
+@require_http_methods(["GET", "POST"])
+def save_note(request: HttpRequest, pk: int) -> HttpResponse:
+    """Show the knowledge bases in which an answer can be saved as a document, and save it in one (`knowledge_base`)."""
+    message = access.get_message(request.user, pk)
+    if request.method == "GET":
+        context = {"message": message, "bases": knowledge_access.editable(request.user).order_by("name")}
+        template = "conversations/note.html" + ("#popover" if is_htmx(request) else "")
+        return render(request, template, context | {"in_popover": is_htmx(request)})
+    base = knowledge_access.get_editable_knowledge_base(request.user, number_in(request, "knowledge_base") or 0)
+    try:
+        added = notes.save_note(request.user, message, base, absolute(request, "/").rstrip("/"))
+    except Refused as refused:
+        if is_htmx(request):
+            return refusal(refused.message)
+        messages.error(request, refused.message)
+        return redirect(_place(message.turn.session_id, message.turn_id))
+    said = _("“{base}” already contains this.") if added.already_here else _("“{name}” was saved to “{base}”.")
+    said = said.format(name=added.document.name, base=base.name)
+    if not is_htmx(request):
+        messages.success(request, said)
+        return redirect(_place(message.turn.session_id, message.turn_id))
+    toast = render_to_string("partials/toast.html", {"text": said, "kind": "success"})
+    return HttpResponse(format_html('<div hx-swap-oob="beforeend:#toasts">{}</div>', mark_safe(toast)))
 
 
 @login_required

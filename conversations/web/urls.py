@@ -66,6 +66,7 @@ urlpatterns = [
     path("messages/<int:pk>/regenerate/", turn_views.regenerate, name="regenerate"),
     path("messages/<int:pk>/continue/", turn_views.continue_answer, name="continue"),
     path("messages/<int:pk>/copy/", turn_views.copied_answer, name="copied-answer"),
+    path("messages/<int:pk>/note/", turn_views.save_note, name="save-note"),
     path("messages/<int:pk>/feedback/", turn_views.feedback, name="feedback"),
     path("messages/<int:pk>/add-to-set/", turn_views.add_to_set, name="add-answer-to-set"),
     path("messages/<int:pk>/citations/<int:number>/", turn_views.citation, name="citation"),
