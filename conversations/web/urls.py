@@ -4,6 +4,7 @@ from django.urls import path
 
 from conversations.web import (
     assistant_views,
+    installing,
     memory_views,
     pipeline_views,
     prompt_views,
@@ -61,6 +62,11 @@ urlpatterns = [
     path("turns/<int:pk>/edit/", turn_views.edit_question, name="edit-question"),
     path("turns/<int:pk>/question/", turn_views.question, name="question"),
     path("turns/<int:pk>/trace/", turn_views.trace, name="trace"),
+    path("manifest.webmanifest", installing.manifest, name="manifest"),
+    path("service-worker.js", installing.service_worker, name="service-worker"),
+    path("offline/", installing.offline, name="offline"),
+    path("c/shared/", installing.share_target, name="share-target"),
+    path("favicon.ico", installing.favicon),
     path("c/<int:pk>/draft/", session_views.draft, name="draft"),
     path("c/<int:pk>/seen/", session_views.see_answer, name="see-answer"),
     path("messages/<int:pk>/regenerate/", turn_views.regenerate, name="regenerate"),

@@ -71,3 +71,6 @@ document.addEventListener("htmx:responseError", (event) => {
 const offer = document.getElementById("offer-undo");
 if (offer) toasts?.append(offer.content.cloneNode(true));
 if (offer) window.htmx?.process(toasts);
+
+// An installed site says when it can't be reached.
+window.addEventListener("load", () => navigator.serviceWorker?.register("/service-worker.js"));

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, ConsoleMessage, Page, expect, sync_playwright
+from playwright.sync_api import Browser, ConsoleMessage, Page, ViewportSize, expect, sync_playwright
 from reportlab.pdfgen.canvas import Canvas
 
 from tests.browser import chromium
@@ -83,13 +83,16 @@ def browser() -> Iterator[Browser]:
 
 
 # PDF.js 5.6 logs this if a page is redrawn before its first drawing has added links, which it then adds.
-_HARMLESS = "#injectLinkAnnotations: Error: `render` method must be called before"
+_HARMLESS = (
+    "#injectLinkAnnotations: Error: `render` method must be called before",
+    "Service Worker registration blocked by Playwright",  # in these contexts, so that requests can be intercepted
+)
 
 
 @pytest.fixture
 def page(browser: Browser) -> Iterator[Page]:
     """A page in a separate profile, in English, which must stay free of errors."""
-    context = browser.new_context(locale="en-GB", viewport={"width": 1280, "height": 800})
+    context = browser.new_context(locale="en-GB", viewport={"width": 1280, "height": 800}, service_workers="block")
     context.set_default_timeout(PATIENCE)
     page = context.new_page()
     complaints: list[str] = []
@@ -110,7 +113,8 @@ def page(browser: Browser) -> Iterator[Page]:
 @contextmanager
 def page_of_another(browser: Browser, width: int, height: int) -> Iterator[Page]:
     """Open a page in a separate profile, in which requests may be refused."""
-    with browser.new_context(locale="en-GB", viewport={"width": width, "height": height}) as context:
+    size: ViewportSize = {"width": width, "height": height}
+    with browser.new_context(locale="en-GB", viewport=size, service_workers="block") as context:
         context.set_default_timeout(PATIENCE)
         yield context.new_page()
 

@@ -84,7 +84,7 @@ PAGES = [
 def page_with_axe(browser: Browser, locale: str, width: int, height: int) -> Iterator[Page]:
     """Open a page with axe, bypassing the site's content security policy."""
     size = ViewportSize(width=width, height=height)
-    with browser.new_context(locale=locale, viewport=size, bypass_csp=True) as context:
+    with browser.new_context(locale=locale, viewport=size, bypass_csp=True, service_workers="block") as context:
         context.set_default_timeout(PATIENCE)
         context.add_init_script(AXE)
         context.add_init_script(_STILL)

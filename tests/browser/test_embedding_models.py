@@ -35,7 +35,7 @@ def site(hub: FakeHub) -> Iterator[Site]:
 
 @pytest.fixture
 def page(browser: Browser, site: Site) -> Iterator[Page]:
-    context = browser.new_context(locale="en-GB")
+    context = browser.new_context(locale="en-GB", service_workers="block")
     page = context.new_page()
     page.goto(f"{site.url}/login/")
     page.locator("input[name=username]").fill("demo")

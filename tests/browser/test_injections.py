@@ -14,7 +14,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal
 from urllib.parse import quote, urldefrag, urlsplit
 
 import pytest
@@ -24,6 +24,9 @@ from tests.browser.conftest import PATIENCE, ask, new_chat, running_site, sign_i
 from tests.browser.injections import Canary, Trap, diagrams, injections
 from tests.fakes.provider import FakeProvider
 from tests.site import ROOT, Site
+
+# Requests of a service worker could not be intercepted.
+NONE: Literal["block"] = "block"
 
 pytestmark = [pytest.mark.browser, pytest.mark.nightly, pytest.mark.xdist_group("injections")]
 
@@ -57,7 +60,7 @@ def poisoned(browser: Browser) -> Iterator[Poisoned]:
         Canary() as canary,
         FakeProvider() as provider,
         running_site(LLM_BASE_URL=provider.base_url, LLM_MODEL="fake-model") as site,
-        closing(browser.new_context(locale="en-GB")) as context,
+        closing(browser.new_context(locale="en-GB", service_workers=NONE)) as context,
     ):
         context.set_default_timeout(PATIENCE)
         trap = Trap(context, canary)
@@ -224,7 +227,7 @@ def test_nothing_runs_while_the_site_is_filled(poisoned: Poisoned) -> None:
 
 
 def test_the_policy_has_nothing_to_block(browser: Browser, poisoned: Poisoned) -> None:
-    with closing(browser.new_context(storage_state=poisoned.state)) as context:
+    with closing(browser.new_context(storage_state=poisoned.state, service_workers=NONE)) as context:
         context.set_default_timeout(PATIENCE)
         trap, page = Trap(context, poisoned.canary), context.new_page()
         for start in poisoned.starts:
@@ -234,7 +237,7 @@ def test_the_policy_has_nothing_to_block(browser: Browser, poisoned: Poisoned) -
 
 
 def test_nothing_runs_on_any_page_even_without_the_policy(browser: Browser, poisoned: Poisoned) -> None:
-    with closing(browser.new_context(bypass_csp=True, storage_state=poisoned.state)) as context:
+    with closing(browser.new_context(bypass_csp=True, storage_state=poisoned.state, service_workers=NONE)) as context:
         context.set_default_timeout(PATIENCE)
         trap = Trap(context, poisoned.canary)
         kinds = _visit_all(context.new_page(), poisoned, trap)
@@ -253,7 +256,9 @@ def test_the_trap_detects_unescaped_markup(browser: Browser, poisoned: Poisoned,
     bypassed = policy == "without the policy"
     with (
         Canary() as canary,
-        closing(browser.new_context(bypass_csp=bypassed, storage_state=poisoned.state)) as context,
+        closing(
+            browser.new_context(bypass_csp=bypassed, storage_state=poisoned.state, service_workers=NONE)
+        ) as context,
     ):
 
         def undone(route: Route) -> None:
