@@ -3,6 +3,7 @@
 from knowledge import services
 from knowledge.ingestion import ingestion, worker
 from knowledge.many import bulk
+from ragsite.limits import ballast
 
 
 def ingest_waiting() -> int:
@@ -11,7 +12,11 @@ def ingest_waiting() -> int:
 
 
 def requeue_stalled() -> int:
-    """Requeue documents and jobs whose worker is dead, and tidy the queue; see `ingestion.requeue_stalled`."""
+    """Requeue documents and jobs whose worker is dead, tidy the queue, and keep space for a full disk.
+
+    See `ingestion.requeue_stalled` and `ballast`.
+    """
+    ballast.keep()
     services.tidy_queue()
     bulk.resume_stalled()
     return ingestion.requeue_stalled()

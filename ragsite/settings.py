@@ -58,6 +58,7 @@ MIDDLEWARE = [
     "ragsite.runtime.static_files.StaticFiles",
     "ragsite.middleware.compress_pages",
     "ragsite.middleware.keep_private",
+    "ragsite.limits.ballast.release_for_changes",
     "csp.middleware.CSPMiddleware",
     "corsheaders.middleware.CorsMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",

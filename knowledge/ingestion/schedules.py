@@ -9,6 +9,7 @@ from django_q.models import Schedule
 from knowledge import services
 from knowledge.ingestion import ingestion
 from knowledge.many import bulk
+from ragsite.limits import ballast
 
 logger = logging.getLogger(__name__)
 
@@ -26,7 +27,8 @@ def register(**kwargs: Any) -> None:
 
 
 def worker_started(**kwargs: Any) -> None:
-    """Look for stalled documents when a worker process starts, instead of waiting for the schedule."""
+    """Do the schedule's work when a worker process starts, instead of waiting for it."""
+    ballast.keep()
     try:
         services.tidy_queue()
         bulk.resume_stalled()

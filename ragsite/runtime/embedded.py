@@ -19,6 +19,7 @@ import psutil
 from django.conf import settings
 from django.core.exceptions import ImproperlyConfigured
 
+from ragsite.limits import ballast
 from ragsite.runtime import secret_files
 
 START_TIMEOUT = 120  # seconds; recovery after a crash reads the whole write-ahead log
@@ -96,6 +97,7 @@ def socket_directory() -> str:
             fcntl.flock(lock, fcntl.LOCK_EX)
             socket = _running_socket(pgdata)
             if socket is None:
+                ballast.release()  # it can't start on a full disk
                 atexit.register(_stop_at_exit, os.getpid())  # before the start, in case it is interrupted
                 socket = _start_server(pgdata)
     except (subprocess.SubprocessError, OSError, RuntimeError, ValueError) as error:

@@ -3,6 +3,7 @@
 import errno
 from collections import namedtuple
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import psycopg
@@ -13,11 +14,11 @@ from django.db import OperationalError
 from django.test import Client
 from django.urls import reverse
 
-from knowledge import services
+from knowledge import services, tasks
 from knowledge.ingestion import ingestion, worker
 from knowledge.models import KnowledgeBase
 from knowledge.parsing.elements import Element, Paragraph
-from ragsite.limits import disk
+from ragsite.limits import ballast, disk
 from tests import factories
 
 pytestmark = pytest.mark.django_db
@@ -111,3 +112,59 @@ def test_only_errors_of_a_full_disk_are_taken_for_such() -> None:
             raise ValueError("while writing") from error
     except ValueError as error:
         assert disk.is_full(error)
+
+
+@pytest.fixture
+def data_folder(tmp_path: Path, settings: Any) -> Path:
+    settings.DATA_DIR = tmp_path
+    return tmp_path
+
+
+def test_space_is_set_aside_while_there_is_room(
+    data_folder: Path, free: Callable[[int], None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(ballast, "SIZE", 1 * MB)
+    free(300)
+    ballast.keep()
+    assert not list(data_folder.iterdir())
+    free(301)
+    tasks.requeue_stalled()
+    (file,) = data_folder.iterdir()
+    assert file.stat().st_size == MB and file.stat().st_blocks * 512 >= MB
+    assert not ballast.release() and file.exists()
+
+
+def test_space_is_released_for_changes_on_a_full_disk(
+    data_folder: Path,
+    base: KnowledgeBase,
+    owner: User,
+    as_owner: Client,
+    free: Callable[[int], None],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    document = services.add_document(base, owner, "tea.txt", ContentFile(b"Green tea.", "tea.txt")).document
+    monkeypatch.setattr(ballast, "SIZE", 1 * MB)
+    ballast.keep()
+    file = data_folder / "ballast"
+    free(0)
+    as_owner.get(reverse("chat"))
+    assert file.exists()
+    assert as_owner.delete(reverse("api-document", args=[document.pk])).status_code == 204
+    assert not file.exists() and not base.documents.exists()
+    assert not ballast.release()  # nothing is left to release
+    tasks.requeue_stalled()
+    assert not file.exists()
+    free(5_000)
+    tasks.requeue_stalled()
+    assert file.exists()
+
+
+def test_no_space_is_set_aside_if_the_disk_fills_meanwhile(
+    data_folder: Path, free: Callable[[int], None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*args: Any) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(ballast.os, "posix_fallocate", fail)
+    ballast.keep()
+    assert not list(data_folder.iterdir())
