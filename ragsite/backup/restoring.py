@@ -102,6 +102,9 @@ def _stage(path: Path, packed: zipfile.ZipFile, manifest: dict[str, Any]) -> Non
         with target.open("wb") as file:
             for piece in archive.pieces(path, packed, manifest, member):
                 file.write(piece)
+    for path in folder.rglob("*"):
+        if path.is_dir():
+            path.chmod(0o700)  # `mkdir` applies its mode to the last folder only
 
 
 # --- Refusals -----------------------------------------------------------------------------------------

@@ -74,6 +74,8 @@ def test_a_restored_site_equals_its_original(
     assert (settings.DATA_DIR / "secret-key").read_text().strip() == settings.SECRET_KEY
     assert (settings.DATA_DIR / "secret-key").stat().st_mode & 0o777 == 0o600
     assert (settings.DATA_DIR / "models" / "readers" / "own" / "model.onnx").read_bytes() == b"weights"
+    private = [settings.MEDIA_ROOT, *settings.MEDIA_ROOT.rglob("*")]
+    assert {path.stat().st_mode & 0o077 for path in private} == {0}
     assert not switch.is_pending()
     # The numbers of new rows go on where they were.
     assert factories.make_user("new").pk > document.knowledge_base.owner_id
