@@ -17,6 +17,7 @@ def test_creating_and_choosing_an_assistant_that_its_answer_names(page: Page, si
     sign_in(page, site, NO_PAGE)
     page.goto(f"{site.url}/assistants/new/")
     page.get_by_label("Name").fill("Help desk")
+    page.locator("summary", has_text="Advanced").click()
     page.get_by_label("Greeting").fill("Ask me about our switches.")
     page.get_by_label("Suggested questions").fill(QUESTION)
     page.get_by_label("Pipeline", exact=True).select_option("quick")

@@ -42,6 +42,7 @@ def test_a_change_is_rehearsed_edited_and_made_live(page: Page, site: Site) -> N
     bound = page.locator("[name=option_RELEVANCE_THRESHOLD]")
     expect(bound).to_have_value("100")
     bound.fill("")
+    page.locator(".advanced:not([open]) > summary").click()
     page.get_by_label("Greeting").fill("Ask me.")
     page.get_by_role("button", name="Rehearse").click()
     expect(page.get_by_text("Every question scores the same as before.")).to_be_visible()

@@ -248,8 +248,7 @@ class MarkerFilter:
         elif text[0] in "\\$":
             self._formula = self._formula or _FORMULAS.get(text, "")
         elif not self._formula:
-            numbers = map(int, re.findall(r"\d+", text.partition("†")[0]))
-            numbers = [*numbers]
+            numbers = [*map(int, re.findall(r"\d+", text.partition("†")[0]))]
             known = [number for number in numbers if number in self._known]
             self.dropped += len(numbers) - len(known)
             self.cited.update(known)

@@ -209,3 +209,20 @@ def test_the_admin_has_the_same_form(as_staff: Client, handbook: KnowledgeBase) 
     assert version is not None
     shown = as_staff.get(reverse("admin:conversations_assistantversion_change", args=[version.pk]))
     assert "ANSWER_TOP_K" in shown.content.decode()
+
+
+def test_a_newcomer_sees_the_first_fields_and_advanced_ones_once_they_are_set(as_curator: Client) -> None:
+    def is_open(page: Any) -> bool:
+        return '<details class="advanced" open' in page.content.decode()
+
+    simple = {"instructions": "In at most two sentences.", "description": "For the desk"}
+    as_curator.post(reverse("new-assistant"), form(**simple))
+    assistant = Assistant.objects.get(name="Help desk")
+    assert assistant.versions.get().configuration == {"instructions": "In at most two sentences."}
+    address = reverse("assistant", args=[assistant.pk])
+    assert not is_open(as_curator.get(reverse("new-assistant"))) and not is_open(as_curator.get(address))
+    assert is_open(as_curator.post(address, form(**simple, option_ANSWER_TOP_K="many")))
+    as_curator.post(address, form(**simple, greeting="Ask me."))
+    assert is_open(as_curator.get(address))
+    long = as_curator.post(address, form(instructions="x" * 2001))
+    assert long.status_code == 422 and "2000" in long.content.decode()

@@ -172,7 +172,7 @@ def _in_language(language: str, ranked: list[Candidate], hits: Sequence[Hit]) ->
     if best is ranked[0] or (best.strength is not None and best.strength >= 0):
         return spoken
     # Across languages the reader is less sure of a sentence than of its passage.
-    answers = ranked[0].score - best.score <= MARGIN if reading is None else reading.answers > 0
+    answers = ranked[0].score - best.score <= MARGIN if reading is None else (reading.answers or 0.0) > 0
     # "A year" may be a word without a figure in the other language.
     figures = [{q.value for q in quantities(unit.text) if q.value != 1} for unit in (best, ranked[0])]
     is_same = (best.meaning or 0.0) >= ENOUGH_SIMILARITY and figures[0] == figures[1]
