@@ -1,4 +1,4 @@
-// Keyboard shortcuts: / writes, Esc closes or stops, ↑ edits, Ctrl or ⌘ K searches, ? lists the keys.
+// Keyboard shortcuts: / writes, Esc closes or stops, ↑ edits, ? lists the keys.
 
 import { isBusy } from "./composer.js";
 import { close, isOpen } from "./drawer.js";
@@ -7,13 +7,6 @@ const field = document.getElementById("question");
 const keys = document.getElementById("keys");
 
 const isWriting = (element) => element.closest?.("input, textarea, select, [contenteditable]") !== null;
-
-function search() {
-  const rail = document.getElementById("rail");
-  delete document.documentElement.dataset.rail;
-  if (getComputedStyle(rail).display === "none") rail.showPopover();
-  document.getElementById("search").select();
-}
 
 function editLast() {
   [...document.querySelectorAll("#turns [data-edit]")].at(-1)?.click();
@@ -30,10 +23,7 @@ function escape(event) {
 
 document.addEventListener("keydown", (event) => {
   if (event.isComposing || event.keyCode === 229) return;
-  if ((event.ctrlKey || event.metaKey) && event.key.toLowerCase() === "k") {
-    event.preventDefault();
-    search();
-  } else if (event.key === "Escape") {
+  if (event.key === "Escape") {
     escape(event);
   } else if (event.key === "ArrowUp" && event.target === field && !field.value) {
     event.preventDefault();
