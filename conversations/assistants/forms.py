@@ -45,7 +45,7 @@ _WORDS: dict[str, tuple[Any, dict[str, Any]]] = {
     ),
 }
 # The fields that the form shows outside *Advanced*.
-_SIMPLE = ("name", "description", "instructions", "knowledge_bases")
+_SIMPLE = ("name", "description", "instructions", "knowledge_bases", "question_set")
 _FIRST = tuple(_OPTION + name for name in _WORDS)
 
 

@@ -1,7 +1,8 @@
 """Markdown of an answer to safe HTML, whole or as it streams.
 
-Raw HTML is escaped, images are never loaded, links lead only to URLs that occur in the sources, and the result is
-sanitised by `nh3`. Formulas stay as written, in an element for a script to find. Complete code blocks are highlighted.
+Raw HTML is escaped, images are never loaded, and links, also plain addresses, lead only to URLs that occur in the
+sources. The result is sanitised by `nh3`. Formulas stay as written, in an element for a script to find. Complete code
+blocks are highlighted.
 Citation markers (`[1]`, `[1, 2]`, `【1】`) become superscript links if their number is known and stay text otherwise.
 """
 
@@ -52,6 +53,9 @@ _FOREIGN = re.compile(
     r"(?<!<)<(?!br\s*/?>)[a-z/!?]|[&#](?:lt|gt|quot|#?x?0*(?:60|3c));|\bimg\s*:|\burl\s*\(|@import|(?:java|vb)script:|themecss",
     re.IGNORECASE,
 )
+# An address in text, and the punctuation that doesn't belong to its end.
+_ADDRESS = re.compile(r"https?://[^\s<>\"'`\[\]“”‘’（）【】《》，。；、！？]{1,2000}")
+_AFTER_ADDRESS = ".,;:!?)]}*"
 _TASK = re.compile(r"\[([ xX])\][ \u3000]+(?=\S|\Z)")
 # The page itself has first- and second-level headings.
 _HEADING_SHIFT = 2
@@ -219,6 +223,8 @@ class Incremental:
         ends = _BLOCK_ENDS.search(self._open, max(0, len(self._open) - _ENDS_WITHIN))
         if self._judged or not ends or not _SETTLED.search(line) or not _SIMPLE.fullmatch(text):
             return None
+        if "://" in line or "://" in text or ":" in line[-3:] + text[:3]:  # may be an address
+            return None
         shown = self._open[: ends.start()]
         last, following = written[-1], (line[len(written) :] + text)[0]
         if last in "]】":
@@ -291,6 +297,33 @@ def _split(child: Token, known: Mapping[int, Marker]) -> list[Token]:
 
 def _text(content: str) -> Token:
     return Token("text", "", 0, content=content)
+
+
+def _link_addresses(state: StateCore) -> None:
+    """Turn trusted addresses in text into links; a core rule."""
+    for token in state.tokens:
+        if token.type != "inline" or "://" not in token.content:
+            continue
+        result: list[Token] = []
+        depth = 0
+        for child in token.children or []:
+            depth += child.nesting if child.type in ("link_open", "link_close") else 0
+            result += _with_links(child, state.env["context"]) if child.type == "text" and not depth else [child]
+        token.children = result
+
+
+def _with_links(child: Token, context: Context) -> list[Token]:
+    parts: list[Token] = []
+    end = 0
+    for match in _ADDRESS.finditer(child.content):
+        address = match[0].rstrip(_AFTER_ADDRESS)
+        if not _trusted(address, context):
+            continue
+        opening = Token("link_open", "a", 1, attrs={"href": address}, level=child.level, info="auto")
+        shown, closing = _text(address), Token("link_close", "a", -1, level=child.level, info="auto")
+        parts += [_text(child.content[end : match.start()]), opening, shown, closing]
+        end = match.start() + len(address)
+    return [*parts, _text(child.content[end:])] if parts else [child]
 
 
 def _mark_tasks(state: StateCore) -> None:
@@ -454,6 +487,7 @@ _parser.enable(["table", "strikethrough"])
 _parser.disable(["reference", "html_block", "html_inline"])
 _parser.use(mathematics_plugin)
 _parser.core.ruler.after("text_join", "citations", _link_citations)
+_parser.core.ruler.after("text_join", "addresses", _link_addresses)
 _parser.core.ruler.after("text_join", "tasks", _mark_tasks)
 _parser.core.ruler.after("block", "whole_fences", _find_whole_fences)
 _cleaner = nh3.Cleaner(

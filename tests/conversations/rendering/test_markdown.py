@@ -71,6 +71,25 @@ def test_links_from_sources_open_in_a_new_tab() -> None:
     assert f'<a class="leaving" {address}>the handbook</a>' in html
 
 
+def test_addresses_in_text_are_links_if_they_are_in_the_sources() -> None:
+    context = Context(trusted_text="https://example.org/a_b and http://example.org/c")
+    assert render("https://example.org/a_b[1]", context).startswith(
+        '<p><a class="leaving" href="https://example.org/a_b"'
+    )
+    html = render("See https://example.org/a_b, （http://example.org/c）. Not https://evil.example/.", context)
+    assert [part.split('"')[0] for part in html.split('href="')[1:]] == [
+        "https://example.org/a_b",
+        "http://example.org/c",
+    ]
+    assert ">https://example.org/a_b</a>, （<a" in html and "Not https://evil.example/." in html
+    piece = Incremental(context)
+    for letter in "Go to https://example.org/a_b now":
+        shown = piece.feed(letter)
+    assert shown.open == render("Go to https://example.org/a_b now", context)
+    for evil in ("javascript:alert(1)", "data:text/html,x", "vbscript:x"):
+        assert "<a" not in render(f"[x]({evil}) {evil} <{evil}>", Context(trusted_text=evil))
+
+
 def test_an_untrusted_link_shows_its_url() -> None:
     assert render("[our bank](https://evil.example/)", CONTEXT) == "<p>our bank (https://evil.example/)</p>\n"
 
