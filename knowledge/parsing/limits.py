@@ -19,6 +19,7 @@ MAX_TEXT = 100_000  # characters of one element
 MAX_CELL = 20_000  # characters of one table cell
 MAX_ROW = 100_000  # characters of one table row
 MAX_COLUMNS = 1000
+MAX_DIGITS = 9  # of a number in the structure of a file, such as that of a list's first item
 MAX_TABLE = 500_000  # characters of one table element; a longer table continues in the next one
 
 TOO_DEEP = Notice(key="left_out.nested")
@@ -131,6 +132,12 @@ def columns_left_out(columns: int) -> Iterator[Notice]:
     """Yield a notice if a table has more columns than are read."""
     if columns > MAX_COLUMNS:
         yield Notice(key="left_out.columns", params={"columns": columns, "most": MAX_COLUMNS})
+
+
+def number_in(digits: str | None, default: int) -> int:
+    """Return a whole number of a file, or the default for anything else, among it more digits than any place has."""
+    text = (digits or "").strip()
+    return int(text) if text.isascii() and text.isdigit() and len(text) <= MAX_DIGITS else default
 
 
 def too_many_pictures(most: int) -> Notice:

@@ -19,7 +19,7 @@ from knowledge.parsing.docx.runs import Run, RunReader, children, plain_text
 from knowledge.parsing.docx.styles import Numbering, Style, Styles, list_place, outline_level, value
 from knowledge.parsing.elements import Code, Element, Heading, Notice, Paragraph, Picture, Table
 from knowledge.parsing.errors import ParseError
-from knowledge.parsing.limits import STRUCK_OUT, TOO_DEEP
+from knowledge.parsing.limits import STRUCK_OUT, TOO_DEEP, number_in
 from knowledge.parsing.ooxml import BROKEN, blob, broken, check_package, parse_xml, whole
 from knowledge.parsing.pictures import PictureStore
 from knowledge.parsing.registry import ParseContext
@@ -196,7 +196,7 @@ class _Reader:
     ) -> list[tuple[Cell, str]]:
         """Return a row's cells, each with how it is merged with the one above: "restart", "continue" or ""."""
         before = value(row.find(f"{qn('w:trPr')}/{qn('w:gridBefore')}"))  # columns skipped at the start of the row
-        line = [(Cell(""), "")] * (min(int(before), 100) if before.isdigit() else 0)
+        line = [(Cell(""), "")] * min(number_in(before, 0), 100)
         for cell in cells:
             span = value(cell.find(f"{qn('w:tcPr')}/{qn('w:gridSpan')}"))
             merge = cell.find(f"{qn('w:tcPr')}/{qn('w:vMerge')}")

@@ -2,6 +2,7 @@
 
 _DIGITS = "零一二三四五六七八九"
 _UNITS = ("", "十", "百", "千")
+_LAST_LETTERS = 780  # as in Word
 _ROMAN = {1000: "m", 900: "cm", 500: "d", 400: "cd", 100: "c", 90: "xc", 50: "l", 40: "xl", 10: "x", 9: "ix", 5: "v"}
 _ROMAN |= {4: "iv", 1: "i"}
 _CHINESE = frozenset(
@@ -12,7 +13,7 @@ _CHINESE = frozenset(
 
 def numeral(number: int, form: str) -> str:
     """Return a number (0 to 9999) in one of Word's `w:numFmt` formats, in digits if the format is unknown."""
-    if form in ("lowerLetter", "upperLetter") and number > 0:
+    if form in ("lowerLetter", "upperLetter") and 0 < number <= _LAST_LETTERS:
         letters = chr(ord("a") + (number - 1) % 26) * ((number - 1) // 26 + 1)
         return letters if form == "lowerLetter" else letters.upper()
     if form in ("lowerRoman", "upperRoman") and 0 < number < 4000:

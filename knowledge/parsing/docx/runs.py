@@ -9,6 +9,7 @@ from docx.oxml.ns import nsmap, qn
 from lxml import etree
 
 from knowledge.parsing.decoding import as_shown, raised
+from knowledge.parsing.limits import number_in
 from knowledge.parsing.ooxml import COMPATIBILITY, MATH
 from ragsite.markup import tex
 
@@ -157,7 +158,8 @@ def _field_without_text(field: etree._Element) -> str:
     if chosen is None:
         chosen = choices.find(qn("w:default"))
     place = chosen.get(qn("w:val"), "") if chosen is not None else "0"
-    return entries[int(place)] if place.isdecimal() and int(place) < len(entries) else ""
+    number = number_in(place, len(entries))
+    return entries[number] if number < len(entries) else ""
 
 
 def plain_text(node: etree._Element) -> str:

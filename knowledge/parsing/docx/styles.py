@@ -7,6 +7,7 @@ from docx.oxml.ns import qn
 from lxml import etree
 
 from knowledge.parsing.docx.numerals import numeral
+from knowledge.parsing.limits import number_in
 
 _HEADING_NAME = re.compile(r"(?:heading|标题|標題|überschrift|titre|título|titolo|見出し|제목|заголовок)\s*(\d)$", re.I)
 _KINDS = {
@@ -116,4 +117,4 @@ def outline_level(properties: etree._Element | None) -> int | None:
 
 
 def _number(text: str | None) -> int:
-    return int(text) if text and text.isdigit() and len(text) < 7 else 0
+    return number_in(text, 0) if text and len(text) < 7 else 0

@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator
 from lxml import etree
 
 from knowledge.parsing.elements import Notice, Table
+from knowledge.parsing.limits import number_in
 from knowledge.parsing.tables.layout import Cell, table_of
 
 
@@ -34,5 +35,5 @@ def read_table(node: etree._Element, text_of: Callable[[etree._Element], str]) -
 
 
 def _span(node: etree._Element, name: str) -> int:
-    value = node.get(name, "1").strip()
-    return max(1, int(value)) if value.isdigit() and len(value) < 6 else 1
+    value = number_in(node.get(name), 1)
+    return max(1, value) if value < 100_000 else 1

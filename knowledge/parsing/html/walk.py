@@ -11,6 +11,7 @@ from lxml import etree
 from knowledge.parsing.decoding import clean, raised
 from knowledge.parsing.elements import Code, Element, Heading, Paragraph, Picture
 from knowledge.parsing.html.tables import read_table, rows_of
+from knowledge.parsing.limits import number_in
 from knowledge.parsing.pictures import PictureStore
 
 _BLOCKS = frozenset(
@@ -84,9 +85,7 @@ class HtmlWalker:
             self._table(node, depth)
         elif tag in ("ul", "ol", "menu"):
             self._end_paragraph()
-            start = node.get("start", "")
-            number = int(start) if start.isdigit() else 1
-            self._lists.append(number if node.tag == "ol" else 0)
+            self._lists.append(number_in(node.get("start"), 1) if node.tag == "ol" else 0)
             self._children(node, depth)
             self._end_paragraph()
             self._lists.pop()

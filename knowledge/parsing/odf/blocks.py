@@ -6,7 +6,7 @@ from lxml import etree
 
 from knowledge.parsing.decoding import as_shown, clean, is_of_symbols, raised
 from knowledge.parsing.elements import Code, Element, Heading, Notice, Paragraph, Picture, Table
-from knowledge.parsing.limits import MAX_COLUMNS, TOO_DEEP
+from knowledge.parsing.limits import MAX_COLUMNS, TOO_DEEP, number_in
 from knowledge.parsing.odf.package import (
     CHART,
     DRAW,
@@ -100,8 +100,7 @@ class Blocks:
         for child in node:
             tag = child.tag
             if tag == f"{TEXT}s":
-                count = child.get(f"{TEXT}c", "1")
-                parts.append(" " * (min(int(count), 200) if count.isdigit() else 1))
+                parts.append(" " * min(number_in(child.get(f"{TEXT}c"), 1), 200))
             elif tag == f"{TEXT}tab":
                 parts.append("\t")
             elif tag == f"{TEXT}line-break":
@@ -155,9 +154,8 @@ class Blocks:
         else:
             text = self.text(node)
         if text:
-            declared = node.get(f"{TEXT}outline-level", "")
             if node.tag == f"{TEXT}h":
-                level = int(declared) if declared.isdigit() else 1
+                level = number_in(node.get(f"{TEXT}outline-level"), 1)
             else:
                 level = styles.level(style)
             if not self.titled and any(name in ("Title", "标题", "主标题") for name in names):
@@ -187,8 +185,7 @@ class Blocks:
                 continue
             marker = ""
             if item.tag == f"{TEXT}list-item" and next(item.iterchildren(f"{TEXT}p", f"{TEXT}h"), None) is not None:
-                start = item.get(f"{TEXT}start-value", "")
-                number = int(start) if start.isdigit() else counts.get(level, form.start - 1) + 1
+                number = number_in(item.get(f"{TEXT}start-value"), counts.get(level, form.start - 1) + 1)
                 for deeper in [place for place in counts if place > level]:
                     del counts[deeper]
                 counts[level] = number
@@ -273,8 +270,8 @@ class Blocks:
 
 def number_of(node: etree._Element, name: str) -> int:
     """Return how many times a cell or row is repeated, or how many columns or rows it spans."""
-    value = node.get(f"{TABLE}{name}", "1")
-    return max(1, int(value)) if value.isdigit() and len(value) < 8 else 1
+    value = number_in(node.get(f"{TABLE}{name}"), 1)
+    return max(1, value) if value < 10_000_000 else 1
 
 
 def _rows(table: etree._Element) -> Iterator[tuple[etree._Element, bool]]:

@@ -11,7 +11,7 @@ from lxml import etree
 from knowledge.parsing.docx.numerals import numeral
 from knowledge.parsing.elements import Title
 from knowledge.parsing.errors import ParseError
-from knowledge.parsing.limits import MAX_XML, check_archive
+from knowledge.parsing.limits import MAX_XML, check_archive, number_in
 from knowledge.parsing.ooxml import BROKEN, broken
 from knowledge.parsing.registry import ParseContext, Parser
 
@@ -78,7 +78,7 @@ class Styles:
                     (node.get(f"{STYLE}display-name") or name).replace("_20_", " "),
                     node.get(f"{STYLE}parent-style-name", ""),
                     node.get(f"{STYLE}list-style-name", ""),
-                    int(level) if level.isdigit() else 0,
+                    number_in(level, 0),
                 )
             for properties in node.iterfind(f"{STYLE}text-properties"):
                 family, name = node.get(f"{STYLE}family"), node.get(f"{STYLE}name", "")
@@ -92,16 +92,15 @@ class Styles:
         for node in root.iter(f"{TEXT}list-style", f"{TEXT}outline-style"):
             levels: dict[int, ListLevel] = {}
             for child in node:
-                number = child.get(f"{TEXT}level", "")
+                number = number_in(child.get(f"{TEXT}level"), 0)
                 form = child.get(f"{STYLE}num-format", "")
-                start = child.get(f"{TEXT}start-value", "1")
-                if isinstance(child.tag, str) and number.isdigit():
-                    levels[int(number)] = ListLevel(
+                if isinstance(child.tag, str) and number:
+                    levels[number] = ListLevel(
                         is_numbered=bool(form) and not child.tag.endswith("level-style-bullet"),
                         form=_FORMS.get(form, "decimal"),
                         prefix=child.get(f"{STYLE}num-prefix", ""),
                         suffix=child.get(f"{STYLE}num-suffix", "").strip(),
-                        start=int(start) if start.isdigit() else 1,
+                        start=number_in(child.get(f"{TEXT}start-value"), 1),
                     )
             self.lists[node.get(f"{STYLE}name", "")] = levels
 

@@ -15,7 +15,7 @@ from knowledge.parsing.charts import read_chart
 from knowledge.parsing.decoding import as_shown, clean, raised
 from knowledge.parsing.elements import Element, Heading, Notice, PageBreak, Paragraph, Title
 from knowledge.parsing.errors import ParseError
-from knowledge.parsing.limits import HIDDEN, HIDDEN_LEFT_OUT, HIDDEN_READ, STRUCK_OUT, TOO_DEEP
+from knowledge.parsing.limits import HIDDEN, HIDDEN_LEFT_OUT, HIDDEN_READ, STRUCK_OUT, TOO_DEEP, number_in
 from knowledge.parsing.ooxml import BROKEN, COMPATIBILITY, MATH, A, R, blob, broken, check_package, parse_xml, whole
 from knowledge.parsing.pictures import PictureStore
 from knowledge.parsing.pptx.slides import in_reading_order, under_heading
@@ -142,7 +142,7 @@ class _Slide:
                 continue
             properties = node.find(f"{A}pPr")
             declared = properties.get("lvl", "0") if properties is not None else "0"
-            level = min(int(declared), 8) if declared.isdigit() else 0
+            level = min(number_in(declared, 0), 8)
             counts = {place: count for place, count in counts.items() if place <= level}
             if node.find(f"{A}pPr/{A}buAutoNum") is not None:
                 counts[level] = counts.get(level, 0) + 1

@@ -14,6 +14,8 @@ _CAPTION = re.compile(r"(?:Table|Tab\.|表格?)\s*(?:\d|[A-Z]\b|[一二三四五
 LONGEST_CAPTION = 300  # characters
 _MOST_SPAN_COLUMNS = 500
 _MOST_SPAN_ROWS = 5000
+# The cells of a table that spanning ones fill with their texts; from then on, they span no more rows or columns.
+_MOST_FILLED = 1_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,10 +46,13 @@ def grid(rows: Iterable[Sequence[Cell]]) -> tuple[list[list[str]], list[list[str
     the rows for headers, in every column it covers. The width includes the cells left out.
     """
     result: list[list[tuple[str, str]]] = []
-    width = 0
+    width = filled = 0
     waiting: dict[int, tuple[tuple[str, str], int]] = {}  # by column, the texts from above and their remaining rows
     for cells in rows:
         line: list[tuple[str, str]] = []
+        if filled > _MOST_FILLED:
+            waiting = {}
+            cells = [Cell(cell.text, header=cell.header) for cell in cells]
         for number, cell in enumerate(cells):
             _fill(line, waiting)
             if len(line) >= MAX_COLUMNS:
@@ -62,6 +67,7 @@ def grid(rows: Iterable[Sequence[Cell]]) -> tuple[list[list[str]], list[list[str
         _fill(line, waiting)
         waiting = {column: (texts, left - 1) for column, (texts, left) in waiting.items() if left > 1}
         result.append(line)
+        filled += len(line) - len(cells)
     longest = max(map(len, result), default=0)
     for line in result:
         line += [("", "")] * (longest - len(line))

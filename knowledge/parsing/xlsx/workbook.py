@@ -38,9 +38,9 @@ from knowledge.parsing.xlsx.format import builtin_format, show
 _CELL = re.compile(rb"<(?:\w+:)?c[\s/>]")
 _MERGE = re.compile(rb"<(?:\w+:)?mergeCell\s[^>]*?ref=\"([A-Z]+\d+:[A-Z]+\d+)\"")
 _ROW = re.compile(rb"<(?:\w+:)?row\s[^>]*?hidden=\"(?:1|true)\"[^>]*>")
-_NUMBER_OF_ROW = re.compile(rb"\sr=\"(\d+)\"")
+_NUMBER_OF_ROW = re.compile(rb"\sr=\"(\d{1,9})\"")
 _COLUMN = re.compile(rb"<(?:\w+:)?col\s[^>]*?hidden=\"(?:1|true)\"[^>]*>")
-_FIRST, _LAST = re.compile(rb"\smin=\"(\d+)\""), re.compile(rb"\smax=\"(\d+)\"")
+_FIRST, _LAST = re.compile(rb"\smin=\"(\d{1,9})\""), re.compile(rb"\smax=\"(\d{1,9})\"")
 # A cell with a formula but without its value, or 0, as programs write it that don't calculate; "" is a value of text.
 _UNCALCULATED = re.compile(
     rb"<(?:\w+:)?c\b(?![^>]*\st=\"str\")[^>]*>\s*<(?:\w+:)?f\b[^>]*?(?:/>|>[^<]*</(?:\w+:)?f>)\s*"
