@@ -47,6 +47,7 @@ SHOWN_TURNS = 20
 # Branches in the map of a session.
 MAPPED_BRANCHES = 20
 SUGGESTIONS = 4
+DROP_BASES = 3
 # Suggested questions about the sample documents, by file name (`ragsite.runtime.samples`).
 SAMPLE_QUESTIONS = {
     "LS-2400 Switch Handbook.pdf": "How long does a firmware update take?",
@@ -388,6 +389,8 @@ def welcome_context(user: Any, asked: Sequence[Document] = ()) -> dict[str, Any]
         "document_count": (count := ready.count()),
         "is_reading": not count and documents.filter(status__in=Document.UNFINISHED).exists(),
         "sample_questions": [question for name, question in SAMPLE_QUESTIONS.items() if name in bases],
+        # A file dropped here can go to one of these instead of the chat.
+        "drop_bases": () if asked else knowledge_access.editable(user).order_by("-pk")[:DROP_BASES],
         "example": example,
         "makes_example": can_be_made,
         "suggestions": [as_question(topic) for topic in topics],

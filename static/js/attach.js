@@ -19,15 +19,18 @@ const chipIn = (html) => {
 };
 
 class Upload {
-  constructor(file, isFolder = false) {
+  // Into a knowledge base if its part of the drop area is given.
+  constructor(file, isFolder = false, base = null) {
     this.file = file;
     this.isFolder = isFolder;
+    this.base = base;
     this.chip = template.content.firstElementChild.cloneNode(true);
     this.bar = this.chip.querySelector("progress");
     this.state = this.chip.querySelector(".chat-file-state");
     this.words = this.state.dataset;
     this.retry = this.chip.querySelector("[data-upload-retry]");
-    this.transfer = new Transfer(file, form, {}, this);
+    const target = base ? { action: base.dataset.dropBase, elements: form.elements } : form;
+    this.transfer = new Transfer(file, target, {}, this);
     const name = this.chip.querySelector("[data-name]");
     name.textContent = name.title = file.name;
     this.chip.querySelector("[data-upload-cancel]").addEventListener("click", () => this.cancel());
@@ -50,10 +53,22 @@ class Upload {
   arrive(request) {
     const { status, responseText } = request;
     const words = request.getResponseHeader("X-Message");
-    if (status === 200 && responseText.includes("<li")) this.become(responseText);
+    if (this.base && responseText.includes("<tr")) this.added(responseText);
+    else if (status === 200 && responseText.includes("<li")) this.become(responseText);
     else if (words) this.refuse(decodeURIComponent(words));
     else if (status === 413) this.refuse(this.words.large);
     else this.breakOff();
+  }
+
+  // The response has the document's row in the list of the base.
+  added(html) {
+    const holder = document.createElement("template");
+    holder.innerHTML = html;
+    const refused = holder.content.querySelector("[data-refused]");
+    if (refused) return this.refuse(refused.querySelector(".row-error")?.textContent.trim() || refused.dataset.refused);
+    this.show(100, this.base.dataset.added);
+    this.bar.hidden = true;
+    if (document.getElementById("welcome")) htmx.ajax("GET", location.href, { target: "#welcome", select: "#welcome", swap: "outerHTML" });
   }
 
   // The server's chip replaces it; identical files share one chip.
@@ -177,17 +192,25 @@ new ResizeObserver(() => document.documentElement.style.setProperty("--composer-
 // The drop area covers the page, and isn't part of the composer.
 document.body.append(document.getElementById("drop-template").content);
 const overlay = document.getElementById("drop-area");
+const bases = document.getElementById("drop-bases");
 const carriesFiles = (event) => event.dataTransfer?.types.includes("Files");
 let depth = 0;
 
 function hover(change) {
   depth = Math.max(0, depth + change);
   overlay.hidden = depth === 0;
+  if (bases) bases.hidden = !document.getElementById("welcome"); // a chat with questions takes them itself
 }
 
 window.addEventListener("dragenter", (event) => carriesFiles(event) && hover(1));
 window.addEventListener("dragleave", (event) => carriesFiles(event) && hover(-1));
-window.addEventListener("dragover", (event) => carriesFiles(event) && event.preventDefault());
+const zoneOf = (event) => event.target.closest?.("#drop-area [data-drop-base]") ?? null;
+window.addEventListener("dragover", (event) => {
+  if (!carriesFiles(event)) return;
+  event.preventDefault();
+  const over = event.target.closest?.("#drop-area > div:not(#drop-bases), [data-drop-base]");
+  for (const zone of overlay.querySelectorAll("div")) zone.toggleAttribute("data-over", zone === over);
+});
 window.addEventListener("drop", (event) => {
   if (!carriesFiles(event)) return;
   event.preventDefault();
@@ -195,6 +218,7 @@ window.addEventListener("drop", (event) => {
   hover(0);
   const items = [...event.dataTransfer.items].filter((item) => item.kind === "file");
   const isFolder = items.map((item) => item.webkitGetAsEntry?.()?.isDirectory);
-  [...event.dataTransfer.files].forEach((file, place) => new Upload(file, isFolder[place]));
+  const base = zoneOf(event);
+  [...event.dataTransfer.files].forEach((file, place) => new Upload(file, isFolder[place], base));
   composer.elements.question.focus();
 });

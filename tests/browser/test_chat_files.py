@@ -66,6 +66,33 @@ def test_a_file_is_dropped_asked_about_and_kept(page: Page, site: Site) -> None:
     expect(page.locator("section.answer").last).to_contain_text("six in the morning")
 
 
+def test_a_file_dropped_on_the_welcome_can_go_to_a_knowledge_base(page: Page, any_site: Site) -> None:
+    sign_in(page, any_site, NEW_CHAT)
+    text = "# The pass of Ulvik\n\nThe pass of Ulvik is closed from November to May.\n"
+    drop = """([name, text]) => {
+      const data = new DataTransfer();
+      data.items.add(new File([text], name));
+      const fire = (target, kind) =>
+        target.dispatchEvent(new DragEvent(kind, { dataTransfer: data, bubbles: true, cancelable: true }));
+      fire(document.body, "dragenter");
+      const zone = document.querySelector("#drop-bases [data-drop-base]");
+      window.offered = [document.getElementById("drop-area").hidden, zone.innerText];
+      fire(zone, "dragover");
+      window.offered.push(zone.hasAttribute("data-over"));
+      fire(zone, "drop");
+    }"""
+    page.evaluate(drop, ["ulvik.md", text])
+    assert page.evaluate("window.offered") == [False, "Drop to add to “Samples”", True]
+    chip = page.locator(".chat-file")
+    expect(chip).to_contain_text("Added to “Samples”")
+    page.evaluate(drop, ["tool.exe", "no pdf"])
+    expect(page.locator(".chat-file.failed")).to_contain_text("tool.exe")
+    page.goto(f"{any_site.url}/knowledge/")
+    page.get_by_role("link", name="Samples").first.click()
+    expect(page.locator("#rows")).to_contain_text("The pass of Ulvik")
+    expect(page.locator("#rows")).not_to_contain_text("tool.exe")
+
+
 @pytest.mark.nightly
 def test_chips_changed_while_offline_are_updated(page: Page, site: Site, tmp_path: Path) -> None:
     for name in ("solder", "tallow"):
