@@ -42,7 +42,7 @@ async def announce(owner_id: int, session_id: int, *, ended: bool) -> None:
         logger.warning("The end of an answer in session %d could not be announced", session_id, exc_info=True)
 
 
-async def see(owner_id: int, session_id: int) -> None:
-    """Mark the answers of a user's session as seen, on all open pages."""
-    if await in_database(clear, session_id):
-        await announce(owner_id, session_id, ended=False)
+async def see(session: ChatSession) -> None:
+    """Mark the answers of a session as seen, on all open pages of its owner."""
+    if await in_database(clear, session.pk):
+        await announce(session.owner_id, session.pk, ended=False)

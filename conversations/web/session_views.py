@@ -43,7 +43,7 @@ def session(request: HttpRequest, pk: int) -> HttpResponse:
     turns = contexts.turns_context(chat_session, number_in(request, "turn"), everything="all" in request.GET)
     if is_htmx(request) and request.htmx.target == "turns":  # type: ignore[attr-defined]
         return render(request, "conversations/_turns.html", turns | {"oob_parent": True})
-    async_to_sync(unseen.see)(request.user.pk, pk)
+    async_to_sync(unseen.see)(chat_session)
     context = turns | contexts.rail_context(request.user, pk) | contexts.composer_context(request.user, chat_session)
     context["draft"] = drafts.of(pk)
     context["find"] = request.GET.get("find", "")[:200]
@@ -78,9 +78,7 @@ def draft(request: HttpRequest, pk: int) -> HttpResponse:
 @require_POST
 async def see_answer(request: HttpRequest, pk: int) -> HttpResponse:
     """Mark the answers of a session as seen: one ended on an open page."""
-    user = await request.auser()
-    session = await in_database(access.get_session, user, pk)
-    await unseen.see(user.pk, session.pk)
+    await unseen.see(await in_database(access.get_session, await request.auser(), pk))
     return HttpResponse(status=204)
 
 
