@@ -14,6 +14,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import override
 
 from conversations import services
+from conversations.inbox import unseen
 from conversations.models import ChatSession
 from conversations.turn_store import TurnRefused
 from conversations.turns import broker
@@ -85,8 +86,10 @@ async def _made(user: Any, base_id: int, language: str) -> int | None:
     session = await in_database(services.create_session, user, title, [base_id])
     try:
         for number, question in enumerate(QUESTIONS["zh" if language.startswith("zh") else "en"]):
-            asked = Ask(session.pk, question, request_id=request_id(base_id, number), language=language, awaited=False)
-            started = await start_turn(user, asked)
+            key = request_id(base_id, number)
+            started = await start_turn(
+                user, Ask(session.pk, question, request_id=key, language=language, awaited=False)
+            )
             await _ended(started.assistant_message_id)
     except TurnRefused:  # another page has begun it, or too many answers are running
         await in_database(session.delete)
@@ -94,6 +97,7 @@ async def _made(user: Any, base_id: int, language: str) -> int | None:
     # Below the conversations that were begun in the meantime.
     made = await KnowledgeBase.objects.aget(pk=base_id)
     await ChatSession.objects.filter(pk=session.pk).aupdate(last_activity_at=made.created_at)
+    await unseen.announce(user.pk, session.pk, ended=False)
     return session.pk
 
 
