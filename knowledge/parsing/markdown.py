@@ -25,6 +25,8 @@ _KEY = re.compile(r"([^\W\d][^:#]{0,60}?)\s*:(?:\s+(.*))?$")
 _ITEM = re.compile(r"\s*(?:-\s+)?(.*\S)")
 _LONGEST_ADDRESS = 100  # characters; longer ones are of no use to readers
 _LONGEST_INLINE = 20_000  # characters; the parser searches for each missing end up to the end of the text
+# Text without marks, such as most cells of tables; the parser would take a while for each.
+_PLAIN = re.compile(r"(?:[^\W_]|[ ,.;:'\"()/+%#=|-])+")
 # In a longer text, the marks that the parser pairs, each with all before it; beyond these it is read as it is.
 _MARK, _MOST_MARKS = re.compile(r"[*_~\[`<$]"), 2000
 _STRUCK_OUT = frozenset({"<s>", "<del>", "<strike>"})
@@ -46,7 +48,7 @@ def _parse_inline(state: StateCore) -> None:
         if token.type == "inline":
             token.children = token.children or []
             for piece in pieces(token.content, _LONGEST_INLINE):
-                if len(_MARK.findall(piece)) > _MOST_MARKS:
+                if _PLAIN.fullmatch(piece) or len(_MARK.findall(piece)) > _MOST_MARKS:
                     token.children.append(Token("text", "", 0, content=piece))
                 else:
                     state.md.inline.parse(piece, state.md, state.env, token.children)

@@ -59,7 +59,8 @@ def release_for_changes(get_response: Answer) -> Answer:
         async def answer_async(request: HttpRequest) -> HttpResponse:
             if request.method not in _SAFE_METHODS:
                 await sync_to_async(release)()
-            return await get_response(request)
+            response: HttpResponse = await get_response(request)
+            return response
 
         return answer_async
 

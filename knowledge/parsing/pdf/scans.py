@@ -41,7 +41,8 @@ def read(page: pdfium.PdfPage, number: int, context: ParseContext) -> tuple[Page
     def rendered() -> Image.Image:
         bitmap = page.render(scale=scale)
         try:
-            return bitmap.to_pil().copy()
+            picture: Image.Image = bitmap.to_pil().copy()
+            return picture
         finally:
             bitmap.close()
 

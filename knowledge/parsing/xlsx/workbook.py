@@ -5,6 +5,7 @@ import zipfile
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import chain, product
+from math import isfinite
 from pathlib import Path
 from typing import Any
 
@@ -13,8 +14,10 @@ from openpyxl.cell.read_only import EMPTY_CELL, EmptyCell, ReadOnlyCell
 from openpyxl.cell.rich_text import CellRichText
 from openpyxl.utils.cell import range_boundaries
 from openpyxl.utils.exceptions import InvalidFileException
+from openpyxl.worksheet import _reader
 from openpyxl.worksheet._read_only import ReadOnlyWorksheet
 from openpyxl.worksheet._reader import WorkSheetParser
+from openpyxl.xml.functions import iterparse
 
 from knowledge.parsing.decoding import as_shown, clean, raised
 from knowledge.parsing.elements import Element, Heading, Notice, PageBreak, Paragraph, Table
@@ -49,6 +52,7 @@ _UNCALCULATED = re.compile(
 _FORMULA = re.compile(rb"<(?:\w+:)?f[\s>/]")
 _CALCULATES_ON_OPENING = re.compile(rb"<(?:\w+:)?calcPr\b[^>]*\sfullCalcOnLoad=\"(?:1|true)\"")
 _MOST_CELLS = 5_000_000
+_OTHER_PARTS = {_reader.CF_TAG, _reader.MERGE_TAG, _reader.VALIDATION_TAG, _reader.HYPERLINK_TAG, _reader.EXT_TAG}
 _LAST_ROW = 1_048_576  # Excel's limit
 _MOST_MERGED = 200_000  # cells
 _LONGEST_SIGN = 4  # characters of a cell that may be in a symbol font; longer ones are words
@@ -225,11 +229,38 @@ class _Reader:
         return "" if text.startswith("=DISPIMG(") else text  # a picture in a cell, as WPS writes it
 
 
+def _number(text: str) -> float | str:
+    """Return a cell's number, or its text if it is none that Excel has, such as one of a thousand digits."""
+    try:
+        number = float(text)
+    except ValueError:
+        return text
+    if not isfinite(number):
+        return text
+    return int(text) if text.strip("+-").isdecimal() else number
+
+
+_reader._cast_number = _number  # fails for the whole file otherwise
+
+
+class _CellParser(WorkSheetParser):
+    """Reads only the cells of a sheet: one may have hundreds of thousands of rules for colours or merged cells."""
+
+    def parse(self) -> Iterator[tuple[int, list[dict[str, Any]]]]:
+        """Yield the number and the cells of each row."""
+        for _, element in iterparse(self.source):
+            if element.tag == _reader.ROW_TAG:
+                yield self.parse_row(element)
+                element.clear()
+            elif element.tag in _OTHER_PARTS:
+                element.clear()
+
+
 def _rows(sheet: ReadOnlyWorksheet, package: zipfile.ZipFile, part: str) -> Iterator[list[object]]:
     """Yield a sheet's rows as `sheet.rows` does, but with rich text, and however many rows and columns it declares."""
     book, following = vars(sheet.parent), 1
     with package.open(part) as source:
-        parser = WorkSheetParser(
+        parser = _CellParser(
             source,
             vars(sheet)["_shared_strings"],
             data_only=True,
