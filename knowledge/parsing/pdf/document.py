@@ -1,6 +1,7 @@
 """PDF documents: text in reading order, headings, tables and pictures, using pdfium."""
 
 import logging
+from bisect import bisect_left, bisect_right
 from collections import deque
 from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
@@ -333,9 +334,13 @@ class _Reader:
         """Return the ids of the lines that repeat on the pages around, and the rows of lines at the page's edges."""
         edges: set[int] = set()
         rows: list[list[Line]] = []
+        place = {id(line): number for number, line in enumerate(page.text.lines)}
+        sorted_lines = sorted(page.text.lines, key=lambda line: line.middle)
+        middles = [line.middle for line in sorted_lines]
         for line in edge_lines(page.text.lines, page.text.height):
-            level = (other for other in page.text.lines if abs(other.middle - line.middle) < line.size / 2)
-            beside = [other for other in level if other is not line]
+            start = bisect_right(middles, line.middle - line.size / 2)
+            level = sorted_lines[start : bisect_left(middles, line.middle + line.size / 2)]
+            beside = sorted((other for other in level if other is not line), key=lambda other: place[id(other)])
             if is_running(line, page.number, around, (page.styles or self._styles).body, beside):
                 edges.add(id(line))
             rows.append([line, *beside])

@@ -2,7 +2,7 @@
 
 import re
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from dataclasses import dataclass, field
 from itertools import chain, product
 from math import isfinite
@@ -240,13 +240,13 @@ def _number(text: str) -> float | str:
     return int(text) if text.strip("+-").isdecimal() else number
 
 
-_reader._cast_number = _number  # fails for the whole file otherwise
+vars(_reader)["_cast_number"] = _number  # fails for the whole file otherwise
 
 
 class _CellParser(WorkSheetParser):
     """Reads only the cells of a sheet: one may have hundreds of thousands of rules for colours or merged cells."""
 
-    def parse(self) -> Iterator[tuple[int, list[dict[str, Any]]]]:
+    def parse(self) -> Generator[tuple[int, list[dict[str, Any]]], None, None]:
         """Yield the number and the cells of each row."""
         for _, element in iterparse(self.source):
             if element.tag == _reader.ROW_TAG:
