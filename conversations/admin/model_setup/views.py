@@ -3,9 +3,11 @@
 With JavaScript, the last page first streams the output of the models.
 """
 
+import json
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 from asgiref.sync import async_to_sync
@@ -34,15 +36,8 @@ from ragsite.llm import secrets
 from ragsite.llm.default import thinking_field_at
 from ragsite.llm.errors import AddressRefused, LLMError
 
-# Common providers, with their usual addresses.
-PROVIDERS = {
-    "ollama": ("Ollama", "http://127.0.0.1:11434/v1"),
-    "vllm": ("vLLM", "http://127.0.0.1:8000/v1"),
-    "openai": ("OpenAI", "https://api.openai.com/v1"),
-    "deepseek": ("DeepSeek", "https://api.deepseek.com/v1"),
-    "dashscope": ("Qwen (DashScope)", "https://dashscope.aliyuncs.com/compatible-mode/v1"),
-    "openrouter": ("OpenRouter", "https://openrouter.ai/api/v1"),
-}
+# Common providers by key: name, usual address, and whether it usually runs on the own machine.
+PROVIDERS: dict[str, dict[str, Any]] = json.loads(Path(__file__).with_name("providers.json").read_text("utf-8"))
 ADDRESS = "admin:conversations_modelprofile_set_up"
 CHOOSE = "admin:conversations_modelprofile_set_up_choose"
 TEST = "admin:conversations_modelprofile_set_up_test"
@@ -76,12 +71,12 @@ class SetUp:
 
         _check(request)
         provider = PROVIDERS.get(request.GET.get("provider", ""))
-        initial = {"base_url": provider[1]} if provider else {}
+        initial = {"base_url": provider["address"]} if provider else {}
         if request.GET.get("provider") == "ollama":
             initial["base_url"] = f"{settings.OLLAMA_URL.rstrip('/')}/v1"
         form = AddressForm(request.POST or None, initial=initial)
         # For self-hosted providers, offer the confirmation of an own server right away.
-        context: dict[str, Any] = {"own_network": request.GET.get("provider") in ("ollama", "vllm")}
+        context: dict[str, Any] = {"own_network": bool(provider and provider["own"])}
         with_key = ModelProfile.objects.exclude(encrypted_key=b"")
         if request.method == "POST" and form.is_valid():
             address = form.cleaned_data["base_url"]
@@ -97,7 +92,7 @@ class SetUp:
             form["key"].help_text = _("Enter it once more: a page never contains a key.")
         context |= {
             "form": form,
-            "providers": [(key, *provider) for key, provider in PROVIDERS.items()],
+            "providers": [(key, each["name"], each["address"]) for key, each in PROVIDERS.items()],
             "known": list(with_key.order_by("base_url").values_list("base_url", flat=True).distinct()[:20]),
             "ollama": async_to_sync(notice_ollama)() if request.method == "GET" else [],
         }

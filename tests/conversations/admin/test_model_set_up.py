@@ -350,6 +350,15 @@ def test_the_pages_follow_one_another(as_staff: Client) -> None:
     assert 'value="https://api.deepseek.com/v1"' in page
 
 
+@pytest.mark.parametrize(
+    ("key", "address", "own"),
+    [("lmstudio", "http://127.0.0.1:1234/v1", True), ("zhipu", "https://open.bigmodel.cn/api/paas/v4", False)],
+)
+def test_the_usual_address_of_a_provider_is_filled_in(as_staff: Client, key: str, address: str, own: bool) -> None:
+    page = as_staff.get(ADDRESS, {"provider": key}).content.decode()
+    assert f'value="{address}"' in page and ('name="own"' in page) is own
+
+
 def test_the_test_starts_only_after_the_page_is_loaded(provider: FakeProvider, as_staff: Client) -> None:
     look(as_staff, provider.root_url)
     as_staff.post(CHOOSE, {"model": "fake-model", "question": QUESTION})
