@@ -18,6 +18,10 @@ function note() {
   if (distance() < NEAR) following = true;
   else if (view.scrollTop < last - 1) following = false;
   last = view.scrollTop;
+  offer();
+}
+
+function offer() {
   toEnd.hidden = distance() < view.clientHeight / 3 || document.querySelector("#turns .turn") === null;
 }
 
@@ -55,7 +59,7 @@ view.addEventListener("htmx:afterSettle", () => {
 
 const resized = new ResizeObserver(() => {
   if (following) jump();
-  else note();
+  else offer(); // the end may only be near because nothing is laid out yet
 });
 
 // Switching versions replaces the whole list of turns.
