@@ -138,7 +138,7 @@ SENTENCES: dict[str, Promise] = {
     ),
     "internal.start": _("The parser could not be started. Retry in a moment."),
     "left_out.scans": _("More than %(most)s pages are scanned, so the text in their pictures was not read."),
-    "left_out.passages": _("The document has more than %(most)s passages; only the first %(most)s can be searched."),
+    "left_out.passages": _("Only the first %(most)s passages of the document can be searched."),
     "left_out.scans_failed": _("The scanned pages could not be read; the rest of the document can be searched."),
     "left_out.nested": _("Parts of the file are nested too deeply to be read; they were left out."),
     "left_out.hidden": _("Hidden sheets, rows, columns or slides were left out."),
