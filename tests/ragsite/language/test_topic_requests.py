@@ -34,7 +34,8 @@ def test_only_the_topic_is_searched(question: str, topic: str) -> None:
     "question",
     [
         "What do the documents say?", "Which documents mention asbestos?", "What do doctors say about salt?",
-        "What is the law on tenancy?", "What is on the agenda?", "Tell me a joke", "Who wrote the documents about safety?",
+        "What is the law on tenancy?", "What is on the agenda?", "Tell me a joke",
+        "Who wrote the documents about safety?",
         "What do you think about this?", "Have the documents on the move been signed?",
         "文档里都说了什么？", "哪些文档提到了石棉？", "客户关于交货说了什么？", "关于网络安全的文档有几份？",
         "有关部门有哪些职责？",
