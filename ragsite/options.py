@@ -338,10 +338,11 @@ LLM_CONCURRENCY = env.integer(
 LLM_THINKING = env.choice(
     "LLM_THINKING",
     "",
-    ("", "reasoning_effort", "enable_thinking", "thinking"),
+    ("", "reasoning_effort", "enable_thinking", "thinking", "top_enable_thinking", "always"),
     _(
         "Request field that turns reasoning before an answer on or off: `reasoning_effort` (OpenAI, Ollama), "
-        "`enable_thinking` (vLLM, Qwen) or `thinking` (DeepSeek, GLM)"
+        "`enable_thinking` (vLLM, Qwen), `thinking` (DeepSeek, GLM), `top_enable_thinking` (DashScope); or `always` if "
+        "nothing does, so that the steps before an answer follow rules instead of waiting for the model"
     ),
     _("not sent"),
 )

@@ -9,12 +9,14 @@ from conversations.models import ModelProfile
 from conversations.prompts import active
 from conversations.prompts.profiles import endpoint_of, reply_settings
 from ragsite.llm import prompt_tokens
-from ragsite.llm.chat import ChatClient
+from ragsite.llm.chat import ALWAYS, ChatClient
 from ragsite.llm.default import default_endpoint, resolve_model
 from ragsite.llm.types import Endpoint
 
 # The purposes whose replies are shown to users.
 WRITING = ("answer", "chat", "clarify")
+# The steps for which a question waits, and which have rules for sites without a model.
+BEFORE_ANSWERING = ("understand", "rewrite", "split", "missing", "rerank", "filter")
 # Purposes without a profile that use the profile of another purpose: the answer model also takes notes, and judges
 # passages if that is switched on or asked for.
 _SERVED_BY = {"notes": "answer", "filter": "answer"}
@@ -39,12 +41,13 @@ async def has_model(purpose: str) -> bool:
 async def endpoint_for(purpose: str) -> Endpoint | None:
     """Return the endpoint of a purpose, or None if no model is configured for it.
 
-    Only the model that answers thinks by default: others are asked not to, since a person waits for each of them.
+    Only the model that answers thinks by default: others are asked not to, since a person waits for each of them. If
+    that isn't possible, the steps before an answer have no model.
     """
     setup = await active.asetup()
     profile = profile_in(setup, purpose)
     found = await default_endpoint_for(purpose) if profile is None else endpoint_of(profile)
-    if found is None:
+    if found is None or (found.thinking_field == ALWAYS and purpose in BEFORE_ANSWERING):
         return None
     by_default = None if purpose == "answer" else False
     return replace(found, think=setup.think if purpose in WRITING and setup.think is not None else by_default)

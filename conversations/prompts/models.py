@@ -80,6 +80,8 @@ class ModelProfile(models.Model):
         EFFORT = "reasoning_effort", _("reasoning_effort (OpenAI, Ollama)")
         TEMPLATE = "enable_thinking", _("chat_template_kwargs.enable_thinking (vLLM, Qwen)")
         TYPE = "thinking", _("thinking.type (DeepSeek, GLM)")
+        FLAG = "top_enable_thinking", _("enable_thinking (DashScope)")
+        ALWAYS = "always", _("none: the model always thinks")
 
     purpose = models.CharField(_("purpose"), max_length=20, choices=Purpose.choices)
     base_url = models.URLField(_("base URL"), max_length=500)

@@ -47,7 +47,10 @@ THINKING: dict[str, tuple[str, Any, Any]] = {
     "reasoning_effort": ("reasoning_effort", "medium", "none"),
     "enable_thinking": ("chat_template_kwargs", {"enable_thinking": True}, {"enable_thinking": False}),
     "thinking": ("thinking", {"type": "enabled"}, {"type": "disabled"}),
+    "top_enable_thinking": ("enable_thinking", True, False),
 }
+# `Endpoint.thinking_field` of a model that thinks whatever it is asked.
+ALWAYS = "always"
 
 
 @dataclass(frozen=True, slots=True)
@@ -230,7 +233,7 @@ class ChatClient:
             "temperature": ask.temperature,
             limit: ask.max_tokens,
         }
-        if self.endpoint.think is not None and self.endpoint.thinking_field:
+        if self.endpoint.think is not None and self.endpoint.thinking_field in THINKING:
             name, on, off = THINKING[self.endpoint.thinking_field]
             body[name] = on if self.endpoint.think else off
         if lacks.chat:

@@ -48,6 +48,8 @@ def thinking_field_at(base_url: str) -> str:
     address = base_url.lower()
     if any(name in address for name in ("deepseek", "bigmodel")):
         return "thinking"
+    if "dashscope" in address:
+        return "top_enable_thinking"
     return "reasoning_effort" if "openai.com" in address or ":11434" in address else ""
 
 

@@ -34,7 +34,7 @@ class Endpoint:
     temperature: float = 0.3
     concurrency: int = 0
     # Whether to ask it to think before it answers (None: its default), and the request field for that:
-    # `reasoning_effort`, `enable_thinking` or `thinking`, empty if there is none.
+    # One of `ragsite.llm.chat.THINKING`, or "always" if there is none for it; empty if that is unknown.
     think: bool | None = None
     thinking_field: str = ""
     # Whether its name may resolve to this machine or its local network, which is checked on each request. None turns

@@ -29,7 +29,8 @@ class Offered:
 class Trial:
     """The result of testing a model, with the milliseconds to the first token, the first word and the end.
 
-    `thinks`, `streams` and `json` are None if the test didn't show whether the model does that.
+    `thinks`, `streams` and `json` are None if the test didn't show whether the model does that. `thinking_off` is the
+    `ModelProfile.Thinking` by which a model that thinks can be asked not to; empty if that wasn't tested.
     """
 
     model: str
@@ -43,6 +44,7 @@ class Trial:
     total_ms: int | None = None
     tokens: int | None = None
     thinks: bool | None = None
+    thinking_off: str = ""
     streams: bool | None = None
     json: bool | None = None
 

@@ -88,7 +88,7 @@ def carry_out(draft: Draft, planned: Sequence[Change]) -> list[ModelProfile]:
             trial = draft.trial(change.model)
             if trial is not None and trial.thinks:
                 profile.max_tokens = max(profile.max_tokens, _THINKING_TOKENS)
-                profile.thinking = draft.thinking or profile.thinking
+                profile.thinking = draft.thinking or trial.thinking_off or profile.thinking
             profile.save()
             stored.append(profile)
     changed = {about.purpose for about, _details in entries if isinstance(about, ModelProfile)}

@@ -5,6 +5,7 @@ import json
 import time
 from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from contextlib import aclosing
+from dataclasses import replace
 from urllib.parse import urlsplit
 
 from django.utils.translation import gettext as _
@@ -13,7 +14,8 @@ from conversations.admin.model_setup.draft import ANSWER_PATIENCE, LIST_PATIENCE
 from conversations.models import ModelProfile
 from conversations.prompts import profiles
 from ragsite.llm import errors
-from ragsite.llm.chat import ChatClient
+from ragsite.llm.chat import ALWAYS, THINKING, ChatClient
+from ragsite.llm.default import thinking_field_at
 from ragsite.llm.offers import offers
 from ragsite.llm.types import ChatMessage, Endpoint, TextPiece, ThinkPiece, UsagePiece
 
@@ -22,6 +24,8 @@ _SLOW_MS, _LONG = 1500, 80
 _MOST_SHOWN = 2000
 # Seconds without output after which an empty line is sent, so that proxies don't close the connection.
 _SILENCE = 15.0
+# Seconds for each attempt to keep a model from thinking.
+_OFF_PATIENCE = 20.0
 _JSON_QUESTION = 'Reply with nothing but this JSON object, filled in: {"capital": "…"} for the capital of France.'
 
 
@@ -129,6 +133,8 @@ async def try_chat(endpoint: Endpoint, question: str, on_output: OnOutput | None
             trial.streams = True
         elif (trial.first_ms or 0) > _SLOW_MS and len("".join(texts)) >= _LONG:
             trial.streams = False
+        if trial.thinks:
+            trial.thinking_off = await _turned_off_by(endpoint, question)
         trial.json = await _writes_json(client)
     except errors.LLMError as error:
         trial.error, trial.details = explain(error, endpoint)
@@ -139,6 +145,32 @@ async def try_chat(endpoint: Endpoint, question: str, on_output: OnOutput | None
         if trial.error:
             report(endpoint.model, "error", trial.error)
     return trial
+
+
+async def _turned_off_by(endpoint: Endpoint, question: str) -> str:
+    """Return the field by which a model that thinks is kept from it, or `ALWAYS` if none does.
+
+    A server ignores a field that it doesn't know, or is asked again without it; so what counts is whether the model
+    still thinks.
+    """
+    likely = thinking_field_at(endpoint.base_url)
+    for name in sorted(THINKING, key=lambda name: name != likely):
+        asked = replace(endpoint, think=False, thinking_field=name, total_timeout=_OFF_PATIENCE)
+        client, thinks, writes = ChatClient(asked), False, False
+        try:
+            async with aclosing(client.stream([ChatMessage("user", question)], max_tokens=64)) as pieces:
+                async for piece in pieces:
+                    thinks = thinks or isinstance(piece, ThinkPiece)
+                    writes = writes or (isinstance(piece, TextPiece) and bool(piece.text.strip()))
+                    if thinks:
+                        break
+        except errors.LLMError:
+            continue
+        finally:
+            await client.aclose()
+        if writes and not thinks:
+            return name
+    return ALWAYS
 
 
 async def _writes_json(client: ChatClient) -> bool | None:

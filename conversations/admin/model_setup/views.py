@@ -129,7 +129,8 @@ class SetUp:
         if draft is None or not draft.models:
             return redirect(ADDRESS if draft is None else CHOOSE)
         planned = plan.changes(draft)
-        initial = {"thinking": thinking_field_at(draft.base_url)}
+        tested = (trial.thinking_off for trial in draft.trials if trial.thinking_off)
+        initial = {"thinking": next(tested, thinking_field_at(draft.base_url))}
         form = SaveForm(planned, request.POST if "save" in request.POST else None, initial=initial)
         if request.method == "POST" and ("again" in request.POST or "now" in request.POST):
             from conversations.admin.model_setup import probe
@@ -258,4 +259,8 @@ def _facts(trial: Trial) -> list[tuple[str, str]]:
     facts += [(_("To the first word, after thinking"), trial.word_ms)] if trial.thinks else []
     facts += [(_("Whole answer"), trial.total_ms)]
     shown = [(name, duration(ms)) for name, ms in facts if ms is not None]
+    if trial.thinking_off:
+        can = trial.thinking_off != ModelProfile.Thinking.ALWAYS
+        how = _("not if asked") if can else _("always; steps before an answer follow rules instead of waiting for it")
+        shown.append((_("Thinks"), how))
     return [*shown, (_("Tokens written"), f"{trial.tokens:,}")] if trial.tokens else shown

@@ -14,6 +14,7 @@ from django.urls import reverse
 from conversations.models import ModelProfile
 from conversations.prompts.profiles import try_profile
 from ragsite.llm import secrets
+from ragsite.llm.chat import THINKING
 from ragsite.models import AuditEntry
 from tests import factories
 from tests.fakes.provider import FakeProvider
@@ -313,6 +314,32 @@ def test_json_output_is_tested(provider: FakeProvider, as_staff: Client) -> None
     chosen(as_staff)
     trial = as_staff.get(TEST).context["draft"].trials[0]
     assert trial.json is True and trial.thinks is False and trial.streams is True
+
+
+@pytest.mark.parametrize(
+    ("thoughts", "field", "facts"),
+    [
+        (["", "Hm."], "reasoning_effort", "not if asked"),
+        (["Hm.", "Hm.", ""], "thinking", "not if asked"),
+        (["Hm."] * 4, "always", "steps before an answer follow rules"),
+    ],
+)
+def test_a_model_that_thinks_is_asked_not_to(
+    provider: FakeProvider, as_staff: Client, thoughts: list[str], field: str, facts: str
+) -> None:
+    look(as_staff, provider.root_url)
+    provider.reply("Because of Rayleigh scattering.", thinking="Let me see.")
+    for thought in thoughts:
+        provider.reply("Because of Rayleigh scattering.", thinking=thought)
+    chosen(as_staff)
+    page = as_staff.get(TEST)
+    assert page.context["draft"].trials[0].thinking_off == page.context["form"].initial["thinking"] == field
+    assert facts in page.content.decode()
+    save(as_staff)
+    assert set(ModelProfile.objects.values_list("thinking", flat=True)) == {field}
+    if field != "always":
+        asked = next(request for request in reversed(provider.requests) if THINKING[field][0] in request)
+        assert asked[THINKING[field][0]] == THINKING[field][2]
 
 
 def test_an_answer_that_was_not_streamed_is_reported(

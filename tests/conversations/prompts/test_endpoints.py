@@ -121,3 +121,17 @@ def test_tokenizer_is_loaded_if_a_model_is_configured(by: str, settings: Any, mo
     thread.start()
     thread.join()
     assert loaded == ([] if by == "none" else [by])
+
+
+@pytest.mark.parametrize("by_profile", [True, False])
+async def test_steps_before_an_answer_do_not_wait_for_a_model_that_always_thinks(
+    site: FakeProvider, settings: Any, by_profile: bool
+) -> None:
+    settings.LLM_THINKING = "" if by_profile else "always"
+    if by_profile:
+        for purpose in PURPOSES:
+            await make_profile(site, purpose=purpose, thinking="always")
+    without = [purpose for purpose in PURPOSES if await endpoints.endpoint_for(purpose) is None]
+    assert sorted(without) == sorted(endpoints.BEFORE_ANSWERING)
+    await ask("answer")
+    assert not {"thinking", "reasoning_effort", "enable_thinking"} & set(site.requests[-1])
