@@ -14,7 +14,9 @@ function pasted(html, answer) {
     if (set) formula.replaceChildren(set.cloneNode(true));
   }
   for (const box of copy.querySelectorAll(".box")) box.replaceWith(`${BOXES[box.className] ?? ""} `);
-  for (const element of copy.querySelectorAll("[class]")) element.removeAttribute("class");
+  // What only this page needs: its styles, and its scrolling by keyboard.
+  for (const name of ["class", "tabindex", "role", "aria-label"])
+    for (const element of copy.querySelectorAll(`[${name}]`)) element.removeAttribute(name);
   return copy.innerHTML.trim();
 }
 

@@ -234,6 +234,7 @@ async def test_model_answers_from_numbered_evidence(
         "prompt_tokens": 30,
         "completion_tokens": 7,
         "by_kind": {"text": count_tokens(message.content)},
+        "citations_removed": 1,
     }
     assert any(isinstance(event, ThinkEvent) for event in events)
     system, *_history, user = fake_llm.calls[0].messages

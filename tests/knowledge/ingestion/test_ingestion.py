@@ -672,7 +672,7 @@ def test_the_rest_of_a_document_with_too_many_passages_is_left_out(
     document.refresh_from_db()
     assert document.chunks.count() == 3 and len(read) < 10
     assert document.notices == [{"key": "left_out.passages", "most": 3}]
-    assert "more than 3 passages" in document.notice
+    assert "Only the first 3 passages" in document.notice
     settings.MAX_DOCUMENT_PASSAGES = 1000  # not more than it has
     document = add(base, "few.md", b"# One\n\nText.")
     parse(lambda *args, **kwargs: iter_of(Heading(text="One", level=1), Paragraph(text="Text.")))
