@@ -54,6 +54,6 @@ class Recorder:
     def pytest_sessionfinish(self) -> None:
         """Write the slow tests, one per line."""
         left_out = {test: seconds for test, seconds in recorded().items() if test not in self._seconds}
-        measured = {test: round(seconds, 1) for test, seconds in self._seconds.items() if seconds >= SLOW}
+        measured = {test: round(seconds, 2) for test, seconds in self._seconds.items() if seconds >= SLOW}
         text = json.dumps(left_out | measured, indent=0, sort_keys=True, ensure_ascii=False)
         FILE.write_text(f"{text}\n", encoding="utf-8")
