@@ -24,6 +24,7 @@ LONGEST = 200_000
 MOST_MESSAGES, MOST_UNPACKED = 5_000, 40
 # What ChatGPT's own page replaces by a link or a widget.
 _MARKERS = re.compile("\ue200[^\ue201]*\ue201|[\ue200-\ue20f]")
+_LIST_OF_CHATS = re.compile(r"(?:^|/)(?:conversations|chat-export)[^/]*\.json$")
 _HIDDEN = "is_visually_hidden_from_conversation"
 
 
@@ -69,7 +70,7 @@ def read(name: str, file: IO[bytes], size: int) -> Iterator[ForeignChat]:
         return
     try:
         with zipfile.ZipFile(file) as archive:
-            inner = [each for each in archive.infolist() if _is_list_of_chats(each.filename)]
+            inner = [each for each in archive.infolist() if _LIST_OF_CHATS.search(each.filename)]
             if not inner:
                 raise _unknown(name)
             if sum(each.file_size for each in inner) > MOST_UNPACKED * size:
@@ -79,11 +80,6 @@ def read(name: str, file: IO[bytes], size: int) -> Iterator[ForeignChat]:
                     yield from _chats(f"{name}: {each.filename}", opened)
     except (zipfile.BadZipFile, RuntimeError, NotImplementedError, EOFError):  # damaged, encrypted, exotic or cut
         raise _damaged(name) from None
-
-
-def _is_list_of_chats(path: str) -> bool:
-    name = path.rpartition("/")[2]
-    return name.startswith(("conversations", "chat-export")) and name.endswith(".json")
 
 
 def _unknown(name: str) -> Refused:

@@ -90,7 +90,9 @@ async def _made(user: Any, base_id: int, language: str) -> int | None:
             started = await start_turn(
                 user, Ask(session.pk, question, request_id=key, language=language, awaited=False)
             )
-            await _ended(started.assistant_message_id)
+            async with aclosing(broker.follow(started.assistant_message_id)) as batches:
+                while await anext(batches, None) is not None:  # until its end
+                    continue
     except TurnRefused:  # another page has begun it, or too many answers are running
         await in_database(session.delete)
         return None
@@ -99,10 +101,3 @@ async def _made(user: Any, base_id: int, language: str) -> int | None:
     await ChatSession.objects.filter(pk=session.pk).aupdate(last_activity_at=made.created_at)
     await unseen.announce(user.pk, session.pk, ended=False)
     return session.pk
-
-
-async def _ended(message_id: int) -> None:
-    """Wait for the end of an answer."""
-    async with aclosing(broker.follow(message_id)) as batches:
-        while await anext(batches, None) is not None:
-            continue

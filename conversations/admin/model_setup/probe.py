@@ -156,19 +156,19 @@ async def _turned_off_by(endpoint: Endpoint, question: str) -> str:
     likely = thinking_field_at(endpoint.base_url)
     for name in sorted(THINKING, key=lambda name: name != likely):
         asked = replace(endpoint, think=False, thinking_field=name, total_timeout=_OFF_PATIENCE)
-        client, thinks, writes = ChatClient(asked), False, False
+        client, writes = ChatClient(asked), False
         try:
             async with aclosing(client.stream([ChatMessage("user", question)], max_tokens=64)) as pieces:
                 async for piece in pieces:
-                    thinks = thinks or isinstance(piece, ThinkPiece)
-                    writes = writes or (isinstance(piece, TextPiece) and bool(piece.text.strip()))
-                    if thinks:
+                    if isinstance(piece, ThinkPiece):
+                        writes = False
                         break
+                    writes = writes or (isinstance(piece, TextPiece) and bool(piece.text.strip()))
         except errors.LLMError:
             continue
         finally:
             await client.aclose()
-        if writes and not thinks:
+        if writes:
             return name
     return ALWAYS
 
